@@ -1,0 +1,210 @@
+package dev.ringfetch.rules;
+
+import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaAccess;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaMember;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.core.importer.Location;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchCondition;
+import com.tngtech.archunit.lang.ArchRule;
+import com.tngtech.archunit.lang.ConditionEvents;
+import com.tngtech.archunit.lang.SimpleConditionEvent;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/** The layers of the main code, what each may use, and what none may. */
+@AnalyzeClasses(
+    packages = "dev.ringfetch",
+    importOptions = {ImportOption.DoNotIncludeTests.class, LayeringTest.NoGeneratedCode.class})
+final class LayeringTest {
+  private static final String RPC = "dev.ringfetch.rpc";
+  private static final String CALL = "dev.ringfetch.call";
+  private static final String SESSION = "dev.ringfetch.session";
+  private static final String RING = "dev.ringfetch.ring";
+  private static final String FABRIC = "dev.ringfetch.fabric";
+  private static final String SHM = "dev.ringfetch.fabric.shm";
+
+  /** The generated messages of the session protocol. */
+  private static final String PROTOCOL = "dev.ringfetch.v1";
+
+  /** Leaves out what protoc writes: it comes to this module's class path from others. */
+  static final class NoGeneratedCode implements ImportOption {
+    @Override
+    public boolean includes(Location location) {
+      return !location.contains("/dev/ringfetch/v1/")
+          && !location.contains("/dev/ringfetch/index/");
+    }
+  }
+
+  // Each package names all of ours that it may use. What is not named, a new package included, it
+  // may not.
+
+  @ArchTest
+  static final ArchRule rpcUsesWhatIsBelow = usesOnly(RPC, CALL, SESSION, RING, FABRIC, PROTOCOL);
+
+  @ArchTest
+  static final ArchRule callUsesWhatIsBelow = usesOnly(CALL, SESSION, RING, FABRIC, PROTOCOL);
+
+  @ArchTest
+  static final ArchRule sessionUsesWhatIsBelow = usesOnly(SESSION, RING, FABRIC, PROTOCOL);
+
+  @ArchTest static final ArchRule ringUsesWhatIsBelow = usesOnly(RING, FABRIC);
+
+  @ArchTest static final ArchRule fabricUsesNoneOfOurs = usesOnly(FABRIC);
+
+  @ArchTest static final ArchRule sharedMemoryUsesTheFabric = usesOnly(SHM, FABRIC);
+
+  @ArchTest
+  static final ArchRule sharedMemoryIsFoundAsAService =
+      noClasses()
+          .that()
+          .resideOutsideOfPackage(SHM)
+          .should()
+          .dependOnClassesThat()
+          .resideInAPackage(SHM)
+          .because("ServiceLoader finds it, as it finds every fabric")
+          .allowEmptyShould(true);
+
+  @ArchTest
+  static final ArchRule packagesHaveNoCycles =
+      slices().matching("dev.ringfetch.(**)").should().beFreeOfCycles().allowEmptyShould(true);
+
+  @ArchTest
+  static final ArchRule packagesAreNamedForWhatTheyHold =
+      noClasses()
+          .should()
+          .resideInAnyPackage(
+              Stream.of("util", "common", "impl", "helper", "manager")
+                  .flatMap(name -> Stream.of(".." + name + "..", ".." + name + "s.."))
+                  .toArray(String[]::new))
+          .allowEmptyShould(true);
+
+  @ArchTest
+  static final ArchRule grpcIsKnownToTheTopLayersOnly =
+      noClasses()
+          .that()
+          .resideOutsideOfPackages(RPC, CALL)
+          .should()
+          .dependOnClassesThat()
+          .resideInAPackage("io.grpc..")
+          .allowEmptyShould(true);
+
+  @ArchTest
+  static final ArchRule nobodyUsesWhatIsNotForUs =
+      noClasses()
+          .should()
+          .dependOnClassesThat(
+              resideInAnyPackage("io.grpc.internal..", "com.ibm.disni..")
+                  .or(named("sun.misc.Unsafe")))
+          .allowEmptyShould(true);
+
+  @ArchTest
+  static final ArchRule nobodySleeps =
+      noClasses()
+          .should()
+          .accessTargetWhere(
+              calls(Thread.class, "sleep").or(calls(TimeUnit.class, "sleep")).as("sleep"))
+          .because("a wait goes through an idle strategy or a park that can be woken")
+          .allowEmptyShould(true);
+
+  @ArchTest
+  static final ArchRule hotLayersDoNotStream =
+      noClasses()
+          .that()
+          .resideInAnyPackage(RING, FABRIC + "..")
+          .should()
+          .dependOnClassesThat(
+              resideInAPackage("java.util.stream..")
+                  .or(named("java.util.Optional"))
+                  .or(named("java.util.OptionalInt"))
+                  .or(named("java.util.OptionalLong"))
+                  .or(named("java.util.OptionalDouble")))
+          .because("each of these allocates")
+          .allowEmptyShould(true);
+
+  @ArchTest
+  static final ArchRule hotLayersDoNotFormat =
+      noClasses()
+          .that()
+          .resideInAnyPackage(RING, FABRIC + "..")
+          .should()
+          .accessTargetWhere(
+              calls(String.class, "format")
+                  .or(calls(String.class, "formatted"))
+                  .as("String.format"))
+          .allowEmptyShould(true);
+
+  @ArchTest
+  static final ArchRule descriptorsAreLayoutsOnly =
+      classes()
+          .that()
+          .haveSimpleNameEndingWith("Descriptor")
+          .should()
+          .haveModifier(JavaModifier.FINAL)
+          .andShould(haveNothingButStaticMembers())
+          .because("a descriptor says where the fields of a layout are and is never an object")
+          .allowEmptyShould(true);
+
+  /** What the package uses of ours is in itself or in those below. */
+  private static ArchRule usesOnly(String user, String... below) {
+    return noClasses()
+        .that()
+        .resideInAPackage(user)
+        .should()
+        .dependOnClassesThat(
+            resideInAPackage("dev.ringfetch..")
+                .and(not(resideInAPackage(user)))
+                .and(not(resideInAnyPackage(below)))
+                .as(
+                    below.length == 0
+                        ? "are in another package of ours"
+                        : "are in a package of ours other than " + String.join(", ", below)))
+        .allowEmptyShould(true);
+  }
+
+  private static DescribedPredicate<JavaClass> named(String name) {
+    return DescribedPredicate.describe(name, type -> type.getFullName().equals(name));
+  }
+
+  /** A call or a method reference, whatever the parameters. */
+  private static DescribedPredicate<JavaAccess<?>> calls(Class<?> owner, String method) {
+    return DescribedPredicate.describe(
+        owner.getSimpleName() + "." + method,
+        access ->
+            access.getTargetOwner().isEquivalentTo(owner)
+                && access.getTarget().getName().equals(method));
+  }
+
+  private static ArchCondition<JavaClass> haveNothingButStaticMembers() {
+    return new ArchCondition<>("have nothing but static members") {
+      @Override
+      public void check(JavaClass type, ConditionEvents events) {
+        for (Set<? extends JavaMember> members : List.of(type.getFields(), type.getMethods())) {
+          for (JavaMember member : members) {
+            if (!member.getModifiers().contains(JavaModifier.STATIC)) {
+              events.add(
+                  SimpleConditionEvent.violated(
+                      member,
+                      member.getDescription()
+                          + " is not static in "
+                          + member.getSourceCodeLocation()));
+            }
+          }
+        }
+      }
+    };
+  }
+}
