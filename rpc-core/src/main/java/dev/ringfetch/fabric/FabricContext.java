@@ -1,0 +1,28 @@
+package dev.ringfetch.fabric;
+
+import java.nio.file.Path;
+
+/**
+ * Options of a fabric. Setters return this; a context is not changed once a fabric was opened with
+ * it.
+ */
+public final class FabricContext {
+  /** Name of the system property that sets {@link #directory()}. */
+  public static final String DIRECTORY_PROP_NAME = "ringfetch.shm.directory";
+
+  /** Default of {@link #directory()}: memory-backed on every Linux. */
+  public static final String DIRECTORY_DEFAULT = "/dev/shm";
+
+  private Path directory = Path.of(System.getProperty(DIRECTORY_PROP_NAME, DIRECTORY_DEFAULT));
+
+  /** Directory below which the {@code shm} fabric keeps its files; one directory a user. */
+  public Path directory() {
+    return directory;
+  }
+
+  /** Sets {@link #directory()}. */
+  public FabricContext directory(Path directory) {
+    this.directory = directory;
+    return this;
+  }
+}

@@ -1,0 +1,127 @@
+package dev.ringfetch.fabric;
+
+/**
+ * One side of a connection between two processes, through which one reaches the other's memory.
+ *
+ * <p>Work requests execute in posting order. A completion at the sender proves nothing about
+ * visibility at the receiver. Any error ends the queue pair: what is pending completes with {@link
+ * #FLUSHED}, and the {@link Listener} is told exactly once.
+ *
+ * <p>Threading: {@link #write}, {@link #read}, {@link #compareAndSwap}, {@link #fetchAndAdd} and
+ * {@link #completions} belong to one owner at a time; {@link #ringDoorbell} and {@link #close} may
+ * be called from any thread.
+ */
+public interface QueuePair extends AutoCloseable {
+  /** The work request was posted. */
+  int POSTED = 0;
+
+  /** The send queue is full: poll completions, then post again. */
+  int SEND_QUEUE_FULL = -1;
+
+  /** The queue pair has ended: nothing can be posted any more. */
+  int CLOSED = -2;
+
+  /** Completion status: done. */
+  int SUCCESS = 0;
+
+  /** Completion status: not executed, because the queue pair ended first. */
+  int FLUSHED = -3;
+
+  /** Work request id that asks for no completion. */
+  long UNSIGNALED = -1;
+
+  /** What this connection's rings may rely on. */
+  FabricCapabilities capabilities();
+
+  /**
+   * The session's memory as this side reaches it: at the owner its registered memory, at the peer
+   * the staging view, in which a range is filled and then published by {@link #write}.
+   */
+  MemoryRegion memory();
+
+  /** The same memory as the remote side names it, for {@link #read} and the atomics. */
+  RemoteMemory remote();
+
+  /** One line that names the peer, for people. */
+  String peer();
+
+  /**
+   * Starts telling the listener of rings and of the end, in the thread that owns the doorbell. What
+   * happened before is told by its next poll, not within this call. Called exactly once.
+   */
+  void bind(Listener listener);
+
+  /**
+   * Publishes a range of the staging view. For every frame in the range the commit word becomes
+   * visible to the remote CPU after all lower bytes of the range. Without effect where the view is
+   * the peer's memory itself: there each commit word was its own release store.
+   *
+   * @return {@link #POSTED}, {@link #SEND_QUEUE_FULL} or {@link #CLOSED}.
+   */
+  int write(int offset, int length);
+
+  /**
+   * Reads remote memory into local memory: the word at {@code firstOffset} of the range is loaded
+   * first, with acquire, then the rest is copied.
+   *
+   * @param remoteOffset of the range within the remote memory, a multiple of 8.
+   * @param local memory that receives the range; it belongs to the queue pair until completion.
+   * @param localOffset of the range within it, a multiple of 8.
+   * @param length of the range in bytes, a multiple of 8.
+   * @param firstOffset of the word within the range that is loaded first, a multiple of 8.
+   * @param workRequestId comes back in the completion, or {@link #UNSIGNALED}.
+   * @return {@link #POSTED}, {@link #SEND_QUEUE_FULL} or {@link #CLOSED}.
+   */
+  int read(
+      RemoteMemory remote,
+      int remoteOffset,
+      MemoryRegion local,
+      int localOffset,
+      int length,
+      int firstOffset,
+      long workRequestId);
+
+  /**
+   * Compares a remote word and swaps it if equal. The completion carries the word as it was.
+   *
+   * @return {@link #POSTED}, {@link #SEND_QUEUE_FULL} or {@link #CLOSED}.
+   */
+  int compareAndSwap(
+      RemoteMemory remote, int remoteOffset, long expected, long desired, long workRequestId);
+
+  /**
+   * Adds to a remote word. The completion carries the word as it was.
+   *
+   * @return {@link #POSTED}, {@link #SEND_QUEUE_FULL} or {@link #CLOSED}.
+   */
+  int fetchAndAdd(RemoteMemory remote, int remoteOffset, long delta, long workRequestId);
+
+  /** Completions of this queue pair's signaled work requests. */
+  CompletionQueue completions();
+
+  /**
+   * Wakes the poller that owns the peer's doorbell. Never blocks; rings that are not heard merge.
+   */
+  void ringDoorbell();
+
+  /**
+   * Ends the connection. The caller's threads are out of {@link #memory()} and stay out. The
+   * listener is not told. Idempotent.
+   */
+  @Override
+  void close();
+
+  /** Told what happens to a queue pair, in the thread that owns its doorbell. */
+  interface Listener {
+    /** The peer rang. */
+    void onDoorbell();
+
+    /**
+     * The connection has ended and nothing more will be visible than what is. Called at most once,
+     * and nothing after it.
+     *
+     * @param reason in one line, for people.
+     */
+    void onDisconnected(String reason);
+  }
+}

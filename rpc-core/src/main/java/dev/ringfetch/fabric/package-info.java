@@ -1,0 +1,5 @@
+/**
+ * The fabric SPI in the vocabulary of RDMA verbs: memory that a peer reaches one-sidedly, the queue
+ * pairs that reach it, and the doorbells that wake a sleeping poller.
+ */
+package dev.ringfetch.fabric;

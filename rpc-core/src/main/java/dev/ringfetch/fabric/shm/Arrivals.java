@@ -1,0 +1,287 @@
+package dev.ringfetch.fabric.shm;
+
+import dev.ringfetch.fabric.Doorbell;
+import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.net.StandardProtocolFamily;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The socket at which the peers of one doorbell's offers arrive. What arrives is a stranger until
+ * it has presented an offer's nonce and token; strangers are few, and do not stay.
+ *
+ * <p>Offers come and go from any thread; the rest belongs to the thread that owns the doorbell.
+ */
+final class Arrivals implements Selectable {
+  /** Answer to a peer whose token was right. A wrong one is told by the end of the connection. */
+  static final byte ACCEPTED = 1;
+
+  private static final Logger LOGGER = System.getLogger(Arrivals.class.getName());
+  private static final int BACKLOG = 256;
+  private static final int STRANGER_LIMIT = 64;
+  private static final int ACCEPT_LIMIT = 16;
+  private static final long STRANGER_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
+  private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(100);
+
+  private final ShmDoorbell doorbell;
+  private final Selector selector;
+  private final Path path;
+  private final int bell;
+  private final ServerSocketChannel server;
+  private final SelectionKey key;
+  private final Map<Nonce, ShmOffer> offers = new ConcurrentHashMap<>();
+
+  /** In the order in which their time is up. Only the close comes from another thread. */
+  private final Queue<Stranger> strangers = new ConcurrentLinkedQueue<>();
+
+  private int strangerCount;
+  private boolean isAccepting = true;
+  private boolean isPaused;
+  private long pausedUntilNs;
+  private IOException failure;
+  private volatile boolean closed;
+
+  private Arrivals(
+      ShmDoorbell doorbell, Selector selector, Path path, int bell, ServerSocketChannel server)
+      throws IOException {
+    this.doorbell = doorbell;
+    this.selector = selector;
+    this.path = path;
+    this.bell = bell;
+    this.server = server;
+    this.key = server.register(selector, SelectionKey.OP_ACCEPT, this);
+  }
+
+  static Arrivals open(ShmDoorbell doorbell, Selector selector, Path directory, int bell)
+      throws IOException {
+    Path path = SessionAddress.bellPath(directory, bell);
+    ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+    boolean opened = false;
+    try {
+      server.configureBlocking(false);
+      server.bind(SessionAddress.socketAddress(path), BACKLOG);
+      Arrivals arrivals = new Arrivals(doorbell, selector, path, bell, server);
+      opened = true;
+      return arrivals;
+    } finally {
+      if (!opened) {
+        Cleanup.close(server);
+        Cleanup.delete(path);
+      }
+    }
+  }
+
+  int bell() {
+    return bell;
+  }
+
+  void add(ShmOffer offer) throws IOException {
+    offers.put(offer.address().nonce(), offer);
+    if (closed) {
+      offer.close();
+      throw new IOException("the doorbell is closed");
+    }
+  }
+
+  /** Takes an offer away; true for one caller only. */
+  boolean take(ShmOffer offer) {
+    return offers.remove(offer.address().nonce(), offer);
+  }
+
+  @Override
+  public int onReady() {
+    try {
+      for (int i = 0; i < ACCEPT_LIMIT && strangerCount < STRANGER_LIMIT; i++) {
+        SocketChannel channel = server.accept();
+        if (channel == null) {
+          break;
+        }
+        admit(channel);
+      }
+      recover();
+    } catch (ClosedChannelException e) {
+      LOGGER.log(Level.DEBUG, "closed by another thread", e);
+      return 0;
+    } catch (IOException e) {
+      pause(e);
+    }
+    adjustInterest();
+    return 0;
+  }
+
+  /**
+   * Whoever could not be accepted, for want of descriptors for one, stays in the backlog and the
+   * socket stays ready: the poller would spin.
+   */
+  private void pause(IOException cause) {
+    isPaused = true;
+    pausedUntilNs = System.nanoTime() + PAUSE_NS;
+    failure = cause;
+  }
+
+  /**
+   * Logs a failure only when it is over: a logger may need the very descriptors that it is about.
+   */
+  private void recover() {
+    if (failure != null) {
+      LOGGER.log(Level.WARNING, "could not accept for a while at " + path, failure);
+      failure = null;
+    }
+  }
+
+  private void admit(SocketChannel channel) {
+    try {
+      doorbell.fabric().ownership().checkPeer(channel);
+      channel.configureBlocking(false);
+      Stranger stranger = new Stranger(channel, System.nanoTime() + STRANGER_TIMEOUT_NS);
+      stranger.key = channel.register(selector, SelectionKey.OP_READ, stranger);
+      strangers.add(stranger);
+      strangerCount++;
+    } catch (IOException e) {
+      LOGGER.log(Level.WARNING, "refused at " + path, e);
+      Cleanup.close(channel);
+    }
+  }
+
+  private void forget(Stranger stranger) {
+    if (strangers.remove(stranger)) {
+      strangerCount--;
+    }
+    adjustInterest();
+  }
+
+  private void refuse(Stranger stranger, String reason) {
+    LOGGER.log(Level.DEBUG, "refused at {0}: {1}", path, reason);
+    Cleanup.close(stranger.channel);
+    forget(stranger);
+  }
+
+  private void adjustInterest() {
+    boolean accepts = strangerCount < STRANGER_LIMIT && !isPaused;
+    if (accepts != isAccepting) {
+      key.interestOps(accepts ? SelectionKey.OP_ACCEPT : 0);
+      isAccepting = accepts;
+    }
+  }
+
+  /** How long from now {@link #onTime} has something to do, in nanoseconds. */
+  long dueInNs() {
+    Stranger first = strangers.peek();
+    if (first == null && !isPaused) {
+      return Doorbell.FOREVER;
+    }
+    long nowNs = System.nanoTime();
+    long dueNs = first == null ? Doorbell.FOREVER : first.deadlineNs - nowNs;
+    return isPaused ? Math.min(dueNs, pausedUntilNs - nowNs) : dueNs;
+  }
+
+  /** Sends away who has stayed too long, and accepts again after a pause. */
+  void onTime() {
+    if (dueInNs() > 0) {
+      return;
+    }
+    long nowNs = System.nanoTime();
+    if (isPaused && pausedUntilNs - nowNs <= 0) {
+      isPaused = false;
+      adjustInterest();
+    }
+    Stranger first = strangers.peek();
+    while (first != null && first.deadlineNs - nowNs <= 0) {
+      refuse(first, "no token in time");
+      first = strangers.peek();
+    }
+  }
+
+  /** Lets a stranger in that has said all it had to say, or sends it away. */
+  private int judge(Stranger stranger) {
+    ByteBuffer said = stranger.said.flip();
+    ShmOffer offer = offers.get(Nonce.get(said));
+    byte[] token = new byte[ShmFabric.TOKEN_LENGTH];
+    said.get(token);
+    if (offer == null || !offer.isToken(token)) {
+      refuse(stranger, "no such offer");
+      return 0;
+    }
+    stranger.key.interestOps(0);
+    if (!take(offer)) {
+      refuse(stranger, "the offer was withdrawn");
+      return 0;
+    }
+    forget(stranger);
+    // Before the answer: a peer that was let in finds the name gone.
+    offer.file().unlink();
+    answer(stranger.channel);
+    Link link = new Link(doorbell, stranger.channel, stranger.key, offer.file());
+    stranger.key.attach(link);
+    doorbell.add(link);
+    ShmQueuePair queuePair = new ShmQueuePair(link, offer.file().region(), offer.address());
+    try {
+      offer.listener().onConnected(queuePair);
+    } catch (Throwable e) {
+      ShmDoorbell.report(e);
+      queuePair.close();
+    }
+    return 1;
+  }
+
+  private static void answer(SocketChannel channel) {
+    try {
+      channel.write(ByteBuffer.wrap(new byte[] {ACCEPTED}));
+    } catch (IOException e) {
+      // The peer has died since: whoever binds the queue pair is told so.
+      LOGGER.log(Level.DEBUG, "the peer has gone", e);
+    }
+  }
+
+  /** Closes the socket and every stranger, and withdraws the offers. From any thread, once. */
+  void close() {
+    closed = true;
+    Cleanup.close(server);
+    Cleanup.delete(path);
+    for (Stranger stranger : strangers) {
+      Cleanup.close(stranger.channel);
+    }
+    for (ShmOffer offer : offers.values()) {
+      offer.close();
+    }
+  }
+
+  /** A connection that has not presented a token yet. */
+  private final class Stranger implements Selectable {
+    final SocketChannel channel;
+    final long deadlineNs;
+    final ByteBuffer said = ByteBuffer.allocate(Nonce.LENGTH + ShmFabric.TOKEN_LENGTH);
+    SelectionKey key;
+
+    Stranger(SocketChannel channel, long deadlineNs) {
+      this.channel = channel;
+      this.deadlineNs = deadlineNs;
+    }
+
+    @Override
+    public int onReady() {
+      try {
+        int bytes = channel.read(said);
+        if (bytes >= 0) {
+          return said.hasRemaining() ? 0 : judge(this);
+        }
+        refuse(this, "gone before it presented a token");
+      } catch (IOException e) {
+        refuse(this, "broken before it presented a token: " + e.getMessage());
+      }
+      return 0;
+    }
+  }
+}

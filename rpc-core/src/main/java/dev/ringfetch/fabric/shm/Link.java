@@ -1,0 +1,237 @@
+package dev.ringfetch.fabric.shm;
+
+import dev.ringfetch.fabric.QueuePair;
+import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.SocketChannel;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * The socket between two sides: a byte is a ring, the end of the stream is the end of the peer.
+ *
+ * <p>The end of the stream also says that no thread of the sender is inside the memory any more, so
+ * neither side sends it before its close. The owner of the memory, when closed first, only ends its
+ * half and waits for the peer's: pages must not go while the peer may be inside. That wait needs
+ * the doorbell to be polled; if it is closed instead, the pages go with the last mapping.
+ *
+ * <pre>
+ *   OPEN  -- the peer ends ------> ENDED  (listener told)
+ *   OPEN, ENDED  -- close -------> CLOSED, or CLOSING at an owner whose peer has not ended
+ *   CLOSING  -- the peer ends ---> CLOSED  (pages given back)
+ * </pre>
+ *
+ * <p>{@link #onReady} belongs to the thread that owns the doorbell, everything else may be called
+ * from any thread. No listener is called with the lock held.
+ */
+final class Link implements Selectable {
+  private static final Logger LOGGER = System.getLogger(Link.class.getName());
+
+  private static final int OPEN = 0;
+  private static final int ENDED = 1;
+  private static final int CLOSING = 2;
+  private static final int CLOSED = 3;
+
+  private final ShmDoorbell doorbell;
+  private final SocketChannel channel;
+  private final SelectionKey key;
+
+  /** The memory's file, at its owner; null at the peer. */
+  private final SessionFile file;
+
+  private final AtomicInteger ringers = new AtomicInteger();
+
+  /** Belongs to whoever took {@link #ringers} from zero. */
+  private final ByteBuffer ring = ByteBuffer.allocateDirect(1);
+
+  /** Guards every change of the state, and the key against a doorbell that closes. */
+  private final ReentrantLock lock = new ReentrantLock();
+
+  private volatile int state = OPEN;
+  private boolean peerGone;
+  private volatile QueuePair.Listener listener;
+
+  /**
+   * Takes over a connected, authenticated channel, registered with the doorbell without interest.
+   */
+  Link(ShmDoorbell doorbell, SocketChannel channel, SelectionKey key, SessionFile file) {
+    this.doorbell = doorbell;
+    this.channel = channel;
+    this.key = key;
+    this.file = file;
+  }
+
+  boolean isOpen() {
+    return state == OPEN;
+  }
+
+  void bind(QueuePair.Listener listener) {
+    lock.lock();
+    try {
+      if (this.listener != null) {
+        throw new IllegalStateException("bound twice: listener=" + listener);
+      }
+      this.listener = listener;
+      if (state == OPEN) {
+        key.interestOps(SelectionKey.OP_READ);
+      }
+    } finally {
+      lock.unlock();
+    }
+    doorbell.wakeup();
+  }
+
+  /**
+   * Sends a byte, or nothing where the socket is full of rings that nobody has heard yet. Of
+   * threads that ring at the same time one does it for all, once more for those that came while it
+   * was at it.
+   */
+  void ring() {
+    if (state != OPEN || ringers.getAndIncrement() != 0) {
+      return;
+    }
+    int rung = 1;
+    do {
+      sendByte();
+      rung = ringers.addAndGet(-rung);
+    } while (rung != 0);
+  }
+
+  private void sendByte() {
+    ring.clear();
+    try {
+      channel.write(ring);
+    } catch (IOException e) {
+      // The peer is gone, which the doorbell finds at this same socket and tells the listener.
+      LOGGER.log(Level.DEBUG, "ring not sent", e);
+    }
+  }
+
+  @Override
+  public int onReady() {
+    String reason;
+    try {
+      int rings = channel.read(doorbell.drain());
+      if (rings >= 0) {
+        return rings > 0 && state == OPEN ? tellRing() : 0;
+      }
+      reason = "the peer has closed the connection or died";
+    } catch (IOException e) {
+      reason = "the connection to the peer broke: " + e.getMessage();
+    }
+    return end(reason, true);
+  }
+
+  private int tellRing() {
+    try {
+      listener.onDoorbell();
+    } catch (Throwable e) {
+      ShmDoorbell.report(e);
+      end("the listener failed: " + e, false);
+    }
+    return 1;
+  }
+
+  private int end(String reason, boolean isPeerGone) {
+    lock.lock();
+    try {
+      peerGone |= isPeerGone;
+      if (state == CLOSING && peerGone) {
+        finish(true);
+      }
+      if (state >= CLOSING) {
+        return 0;
+      }
+      // What ended is read no more: the end of a stream stays ready for ever.
+      key.interestOps(0);
+      if (state == ENDED) {
+        return 0;
+      }
+      state = ENDED;
+    } finally {
+      lock.unlock();
+    }
+    try {
+      listener.onDisconnected(reason);
+    } catch (Throwable e) {
+      ShmDoorbell.report(e);
+    }
+    return 1;
+  }
+
+  /** Ends this side. The caller's threads are out of the memory. Idempotent. */
+  void close() {
+    lock.lock();
+    try {
+      if (state >= CLOSING) {
+        return;
+      }
+      if (file == null || peerGone) {
+        finish(true);
+      } else {
+        state = CLOSING;
+        shutdownOutput();
+        key.interestOps(SelectionKey.OP_READ);
+        doorbell.wakeup();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Ends this side because its doorbell closes. Only a side that was closed before is known to be
+   * out of the memory, and nothing will hear of the peer's end later: what is not known by now
+   * costs the early return of the pages.
+   */
+  void abandon() {
+    lock.lock();
+    try {
+      if (state != CLOSED) {
+        finish(state == CLOSING && isAtEnd());
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private boolean isAtEnd() {
+    ByteBuffer buffer = ByteBuffer.allocate(ShmDoorbell.DRAIN_LENGTH);
+    try {
+      int rings;
+      do {
+        rings = channel.read(buffer.clear());
+      } while (rings > 0);
+      return rings < 0;
+    } catch (IOException e) {
+      LOGGER.log(Level.DEBUG, "the connection broke", e);
+      return true;
+    }
+  }
+
+  /** With the lock held. */
+  private void finish(boolean isNobodyInside) {
+    state = CLOSED;
+    shutdownOutput();
+    Cleanup.close(channel);
+    if (file != null) {
+      if (isNobodyInside) {
+        file.truncate();
+      }
+      file.close();
+    }
+    doorbell.remove(this);
+  }
+
+  /** Lets the peer see the end now; a closed channel may wait for its selector first. */
+  private void shutdownOutput() {
+    try {
+      channel.shutdownOutput();
+    } catch (IOException e) {
+      LOGGER.log(Level.DEBUG, "the peer was gone already", e);
+    }
+  }
+}

@@ -1,0 +1,26 @@
+package dev.ringfetch.fabric.shm;
+
+import java.nio.ByteBuffer;
+import java.security.SecureRandom;
+
+/**
+ * Random name of one offer: proves that a file is the one that was offered, and finds the offer
+ * when its peer arrives. Not a secret; that is the token.
+ */
+record Nonce(long first, long second) {
+  static final int LENGTH = 16;
+
+  private static final SecureRandom RANDOM = new SecureRandom();
+
+  static Nonce random() {
+    return new Nonce(RANDOM.nextLong(), RANDOM.nextLong());
+  }
+
+  static Nonce get(ByteBuffer in) {
+    return new Nonce(in.getLong(), in.getLong());
+  }
+
+  void put(ByteBuffer out) {
+    out.putLong(first).putLong(second);
+  }
+}

@@ -1,0 +1,141 @@
+package dev.ringfetch.fabric.shm;
+
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.security.SecureRandom;
+import java.util.HexFormat;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.regex.Pattern;
+
+/**
+ * The directory in which one fabric of this process keeps its files, and the lock that tells others
+ * that the process lives.
+ *
+ * <p>The lock file is there before the directory and goes after it, and the kernel drops the lock
+ * with the process. Whatever moment a process is killed at, it leaves a lock that nobody holds,
+ * from which {@link Sweep} finds everything else.
+ *
+ * <p>May be used from any thread. Owned by the fabric.
+ */
+final class ProcessDirectory implements AutoCloseable {
+  static final String LOCK_SUFFIX = ".lock";
+
+  private static final Pattern NAME = Pattern.compile("[0-9]{1,10}-[0-9a-f]{16}");
+  private static final int ATTEMPTS = 16;
+  private static final SecureRandom RANDOM = new SecureRandom();
+
+  /**
+   * Names that this process holds or is about to. A lock of POSIX goes as soon as the process
+   * closes any descriptor of the file, so a lock file named here is never opened a second time.
+   */
+  private static final Set<String> HELD = ConcurrentHashMap.newKeySet();
+
+  private final String name;
+  private final Path path;
+  private final Path lockPath;
+  private final FileChannel lockChannel;
+  private final AtomicInteger sessions = new AtomicInteger();
+  private final AtomicInteger bells = new AtomicInteger();
+
+  private ProcessDirectory(String name, Path path, Path lockPath, FileChannel lockChannel) {
+    this.name = name;
+    this.path = path;
+    this.lockPath = lockPath;
+    this.lockChannel = lockChannel;
+  }
+
+  static boolean isName(String name) {
+    return NAME.matcher(name).matches();
+  }
+
+  static boolean isHeldHere(String name) {
+    return HELD.contains(name);
+  }
+
+  /** Creates a directory below the root, and the root where it is missing. */
+  static ProcessDirectory create(Path root, Ownership ownership) throws IOException {
+    try {
+      Files.createDirectory(root, Ownership.privateDirectory());
+    } catch (FileAlreadyExistsException e) {
+      // Whose it is and what it is, is checked next, whoever made it.
+    }
+    ownership.checkDirectory(root);
+    long pid = ProcessHandle.current().pid();
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+      String name = pid + "-" + HexFormat.of().toHexDigits(RANDOM.nextLong());
+      ProcessDirectory directory = tryCreate(root, name);
+      if (directory != null) {
+        return directory;
+      }
+    }
+    throw new IOException("no directory in " + root + ": attempts=" + ATTEMPTS);
+  }
+
+  /** Returns null when a sweep of another process took the lock file for a dead one's. */
+  private static ProcessDirectory tryCreate(Path root, String name) throws IOException {
+    Path path = root.resolve(name);
+    Path lockPath = root.resolve(name + LOCK_SUFFIX);
+    FileChannel channel = null;
+    boolean created = false;
+    HELD.add(name);
+    try {
+      channel =
+          FileChannel.open(
+              lockPath,
+              Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
+              Ownership.privateFile());
+      FileLock lock = channel.tryLock();
+      // Nobody makes a random name twice: if the name is there, it still names the file locked
+      // here.
+      if (lock == null || !Files.exists(lockPath, LinkOption.NOFOLLOW_LINKS)) {
+        return null;
+      }
+      Files.createDirectory(path, Ownership.privateDirectory());
+      created = true;
+      return new ProcessDirectory(name, path, lockPath, channel);
+    } finally {
+      if (!created) {
+        if (channel != null) {
+          Cleanup.delete(lockPath);
+          Cleanup.close(channel);
+        }
+        HELD.remove(name);
+      }
+    }
+  }
+
+  String name() {
+    return name;
+  }
+
+  Path path() {
+    return path;
+  }
+
+  int nextSession() {
+    return sessions.getAndIncrement();
+  }
+
+  int nextBell() {
+    return bells.getAndIncrement();
+  }
+
+  /** Deletes everything in the directory, the directory and its lock. Idempotent. */
+  @Override
+  public void close() {
+    if (lockChannel.isOpen()) {
+      Sweep.deleteDirectory(path);
+      Cleanup.delete(lockPath);
+      Cleanup.close(lockChannel);
+      HELD.remove(name);
+    }
+  }
+}

@@ -1,0 +1,97 @@
+package dev.ringfetch.fabric.shm;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.IOException;
+import java.net.UnixDomainSocketAddress;
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+
+/**
+ * Where an offer is. It holds names and numbers, never paths: the peer resolves them below its own
+ * root, so no descriptor can make it open anything else.
+ *
+ * <pre>
+ *   0        1        5        9        13               29       30
+ *  +--------+--------+--------+--------+----------------+--------+----------------+
+ *  | version| session|  bell  | length |     nonce      |  name  | process name   |
+ *  |        | number | number |        |                | length | (ASCII)        |
+ *  +--------+--------+--------+--------+----------------+--------+----------------+
+ * </pre>
+ *
+ * @param process name of the offering process's directory.
+ * @param session number of the session file in it.
+ * @param bell number of the bell socket in it.
+ * @param length of the session's memory in bytes.
+ * @param nonce that the file must carry.
+ */
+record SessionAddress(String process, int session, int bell, int length, Nonce nonce) {
+  private static final byte VERSION = 1;
+  private static final int FIXED_LENGTH = 30;
+
+  /** What {@code sockaddr_un} holds, without the terminating zero. */
+  private static final int SOCKET_PATH_LIMIT = 107;
+
+  static Path sessionPath(Path directory, int session) {
+    return directory.resolve("session-" + session);
+  }
+
+  static Path bellPath(Path directory, int bell) {
+    return directory.resolve("bell-" + bell);
+  }
+
+  /**
+   * Address of a socket.
+   *
+   * @throws IOException when the path does not fit into one, which the kernel says less clearly.
+   */
+  static UnixDomainSocketAddress socketAddress(Path path) throws IOException {
+    int length = path.toString().getBytes(UTF_8).length;
+    if (length > SOCKET_PATH_LIMIT) {
+      throw new IOException(
+          "path too long for a socket: length="
+              + length
+              + " limit="
+              + SOCKET_PATH_LIMIT
+              + " path="
+              + path);
+    }
+    return UnixDomainSocketAddress.of(path);
+  }
+
+  byte[] encode() {
+    byte[] name = process.getBytes(US_ASCII);
+    ByteBuffer out = ByteBuffer.allocate(FIXED_LENGTH + name.length).order(ByteOrder.LITTLE_ENDIAN);
+    out.put(VERSION).putInt(session).putInt(bell).putInt(length);
+    nonce.put(out);
+    out.put((byte) name.length).put(name);
+    return out.array();
+  }
+
+  static SessionAddress decode(byte[] descriptor) throws IOException {
+    ByteBuffer in = ByteBuffer.wrap(descriptor).order(ByteOrder.LITTLE_ENDIAN);
+    try {
+      byte version = in.get();
+      if (version != VERSION) {
+        throw new IOException("unknown descriptor: version=" + version);
+      }
+      int session = in.getInt();
+      int bell = in.getInt();
+      int length = in.getInt();
+      Nonce nonce = Nonce.get(in);
+      byte[] name = new byte[Byte.toUnsignedInt(in.get())];
+      in.get(name);
+      String process = new String(name, US_ASCII);
+      if (in.hasRemaining() || length <= 0 || !ProcessDirectory.isName(process)) {
+        throw new IOException(
+            "malformed descriptor: bytes=" + descriptor.length + " length=" + length);
+      }
+      return new SessionAddress(process, session, bell, length, nonce);
+    } catch (BufferUnderflowException e) {
+      throw new IOException("malformed descriptor: bytes=" + descriptor.length, e);
+    }
+  }
+}

@@ -1,0 +1,202 @@
+package dev.ringfetch.fabric.shm;
+
+import dev.ringfetch.fabric.Doorbell;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.CancelledKeyException;
+import java.nio.channels.ClosedSelectorException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * A selector over the sockets of one poller's queue pairs and, once it has offered memory, over the
+ * socket at which their peers arrive.
+ *
+ * <p>{@link #await} and {@link #poll} belong to one owner thread; everything else may be called
+ * from any. A thread that owns the doorbell and is interrupted does not sleep in {@link #await}.
+ */
+final class ShmDoorbell implements Doorbell {
+  /** Rings that one read takes from a socket; what is left makes it ready again. */
+  static final int DRAIN_LENGTH = 512;
+
+  private static final int FIRST_BATCH = 16;
+  private static final long NS_PER_MS = TimeUnit.MILLISECONDS.toNanos(1);
+
+  private final ShmFabric fabric;
+  private final Selector selector;
+  private final Set<Link> links = ConcurrentHashMap.newKeySet();
+
+  /** Guards the opening of {@link #arrivals} and the close. */
+  private final ReentrantLock lock = new ReentrantLock();
+
+  private volatile Arrivals arrivals;
+  private volatile boolean closed;
+
+  /** Copy of the selected keys; the owner's, null while it is in use by an outer call. */
+  private SelectionKey[] batch;
+
+  /** Where rings go; the owner's. */
+  private final ByteBuffer drain = ByteBuffer.allocateDirect(DRAIN_LENGTH);
+
+  ShmDoorbell(ShmFabric fabric) throws IOException {
+    this.fabric = fabric;
+    this.selector = Selector.open();
+  }
+
+  ShmFabric fabric() {
+    return fabric;
+  }
+
+  /** Room for rings that are read only to be counted. For the owner, until it reads again. */
+  ByteBuffer drain() {
+    return drain.clear();
+  }
+
+  /** Hands what a listener threw to the thread's handler, so that it ends nothing else. */
+  static void report(Throwable failure) {
+    Thread thread = Thread.currentThread();
+    thread.getUncaughtExceptionHandler().uncaughtException(thread, failure);
+  }
+
+  @Override
+  public int await(long timeoutNs) throws IOException {
+    Arrivals arrivals = this.arrivals;
+    long limitNs = arrivals == null ? timeoutNs : Math.min(timeoutNs, arrivals.dueInNs());
+    if (limitNs <= 0) {
+      return poll();
+    }
+    checkOpen();
+    try {
+      if (limitNs == FOREVER) {
+        selector.select();
+      } else {
+        // Rounded up: a poller that wakes a little early would spin through the rest.
+        long timeoutMs = limitNs / NS_PER_MS + (limitNs % NS_PER_MS == 0 ? 0 : 1);
+        selector.select(timeoutMs);
+      }
+      return dispatch();
+    } catch (ClosedSelectorException | CancelledKeyException e) {
+      // Closed by another thread meanwhile: what was told was told, and the next call says so.
+      return 0;
+    }
+  }
+
+  @Override
+  public int poll() throws IOException {
+    checkOpen();
+    try {
+      selector.selectNow();
+      return dispatch();
+    } catch (ClosedSelectorException | CancelledKeyException e) {
+      return 0;
+    }
+  }
+
+  private void checkOpen() throws IOException {
+    if (closed) {
+      throw new IOException("the doorbell is closed");
+    }
+  }
+
+  private int dispatch() {
+    int told = 0;
+    Set<SelectionKey> selected = selector.selectedKeys();
+    if (!selected.isEmpty()) {
+      // A listener may poll in its turn and so change the selected keys: they are copied and
+      // cleared
+      // first. An inner call finds no batch and makes its own.
+      SelectionKey[] keys = batch;
+      batch = null;
+      int count;
+      // The lock that the selector asks for: a close in another thread empties the set.
+      synchronized (selected) {
+        count = selected.size();
+        if (keys == null || keys.length < count) {
+          keys = new SelectionKey[Math.max(FIRST_BATCH, 2 * count)];
+        }
+        keys = selected.toArray(keys);
+        selected.clear();
+      }
+      for (int i = 0; i < count; i++) {
+        told += ((Selectable) keys[i].attachment()).onReady();
+        keys[i] = null;
+      }
+      batch = keys;
+    }
+    Arrivals arrivals = this.arrivals;
+    if (arrivals != null) {
+      arrivals.onTime();
+    }
+    return told;
+  }
+
+  @Override
+  public void wakeup() {
+    selector.wakeup();
+  }
+
+  /** Registers a channel, without interest: that comes with {@link Link#bind}. */
+  SelectionKey register(SocketChannel channel) throws IOException {
+    try {
+      return channel.register(selector, 0);
+    } catch (ClosedSelectorException e) {
+      throw new IOException("the doorbell is closed", e);
+    }
+  }
+
+  /** From here on the queue pair is closed with the doorbell. */
+  void add(Link link) {
+    links.add(link);
+    if (closed) {
+      link.abandon();
+    }
+  }
+
+  void remove(Link link) {
+    links.remove(link);
+    // A channel that was closed keeps its descriptor until the selector has let go of it.
+    selector.wakeup();
+  }
+
+  /** Opens the socket for arrivals at the first call. */
+  Arrivals arrivals() throws IOException {
+    lock.lock();
+    try {
+      checkOpen();
+      if (arrivals == null) {
+        ProcessDirectory directory = fabric.directory();
+        arrivals = Arrivals.open(this, selector, directory.path(), directory.nextBell());
+        selector.wakeup();
+      }
+      return arrivals;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public void close() {
+    lock.lock();
+    try {
+      if (closed) {
+        return;
+      }
+      closed = true;
+    } finally {
+      lock.unlock();
+    }
+    if (arrivals != null) {
+      arrivals.close();
+    }
+    for (Link link : links) {
+      link.abandon();
+    }
+    Cleanup.close(selector);
+    fabric.remove(this);
+  }
+}

@@ -1,0 +1,193 @@
+package dev.ringfetch.fabric.shm;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.ringfetch.fabric.Doorbell;
+import dev.ringfetch.fabric.Fabric;
+import dev.ringfetch.fabric.FabricCapabilities;
+import dev.ringfetch.fabric.QueuePair;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Memory in mapped files below one directory of this user.
+ *
+ * <p>Opening sweeps what dead processes have left there. The first offer creates a directory for
+ * this fabric, which {@link #close} removes; where a process ends without it, a later sweep does.
+ */
+final class ShmFabric implements Fabric {
+  static final FabricCapabilities CAPABILITIES =
+      new FabricCapabilities(
+          FabricCapabilities.WriteOrder.ASCENDING,
+          FabricCapabilities.ReadAtomicity.LINE,
+          true,
+          Integer.MAX_VALUE);
+  static final int TOKEN_LENGTH = 16;
+
+  private static final int LENGTH_UNIT = 64;
+  private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
+
+  private final Ownership ownership;
+  private final Path parent;
+  private final Path root;
+  private final byte[] hint;
+  private final Set<ShmDoorbell> doorbells = ConcurrentHashMap.newKeySet();
+
+  /** Guards the creation of {@link #directory} and the close. */
+  private final ReentrantLock lock = new ReentrantLock();
+
+  private ProcessDirectory directory;
+  private volatile boolean closed;
+
+  ShmFabric(Path parent) throws IOException {
+    if (!Files.isDirectory(parent)) {
+      throw new IOException("not a directory: directory=" + parent);
+    }
+    this.parent = parent;
+    this.ownership = Ownership.ofThisProcess();
+    this.root = parent.resolve("ringfetch-" + ownership.uid());
+    this.hint = hint(parent, ownership);
+    if (Files.exists(root, LinkOption.NOFOLLOW_LINKS)) {
+      ownership.checkDirectory(root);
+      Sweep.run(root);
+    }
+  }
+
+  /** Equal for two processes of one user that run on one kernel and see the same directory. */
+  private static byte[] hint(Path parent, Ownership ownership) throws IOException {
+    String bootId = Files.readString(BOOT_ID).trim();
+    Map<String, Object> id = Files.readAttributes(parent, "unix:dev,ino");
+    String text = bootId + " " + id.get("dev") + ":" + id.get("ino") + " " + ownership.uid();
+    return text.getBytes(UTF_8);
+  }
+
+  Ownership ownership() {
+    return ownership;
+  }
+
+  @Override
+  public String name() {
+    return ShmProvider.NAME;
+  }
+
+  @Override
+  public FabricCapabilities capabilities() {
+    return CAPABILITIES;
+  }
+
+  @Override
+  public byte[] hint() {
+    return hint.clone();
+  }
+
+  @Override
+  public Doorbell openDoorbell() throws IOException {
+    ShmDoorbell doorbell = new ShmDoorbell(this);
+    doorbells.add(doorbell);
+    if (closed) {
+      doorbell.close();
+      throw closedException();
+    }
+    return doorbell;
+  }
+
+  @Override
+  public Offer offer(
+      Doorbell doorbell, byte[] peerHint, int length, byte[] token, OfferListener listener)
+      throws IOException {
+    ShmDoorbell bell = own(doorbell);
+    checkToken(token);
+    if (length <= 0 || length % LENGTH_UNIT != 0) {
+      throw new IllegalArgumentException("not a positive multiple of 64: length=" + length);
+    }
+    if (!Arrays.equals(hint, peerHint)) {
+      throw new IOException("peer is on another host, of another user or sees another " + parent);
+    }
+    Arrivals arrivals = bell.arrivals();
+    ProcessDirectory directory = directory();
+    Nonce nonce = Nonce.random();
+    int session = directory.nextSession();
+    Path path = SessionAddress.sessionPath(directory.path(), session);
+    SessionFile file = SessionFile.create(path, length, nonce);
+    SessionAddress address =
+        new SessionAddress(directory.name(), session, arrivals.bell(), length, nonce);
+    ShmOffer offer = new ShmOffer(arrivals, address, token, file, listener);
+    arrivals.add(offer);
+    return offer;
+  }
+
+  @Override
+  public QueuePair connect(Doorbell doorbell, byte[] descriptor, byte[] token, long timeoutNs)
+      throws IOException {
+    ShmDoorbell bell = own(doorbell);
+    checkToken(token);
+    SessionAddress address = SessionAddress.decode(descriptor);
+    return new Connector(root, ownership, address, timeoutNs).connect(bell, token);
+  }
+
+  private ShmDoorbell own(Doorbell doorbell) {
+    if (doorbell instanceof ShmDoorbell bell && bell.fabric() == this) {
+      return bell;
+    }
+    throw new IllegalArgumentException("not of this fabric: doorbell=" + doorbell);
+  }
+
+  private static void checkToken(byte[] token) {
+    if (token.length != TOKEN_LENGTH) {
+      throw new IllegalArgumentException("not 16 bytes: token.length=" + token.length);
+    }
+  }
+
+  /** The directory of this fabric, created at the first call. */
+  ProcessDirectory directory() throws IOException {
+    lock.lock();
+    try {
+      if (closed) {
+        throw closedException();
+      }
+      if (directory == null) {
+        directory = ProcessDirectory.create(root, ownership);
+      }
+      return directory;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  void remove(ShmDoorbell doorbell) {
+    doorbells.remove(doorbell);
+  }
+
+  private static IOException closedException() {
+    return new IOException("the fabric is closed");
+  }
+
+  @Override
+  public void close() {
+    lock.lock();
+    try {
+      closed = true;
+    } finally {
+      lock.unlock();
+    }
+    for (ShmDoorbell doorbell : doorbells) {
+      doorbell.close();
+    }
+    // No lock: nothing creates a directory any more, and closing it twice does nothing.
+    if (directory != null) {
+      directory.close();
+    }
+  }
+
+  @Override
+  public String toString() {
+    return "ShmFabric[" + root + "]";
+  }
+}

@@ -1,0 +1,42 @@
+package dev.ringfetch.fabric.shm;
+
+import dev.ringfetch.fabric.Fabric;
+import dev.ringfetch.fabric.FabricContext;
+import dev.ringfetch.fabric.FabricProvider;
+import java.io.IOException;
+
+/** Provider of the {@code shm} fabric, which connects processes of one user on one Linux host. */
+public final class ShmProvider implements FabricProvider {
+  static final String NAME = "shm";
+
+  /** Above every fabric that needs a device: nothing is nearer than the same memory. */
+  private static final int PRIORITY = 100;
+
+  /** Made by {@link java.util.ServiceLoader}. */
+  public ShmProvider() {}
+
+  @Override
+  public String name() {
+    return NAME;
+  }
+
+  @Override
+  public int priority() {
+    return PRIORITY;
+  }
+
+  @Override
+  public String unavailability() {
+    String system = System.getProperty("os.name", "");
+    return system.equals("Linux") ? null : "shm needs Linux: os.name=" + system;
+  }
+
+  @Override
+  public Fabric open(FabricContext context) throws IOException {
+    String reason = unavailability();
+    if (reason != null) {
+      throw new IOException(reason);
+    }
+    return new ShmFabric(context.directory().toAbsolutePath());
+  }
+}

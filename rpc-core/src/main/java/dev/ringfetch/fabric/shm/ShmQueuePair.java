@@ -1,0 +1,170 @@
+package dev.ringfetch.fabric.shm;
+
+import dev.ringfetch.fabric.CompletionQueue;
+import dev.ringfetch.fabric.FabricCapabilities;
+import dev.ringfetch.fabric.MemoryRegion;
+import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.fabric.RemoteMemory;
+
+/**
+ * Work requests on memory that both sides map: each is done, and complete, when it was posted.
+ * Rings and the end of the connection are those of its {@link Link}.
+ */
+final class ShmQueuePair implements QueuePair {
+  private final Link link;
+  private final MappedRegion memory;
+  private final RemoteMemory remote;
+  private final String peer;
+  private final ShmCompletions completions = new ShmCompletions();
+
+  ShmQueuePair(Link link, MappedRegion memory, SessionAddress address) {
+    this.link = link;
+    this.memory = memory;
+    // Both sides know the nonce, and another session's memory is told apart by it.
+    this.remote = new RemoteMemory(0, memory.length(), (int) address.nonce().first());
+    this.peer = "shm " + address.process() + "/session-" + address.session();
+  }
+
+  @Override
+  public FabricCapabilities capabilities() {
+    return ShmFabric.CAPABILITIES;
+  }
+
+  @Override
+  public MemoryRegion memory() {
+    return memory;
+  }
+
+  @Override
+  public RemoteMemory remote() {
+    return remote;
+  }
+
+  @Override
+  public String peer() {
+    return peer;
+  }
+
+  @Override
+  public void bind(Listener listener) {
+    link.bind(listener);
+  }
+
+  @Override
+  public int write(int offset, int length) {
+    checkRange("offset", offset, length, memory.length());
+    return link.isOpen() ? POSTED : CLOSED;
+  }
+
+  @Override
+  public int read(
+      RemoteMemory remote,
+      int remoteOffset,
+      MemoryRegion local,
+      int localOffset,
+      int length,
+      int firstOffset,
+      long workRequestId) {
+    checkRemote(remote);
+    checkWord("remoteOffset", remoteOffset);
+    checkWord("localOffset", localOffset);
+    checkWord("length", length);
+    checkWord("firstOffset", firstOffset);
+    checkRange("remoteOffset", remoteOffset, length, memory.length());
+    checkRange("localOffset", localOffset, length, local.length());
+    checkRange("firstOffset", firstOffset, Long.BYTES, length);
+    int refusal = refusal(workRequestId);
+    if (refusal != POSTED) {
+      return refusal;
+    }
+    local.putLong(localOffset + firstOffset, memory.getLongAcquire(remoteOffset + firstOffset));
+    // Acquire for the other words too: it costs nothing on x86, and of several frames in the range,
+    // each of which was published by its lowest word, none is copied newer below than above.
+    for (int i = 0; i < length; i += Long.BYTES) {
+      if (i != firstOffset) {
+        local.putLong(localOffset + i, memory.getLongAcquire(remoteOffset + i));
+      }
+    }
+    complete(workRequestId, length);
+    return POSTED;
+  }
+
+  @Override
+  public int compareAndSwap(
+      RemoteMemory remote, int remoteOffset, long expected, long desired, long workRequestId) {
+    checkRemote(remote);
+    checkWord("remoteOffset", remoteOffset);
+    checkRange("remoteOffset", remoteOffset, Long.BYTES, memory.length());
+    int refusal = refusal(workRequestId);
+    if (refusal == POSTED) {
+      complete(workRequestId, memory.compareAndExchangeLong(remoteOffset, expected, desired));
+    }
+    return refusal;
+  }
+
+  @Override
+  public int fetchAndAdd(RemoteMemory remote, int remoteOffset, long delta, long workRequestId) {
+    checkRemote(remote);
+    checkWord("remoteOffset", remoteOffset);
+    checkRange("remoteOffset", remoteOffset, Long.BYTES, memory.length());
+    int refusal = refusal(workRequestId);
+    if (refusal == POSTED) {
+      complete(workRequestId, memory.getAndAddLong(remoteOffset, delta));
+    }
+    return refusal;
+  }
+
+  /** Why a work request cannot be posted, or {@link #POSTED}. */
+  private int refusal(long workRequestId) {
+    if (!link.isOpen()) {
+      return CLOSED;
+    }
+    return workRequestId != UNSIGNALED && completions.isFull() ? SEND_QUEUE_FULL : POSTED;
+  }
+
+  private void complete(long workRequestId, long value) {
+    if (workRequestId != UNSIGNALED) {
+      completions.add(workRequestId, value);
+    }
+  }
+
+  private void checkRemote(RemoteMemory remote) {
+    if (!this.remote.equals(remote)) {
+      throw new IllegalArgumentException("not this session's memory: remote=" + remote);
+    }
+  }
+
+  private static void checkWord(String name, int value) {
+    if ((value & (Long.BYTES - 1)) != 0) {
+      throw new IllegalArgumentException("not a multiple of 8: " + name + "=" + value);
+    }
+  }
+
+  private static void checkRange(String name, int offset, int length, int limit) {
+    // The last comparison cannot overflow: by then neither operand is negative.
+    if (offset < 0 || length < 0 || offset > limit - length) {
+      throw new IllegalArgumentException(
+          "out of range: " + name + "=" + offset + " length=" + length + " limit=" + limit);
+    }
+  }
+
+  @Override
+  public CompletionQueue completions() {
+    return completions;
+  }
+
+  @Override
+  public void ringDoorbell() {
+    link.ring();
+  }
+
+  @Override
+  public void close() {
+    link.close();
+  }
+
+  @Override
+  public String toString() {
+    return "ShmQueuePair[" + peer + "]";
+  }
+}

@@ -1,0 +1,110 @@
+package dev.ringfetch.fabric.shm;
+
+import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.nio.channels.FileChannel;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Removes what dead processes left below a root. Any number of processes may sweep one root at the
+ * same time, and processes come and go meanwhile: what vanishes while it is looked at is no
+ * failure.
+ */
+final class Sweep {
+  private static final Logger LOGGER = System.getLogger(Sweep.class.getName());
+
+  /** One sweep at a time in this process: two would meet in the lock table of the JVM. */
+  private static final ReentrantLock SWEEPING = new ReentrantLock();
+
+  /**
+   * Lock files that this JVM turned out to hold through another class loader. Their channels stay
+   * open for good, since closing one would drop the lock of the other holder.
+   */
+  private static final Map<String, FileChannel> HELD_ELSEWHERE_IN_JVM = new HashMap<>();
+
+  private Sweep() {}
+
+  /** Sweeps a root that has been checked to be this user's, or does nothing where there is none. */
+  static void run(Path root) {
+    SWEEPING.lock();
+    try (DirectoryStream<Path> entries = Files.newDirectoryStream(root)) {
+      for (Path entry : entries) {
+        sweepEntry(root, entry.getFileName().toString());
+      }
+    } catch (NoSuchFileException e) {
+      LOGGER.log(Level.DEBUG, "nothing to sweep: there is no {0}", root);
+    } catch (IOException | DirectoryIteratorException e) {
+      LOGGER.log(Level.WARNING, "cannot sweep " + root, e);
+    } finally {
+      SWEEPING.unlock();
+    }
+  }
+
+  private static void sweepEntry(Path root, String entry) {
+    if (entry.endsWith(ProcessDirectory.LOCK_SUFFIX)) {
+      String name = entry.substring(0, entry.length() - ProcessDirectory.LOCK_SUFFIX.length());
+      if (ProcessDirectory.isName(name)) {
+        sweepIfDead(root, name);
+      }
+    } else if (ProcessDirectory.isName(entry)
+        && !Files.exists(
+            root.resolve(entry + ProcessDirectory.LOCK_SUFFIX), LinkOption.NOFOLLOW_LINKS)) {
+      // Locks come first and go last: a directory without one belongs to nobody.
+      deleteDirectory(root.resolve(entry));
+    }
+  }
+
+  private static void sweepIfDead(Path root, String name) {
+    if (ProcessDirectory.isHeldHere(name) || HELD_ELSEWHERE_IN_JVM.containsKey(name)) {
+      return;
+    }
+    Path lockPath = root.resolve(name + ProcessDirectory.LOCK_SUFFIX);
+    FileChannel channel = null;
+    try {
+      channel =
+          FileChannel.open(lockPath, Set.of(StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS));
+      if (channel.tryLock() != null) {
+        deleteDirectory(root.resolve(name));
+        Cleanup.delete(lockPath);
+      }
+    } catch (NoSuchFileException e) {
+      LOGGER.log(Level.DEBUG, "{0} went while it was looked at", lockPath);
+    } catch (OverlappingFileLockException e) {
+      HELD_ELSEWHERE_IN_JVM.put(name, channel);
+      channel = null;
+    } catch (IOException e) {
+      LOGGER.log(Level.WARNING, "cannot sweep " + lockPath, e);
+    } finally {
+      Cleanup.close(channel);
+    }
+  }
+
+  /** Deletes a process directory, which is flat, and what is in it. */
+  static void deleteDirectory(Path directory) {
+    if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)) {
+      return;
+    }
+    try (DirectoryStream<Path> entries = Files.newDirectoryStream(directory)) {
+      for (Path entry : entries) {
+        Cleanup.delete(entry);
+      }
+    } catch (NoSuchFileException e) {
+      LOGGER.log(Level.DEBUG, "{0} went while it was looked at", directory);
+    } catch (IOException | DirectoryIteratorException e) {
+      LOGGER.log(Level.WARNING, "cannot list " + directory, e);
+    }
+    Cleanup.delete(directory);
+  }
+}
