@@ -1,0 +1,177 @@
+package dev.ringfetch.session;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.fabric.FabricCapabilities.WriteOrder;
+import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.ring.ArenaDescriptor;
+import dev.ringfetch.ring.FrameDescriptor;
+import dev.ringfetch.v1.Answer;
+import dev.ringfetch.v1.Decline;
+import dev.ringfetch.v1.FabricOffer;
+import dev.ringfetch.v1.Hello;
+import dev.ringfetch.v1.OpenRequest;
+import dev.ringfetch.v1.OpenResponse;
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The client's side of opening a session: sends what it can, takes the answer, connects. Driven by
+ * whoever owns the control stream, one call at a time.
+ */
+public final class ClientHandshake {
+  private static final long CONNECT_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(5);
+
+  private final List<PolledFabric> fabrics;
+  private final SessionContext context;
+  private final ControlStream<OpenRequest> control;
+  private final Listener listener;
+
+  /**
+   * Creates the handshake.
+   *
+   * @param fabrics that this process can use, the best first.
+   */
+  public ClientHandshake(
+      List<PolledFabric> fabrics,
+      SessionContext context,
+      ControlStream<OpenRequest> control,
+      Listener listener) {
+    this.fabrics = List.copyOf(fabrics);
+    this.context = context;
+    this.control = control;
+    this.listener = listener;
+  }
+
+  /** Sends the first step. */
+  public void start() {
+    final Hello.Builder hello =
+        Hello.newBuilder().setMinVersion(Wire.VERSION).setMaxVersion(Wire.VERSION);
+    for (final PolledFabric polled : fabrics) {
+      hello.addFabrics(
+          FabricOffer.newBuilder()
+              .setName(polled.fabric().name())
+              .setHint(ByteString.copyFrom(polled.fabric().hint())));
+    }
+    hello
+        .getGeometryBuilder()
+        .setRequestRingBytes(context.requestRingLength())
+        .setResponseRingBytes(context.responseRingLength())
+        .setMaxFrameBytes(context.maxFrameLength());
+    control.send(OpenRequest.newBuilder().setHello(hello).build());
+  }
+
+  /** Takes a step of the server. Blocks while it connects. */
+  public void onResponse(OpenResponse response) {
+    switch (response.getStepCase()) {
+      case ANSWER -> connect(response.getAnswer());
+      case REFUSAL -> {
+        control.close();
+        listener.onRefused(response.getRefusal().getReason());
+      }
+      default -> decline("the server took a step that this version does not know");
+    }
+  }
+
+  private void connect(Answer answer) {
+    final PolledFabric polled = find(answer.getFabric());
+    if (polled == null || answer.getVersion() != Wire.VERSION) {
+      decline("answer: fabric=" + answer.getFabric() + " version=" + answer.getVersion());
+      return;
+    }
+    final ClientSession session;
+    try {
+      final Geometry geometry = geometry(answer);
+      final Poller poller = polled.nextPoller();
+      final QueuePair queuePair =
+          polled
+              .fabric()
+              .connect(
+                  poller.doorbell(),
+                  answer.getFabricDescriptor().toByteArray(),
+                  answer.getToken().toByteArray(),
+                  CONNECT_TIMEOUT_NS);
+      checkMemory(queuePair, geometry);
+      session = new ClientSession(queuePair, geometry, poller, context, listener::onEnded);
+      poller.add(session);
+    } catch (IOException | IllegalArgumentException e) {
+      decline(e.getMessage() == null ? e.toString() : e.getMessage());
+      return;
+    }
+    listener.onSession(session, answer.getFabric(), answer.getMethodsList());
+  }
+
+  private PolledFabric find(String name) {
+    for (final PolledFabric polled : fabrics) {
+      if (polled.fabric().name().equals(name)) {
+        return polled;
+      }
+    }
+    return null;
+  }
+
+  private static Geometry geometry(Answer answer) {
+    final dev.ringfetch.v1.Geometry sizes = answer.getGeometry();
+    ArenaDescriptor.checkRingLength("request_ring_bytes", sizes.getRequestRingBytes());
+    ArenaDescriptor.checkRingLength("response_ring_bytes", sizes.getResponseRingBytes());
+    final int maxStreams = answer.getMaxStreams();
+    if (maxStreams < 1 || maxStreams > SessionContext.MAX_STREAMS_LIMIT) {
+      throw new IllegalArgumentException("max_streams=" + maxStreams);
+    }
+    if (sizes.getMaxFrameBytes() < FrameDescriptor.SLOT_LENGTH) {
+      throw new IllegalArgumentException("max_frame_bytes=" + sizes.getMaxFrameBytes());
+    }
+    if (answer.getToken().size() != Wire.TOKEN_LENGTH) {
+      throw new IllegalArgumentException("token length=" + answer.getToken().size());
+    }
+    return new Geometry(
+        sizes.getRequestRingBytes(),
+        sizes.getResponseRingBytes(),
+        sizes.getMaxFrameBytes(),
+        maxStreams,
+        answer.getEpoch(),
+        answer.getRequestPosition(),
+        answer.getResponsePosition());
+  }
+
+  private static void checkMemory(QueuePair queuePair, Geometry geometry) throws IOException {
+    final int needed =
+        ArenaDescriptor.length(geometry.requestRingLength(), geometry.responseRingLength());
+    if (queuePair.memory().length() < needed
+        || !queuePair.capabilities().loadStore()
+        || queuePair.capabilities().writeOrder() != WriteOrder.ASCENDING) {
+      queuePair.close();
+      throw new IOException(
+          "memory length="
+              + queuePair.memory().length()
+              + " of "
+              + needed
+              + ", capabilities="
+              + queuePair.capabilities());
+    }
+  }
+
+  private void decline(String reason) {
+    control.send(
+        OpenRequest.newBuilder().setDecline(Decline.newBuilder().setReason(reason)).build());
+    control.close();
+    listener.onRefused(reason);
+  }
+
+  /** Told what comes of a handshake: one of the first two, once. */
+  public interface Listener {
+    /**
+     * A session is open.
+     *
+     * @param fabric name of the fabric.
+     * @param methods full names; the index is the id.
+     */
+    void onSession(ClientSession session, String fabric, List<String> methods);
+
+    /** There is no session, for this reason. */
+    void onRefused(String reason);
+
+    /** The session has ended, after {@link #onSession} or while it is called. */
+    void onEnded(ClientSession session, String reason);
+  }
+}

@@ -1,0 +1,406 @@
+package dev.ringfetch.session;
+
+import static dev.ringfetch.ring.FrameDescriptor.CLOSE;
+import static dev.ringfetch.ring.FrameDescriptor.DRAIN;
+import static dev.ringfetch.ring.FrameDescriptor.SESSION_STREAM_ID;
+import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
+
+import dev.ringfetch.fabric.MemoryRegion;
+import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.ring.ArenaDescriptor;
+import dev.ringfetch.ring.ControlFlyweight;
+import dev.ringfetch.ring.RingPoller;
+import dev.ringfetch.ring.RingWriter;
+import dev.ringfetch.session.ClientStream.Outcome;
+import dev.ringfetch.session.ClientStream.State;
+import java.io.IOException;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * The client's side of a session: sends requests, polls for responses.
+ *
+ * <p>A call {@linkplain #open opens} a stream, fills its outbound unit, {@linkplain
+ * ClientStream#prepare prepares} and {@linkplain #send sends} it, and lets go of it exactly once:
+ * by {@link #recycle} after it was answered and has used the answer, by {@link #release} after it
+ * was told of another end, or by {@link #cancel}. A stream's index is used again only when the
+ * server has closed it, too.
+ */
+public final class ClientSession extends Session {
+  private static final int ACQUIRE_TRIES = 100;
+
+  private final ClientStream[] streams;
+  private final FreeList free;
+  private final AtomicInteger unused = new AtomicInteger(1);
+  private final int maxStreams;
+  private final Listener listener;
+
+  private int pending;
+  private volatile boolean draining;
+
+  /**
+   * Creates the session on a connected queue pair.
+   *
+   * @param poller that owns the queue pair's doorbell.
+   */
+  public ClientSession(
+      QueuePair queuePair,
+      Geometry geometry,
+      Poller poller,
+      SessionContext context,
+      Listener listener) {
+    this(
+        queuePair,
+        geometry,
+        poller,
+        context,
+        listener,
+        new ControlFlyweight(queuePair, ArenaDescriptor.CLIENT_CONTROL_OFFSET),
+        new ControlFlyweight(queuePair, ArenaDescriptor.SERVER_CONTROL_OFFSET));
+  }
+
+  private ClientSession(
+      QueuePair queuePair,
+      Geometry geometry,
+      Poller poller,
+      SessionContext context,
+      Listener listener,
+      ControlFlyweight ownControl,
+      ControlFlyweight peerControl) {
+    super(
+        queuePair,
+        new RingWriter(
+            queuePair,
+            ArenaDescriptor.REQUEST_RING_OFFSET,
+            geometry.requestRingLength(),
+            geometry.epoch(),
+            geometry.requestPosition(),
+            peerControl),
+        new RingPoller(
+            queuePair.memory(),
+            ArenaDescriptor.responseRingOffset(geometry.requestRingLength()),
+            geometry.responseRingLength(),
+            geometry.epoch(),
+            geometry.responsePosition(),
+            ownControl),
+        ownControl,
+        peerControl,
+        geometry.requestRingLength(),
+        geometry.maxFrameLength(),
+        poller,
+        context);
+    this.maxStreams = geometry.maxStreams();
+    this.streams = new ClientStream[maxStreams + 1];
+    this.free = new FreeList(maxStreams + 1);
+    this.listener = listener;
+  }
+
+  /** Takes a free stream, or returns null when as many calls are under way as there can be. */
+  public ClientStream open() {
+    final int index = free.take();
+    if (index != FreeList.NONE) {
+      return streams[index];
+    }
+    if (unused.get() > maxStreams) {
+      return null;
+    }
+    final int fresh = unused.getAndIncrement();
+    if (fresh > maxStreams) {
+      unused.set(maxStreams + 1);
+      return null;
+    }
+    final ClientStream stream = new ClientStream(fresh);
+    streams[fresh] = stream; // the owner sees it through the queue of operations
+    return stream;
+  }
+
+  /** Sends a prepared stream's request. The unit belongs to the session from here on. */
+  public void send(ClientStream stream) {
+    submit(stream, ClientStream.SEND);
+    drive();
+  }
+
+  /**
+   * Sends a prepared stream's request and polls for the response in the calling thread, for a
+   * bounded time, unless another thread does already. Returns early when the thread is interrupted.
+   */
+  public void sendAndPoll(ClientStream stream) {
+    submit(stream, ClientStream.SEND);
+    if (poller.isCurrentThread()) {
+      pollNested(stream);
+      return;
+    }
+    int tries = 0;
+    while (!tryAcquire()) {
+      if (++tries > ACQUIRE_TRIES) {
+        drive();
+        return;
+      }
+      Thread.onSpinWait();
+    }
+    if (!poll(stream)) {
+      drive();
+    }
+  }
+
+  /** A callback in the poller's own thread waits: nobody else would poll. */
+  private void pollNested(ClientStream stream) {
+    drive();
+    try {
+      while (!stream.ended && !hasEnded() && !Thread.currentThread().isInterrupted()) {
+        poller.nested();
+      }
+    } catch (IOException e) {
+      end("doorbell failed: " + e.getMessage());
+    }
+  }
+
+  /** Polls as the owner, then leaves. False when there is more to do. */
+  private boolean poll(ClientStream stream) {
+    final long start = clock.nanoTime();
+    final Thread thread = Thread.currentThread();
+    for (; ; ) {
+      disarm();
+      work(true);
+      if (stream.ended || hasEnded()) {
+        break;
+      }
+      if (!nothingReadyBut(stream)) {
+        releaseAndTell();
+        if (!tryAcquire()) {
+          return true; // the duty has passed to another thread
+        }
+        continue;
+      }
+      if (clock.nanoTime() - start >= spinNs || thread.isInterrupted()) {
+        break;
+      }
+      Thread.onSpinWait();
+    }
+    return !leave();
+  }
+
+  /** Cancels a stream and lets go of it. It is told nothing more. */
+  public void cancel(ClientStream stream) {
+    submit(stream, ClientStream.CANCEL);
+    drive();
+  }
+
+  /** Lets go of a stream that was told of an end which the server has not confirmed. */
+  public void release(ClientStream stream) {
+    submit(stream, ClientStream.RELEASE);
+    drive();
+  }
+
+  /** Lets go of a stream that was {@link Outcome#ANSWERED}. */
+  public void recycle(ClientStream stream) {
+    final int index = stream.index();
+    stream.reset();
+    stream.id += 1 << Stream.INDEX_BITS;
+    free.give(index);
+  }
+
+  /** True when no new call should be put on this session. */
+  public boolean isDraining() {
+    return draining;
+  }
+
+  /** Ends the session when the calls that are under way have ended. */
+  public void drain() {
+    draining = true;
+    drive();
+  }
+
+  @Override
+  boolean drained() {
+    return draining && pending == 0;
+  }
+
+  @Override
+  void onOperations(Stream asking, int asked) {
+    final ClientStream stream = (ClientStream) asking;
+    if ((asked & ClientStream.SEND) != 0) {
+      onSend(stream, stream.released || (asked & ClientStream.CANCEL) != 0);
+    } else if ((asked & ClientStream.CANCEL) != 0) {
+      onCancel(stream);
+    } else if ((asked & ClientStream.RELEASE) != 0) {
+      stream.released = true;
+      recycleIfClosed(stream);
+    }
+  }
+
+  private void onSend(ClientStream stream, boolean cancelled) {
+    if (cancelled) { // nobody has seen it
+      stream.state = State.DONE;
+      stream.released = true;
+      recycleIfClosed(stream);
+    } else if (hasEnded()) {
+      finish(stream, Outcome.NOT_SENT);
+    } else {
+      pending++;
+      stream.state = State.SENDING;
+      if (stream.deadlineNs != Stream.NO_DEADLINE) {
+        deadlines.add(stream);
+      }
+      enqueueOutbound(stream);
+    }
+  }
+
+  private void onCancel(ClientStream stream) {
+    stream.released = true;
+    stream.ended = true;
+    deadlines.remove(stream);
+    close(stream);
+    recycleIfClosed(stream);
+  }
+
+  /** Ends a stream from this side: silently if nobody has seen it, otherwise with a CLOSE. */
+  private void close(ClientStream stream) {
+    if (stream.state == State.SENDING && !stream.outboundBegun) {
+      dequeueOutbound(stream);
+      stream.state = State.DONE;
+      pending--;
+    } else if (stream.state == State.SENDING || stream.state == State.SENT) {
+      stream.state = State.CLOSING;
+      stream.outboundFlags = CLOSE;
+      stream.outboundCode = 0;
+      stream.headerOnly = true;
+      enqueueOutbound(stream);
+    }
+  }
+
+  private void recycleIfClosed(ClientStream stream) {
+    if (stream.released && stream.state == State.DONE && !hasEnded()) {
+      recycle(stream);
+    }
+  }
+
+  @Override
+  void onSent(Stream sent) {
+    final ClientStream stream = (ClientStream) sent;
+    if (stream.state == State.SENDING) {
+      stream.state = State.SENT;
+    }
+  }
+
+  @Override
+  void onDeadline(Stream late) {
+    final ClientStream stream = (ClientStream) late;
+    close(stream);
+    tellLater(stream, Outcome.DEADLINE_EXCEEDED);
+  }
+
+  @Override
+  public boolean onFrame(
+      int streamId, int flags, int code, int ack, MemoryRegion region, int offset, int length) {
+    if (!writer.onAck(ack)) {
+      return false;
+    }
+    if (streamId == SESSION_STREAM_ID) {
+      draining = true;
+      return flags == DRAIN;
+    }
+    final int index = streamId & Stream.INDEX_MASK;
+    final ClientStream stream = index < streams.length ? streams[index] : null;
+    if (stream == null || stream.id != streamId || !awaitsFrames(stream)) {
+      return false;
+    }
+    if ((flags & CLOSE) != 0) {
+      stream.inboundFlags = CLOSE;
+      stream.inboundCode = code;
+      onClosedByServer(stream);
+      return true;
+    }
+    if (!Chains.accept(stream, flags, code, region, offset, length, stream.maxInboundLength)) {
+      return false;
+    }
+    if (!stream.inboundPartial) {
+      if ((stream.inboundFlags & SUFFIX) == 0) {
+        return false;
+      }
+      onClosedByServer(stream);
+    }
+    return true;
+  }
+
+  private static boolean awaitsFrames(ClientStream stream) {
+    return stream.state == State.SENT
+        || stream.state == State.CLOSING
+        || (stream.state == State.SENDING && stream.outboundBegun);
+  }
+
+  /** The server's last frame for a stream: an answer, or the confirmation of a cancel. */
+  private void onClosedByServer(ClientStream stream) {
+    dequeueOutbound(stream);
+    pending--;
+    stream.state = State.DONE;
+    deadlines.remove(stream);
+    if (stream.ended) {
+      recycleIfClosed(stream);
+    } else {
+      tellLater(stream, Outcome.ANSWERED);
+    }
+  }
+
+  private void tellLater(ClientStream stream, Outcome outcome) {
+    stream.ended = true;
+    stream.outcome = outcome;
+    ready(stream);
+  }
+
+  private void finish(ClientStream stream, Outcome outcome) {
+    stream.state = State.DONE;
+    tellLater(stream, outcome);
+  }
+
+  @Override
+  void onEnd() {
+    pending = 0;
+    final int last = Math.min(unused.get(), streams.length);
+    for (int index = 1; index < last; index++) {
+      final ClientStream stream = streams[index];
+      if (stream != null && stream.state != State.IDLE && stream.state != State.DONE) {
+        deadlines.remove(stream);
+        if (stream.ended) {
+          stream.state = State.DONE;
+        } else {
+          finish(stream, stream.outboundBegun ? Outcome.SESSION_ENDED : Outcome.NOT_SENT);
+        }
+      }
+    }
+  }
+
+  @Override
+  void tell(Stream told) {
+    final ClientStream stream = (ClientStream) told;
+    stream.listener().onClosed(this, stream, stream.outcome);
+  }
+
+  @Override
+  void tellEnd(String reason) {
+    poller.remove(this);
+    listener.onEnded(this, reason);
+  }
+
+  @Override
+  boolean expectsFrames() {
+    return pending > 0;
+  }
+
+  @Override
+  boolean retire() {
+    if (!tryAcquireOrBeMissed()) {
+      return true; // a caller owns the session, and arms it when it leaves
+    }
+    if (leave()) {
+      drive();
+    }
+    return true;
+  }
+
+  /** Told of a session's end. */
+  @FunctionalInterface
+  public interface Listener {
+    /** The session has ended; every call on it has been told. Called once, owning nothing. */
+    void onEnded(ClientSession session, String reason);
+  }
+}

@@ -1,0 +1,21 @@
+package dev.ringfetch.session;
+
+/**
+ * What both sides of a session have agreed on.
+ *
+ * @param requestRingLength in bytes.
+ * @param responseRingLength in bytes.
+ * @param maxFrameLength in bytes.
+ * @param maxStreams calls under way at once.
+ * @param epoch salt of tags and commit words.
+ * @param requestPosition at which the request ring starts, in slots.
+ * @param responsePosition at which the response ring starts, in slots.
+ */
+public record Geometry(
+    int requestRingLength,
+    int responseRingLength,
+    int maxFrameLength,
+    int maxStreams,
+    long epoch,
+    long requestPosition,
+    long responsePosition) {}

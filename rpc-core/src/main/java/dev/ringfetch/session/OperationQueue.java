@@ -1,0 +1,52 @@
+package dev.ringfetch.session;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/**
+ * Streams that ask the owner for something, in the order in which they asked. Any thread adds, the
+ * owner takes all at once. Intrusive: bounded by the number of streams, and nothing is allocated.
+ */
+final class OperationQueue {
+  private static final VarHandle HEAD;
+
+  static {
+    try {
+      HEAD = MethodHandles.lookup().findVarHandle(OperationQueue.class, "head", Stream.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  @SuppressWarnings("unused") // through HEAD
+  private volatile Stream head;
+
+  /** Adds a stream that is not in the queue. */
+  void add(Stream stream) {
+    Stream before;
+    do {
+      before = (Stream) HEAD.getVolatile(this);
+      stream.nextOperation = before;
+    } while (!HEAD.compareAndSet(this, before, stream));
+  }
+
+  boolean isEmpty() {
+    return (Stream) HEAD.getVolatile(this) == null;
+  }
+
+  /** Takes all streams: the first, linked by {@code nextOperation} to those that asked later. */
+  Stream takeAll() {
+    if (isEmpty()) {
+      return null;
+    }
+    Stream latest = (Stream) HEAD.getAndSet(this, (Stream) null);
+    Stream first = null;
+    while (latest != null) {
+      final Stream earlier = latest.nextOperation;
+      latest.nextOperation = first;
+      first = latest;
+      latest = earlier;
+    }
+    return first;
+  }
+}

@@ -1,0 +1,40 @@
+package dev.ringfetch.session;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/**
+ * The token that makes one thread at a time the owner of a session's state.
+ *
+ * <p>Nobody waits for it. A thread that has work for the session enqueues the work and tries to
+ * take the token; if another holds it, that one looks at the queue again after it let the token go,
+ * so the work is not forgotten (flat combining).
+ */
+final class Ownership {
+  private static final VarHandle HELD;
+
+  static {
+    try {
+      HELD = MethodHandles.lookup().findVarHandle(Ownership.class, "held", int.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  @SuppressWarnings("unused") // through HELD
+  private volatile int held;
+
+  /** Takes the token if it is free. Everything that former owners did is visible then. */
+  boolean tryAcquire() {
+    return (int) HELD.getAcquire(this) == 0 && HELD.compareAndSet(this, 0, 1);
+  }
+
+  /**
+   * Lets the token go. The caller looks at the queue afterwards: the full fence orders that look
+   * after the release, as the enqueuer's attempt comes after its enqueueing.
+   */
+  void release() {
+    HELD.setRelease(this, 0);
+    VarHandle.fullFence();
+  }
+}

@@ -1,0 +1,84 @@
+package dev.ringfetch.session;
+
+import dev.ringfetch.fabric.Fabric;
+import dev.ringfetch.fabric.FabricContext;
+import dev.ringfetch.fabric.FabricProvider;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** An opened fabric with the pollers that serve its sessions, each in a daemon thread. */
+public final class PolledFabric implements AutoCloseable {
+  private static final long CLOSE_TIMEOUT_MS = 5_000;
+
+  private final Fabric fabric;
+  private final List<Poller> pollers = new ArrayList<>();
+  private final List<Thread> threads = new ArrayList<>();
+  private final AtomicInteger next = new AtomicInteger();
+
+  private PolledFabric(Fabric fabric) {
+    this.fabric = fabric;
+  }
+
+  /**
+   * Opens a fabric and starts its pollers.
+   *
+   * @param pollers how many.
+   * @param threadName prefix of the threads' names.
+   * @throws IOException when the fabric cannot be used, with the reason as its message.
+   */
+  public static PolledFabric open(
+      FabricProvider provider,
+      FabricContext fabricContext,
+      SessionContext sessionContext,
+      int pollers,
+      String threadName)
+      throws IOException {
+    final PolledFabric opened = new PolledFabric(provider.open(fabricContext));
+    try {
+      for (int i = 0; i < pollers; i++) {
+        final Poller poller = new Poller(opened.fabric.openDoorbell(), sessionContext);
+        final Thread thread = new Thread(poller, threadName + "-" + i);
+        thread.setDaemon(true);
+        opened.pollers.add(poller);
+        opened.threads.add(thread);
+        thread.start();
+      }
+    } catch (IOException | RuntimeException e) {
+      opened.close();
+      throw e;
+    }
+    return opened;
+  }
+
+  /** The fabric. */
+  public Fabric fabric() {
+    return fabric;
+  }
+
+  /** The poller that the next session goes to. */
+  public Poller nextPoller() {
+    return pollers.get((next.getAndIncrement() & Integer.MAX_VALUE) % pollers.size());
+  }
+
+  /** Ends the sessions, the pollers and the fabric. */
+  @Override
+  public void close() {
+    pollers.forEach(Poller::close);
+    boolean interrupted = false;
+    for (final Thread thread : threads) {
+      try {
+        if (thread != Thread.currentThread()) {
+          thread.join(CLOSE_TIMEOUT_MS);
+        }
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    fabric.close();
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,233 @@
+package dev.ringfetch.session;
+
+import dev.ringfetch.fabric.Doorbell;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.agrona.concurrent.NanoClock;
+
+/**
+ * Serves the sessions of one doorbell: spins over those that are busy, sleeps on the doorbell when
+ * none is. An idle session leaves the polled set, armed, and comes back by its doorbell, so that
+ * idle peers cost nothing.
+ *
+ * <p>A duty cycle: {@link #run} is what a thread does with it, {@link #doWork} is one round of it.
+ * {@link #execute}, {@link #wakeupBefore}, {@link #add} and {@link #close} may be called from any
+ * thread, all else belongs to the one thread that runs it.
+ */
+public final class Poller implements Runnable, AutoCloseable {
+  private static final long AWAKE = Long.MIN_VALUE;
+  private static final long DOORBELL_INTERVAL_NS = 20_000;
+
+  private final Doorbell doorbell;
+  private final NanoClock clock;
+  private final long spinNs;
+  private final ConcurrentLinkedQueue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+  private final List<Session> sessions = new ArrayList<>();
+  private final List<Session> active = new ArrayList<>();
+
+  private long doorbellPolledNs;
+  private volatile long wakeAtNs = AWAKE;
+  private volatile Thread thread;
+  private volatile boolean closed;
+
+  /** Creates the poller of a doorbell, which it closes at its end. */
+  public Poller(Doorbell doorbell, SessionContext context) {
+    this.doorbell = doorbell;
+    this.clock = context.clock();
+    this.spinNs = context.spinNs();
+  }
+
+  /** The doorbell that this poller sleeps on. */
+  public Doorbell doorbell() {
+    return doorbell;
+  }
+
+  /** Serves a session from now on: its queue pair is bound to it. Any thread. */
+  public void add(Session session) {
+    execute(
+        () -> {
+          sessions.add(session);
+          session.queuePair.bind(session);
+          activate(session);
+        });
+  }
+
+  /** Serves a session no longer. Any thread. */
+  void remove(Session session) {
+    execute(
+        () -> {
+          sessions.remove(session);
+          active.remove(session);
+          session.active = false;
+        });
+  }
+
+  /** Polls a session for a while, because there is something to do for it. */
+  void activate(Session session) {
+    session.lastWorkNs = clock.nanoTime();
+    if (!session.active) {
+      session.active = true;
+      active.add(session);
+    }
+  }
+
+  /** As {@link #activate}, from any thread. */
+  void activateLater(Session session) {
+    execute(() -> activate(session));
+  }
+
+  /** Runs a task in this poller's thread, never inside another one. Any thread. */
+  public void execute(Runnable task) {
+    tasks.add(task);
+    if (wakeAtNs != AWAKE) {
+      doorbell.wakeup();
+    }
+  }
+
+  /** Does not sleep past this time. Any thread. */
+  void wakeupBefore(long deadlineNs) {
+    if (deadlineNs < wakeAtNs) {
+      doorbell.wakeup();
+    }
+  }
+
+  /** True in the thread that runs this poller. */
+  boolean isCurrentThread() {
+    return thread == Thread.currentThread();
+  }
+
+  /** One round, without sleeping: tasks, then every busy session. Returns how much was done. */
+  public int doWork() throws IOException {
+    return runTasks() + serveSessions();
+  }
+
+  /** Serves until {@link #close}. */
+  @Override
+  public void run() {
+    thread = Thread.currentThread();
+    try {
+      while (!closed) {
+        if (doWork() == 0) {
+          idle();
+        }
+      }
+      runTasks();
+      endSessions("closed");
+    } catch (IOException | RuntimeException | Error e) {
+      System.getLogger(Poller.class.getName())
+          .log(System.Logger.Level.ERROR, "poller failed, its sessions end", e);
+      endSessions("poller failed: " + e);
+    } finally {
+      doorbell.close();
+      closed = true;
+      wakeAtNs = AWAKE;
+    }
+  }
+
+  /** One round within a task or callback that waits for an answer: sleeps, but runs no tasks. */
+  void nested() throws IOException {
+    if (serveSessions() == 0) {
+      if (active.isEmpty()) {
+        sleep(false);
+      } else {
+        Thread.onSpinWait();
+      }
+    }
+  }
+
+  private int runTasks() {
+    int done = 0;
+    Runnable task;
+    while ((task = tasks.poll()) != null) {
+      try {
+        task.run();
+      } catch (Throwable t) { // the callback's, not the poller's
+        thread.getUncaughtExceptionHandler().uncaughtException(thread, t);
+      }
+      done++;
+    }
+    return done;
+  }
+
+  private int serveSessions() throws IOException {
+    final long now = clock.nanoTime();
+    int done = 0;
+    for (int i = 0; i < active.size(); i++) {
+      final Session session = active.get(i);
+      final int served = session.service();
+      if (served > 0) {
+        session.lastWorkNs = now;
+        done += served;
+      } else if ((served == Session.NOT_OWNER || now - session.lastWorkNs >= spinNs)
+          && session.retire()) {
+        session.active = false;
+        active.remove(session);
+        i--;
+      }
+    }
+    if (!active.isEmpty() && now - doorbellPolledNs >= DOORBELL_INTERVAL_NS) {
+      doorbellPolledNs = now;
+      done += doorbell.poll();
+    }
+    return done;
+  }
+
+  private void idle() throws IOException {
+    if (active.isEmpty()) {
+      sleep(true);
+    } else {
+      Thread.onSpinWait();
+    }
+  }
+
+  /** Says first that it sleeps, then looks for work: who has work looks for a sleeper second. */
+  private void sleep(boolean unlessTasks) throws IOException {
+    wakeAtNs = Stream.NO_DEADLINE;
+    final long earliest = earliestDeadlineNs();
+    wakeAtNs = earliest;
+    if (!(unlessTasks && !tasks.isEmpty()) && !closed) {
+      doorbell.await(
+          earliest == Stream.NO_DEADLINE
+              ? Doorbell.FOREVER
+              : Math.max(0, earliest - clock.nanoTime()));
+    }
+    wakeAtNs = AWAKE;
+    if (earliest != Stream.NO_DEADLINE) {
+      activateLate();
+    }
+  }
+
+  private long earliestDeadlineNs() {
+    long earliest = Stream.NO_DEADLINE;
+    for (int i = 0; i < sessions.size(); i++) {
+      earliest = Math.min(earliest, sessions.get(i).earliestDeadlineNs());
+    }
+    return earliest;
+  }
+
+  private void activateLate() {
+    final long now = clock.nanoTime();
+    for (int i = 0; i < sessions.size(); i++) {
+      final Session session = sessions.get(i);
+      if (session.earliestDeadlineNs() <= now) {
+        activate(session);
+      }
+    }
+  }
+
+  private void endSessions(String reason) {
+    for (final Session session : List.copyOf(sessions)) {
+      session.end(reason);
+    }
+    runTasks();
+  }
+
+  /** Ends the sessions and the thread that runs this poller. */
+  @Override
+  public void close() {
+    closed = true;
+    doorbell.wakeup();
+  }
+}

@@ -1,0 +1,361 @@
+package dev.ringfetch.session;
+
+import static dev.ringfetch.ring.FrameDescriptor.CLOSE;
+import static dev.ringfetch.ring.FrameDescriptor.CONTINUATION;
+import static dev.ringfetch.ring.FrameDescriptor.DEADLINE;
+import static dev.ringfetch.ring.FrameDescriptor.DESCRIPTION;
+import static dev.ringfetch.ring.FrameDescriptor.DRAIN;
+import static dev.ringfetch.ring.FrameDescriptor.MESSAGE;
+import static dev.ringfetch.ring.FrameDescriptor.METADATA;
+import static dev.ringfetch.ring.FrameDescriptor.NAMED;
+import static dev.ringfetch.ring.FrameDescriptor.PARTIAL;
+import static dev.ringfetch.ring.FrameDescriptor.PREFIX;
+import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
+
+import dev.ringfetch.fabric.MemoryRegion;
+import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.ring.ArenaDescriptor;
+import dev.ringfetch.ring.ControlFlyweight;
+import dev.ringfetch.ring.RingPoller;
+import dev.ringfetch.ring.RingWriter;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+
+/**
+ * The server's side of a session: polls for requests, hands them to the {@link Acceptor}, sends
+ * responses in the order in which they come.
+ *
+ * <p>A cancel is answered at once, here, whatever the handler does: the client's stream id is free
+ * again without waiting for user code. The stream of a cancelled call is left to that code and to
+ * garbage collection; every other is reused.
+ */
+public final class ServerSession extends Session {
+  private static final int CANCELLED_CODE = 1;
+  private static final int DEADLINE_EXCEEDED_CODE = 4;
+  private static final int RESOURCE_EXHAUSTED_CODE = 8;
+  private static final int UNAVAILABLE_CODE = 14;
+
+  private static final int NEW_REQUEST = PREFIX | SUFFIX;
+  private static final int REQUEST_FLAGS =
+      NEW_REQUEST | MESSAGE | DEADLINE | METADATA | NAMED | PARTIAL;
+
+  private static final int MAX_POOLED = 1024;
+
+  private final ServerStream[] streams;
+  private final int[] closedIds;
+  private final ArrayDeque<ServerStream> pool = new ArrayDeque<>();
+  private final int maxInboundLength;
+  private final int maxUnitLength;
+  private final Acceptor acceptor;
+  private final Listener listener;
+
+  private int live;
+  private volatile boolean draining;
+  private boolean drainSent;
+  private volatile boolean aborting;
+
+  /**
+   * Creates the session on a connected queue pair.
+   *
+   * @param poller that owns the queue pair's doorbell.
+   */
+  public ServerSession(
+      QueuePair queuePair,
+      Geometry geometry,
+      Poller poller,
+      SessionContext context,
+      Acceptor acceptor,
+      Listener listener) {
+    this(
+        queuePair,
+        geometry,
+        poller,
+        context,
+        acceptor,
+        listener,
+        new ControlFlyweight(queuePair, ArenaDescriptor.SERVER_CONTROL_OFFSET),
+        new ControlFlyweight(queuePair, ArenaDescriptor.CLIENT_CONTROL_OFFSET));
+  }
+
+  private ServerSession(
+      QueuePair queuePair,
+      Geometry geometry,
+      Poller poller,
+      SessionContext context,
+      Acceptor acceptor,
+      Listener listener,
+      ControlFlyweight ownControl,
+      ControlFlyweight peerControl) {
+    super(
+        queuePair,
+        new RingWriter(
+            queuePair,
+            ArenaDescriptor.responseRingOffset(geometry.requestRingLength()),
+            geometry.responseRingLength(),
+            geometry.epoch(),
+            geometry.responsePosition(),
+            peerControl),
+        new RingPoller(
+            queuePair.memory(),
+            ArenaDescriptor.REQUEST_RING_OFFSET,
+            geometry.requestRingLength(),
+            geometry.epoch(),
+            geometry.requestPosition(),
+            ownControl),
+        ownControl,
+        peerControl,
+        geometry.responseRingLength(),
+        geometry.maxFrameLength(),
+        poller,
+        context);
+    this.streams = new ServerStream[geometry.maxStreams() + 1];
+    this.closedIds = new int[geometry.maxStreams() + 1];
+    this.maxInboundLength = context.maxInboundLength();
+    this.maxUnitLength = Units.maxLength(maxInboundLength, context.maxMetadataLength());
+    this.acceptor = acceptor;
+    this.listener = listener;
+  }
+
+  /**
+   * Sends a call's response: the unit is in {@link ServerStream#outbound()}. The call lets go of
+   * the stream; what was cancelled meanwhile is dropped.
+   *
+   * @param flags of the unit; see {@link dev.ringfetch.ring.FrameDescriptor}.
+   * @param code of the status.
+   * @param reusable false when another thread may still look at the inbound unit.
+   */
+  public void respond(ServerStream stream, int flags, int code, boolean reusable) {
+    stream.outboundFlags = flags;
+    stream.outboundCode = code;
+    stream.reusable = reusable;
+    submit(stream, ServerStream.RESPOND);
+    drive();
+  }
+
+  /** Asks the client to put no new call on this session, and to end it after the last. */
+  public void drain() {
+    draining = true;
+    drive();
+  }
+
+  /** Cancels every call and ends the session. */
+  public void abort(String reason) {
+    aborting = true;
+    drive();
+    end(reason);
+  }
+
+  @Override
+  boolean drained() {
+    if (draining && !drainSent) {
+      drainSent = true;
+      final ServerStream notice = new ServerStream();
+      notice.outboundFlags = DRAIN;
+      notice.headerOnly = true;
+      notice.cancelled();
+      enqueueOutbound(notice);
+      queuePair.ringDoorbell(); // a client without pending calls does not listen otherwise
+    }
+    if (aborting && live > 0) {
+      for (final ServerStream stream : streams) {
+        if (stream != null) {
+          cancel(stream, UNAVAILABLE_CODE);
+        }
+      }
+    }
+    return false; // the client ends the session, when its last call has ended
+  }
+
+  @Override
+  void onOperations(Stream asking, int asked) {
+    final ServerStream stream = (ServerStream) asking;
+    if (!stream.isCancelled() && !hasEnded()) {
+      enqueueOutbound(stream);
+    }
+  }
+
+  @Override
+  void onSent(Stream sent) {
+    final ServerStream stream = (ServerStream) sent;
+    if (!stream.isCancelled()) {
+      forget(stream);
+      if (stream.reusable && pool.size() < MAX_POOLED) {
+        stream.reset();
+        pool.push(stream);
+      }
+    }
+  }
+
+  private void forget(ServerStream stream) {
+    deadlines.remove(stream);
+    streams[stream.index()] = null;
+    closedIds[stream.index()] = stream.id;
+    live--;
+  }
+
+  @Override
+  void onDeadline(Stream late) {
+    cancel((ServerStream) late, DEADLINE_EXCEEDED_CODE);
+  }
+
+  /** Answers a call in the handler's stead. Nothing follows for its id. */
+  private void cancel(ServerStream stream, int code) {
+    forget(stream);
+    stream.cancelled();
+    dequeueOutbound(stream);
+    stream.outboundFlags = CLOSE;
+    stream.outboundCode = code;
+    stream.headerOnly = true;
+    enqueueOutbound(stream);
+    if (stream.handed) {
+      afterRelease(() -> tellCancelled(stream));
+    }
+  }
+
+  private static void tellCancelled(ServerStream stream) {
+    final ServerStream.Listener listener = stream.listener();
+    if (listener != null) { // otherwise it looks for itself
+      listener.onCancelled();
+    }
+  }
+
+  @Override
+  public boolean onFrame(
+      int streamId, int flags, int code, int ack, MemoryRegion region, int offset, int length) {
+    final int index = streamId & Stream.INDEX_MASK;
+    if (!writer.onAck(ack) || index == 0 || index >= streams.length) {
+      return false;
+    }
+    ServerStream stream = streams[index];
+    if ((flags & (CLOSE | CONTINUATION)) != 0) {
+      if (stream == null || stream.id != streamId) {
+        return closedIds[index] == streamId; // it crossed the last frame of this side
+      }
+      if (flags == CLOSE) {
+        cancel(stream, CANCELLED_CODE);
+        return true;
+      }
+      if ((flags & ~PARTIAL) != CONTINUATION) {
+        return false;
+      }
+    } else {
+      if (stream != null
+          || closedIds[index] == streamId
+          || (flags & NEW_REQUEST) != NEW_REQUEST
+          || (flags & ~REQUEST_FLAGS) != 0) {
+        return false;
+      }
+      stream = accept(streamId, index);
+    }
+    if (!Chains.accept(stream, flags, code, region, offset, length, maxUnitLength)) {
+      return false;
+    }
+    if ((flags & CONTINUATION) == 0 && !onFirstFrame(stream)) {
+      return false;
+    }
+    if (!stream.inboundPartial && !stream.inboundDiscarded) {
+      stream.handed = true;
+      ready(stream);
+    }
+    return true;
+  }
+
+  private ServerStream accept(int streamId, int index) {
+    final ServerStream pooled = pool.poll();
+    final ServerStream stream = pooled != null ? pooled : new ServerStream();
+    stream.id = streamId;
+    streams[index] = stream;
+    live++;
+    return stream;
+  }
+
+  private boolean onFirstFrame(ServerStream stream) {
+    if (stream.inboundDiscarded) {
+      reject(stream);
+      return true;
+    }
+    if ((stream.inboundFlags & DEADLINE) != 0) {
+      if (stream.inbound().length() < Long.BYTES) {
+        return false;
+      }
+      final long timeoutNs = stream.inbound().getLong(0);
+      stream.deadlineNs = clock.nanoTime() + Math.max(0, Math.min(timeoutNs, Units.MAX_TIMEOUT_NS));
+      deadlines.add(stream);
+    }
+    return true;
+  }
+
+  /** Answers a request that is too long on its first frame; the rest is dropped as it comes. */
+  private void reject(ServerStream stream) {
+    final byte[] description =
+        Units.tooLong(maxInboundLength, stream.inboundTotal).getBytes(StandardCharsets.UTF_8);
+    stream.outbound().addBytes(description, 0, description.length);
+    stream.outbound().addInt(description.length);
+    stream.outboundFlags = SUFFIX | DESCRIPTION;
+    stream.outboundCode = RESOURCE_EXHAUSTED_CODE;
+    forget(stream);
+    stream.cancelled();
+    enqueueOutbound(stream);
+  }
+
+  @Override
+  void tell(Stream stream) {
+    acceptor.onRequest(this, (ServerStream) stream);
+  }
+
+  @Override
+  void onEnd() {
+    for (final ServerStream stream : streams) {
+      if (stream != null) {
+        forget(stream);
+        stream.cancelled();
+        if (stream.handed) {
+          afterRelease(() -> tellCancelled(stream));
+        }
+      }
+    }
+  }
+
+  @Override
+  void tellEnd(String reason) {
+    poller.remove(this);
+    listener.onEnded(this, reason);
+  }
+
+  /** A handler's thread leaves without arming: this side's poller always comes back. */
+  @Override
+  boolean mustArmToLeave() {
+    return false;
+  }
+
+  @Override
+  boolean expectsFrames() {
+    return true;
+  }
+
+  @Override
+  boolean retire() {
+    if (!tryAcquire()) {
+      return false; // a handler's thread owns the session, and will not arm it
+    }
+    final boolean armed = hasEnded() || arm();
+    return !releaseAndTell() && armed;
+  }
+
+  /** Takes requests. */
+  @FunctionalInterface
+  public interface Acceptor {
+    /**
+     * A request has arrived. Called in a thread that owns nothing: the poller's, or one that has
+     * just sent a response.
+     */
+    void onRequest(ServerSession session, ServerStream stream);
+  }
+
+  /** Told of a session's end. */
+  @FunctionalInterface
+  public interface Listener {
+    /** The session has ended; every call on it has been told. Called once, owning nothing. */
+    void onEnded(ServerSession session, String reason);
+  }
+}

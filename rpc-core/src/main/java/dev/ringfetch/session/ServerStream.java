@@ -1,0 +1,60 @@
+package dev.ringfetch.session;
+
+/** A call as the server's session sees it. */
+public final class ServerStream extends Stream {
+  /** The call asks: send the response. */
+  static final int RESPOND = 1;
+
+  private volatile Listener listener;
+  private volatile boolean cancelled;
+
+  boolean handed;
+  boolean reusable;
+
+  ServerStream() {}
+
+  /**
+   * Sets who is told of a cancel; called in {@link ServerSession.Acceptor#onRequest}. Look at
+   * {@link #isCancelled} afterwards: a cancel that came earlier was told to nobody.
+   */
+  public void listener(Listener listener) {
+    this.listener = listener;
+  }
+
+  /** True when the call is over before it was answered, whatever the handler does. */
+  public boolean isCancelled() {
+    return cancelled;
+  }
+
+  void cancelled() {
+    cancelled = true;
+  }
+
+  Listener listener() {
+    return listener;
+  }
+
+  /** Deadline of the call in terms of the session's clock, or {@link #NO_DEADLINE}. */
+  public long deadlineNs() {
+    return deadlineNs;
+  }
+
+  @Override
+  void reset() {
+    super.reset();
+    listener = null;
+    cancelled = false;
+    handed = false;
+    reusable = false;
+  }
+
+  /** Told that a call is over before it was answered. */
+  @FunctionalInterface
+  public interface Listener {
+    /**
+     * The call was cancelled, and the client answered: what the handler says is dropped. Called at
+     * most once, in a thread that owns nothing, possibly while the handler answers.
+     */
+    void onCancelled();
+  }
+}

@@ -1,0 +1,588 @@
+package dev.ringfetch.session;
+
+import static dev.ringfetch.ring.FrameDescriptor.CONTINUATION;
+import static dev.ringfetch.ring.FrameDescriptor.PARTIAL;
+
+import dev.ringfetch.fabric.MemoryRegion;
+import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.ring.ControlFlyweight;
+import dev.ringfetch.ring.FrameDescriptor;
+import dev.ringfetch.ring.RingPoller;
+import dev.ringfetch.ring.RingWriter;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import org.agrona.concurrent.NanoClock;
+
+/**
+ * One side of a session: a duty cycle over its end of two rings, without a thread of its own.
+ *
+ * <p>All state below belongs to the holder of the {@link Ownership} token. Any thread asks for
+ * something by {@link #submit}; whoever holds the token does it. No code of the user runs while a
+ * thread holds the token: what there is to tell is chained up and told by {@link #tell} afterwards.
+ *
+ * <p>A thread that stops polling while something is pending <em>arms</em> the session: it sets the
+ * sleep flag in the control line, fences fully, and looks at the ring again. From then on the peer
+ * rings the doorbell, and the session's {@link Poller} comes back.
+ */
+public abstract class Session implements QueuePair.Listener, RingPoller.FrameHandler {
+  /** {@link #service} found the session owned by another thread. */
+  static final int NOT_OWNER = -1;
+
+  private static final int POLL_LIMIT = 64;
+
+  final QueuePair queuePair;
+  final MemoryRegion memory;
+  final RingWriter writer;
+  final RingPoller ring;
+  final ControlFlyweight ownControl;
+  final ControlFlyweight peerControl;
+  final Poller poller;
+  final NanoClock clock;
+  final DeadlineQueue deadlines = new DeadlineQueue();
+  final long spinNs;
+
+  private final Ownership ownership = new Ownership();
+  private final OperationQueue operations = new OperationQueue();
+  private final ArrayDeque<Stream> outbound = new ArrayDeque<>();
+  private final int maxPayload;
+  private final long tellThreshold;
+
+  private Stream readyHead;
+  private Stream readyTail;
+  private boolean armed;
+  private boolean blocked;
+  private ArrayList<Runnable> afterRelease;
+  private volatile boolean missed; // the poller came while another thread was about to leave
+  private volatile String endReason;
+  private volatile boolean ended;
+  private volatile long earliestDeadlineNs = Stream.NO_DEADLINE; // as of the last release
+
+  // The poller's, not the owner's.
+  boolean active;
+  long lastWorkNs;
+
+  Session(
+      QueuePair queuePair,
+      RingWriter writer,
+      RingPoller ring,
+      ControlFlyweight ownControl,
+      ControlFlyweight peerControl,
+      int writeRingLength,
+      int maxFrameLength,
+      Poller poller,
+      SessionContext context) {
+    this.queuePair = queuePair;
+    this.memory = queuePair.memory();
+    this.writer = writer;
+    this.ring = ring;
+    this.ownControl = ownControl;
+    this.peerControl = peerControl;
+    this.poller = poller;
+    this.clock = context.clock();
+    this.spinNs = context.spinNs();
+    this.maxPayload =
+        Math.min(maxFrameLength, writeRingLength)
+                / FrameDescriptor.SLOT_LENGTH
+                * FrameDescriptor.SLOT_LENGTH
+            - FrameDescriptor.OVERHEAD;
+    this.tellThreshold = Math.max(1, ring.slots() / 4);
+  }
+
+  /** What a stream asks for; owner. */
+  abstract void onOperations(Stream stream, int asked);
+
+  /** The last byte of a stream's unit, or its header-only frame, is in the ring; owner. */
+  abstract void onSent(Stream stream);
+
+  /** A stream's deadline has passed; owner. It is out of the queue. */
+  abstract void onDeadline(Stream stream);
+
+  /** The session has ended: every stream is told; owner. */
+  abstract void onEnd();
+
+  /** True when the session is to end because it was drained; owner. */
+  abstract boolean drained();
+
+  /** Tells the call above a stream what happened; owns nothing. */
+  abstract void tell(Stream stream);
+
+  /** The end of the session is told to whoever keeps it; owns nothing. Called once. */
+  abstract void tellEnd(String reason);
+
+  /** True while the peer owes this side frames, so that somebody must listen; owner. */
+  abstract boolean expectsFrames();
+
+  /** The poller that serves this session. */
+  public Poller poller() {
+    return poller;
+  }
+
+  /** One line for people: what serves, and the peer. */
+  public String describe() {
+    return queuePair.peer();
+  }
+
+  /** True when the session has ended: nothing can be sent any more. */
+  public boolean hasEnded() {
+    return ended || endReason != null;
+  }
+
+  /** Why the session has ended, or null. */
+  public String endReason() {
+    return endReason;
+  }
+
+  /** Position of the ring that this side writes, in slots: it grows by one per small frame. */
+  public long writePosition() {
+    return writer.position();
+  }
+
+  /** Position of the ring that this side polls, in slots. */
+  public long pollPosition() {
+    return ring.position();
+  }
+
+  /** Ends the session. Any thread; what is committed is still delivered, the rest fails. */
+  public final void end(String reason) {
+    requestEnd(reason);
+    drive();
+  }
+
+  private void requestEnd(String reason) {
+    if (endReason == null) {
+      endReason = reason;
+    }
+  }
+
+  @Override
+  public final void onDoorbell() {
+    poller.activate(this);
+  }
+
+  @Override
+  public final void onDisconnected(String reason) {
+    end(reason);
+  }
+
+  /** Asks the owner for something. The caller drives the session afterwards. */
+  final void submit(Stream stream, int operation) {
+    if (stream.request(operation)) {
+      operations.add(stream);
+    }
+  }
+
+  /**
+   * Does what was asked for, unless another thread owns the session: then that one does. Does not
+   * poll: a callback that asks for something would find itself telling the next callback, and so
+   * on.
+   */
+  final void drive() {
+    while (ownership.tryAcquire()) {
+      work(false);
+      final boolean armed = !mustArmToLeave() || arm();
+      final boolean more = releaseAndTell();
+      if (!armed) {
+        poller.activateLater(this);
+      }
+      if (!more) {
+        return;
+      }
+    }
+  }
+
+  final boolean tryAcquire() {
+    return ownership.tryAcquire();
+  }
+
+  /**
+   * The poller's attempt to take the token before it sleeps. If it fails, the holder sees after its
+   * release that the poller was here: it may have armed the session already, and the ring that it
+   * armed for may be the one that the poller came for.
+   */
+  final boolean tryAcquireOrBeMissed() {
+    if (ownership.tryAcquire()) {
+      return true;
+    }
+    missed = true;
+    return ownership.tryAcquire();
+  }
+
+  /**
+   * Lets the token go, armed if frames are expected and nobody else polls, and tells what there is
+   * to tell.
+   *
+   * @return true when something was asked for meanwhile, so that the caller should drive.
+   */
+  final boolean leave() {
+    while (mustArmToLeave() && !arm()) {
+      work(true);
+    }
+    return releaseAndTell();
+  }
+
+  final boolean releaseAndTell() {
+    final long earliest = deadlines.earliestNs();
+    final boolean wakePoller = earliest < earliestDeadlineNs;
+    if (earliest != earliestDeadlineNs) {
+      earliestDeadlineNs = earliest;
+    }
+    final Stream ready = readyHead;
+    readyHead = null;
+    readyTail = null;
+    final ArrayList<Runnable> rare = afterRelease;
+    afterRelease = null;
+    ownership.release();
+    if (wakePoller) {
+      poller.wakeupBefore(earliest);
+    }
+    if (missed) {
+      missed = false;
+      poller.activateLater(this);
+    }
+    tellAll(ready);
+    if (rare != null) {
+      rare.forEach(Session::runGuarded);
+    }
+    return !operations.isEmpty() || (endReason != null && !ended);
+  }
+
+  private void tellAll(Stream first) {
+    Stream stream = first;
+    while (stream != null) {
+      final Stream next = stream.nextReady;
+      stream.nextReady = null;
+      try {
+        tell(stream);
+      } catch (Throwable t) { // the next one is told all the same
+        uncaught(t);
+      }
+      stream = next;
+    }
+  }
+
+  private static void runGuarded(Runnable task) {
+    try {
+      task.run();
+    } catch (Throwable t) {
+      uncaught(t);
+    }
+  }
+
+  private static void uncaught(Throwable t) {
+    final Thread thread = Thread.currentThread();
+    thread.getUncaughtExceptionHandler().uncaughtException(thread, t);
+  }
+
+  /** What is seldom to be told, after the token is let go; owner. */
+  final void afterRelease(Runnable task) {
+    if (afterRelease == null) {
+      afterRelease = new ArrayList<>();
+    }
+    afterRelease.add(task);
+  }
+
+  /** True when a thread that leaves must arm the session, because no poller will look by itself. */
+  boolean mustArmToLeave() {
+    return !ended && expectsFrames();
+  }
+
+  /**
+   * Chains a stream up to be told what every stream is told once; owner. Once only, because another
+   * thread may be walking the chain in which it stood before.
+   */
+  final void ready(Stream stream) {
+    if (readyTail == null) {
+      readyHead = stream;
+    } else {
+      readyTail.nextReady = stream;
+    }
+    readyTail = stream;
+  }
+
+  /** True when exactly this stream, or nothing, waits to be told; owner. */
+  final boolean nothingReadyBut(Stream stream) {
+    return readyHead == null || (readyHead == stream && readyTail == stream);
+  }
+
+  /**
+   * One round of the duty cycle; owner.
+   *
+   * @param poll false to leave the frames that came in to the next round.
+   * @return how much was done.
+   */
+  final int work(boolean poll) {
+    int done = 0;
+    try {
+      done += takeOperations();
+      if (ended) {
+        return done;
+      }
+      done += flush();
+      if (poll) {
+        done += pollRing();
+      }
+      done += expireDeadlines();
+      if (!outbound.isEmpty()) {
+        done += flush();
+      }
+      if (drained()) {
+        requestEnd("drained");
+      }
+      if (endReason != null) {
+        endNow();
+      }
+    } catch (Throwable t) { // also InternalError: the peer took the memory away
+      failed(t);
+    }
+    return done;
+  }
+
+  private int pollRing() {
+    final int frames = ring.poll(this, POLL_LIMIT);
+    if (frames == RingPoller.PROTOCOL_VIOLATION) {
+      requestEnd("the peer broke the protocol");
+      return 0;
+    }
+    creditPeer();
+    return frames;
+  }
+
+  private void failed(Throwable t) {
+    if (ended) {
+      uncaught(t);
+      return;
+    }
+    requestEnd("session failed: " + t);
+    System.getLogger(Session.class.getName())
+        .log(System.Logger.Level.WARNING, "session with " + queuePair.peer() + " failed", t);
+    finish();
+  }
+
+  private void finish() {
+    ended = true;
+    outbound.clear();
+    onEnd();
+    queuePair.close();
+    afterRelease(() -> tellEnd(endReason));
+  }
+
+  private int takeOperations() {
+    int done = 0;
+    Stream stream = operations.takeAll();
+    while (stream != null) {
+      final Stream next = stream.nextOperation;
+      stream.nextOperation = null;
+      onOperations(stream, stream.takeOperations());
+      stream = next;
+      done++;
+    }
+    return done;
+  }
+
+  private int expireDeadlines() {
+    if (deadlines.earliestNs() == Stream.NO_DEADLINE) {
+      return 0;
+    }
+    int done = 0;
+    final long now = clock.nanoTime();
+    Stream stream;
+    while ((stream = deadlines.expire(now)) != null) {
+      onDeadline(stream);
+      done++;
+    }
+    return done;
+  }
+
+  /** Tells the peer what was consumed: now and then, and at once when it waits for that. */
+  private void creditPeer() {
+    final long untold = ring.untold();
+    if (untold != 0 && (untold >= tellThreshold || peerControl.blocked())) {
+      tellConsumed();
+    }
+  }
+
+  private void tellConsumed() {
+    ring.tellConsumed();
+    memory.fullFence();
+    if (peerControl.blocked() && peerControl.sleeping()) {
+      queuePair.ringDoorbell();
+    }
+  }
+
+  /** Puts a stream's unit, or its header-only frame, in line for the ring; owner. */
+  final void enqueueOutbound(Stream stream) {
+    if (!stream.outboundQueued) {
+      stream.outboundQueued = true;
+      outbound.addLast(stream);
+    }
+  }
+
+  /** Takes a stream out of the line; owner. */
+  final void dequeueOutbound(Stream stream) {
+    if (stream.outboundQueued) {
+      stream.outboundQueued = false;
+      outbound.remove(stream);
+    }
+  }
+
+  /** Writes frames, one a stream in turn, until the line is empty or the ring is full; owner. */
+  private int flush() {
+    if (outbound.isEmpty()) {
+      return 0;
+    }
+    int frames = 0;
+    Stream stream;
+    while ((stream = outbound.peekFirst()) != null) {
+      int written = writeFrame(stream);
+      if (written == RingWriter.INSUFFICIENT_CREDIT && !blocked) {
+        blocked = true;
+        ownControl.blocked(true);
+        memory.fullFence();
+        written = writeFrame(stream);
+      }
+      if (written == RingWriter.PROTOCOL_VIOLATION) {
+        requestEnd("the peer acknowledged what was never sent");
+        break;
+      }
+      if (written == RingWriter.INSUFFICIENT_CREDIT) {
+        break;
+      }
+      frames++;
+      outbound.pollFirst();
+      if (isWhole(stream)) {
+        stream.outboundQueued = false;
+        onSent(stream);
+      } else {
+        outbound.addLast(stream);
+      }
+    }
+    if (blocked && outbound.isEmpty()) {
+      blocked = false;
+      ownControl.blocked(false);
+    }
+    if (frames > 0) {
+      publish();
+    }
+    return frames;
+  }
+
+  private void publish() {
+    writer.publish();
+    memory.fullFence();
+    if (peerControl.sleeping()) {
+      queuePair.ringDoorbell();
+    }
+  }
+
+  private static boolean isWhole(Stream stream) {
+    return stream.headerOnly || stream.outboundSent == stream.outbound().length();
+  }
+
+  private int writeFrame(Stream stream) {
+    final int ack = (int) ring.position();
+    if (stream.headerOnly) {
+      return writer.write(stream.id, stream.outboundFlags, stream.outboundCode, ack, null, 0, 0);
+    }
+    final UnitBuffer unit = stream.outbound();
+    final int length = unit.length();
+    final int sent = stream.outboundSent;
+    final int flags;
+    final int offset;
+    final int bytes;
+    if (stream.outboundBegun) {
+      offset = unit.offset() + sent;
+      bytes = Math.min(maxPayload, length - sent);
+      flags = CONTINUATION | (sent + bytes < length ? PARTIAL : 0);
+    } else if (length <= maxPayload) {
+      offset = unit.offset();
+      bytes = length;
+      flags = stream.outboundFlags;
+    } else {
+      unit.storeLength();
+      offset = 0;
+      bytes = maxPayload;
+      flags = stream.outboundFlags | PARTIAL;
+    }
+    final int written =
+        writer.write(stream.id, flags, stream.outboundCode, ack, unit.array(), offset, bytes);
+    if (written == RingWriter.WRITTEN) {
+      stream.outboundBegun = true;
+      stream.outboundSent = offset + bytes - unit.offset();
+    }
+    return written;
+  }
+
+  /**
+   * Makes the peer ring from now on; owner.
+   *
+   * @return false when there is something to do at once.
+   */
+  final boolean arm() {
+    if (armed) {
+      return true;
+    }
+    try {
+      armed = true;
+      missed = false; // a ring from before is answered by the look at the ring below
+      ring.tellConsumed();
+      ownControl.sleeping(true);
+      memory.fullFence();
+      if (ring.hasNext()) {
+        disarm();
+        return false;
+      }
+      if (peerControl.blocked() && peerControl.sleeping()) {
+        queuePair.ringDoorbell();
+      }
+      if (blocked) {
+        flush();
+      }
+    } catch (Throwable t) {
+      failed(t);
+    }
+    return true;
+  }
+
+  /** Stops the peer from ringing, because this thread polls; owner. */
+  final void disarm() {
+    if (armed && !ended) {
+      try {
+        armed = false;
+        ownControl.sleeping(false);
+      } catch (Throwable t) {
+        failed(t);
+      }
+    }
+  }
+
+  /** Ends on the owner's side: what is committed first, then the rest is told. */
+  private void endNow() {
+    int frames;
+    do {
+      frames = ring.poll(this, POLL_LIMIT);
+    } while (frames > 0);
+    finish();
+  }
+
+  /** The poller's visit: one round, and what it brings is told. */
+  final int service() {
+    if (!ownership.tryAcquire()) {
+      return NOT_OWNER;
+    }
+    disarm();
+    final int done = work(true);
+    return releaseAndTell() ? done + 1 : done;
+  }
+
+  /**
+   * The poller wants to stop polling.
+   *
+   * @return false when it must not: there is something to do, or nobody else would.
+   */
+  abstract boolean retire();
+
+  /** The earliest deadline, as of the last release. */
+  final long earliestDeadlineNs() {
+    return earliestDeadlineNs;
+  }
+}

@@ -1,0 +1,144 @@
+package dev.ringfetch.session;
+
+import dev.ringfetch.ring.ArenaDescriptor;
+import dev.ringfetch.ring.FrameDescriptor;
+import org.agrona.concurrent.NanoClock;
+import org.agrona.concurrent.SystemNanoClock;
+
+/** Options of sessions. Setters return this; a context is not changed once a session uses it. */
+public final class SessionContext {
+  /** Default of {@link #requestRingLength()}. */
+  public static final int REQUEST_RING_LENGTH_DEFAULT = 256 * 1024;
+
+  /** Default of {@link #responseRingLength()}. */
+  public static final int RESPONSE_RING_LENGTH_DEFAULT = 256 * 1024;
+
+  /** Default of {@link #maxFrameLength()}. */
+  public static final int MAX_FRAME_LENGTH_DEFAULT = 32 * 1024;
+
+  /** Default of {@link #maxStreams()}. */
+  public static final int MAX_STREAMS_DEFAULT = 16 * 1024;
+
+  /** Largest {@link #maxStreams()}: stream ids have 16 bits for it, and 0 is the session's. */
+  public static final int MAX_STREAMS_LIMIT = Stream.INDEX_MASK;
+
+  /** Default of {@link #spinNs()}. */
+  public static final long SPIN_NS_DEFAULT = 50_000;
+
+  private int requestRingLength = REQUEST_RING_LENGTH_DEFAULT;
+  private int responseRingLength = RESPONSE_RING_LENGTH_DEFAULT;
+  private int maxFrameLength = MAX_FRAME_LENGTH_DEFAULT;
+  private int maxStreams = MAX_STREAMS_DEFAULT;
+  private int maxInboundLength = 4 * 1024 * 1024;
+  private int maxMetadataLength = 8 * 1024;
+  private long spinNs = SPIN_NS_DEFAULT;
+  private NanoClock clock = SystemNanoClock.INSTANCE;
+
+  /** Length of the ring of requests in bytes, a power of two. The server has the last word. */
+  public int requestRingLength() {
+    return requestRingLength;
+  }
+
+  /** Sets {@link #requestRingLength()}. */
+  public SessionContext requestRingLength(int bytes) {
+    ArenaDescriptor.checkRingLength("requestRingLength", bytes);
+    this.requestRingLength = bytes;
+    return this;
+  }
+
+  /** Length of the ring of responses in bytes, a power of two. The server has the last word. */
+  public int responseRingLength() {
+    return responseRingLength;
+  }
+
+  /** Sets {@link #responseRingLength()}. */
+  public SessionContext responseRingLength(int bytes) {
+    ArenaDescriptor.checkRingLength("responseRingLength", bytes);
+    this.responseRingLength = bytes;
+    return this;
+  }
+
+  /**
+   * Longest frame in bytes: longer units go as a chain, between whose frames those of other calls
+   * find room. Never more than the ring.
+   */
+  public int maxFrameLength() {
+    return maxFrameLength;
+  }
+
+  /** Sets {@link #maxFrameLength()}. */
+  public SessionContext maxFrameLength(int bytes) {
+    if (bytes < FrameDescriptor.SLOT_LENGTH) {
+      throw new IllegalArgumentException("maxFrameLength=" + bytes);
+    }
+    this.maxFrameLength = bytes;
+    return this;
+  }
+
+  /** Calls that can be under way at once. The smaller of both sides' counts. */
+  public int maxStreams() {
+    return maxStreams;
+  }
+
+  /** Sets {@link #maxStreams()}. */
+  public SessionContext maxStreams(int streams) {
+    if (streams < 1 || streams > MAX_STREAMS_LIMIT) {
+      throw new IllegalArgumentException("maxStreams=" + streams);
+    }
+    this.maxStreams = streams;
+    return this;
+  }
+
+  /** Longest message that this side accepts, in bytes. */
+  public int maxInboundLength() {
+    return maxInboundLength;
+  }
+
+  /** Sets {@link #maxInboundLength()}. */
+  public SessionContext maxInboundLength(int bytes) {
+    if (bytes < 0) {
+      throw new IllegalArgumentException("maxInboundLength=" + bytes);
+    }
+    this.maxInboundLength = bytes;
+    return this;
+  }
+
+  /** Longest metadata that this side accepts, in bytes as gRPC counts them. */
+  public int maxMetadataLength() {
+    return maxMetadataLength;
+  }
+
+  /** Sets {@link #maxMetadataLength()}. */
+  public SessionContext maxMetadataLength(int bytes) {
+    if (bytes < 1) {
+      throw new IllegalArgumentException("maxMetadataLength=" + bytes);
+    }
+    this.maxMetadataLength = bytes;
+    return this;
+  }
+
+  /** How long a thread polls before it sleeps, in nanoseconds. 0 in tests: 2 cores are few. */
+  public long spinNs() {
+    return spinNs;
+  }
+
+  /** Sets {@link #spinNs()}. */
+  public SessionContext spinNs(long nanos) {
+    if (nanos < 0) {
+      throw new IllegalArgumentException("spinNs=" + nanos);
+    }
+    this.spinNs = nanos;
+    return this;
+  }
+
+  /** Clock of deadlines and spinning. */
+  public NanoClock clock() {
+    return clock;
+  }
+
+  /** Sets {@link #clock()}. */
+  public SessionContext clock(NanoClock clock) {
+    this.clock = clock;
+    return this;
+  }
+}

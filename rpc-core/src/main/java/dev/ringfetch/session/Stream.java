@@ -1,0 +1,132 @@
+package dev.ringfetch.session;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/**
+ * One call as a session sees it: an id, the unit that goes out and the unit that comes in. Streams
+ * are reused, so that a call allocates neither them nor their buffers.
+ *
+ * <p>Two parties use a stream: the call above it (buffers, as described at each) and the owner of
+ * the session (everything package-private but {@link #operations}, which is how the call asks the
+ * owner for something).
+ */
+public abstract class Stream {
+  private static final VarHandle OPERATIONS;
+
+  static {
+    try {
+      OPERATIONS = MethodHandles.lookup().findVarHandle(Stream.class, "operations", int.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  /** Low bits of a stream id: index in the table. The rest is the generation of the index. */
+  static final int INDEX_BITS = 16;
+
+  static final int INDEX_MASK = (1 << INDEX_BITS) - 1;
+
+  /** No deadline. */
+  public static final long NO_DEADLINE = Long.MAX_VALUE;
+
+  private final UnitBuffer outbound = new UnitBuffer();
+  private final UnitBuffer inbound = new UnitBuffer();
+
+  int id;
+
+  // What the call asks for, a bit each; the stream is in the queue while any is set.
+  @SuppressWarnings("unused") // through OPERATIONS
+  private volatile int operations;
+
+  Stream nextOperation;
+
+  // The unit that goes out.
+  int outboundFlags;
+  int outboundCode;
+  int outboundSent;
+  boolean outboundQueued;
+  boolean outboundBegun;
+  boolean headerOnly;
+
+  // The unit that comes in.
+  int inboundFlags;
+  int inboundCode;
+  int inboundTotal;
+  int inboundReceived;
+  boolean inboundPartial;
+  boolean inboundDiscarded;
+
+  // The chain of streams whose calls have something to be told.
+  Stream nextReady;
+
+  long deadlineNs = NO_DEADLINE;
+  int deadlineIndex = DeadlineQueue.ABSENT;
+
+  Stream() {}
+
+  /** Bytes that go out: the call's until it hands them over, the session's afterwards. */
+  public final UnitBuffer outbound() {
+    return outbound;
+  }
+
+  /** Bytes that came in: the session's until it hands them over, the call's afterwards. */
+  public final UnitBuffer inbound() {
+    return inbound;
+  }
+
+  /** Flags of the unit that came in. */
+  public final int inboundFlags() {
+    return inboundFlags;
+  }
+
+  /** Method id or status code of the unit that came in. */
+  public final int inboundCode() {
+    return inboundCode;
+  }
+
+  /** Length that the unit that came in was announced with; longer than what is kept if too long. */
+  public final int inboundTotal() {
+    return inboundTotal;
+  }
+
+  /** True when the unit that came in was too long to be kept. */
+  public final boolean inboundDiscarded() {
+    return inboundDiscarded;
+  }
+
+  /** Index in the table. */
+  final int index() {
+    return id & INDEX_MASK;
+  }
+
+  /** Adds what the call asks for. True when the caller must put the stream into the queue. */
+  final boolean request(int operation) {
+    return (int) OPERATIONS.getAndBitwiseOr(this, operation) == 0;
+  }
+
+  /** Takes what the call asks for. */
+  final int takeOperations() {
+    return (int) OPERATIONS.getAndSet(this, 0);
+  }
+
+  /** Forgets the call. Buffers are empty, the id is kept. */
+  void reset() {
+    outbound.clear();
+    inbound.clear();
+    outboundFlags = 0;
+    outboundCode = 0;
+    outboundSent = 0;
+    outboundQueued = false;
+    outboundBegun = false;
+    headerOnly = false;
+    inboundFlags = 0;
+    inboundCode = 0;
+    inboundTotal = 0;
+    inboundReceived = 0;
+    inboundPartial = false;
+    inboundDiscarded = false;
+    nextReady = null;
+    deadlineNs = NO_DEADLINE;
+  }
+}
