@@ -1,0 +1,54 @@
+package dev.ringfetch.call;
+
+import io.grpc.CallOptions;
+import io.grpc.stub.InternalClientCalls;
+import io.grpc.stub.InternalClientCalls.StubType;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+
+/**
+ * Tells whose thread starts a call. A blocking stub's will wait for the answer anyway, so it may as
+ * well poll for it; see docs/adr/0003-session-ownership.md.
+ */
+final class BlockingStubs {
+  private static final CallOptions.Key<?> STUB_TYPE = InternalClientCalls.getStubTypeOption();
+  private static final Object BLOCKING =
+      InternalClientCalls.setStubType(CallOptions.DEFAULT, StubType.BLOCKING).getOption(STUB_TYPE);
+  private static final MethodHandle IS_VIRTUAL = isVirtualHandle();
+
+  private BlockingStubs() {}
+
+  /** True when the calling thread is a blocking stub's, and one that may spin. */
+  static boolean mayPoll(CallOptions options) {
+    return options.getOption(STUB_TYPE) == BLOCKING && !isVirtual(Thread.currentThread());
+  }
+
+  /** True when a generated stub starts the call: it sends and half-closes at once. */
+  static boolean isStub(CallOptions options) {
+    return options.getOption(STUB_TYPE) != null;
+  }
+
+  private static boolean isVirtual(Thread thread) {
+    if (IS_VIRTUAL == null) {
+      return false;
+    }
+    try {
+      return (boolean) IS_VIRTUAL.invokeExact(thread);
+    } catch (Throwable t) {
+      throw new AssertionError("Thread.isVirtual failed", t);
+    }
+  }
+
+  /** Of Java 21 and later: a virtual thread that spun would keep its carrier from the others. */
+  private static MethodHandle isVirtualHandle() {
+    try {
+      return MethodHandles.publicLookup()
+          .findVirtual(Thread.class, "isVirtual", MethodType.methodType(boolean.class));
+    } catch (NoSuchMethodException e) {
+      return null; // Java 17 has no virtual threads
+    } catch (IllegalAccessException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+}

@@ -1,0 +1,99 @@
+package dev.ringfetch.call;
+
+import static dev.ringfetch.ring.FrameDescriptor.NAMED;
+
+import dev.ringfetch.session.ServerSession;
+import dev.ringfetch.session.ServerStream;
+import io.grpc.Attributes;
+import io.grpc.Context;
+import io.grpc.HandlerRegistry;
+import io.grpc.ServerMethodDefinition;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+
+/**
+ * Turns the requests of one session into server calls. Thread-safe.
+ *
+ * <p>A request names its method by id, an index into the table that the session's answer carried,
+ * or by full name: that one is looked up in the registry, where also services are that came later.
+ */
+public final class CallAcceptor implements ServerSession.Acceptor {
+  private final List<ServerMethodDefinition<?, ?>> methods;
+  private final HandlerRegistry registry;
+  private final Executor executor;
+  private final Context context;
+  private final Attributes attributes;
+  private final String authority;
+  private final ServerLimits limits;
+
+  /**
+   * Creates the acceptor.
+   *
+   * @param methods the table: the index is the id.
+   * @param registry for methods that are not in the table.
+   * @param executor that runs the calls; {@link DirectExecutor} for the poller's thread.
+   * @param context in which calls are made.
+   * @param attributes of the connection that opened the session.
+   * @param authority to which that connection was made, or null.
+   */
+  public CallAcceptor(
+      List<ServerMethodDefinition<?, ?>> methods,
+      HandlerRegistry registry,
+      Executor executor,
+      Context context,
+      Attributes attributes,
+      String authority,
+      ServerLimits limits) {
+    this.methods = List.copyOf(methods);
+    this.registry = registry;
+    this.executor = executor;
+    this.context = context;
+    this.attributes = attributes;
+    this.authority = authority;
+    this.limits = limits;
+  }
+
+  @Override
+  public void onRequest(ServerSession session, ServerStream stream) {
+    final int id = stream.inboundCode();
+    final ServerMethodDefinition<?, ?> method =
+        (stream.inboundFlags() & NAMED) == 0 && id < methods.size() ? methods.get(id) : null;
+    accept(session, stream, method);
+  }
+
+  private <ReqT, RespT> void accept(
+      ServerSession session, ServerStream stream, ServerMethodDefinition<ReqT, RespT> method) {
+    final UnaryServerCall<ReqT, RespT> call = new UnaryServerCall<>(this, session, stream, method);
+    try {
+      call.begin();
+    } catch (RejectedExecutionException e) {
+      call.refuse(e);
+    }
+  }
+
+  /** A method by name, or null. */
+  ServerMethodDefinition<?, ?> lookup(String name) {
+    return registry.lookupMethod(name, authority);
+  }
+
+  Executor executor() {
+    return executor;
+  }
+
+  Context context() {
+    return context;
+  }
+
+  Attributes attributes() {
+    return attributes;
+  }
+
+  String authority() {
+    return authority;
+  }
+
+  ServerLimits limits() {
+    return limits;
+  }
+}

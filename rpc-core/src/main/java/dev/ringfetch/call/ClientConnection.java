@@ -1,0 +1,59 @@
+package dev.ringfetch.call;
+
+import dev.ringfetch.session.ClientSession;
+import io.grpc.Attributes;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** A session, and what the calls on it share. Immutable. */
+public final class ClientConnection {
+  /** Id of a method that is not in the server's table: it goes by its name. */
+  static final int NO_METHOD_ID = -1;
+
+  private final ClientSession session;
+  private final String fabric;
+  private final Map<String, Integer> methodIds = new HashMap<>();
+  private final Attributes attributes;
+
+  /**
+   * Creates the connection.
+   *
+   * @param fabric name of the fabric.
+   * @param methods the server's table: full names, the index is the id.
+   */
+  public ClientConnection(
+      ClientSession session, String fabric, List<String> methods, Attributes attributes) {
+    this.session = session;
+    this.fabric = fabric;
+    this.attributes = attributes;
+    for (int id = 0; id < methods.size(); id++) {
+      methodIds.put(methods.get(id), id);
+    }
+  }
+
+  /** The session. */
+  public ClientSession session() {
+    return session;
+  }
+
+  /** Name of the fabric. */
+  public String fabric() {
+    return fabric;
+  }
+
+  /** What {@code ClientCall.getAttributes} tells. */
+  Attributes attributes() {
+    return attributes;
+  }
+
+  int methodId(String fullMethodName) {
+    final Integer id = methodIds.get(fullMethodName);
+    return id == null ? NO_METHOD_ID : id;
+  }
+
+  /** True when a new call can go this way. */
+  public boolean isOpen() {
+    return !session.hasEnded() && !session.isDraining();
+  }
+}

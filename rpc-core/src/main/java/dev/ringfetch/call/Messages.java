@@ -1,0 +1,92 @@
+package dev.ringfetch.call;
+
+import dev.ringfetch.session.UnitBuffer;
+import io.grpc.Drainable;
+import io.grpc.KnownLength;
+import io.grpc.Status;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+
+/** Marshals messages into units. */
+final class Messages {
+  private static final int CHUNK_LENGTH = 4096;
+
+  private Messages() {}
+
+  /**
+   * Adds a marshalled message to a unit, and closes it. A message that knows its length and fills
+   * an array (as those of protobuf do) is serialised right into the unit.
+   *
+   * @param maxLength longest message in bytes.
+   * @throws io.grpc.StatusRuntimeException RESOURCE_EXHAUSTED when the message is longer.
+   */
+  static void write(InputStream message, UnitBuffer unit, int maxLength) throws IOException {
+    try (message) {
+      final int start = unit.length();
+      if (message instanceof KnownLength) {
+        final int length = message.available();
+        check(length, maxLength);
+        final int index = unit.extend(length);
+        final int read = message.readNBytes(unit.array(), index, length);
+        if (read != length) {
+          throw Status.INTERNAL
+              .withDescription("message is shorter than it says: length=" + read + " of " + length)
+              .asRuntimeException();
+        }
+      } else if (message instanceof Drainable drainable) {
+        drainable.drainTo(new UnitOutput(unit, start, maxLength));
+      } else {
+        copy(message, unit, start, maxLength);
+      }
+    }
+  }
+
+  private static void copy(InputStream message, UnitBuffer unit, int start, int maxLength)
+      throws IOException {
+    for (; ; ) {
+      final int before = unit.length();
+      final int index = unit.extend(CHUNK_LENGTH);
+      final int read = message.readNBytes(unit.array(), index, CHUNK_LENGTH);
+      unit.truncate(before + read);
+      check(unit.length() - start, maxLength);
+      if (read < CHUNK_LENGTH) {
+        return;
+      }
+    }
+  }
+
+  private static void check(int length, int maxLength) {
+    if (length > maxLength) {
+      throw Status.RESOURCE_EXHAUSTED
+          .withDescription("message too large " + length + " > " + maxLength)
+          .asRuntimeException();
+    }
+  }
+
+  /** Where a message that cannot say its length drains to. */
+  private static final class UnitOutput extends OutputStream {
+    private final UnitBuffer unit;
+    private final int start;
+    private final int maxLength;
+
+    UnitOutput(UnitBuffer unit, int start, int maxLength) {
+      this.unit = unit;
+      this.start = start;
+      this.maxLength = maxLength;
+    }
+
+    @Override
+    public void write(int value) {
+      check(unit.length() - start + 1, maxLength);
+      final int index = unit.extend(1); // first: it may replace the array
+      unit.array()[index] = (byte) value;
+    }
+
+    @Override
+    public void write(byte[] source, int offset, int length) {
+      check(unit.length() - start + length, maxLength);
+      unit.addBytes(source, offset, length);
+    }
+  }
+}

@@ -1,0 +1,116 @@
+package dev.ringfetch.call;
+
+import dev.ringfetch.session.UnitBuffer;
+import io.grpc.InternalMetadata;
+import io.grpc.Metadata;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * Sections of units other than the message; see {@link dev.ringfetch.session.Units}. Reading checks
+ * every length: what comes out of a frame is the peer's word.
+ */
+final class Sections {
+  /** What gRPC adds for each entry when it counts the length of metadata, as HTTP/2 does. */
+  private static final int ENTRY_OVERHEAD = 32;
+
+  private Sections() {}
+
+  static boolean isEmpty(Metadata metadata) {
+    return InternalMetadata.headerCount(metadata) == 0;
+  }
+
+  /** Adds length and block. */
+  static void addMetadata(UnitBuffer unit, Metadata metadata) {
+    final int lengthIndex = unit.extend(Integer.BYTES);
+    final int before = unit.length();
+    addBlock(unit, metadata);
+    unit.setInt(lengthIndex, unit.length() - before);
+  }
+
+  /** Adds block and length. */
+  static void addTrailers(UnitBuffer unit, Metadata metadata) {
+    final int before = unit.length();
+    addBlock(unit, metadata);
+    unit.addInt(unit.length() - before);
+  }
+
+  private static void addBlock(UnitBuffer unit, Metadata metadata) {
+    final byte[][] serialized = InternalMetadata.serialize(metadata);
+    unit.addShort(serialized.length);
+    for (final byte[] part : serialized) {
+      unit.addInt(part.length);
+      unit.addBytes(part, 0, part.length);
+    }
+  }
+
+  /** Adds text and length. Too long a text is cut off, at a character. */
+  static void addDescription(UnitBuffer unit, String description, int maxLength) {
+    final byte[] text = description.getBytes(StandardCharsets.UTF_8);
+    int length = Math.min(text.length, maxLength);
+    while (length < text.length && length > 0 && (text[length] & 0xC0) == 0x80) {
+      length--;
+    }
+    unit.addBytes(text, 0, length);
+    unit.addInt(length);
+  }
+
+  /**
+   * Reads a block.
+   *
+   * @throws MalformedUnitException when the block is not one.
+   */
+  static byte[][] readBlock(ByteBuffer block) throws MalformedUnitException {
+    final int count = block.remaining() >= Short.BYTES ? block.getShort() & 0xFFFF : -1;
+    if (count < 0 || (count & 1) != 0 || count > block.remaining() / Integer.BYTES) {
+      throw new MalformedUnitException("metadata count=" + count);
+    }
+    final byte[][] parts = new byte[count][];
+    for (int i = 0; i < count; i++) {
+      parts[i] = new byte[readLength(block)];
+      block.get(parts[i]);
+    }
+    if (block.hasRemaining()) {
+      throw new MalformedUnitException("metadata remaining=" + block.remaining());
+    }
+    return parts;
+  }
+
+  /** Length of metadata in bytes as gRPC counts it. */
+  static int countedLength(byte[][] parts) {
+    int length = parts.length / 2 * ENTRY_OVERHEAD;
+    for (final byte[] part : parts) {
+      length += part.length;
+    }
+    return length;
+  }
+
+  /** Reads a 32-bit length that the buffer can hold. */
+  static int readLength(ByteBuffer unit) throws MalformedUnitException {
+    final int length = unit.remaining() >= Integer.BYTES ? unit.getInt() : -1;
+    if (length < 0 || length > unit.remaining()) {
+      throw new MalformedUnitException("length=" + length + " remaining=" + unit.remaining());
+    }
+    return length;
+  }
+
+  /** Takes a section that a 32-bit length precedes off the front. */
+  static ByteBuffer takeFirst(ByteBuffer unit) throws MalformedUnitException {
+    final int length = readLength(unit);
+    final ByteBuffer section = unit.slice(unit.position(), length).order(unit.order());
+    unit.position(unit.position() + length);
+    return section;
+  }
+
+  /** Takes a section that a 32-bit length follows off the end. */
+  static ByteBuffer takeLast(ByteBuffer unit) throws MalformedUnitException {
+    final int lengthIndex = unit.limit() - Integer.BYTES;
+    final int length = lengthIndex >= unit.position() ? unit.getInt(lengthIndex) : -1;
+    if (length < 0 || length > lengthIndex - unit.position()) {
+      throw new MalformedUnitException("length=" + length + " remaining=" + unit.remaining());
+    }
+    final ByteBuffer section = unit.slice(lengthIndex - length, length).order(unit.order());
+    unit.limit(lengthIndex - length);
+    return section;
+  }
+}

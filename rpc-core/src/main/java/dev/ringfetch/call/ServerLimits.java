@@ -1,0 +1,9 @@
+package dev.ringfetch.call;
+
+/**
+ * What a server's calls accept, in bytes.
+ *
+ * @param maxInboundMessageLength longest request.
+ * @param maxInboundMetadataLength longest headers of a request, as gRPC counts them.
+ */
+public record ServerLimits(int maxInboundMessageLength, int maxInboundMetadataLength) {}

@@ -1,0 +1,60 @@
+package dev.ringfetch.rpc;
+
+import dev.ringfetch.fabric.FabricContext;
+import dev.ringfetch.fabric.FabricProvider;
+import dev.ringfetch.session.PolledFabric;
+import dev.ringfetch.session.SessionContext;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.ServiceLoader;
+import java.util.StringJoiner;
+
+/** The fabrics that this process can use, opened, the best first; and why others cannot be used. */
+final class Fabrics implements AutoCloseable {
+  private final List<PolledFabric> opened = new ArrayList<>();
+  private final StringJoiner obstacles = new StringJoiner("; ");
+
+  /**
+   * Opens every fabric that is on the class path and available.
+   *
+   * @param pollers how many for each.
+   */
+  Fabrics(
+      FabricContext fabricContext, SessionContext sessionContext, int pollers, String threadName) {
+    final List<FabricProvider> providers = new ArrayList<>();
+    ServiceLoader.load(FabricProvider.class, Fabrics.class.getClassLoader())
+        .forEach(providers::add);
+    providers.sort(Comparator.comparingInt(FabricProvider::priority).reversed());
+    for (final FabricProvider provider : providers) {
+      final String obstacle = provider.unavailability();
+      if (obstacle != null) {
+        obstacles.add(provider.name() + ": " + obstacle);
+        continue;
+      }
+      try {
+        opened.add(PolledFabric.open(provider, fabricContext, sessionContext, pollers, threadName));
+      } catch (IOException e) {
+        obstacles.add(provider.name() + ": " + e.getMessage());
+      }
+    }
+  }
+
+  /** What can be used. */
+  List<PolledFabric> opened() {
+    return opened;
+  }
+
+  /** Why nothing, or not everything, can be used; empty when all can. */
+  String obstacles() {
+    return opened.isEmpty() && obstacles.length() == 0
+        ? "no fabric is on the class path"
+        : obstacles.toString();
+  }
+
+  @Override
+  public void close() {
+    opened.forEach(PolledFabric::close);
+  }
+}

@@ -1,0 +1,218 @@
+package dev.ringfetch.rpc;
+
+import dev.ringfetch.call.ClientConnection;
+import dev.ringfetch.call.ClientLimits;
+import dev.ringfetch.session.SessionContext;
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientCall;
+import io.grpc.ClientInterceptor;
+import io.grpc.ClientInterceptors;
+import io.grpc.ConnectivityState;
+import io.grpc.ManagedChannel;
+import io.grpc.MethodDescriptor;
+import io.grpc.MethodDescriptor.MethodType;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * A channel whose unary calls go over a ring where there is one, and over gRPC where not. Which way
+ * a call takes is decided when it starts. Made by {@link RingChannelBuilder}; thread-safe.
+ */
+public final class RingChannel extends ManagedChannel {
+  private final ManagedChannel grpc;
+  private final SharedFabrics fabrics;
+  private final Connector connector;
+  private final Executor executor;
+  private final ClientLimits limits;
+  private final boolean requireFabric;
+  private final Channel intercepted;
+  private final LongAdder ringCalls = new LongAdder();
+  private final LongAdder grpcCalls = new LongAdder();
+  private final CountDownLatch ringTerminated = new CountDownLatch(1);
+
+  private volatile boolean shutdown;
+
+  RingChannel(
+      ManagedChannel grpc,
+      String target,
+      SharedFabrics fabrics,
+      SessionContext context,
+      Executor executor,
+      ClientLimits limits,
+      List<ClientInterceptor> interceptors,
+      boolean requireFabric) {
+    this.grpc = grpc;
+    this.fabrics = fabrics;
+    this.executor = executor;
+    this.limits = limits;
+    this.requireFabric = requireFabric;
+    this.connector = new Connector(grpc, fabrics, context, target);
+    this.intercepted = ClientInterceptors.intercept(new RoutingChannel(), interceptors);
+  }
+
+  /** Which transport serves the next unary call, and why. */
+  public Transport transport() {
+    return connector.transport();
+  }
+
+  /** Calls that a ring has carried so far. */
+  public long ringCalls() {
+    return ringCalls.sum();
+  }
+
+  /** Calls that gRPC has carried so far. */
+  public long grpcCalls() {
+    return grpcCalls.sum();
+  }
+
+  @Override
+  public <ReqT, RespT> ClientCall<ReqT, RespT> newCall(
+      MethodDescriptor<ReqT, RespT> method, CallOptions options) {
+    return intercepted.newCall(method, options);
+  }
+
+  @Override
+  public String authority() {
+    return grpc.authority();
+  }
+
+  /** Why a ring cannot carry a call, or null. */
+  String obstacle(MethodDescriptor<?, ?> method, CallOptions options) {
+    if (method.getType() != MethodType.UNARY) {
+      return "a ring carries unary calls only: " + method.getType();
+    }
+    if (options.getCredentials() != null) {
+      return "call credentials are not carried by a ring";
+    }
+    if (options.getCompressor() != null && !"identity".equals(options.getCompressor())) {
+      return "compression is not carried by a ring: " + options.getCompressor();
+    }
+    if (options.isWaitForReady()) {
+      return "waitForReady is not carried by a ring";
+    }
+    if (options.getAuthority() != null) {
+      return "an authority of the call's own is not carried by a ring";
+    }
+    if (!options.getStreamTracerFactories().isEmpty()) {
+      return "stream tracers are not carried by a ring";
+    }
+    return null;
+  }
+
+  /** The ring for a new call, or null. */
+  ClientConnection ring() {
+    return connector.current();
+  }
+
+  /** The ring, as soon as there is one. */
+  CompletableFuture<ClientConnection> awaitRing() {
+    return connector.connect();
+  }
+
+  boolean requiresFabric() {
+    return requireFabric;
+  }
+
+  /** A call over gRPC, counted. */
+  <ReqT, RespT> ClientCall<ReqT, RespT> newGrpcCall(
+      MethodDescriptor<ReqT, RespT> method, CallOptions options) {
+    grpcCalls.increment();
+    return grpc.newCall(method, options);
+  }
+
+  void countRingCall() {
+    ringCalls.increment();
+  }
+
+  /** Limits of a call: its options count before the channel's. */
+  ClientLimits limits(CallOptions options) {
+    final Integer own = options.getMaxInboundMessageSize();
+    return own == null ? limits : new ClientLimits(own, limits.maxInboundMetadataLength());
+  }
+
+  @Override
+  public RingChannel shutdown() {
+    if (!shutdown) {
+      shutdown = true;
+      grpc.shutdown();
+      connector.shutdown(this::onRingTerminated);
+    }
+    return this;
+  }
+
+  private void onRingTerminated() {
+    fabrics.release();
+    ringTerminated.countDown();
+  }
+
+  @Override
+  public RingChannel shutdownNow() {
+    shutdown();
+    connector.shutdownNow();
+    grpc.shutdownNow();
+    return this;
+  }
+
+  @Override
+  public boolean isShutdown() {
+    return shutdown;
+  }
+
+  @Override
+  public boolean isTerminated() {
+    return ringTerminated.getCount() == 0 && grpc.isTerminated();
+  }
+
+  @Override
+  public boolean awaitTermination(long timeout, TimeUnit unit) throws InterruptedException {
+    final long deadline = System.nanoTime() + unit.toNanos(timeout);
+    return ringTerminated.await(timeout, unit)
+        && grpc.awaitTermination(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+  }
+
+  @Override
+  public ConnectivityState getState(boolean requestConnection) {
+    return grpc.getState(requestConnection);
+  }
+
+  @Override
+  public void notifyWhenStateChanged(ConnectivityState source, Runnable callback) {
+    grpc.notifyWhenStateChanged(source, callback);
+  }
+
+  @Override
+  public void resetConnectBackoff() {
+    connector.resetBackoff();
+    grpc.resetConnectBackoff();
+  }
+
+  @Override
+  public void enterIdle() {
+    grpc.enterIdle();
+  }
+
+  @Override
+  public String toString() {
+    return "RingChannel[" + authority() + ", " + transport() + "]";
+  }
+
+  /** Where interceptors end and the choice begins. */
+  private final class RoutingChannel extends Channel {
+    @Override
+    public <ReqT, RespT> ClientCall<ReqT, RespT> newCall(
+        MethodDescriptor<ReqT, RespT> method, CallOptions options) {
+      final Executor own = options.getExecutor();
+      return new RoutedCall<>(RingChannel.this, method, options, own == null ? executor : own);
+    }
+
+    @Override
+    public String authority() {
+      return grpc.authority();
+    }
+  }
+}

@@ -1,0 +1,163 @@
+package dev.ringfetch.rpc;
+
+import dev.ringfetch.call.ClientLimits;
+import dev.ringfetch.call.DirectExecutor;
+import dev.ringfetch.fabric.FabricContext;
+import dev.ringfetch.session.SessionContext;
+import io.grpc.ChannelCredentials;
+import io.grpc.ClientInterceptor;
+import io.grpc.ForwardingChannelBuilder2;
+import io.grpc.Grpc;
+import io.grpc.ManagedChannelBuilder;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.Executor;
+
+/**
+ * Builds channels whose unary calls go over a ring where one connects the two processes, and over
+ * gRPC otherwise.
+ *
+ * <p>A {@link ManagedChannelBuilder} like any other: what it does not override goes to the builder
+ * of the gRPC channel beneath, which grpc-api's registry supplies (add grpc-netty or
+ * grpc-netty-shaded to the application).
+ */
+public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChannelBuilder> {
+  private final ManagedChannelBuilder<?> grpc;
+  private final String target;
+  private final List<ClientInterceptor> interceptors = new ArrayList<>();
+  private final FabricContext fabricContext = new FabricContext();
+  private final SessionContext sessionContext = new SessionContext();
+
+  private Executor executor = DefaultExecutor.INSTANCE;
+  private boolean requireFabric;
+
+  private RingChannelBuilder(ManagedChannelBuilder<?> grpc, String target) {
+    this.grpc = grpc;
+    this.target = target;
+  }
+
+  /** A channel to a target, as {@link ManagedChannelBuilder#forTarget} takes it. */
+  public static RingChannelBuilder forTarget(String target) {
+    return over(ManagedChannelBuilder.forTarget(target), target);
+  }
+
+  /** A channel to a host and port. */
+  public static RingChannelBuilder forAddress(String name, int port) {
+    return over(ManagedChannelBuilder.forAddress(name, port), name + ":" + port);
+  }
+
+  /** A channel with credentials, as {@link Grpc#newChannelBuilder} takes them. */
+  public static RingChannelBuilder newChannelBuilder(
+      String target, ChannelCredentials credentials) {
+    return over(Grpc.newChannelBuilder(target, credentials), target);
+  }
+
+  /**
+   * A channel over a gRPC channel that another builder makes.
+   *
+   * @param grpc builder of the channel beneath; this builder owns it from here on.
+   * @param target name of the target for log lines.
+   */
+  public static RingChannelBuilder over(ManagedChannelBuilder<?> grpc, String target) {
+    return new RingChannelBuilder(grpc, target);
+  }
+
+  @Override
+  protected ManagedChannelBuilder<?> delegate() {
+    return grpc;
+  }
+
+  /**
+   * Makes falling back an error: calls wait for the ring, under their deadline, and end UNAVAILABLE
+   * where there is none; a call that a ring cannot carry ends UNIMPLEMENTED.
+   */
+  public RingChannelBuilder requireFabric() {
+    this.requireFabric = true;
+    return this;
+  }
+
+  /** Directory of the shared-memory fabric, {@code /dev/shm} unless set. */
+  public RingChannelBuilder shmDirectory(Path directory) {
+    fabricContext.directory(directory);
+    return this;
+  }
+
+  /** Lengths of the rings that the server is asked for, in bytes: powers of two. */
+  public RingChannelBuilder ringLengths(int requests, int responses) {
+    sessionContext.requestRingLength(requests).responseRingLength(responses);
+    return this;
+  }
+
+  /** Longest frame in bytes; longer messages go in several. */
+  public RingChannelBuilder maxFrameLength(int bytes) {
+    sessionContext.maxFrameLength(bytes);
+    return this;
+  }
+
+  /** How long a waiting thread polls before it sleeps; 50 us unless set. */
+  public RingChannelBuilder spinTime(Duration time) {
+    sessionContext.spinNs(time.toNanos());
+    return this;
+  }
+
+  @Override
+  public RingChannelBuilder executor(Executor executor) {
+    grpc.executor(executor);
+    this.executor = executor == null ? DefaultExecutor.INSTANCE : executor;
+    return this;
+  }
+
+  @Override
+  public RingChannelBuilder directExecutor() {
+    grpc.directExecutor();
+    this.executor = DirectExecutor.INSTANCE;
+    return this;
+  }
+
+  @Override
+  public RingChannelBuilder intercept(List<ClientInterceptor> interceptors) {
+    this.interceptors.addAll(interceptors);
+    return this;
+  }
+
+  @Override
+  public RingChannelBuilder intercept(ClientInterceptor... interceptors) {
+    return intercept(Arrays.asList(interceptors));
+  }
+
+  @Override
+  public RingChannelBuilder maxInboundMessageSize(int bytes) {
+    grpc.maxInboundMessageSize(bytes);
+    sessionContext.maxInboundLength(bytes);
+    return this;
+  }
+
+  @Override
+  public RingChannelBuilder maxInboundMetadataSize(int bytes) {
+    grpc.maxInboundMetadataSize(bytes);
+    sessionContext.maxMetadataLength(bytes);
+    return this;
+  }
+
+  @Override
+  public RingChannel build() {
+    final SharedFabrics fabrics = SharedFabrics.acquire(fabricContext, sessionContext);
+    try {
+      return new RingChannel(
+          grpc.build(),
+          target,
+          fabrics,
+          sessionContext,
+          executor,
+          new ClientLimits(sessionContext.maxInboundLength(), sessionContext.maxMetadataLength()),
+          interceptors,
+          requireFabric);
+    } catch (RuntimeException | Error e) {
+      fabrics.release();
+      throw e;
+    }
+  }
+}

@@ -1,0 +1,167 @@
+package dev.ringfetch.rpc;
+
+import dev.ringfetch.fabric.FabricContext;
+import dev.ringfetch.session.PolledFabric;
+import dev.ringfetch.session.SessionContext;
+import io.grpc.Server;
+import io.grpc.ServerServiceDefinition;
+import java.io.IOException;
+import java.net.SocketAddress;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+
+/**
+ * A server of gRPC on a port, and of rings beside it. Made by {@link RingServerBuilder};
+ * thread-safe.
+ *
+ * <p>Where no fabric can be used it serves gRPC alone, and says so once.
+ */
+public final class RingServer extends Server {
+  private final Server grpc;
+  private final SessionEndpoint endpoint;
+  private final FabricContext fabricContext;
+  private final SessionContext sessionContext;
+  private final int pollers;
+
+  // Guarded by this.
+  private Fabrics fabrics;
+  private boolean fabricsClosed;
+
+  RingServer(
+      Server grpc,
+      SessionEndpoint endpoint,
+      FabricContext fabricContext,
+      SessionContext sessionContext,
+      int pollers) {
+    this.grpc = grpc;
+    this.endpoint = endpoint;
+    this.fabricContext = fabricContext;
+    this.sessionContext = sessionContext;
+    this.pollers = pollers;
+  }
+
+  @Override
+  public RingServer start() throws IOException {
+    synchronized (this) {
+      if (fabrics != null) {
+        throw new IllegalStateException("Already started");
+      }
+      fabrics = new Fabrics(fabricContext, sessionContext, pollers, "ringfetch-server");
+    }
+    if (!fabrics.obstacles().isEmpty()) {
+      System.getLogger(RingServer.class.getName())
+          .log(System.Logger.Level.INFO, "no ring is served: {0}", fabrics.obstacles());
+    }
+    endpoint.start(this, fabrics.opened());
+    try {
+      grpc.start();
+    } catch (IOException | RuntimeException e) {
+      closeFabrics();
+      throw e;
+    }
+    return this;
+  }
+
+  /** Names of the fabrics that are served beside gRPC, and why others are not. */
+  public synchronized String fabrics() {
+    if (fabrics == null) {
+      return "not started";
+    }
+    final String names =
+        fabrics.opened().stream()
+            .map(PolledFabric::fabric)
+            .map(fabric -> fabric.name())
+            .collect(Collectors.joining(", "));
+    return names.isEmpty() ? "none (" + fabrics.obstacles() + ")" : names;
+  }
+
+  /** Sessions that are open, or on offer to a client. */
+  public int sessionCount() {
+    return endpoint.sessionCount();
+  }
+
+  private void closeFabrics() {
+    final Fabrics closing;
+    synchronized (this) {
+      if (fabricsClosed || fabrics == null) {
+        return;
+      }
+      fabricsClosed = true;
+      closing = fabrics;
+    }
+    closing.close();
+  }
+
+  @Override
+  public int getPort() {
+    return grpc.getPort();
+  }
+
+  @Override
+  public List<? extends SocketAddress> getListenSockets() {
+    return grpc.getListenSockets();
+  }
+
+  @Override
+  public List<ServerServiceDefinition> getServices() {
+    return grpc.getServices();
+  }
+
+  @Override
+  public List<ServerServiceDefinition> getImmutableServices() {
+    return grpc.getImmutableServices();
+  }
+
+  @Override
+  public List<ServerServiceDefinition> getMutableServices() {
+    return grpc.getMutableServices();
+  }
+
+  /** Refuses new calls on the port, and asks the clients of rings to put no new ones there. */
+  @Override
+  public RingServer shutdown() {
+    endpoint.drain();
+    grpc.shutdown();
+    return this;
+  }
+
+  @Override
+  public RingServer shutdownNow() {
+    endpoint.abort("Server shutdownNow invoked");
+    grpc.shutdownNow();
+    return this;
+  }
+
+  @Override
+  public boolean isShutdown() {
+    return grpc.isShutdown();
+  }
+
+  /**
+   * True when the port is closed and all calls have ended: each session holds a call of the port.
+   */
+  @Override
+  public boolean isTerminated() {
+    final boolean terminated = grpc.isTerminated();
+    if (terminated) {
+      closeFabrics();
+    }
+    return terminated;
+  }
+
+  @Override
+  public boolean awaitTermination(long timeout, TimeUnit unit) throws InterruptedException {
+    final boolean terminated = grpc.awaitTermination(timeout, unit);
+    if (terminated) {
+      closeFabrics();
+    }
+    return terminated;
+  }
+
+  @Override
+  public void awaitTermination() throws InterruptedException {
+    grpc.awaitTermination();
+    closeFabrics();
+  }
+}

@@ -1,0 +1,194 @@
+package dev.ringfetch.rpc;
+
+import dev.ringfetch.call.DirectExecutor;
+import dev.ringfetch.call.ServerLimits;
+import dev.ringfetch.fabric.FabricContext;
+import dev.ringfetch.session.SessionContext;
+import io.grpc.BindableService;
+import io.grpc.ForwardingServerBuilder;
+import io.grpc.Grpc;
+import io.grpc.HandlerRegistry;
+import io.grpc.ServerBuilder;
+import io.grpc.ServerCredentials;
+import io.grpc.ServerInterceptor;
+import io.grpc.ServerInterceptors;
+import io.grpc.ServerServiceDefinition;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executor;
+
+/**
+ * Builds servers that serve gRPC on a port and, beside it, rings to clients on the same host.
+ *
+ * <p>A {@link ServerBuilder} like any other: what it does not override goes to the builder of the
+ * gRPC server beneath, which grpc-api's registry supplies (add grpc-netty or grpc-netty-shaded to
+ * the application).
+ */
+public final class RingServerBuilder extends ForwardingServerBuilder<RingServerBuilder> {
+  /** Sessions that are open at once, unless set. */
+  public static final int MAX_SESSIONS_DEFAULT = 1024;
+
+  private final ServerBuilder<?> grpc;
+  private final List<ServerServiceDefinition> services = new ArrayList<>();
+  private final List<ServerInterceptor> interceptors = new ArrayList<>();
+  private final FabricContext fabricContext = new FabricContext();
+  private final SessionContext sessionContext = new SessionContext();
+
+  private HandlerRegistry fallback = new EmptyRegistry();
+  private Executor executor = DefaultExecutor.INSTANCE;
+  private int pollers = Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
+  private int maxSessions = MAX_SESSIONS_DEFAULT;
+
+  private RingServerBuilder(ServerBuilder<?> grpc) {
+    this.grpc = grpc;
+  }
+
+  /** A server on a port, 0 for any that is free. */
+  public static RingServerBuilder forPort(int port) {
+    return over(ServerBuilder.forPort(port));
+  }
+
+  /** A server with credentials, as {@link Grpc#newServerBuilderForPort} takes them. */
+  public static RingServerBuilder newServerBuilderForPort(int port, ServerCredentials credentials) {
+    return over(Grpc.newServerBuilderForPort(port, credentials));
+  }
+
+  /**
+   * A server over a gRPC server that another builder makes.
+   *
+   * @param grpc builder of the server beneath, without services and interceptors; this builder owns
+   *     it from here on.
+   */
+  public static RingServerBuilder over(ServerBuilder<?> grpc) {
+    return new RingServerBuilder(grpc);
+  }
+
+  @Override
+  protected ServerBuilder<?> delegate() {
+    return grpc;
+  }
+
+  /** Directory of the shared-memory fabric, {@code /dev/shm} unless set. */
+  public RingServerBuilder shmDirectory(Path directory) {
+    fabricContext.directory(directory);
+    return this;
+  }
+
+  /** Lengths of the rings of a session whose client does not ask for others, in bytes. */
+  public RingServerBuilder ringLengths(int requests, int responses) {
+    sessionContext.requestRingLength(requests).responseRingLength(responses);
+    return this;
+  }
+
+  /** Longest frame in bytes; longer messages go in several. */
+  public RingServerBuilder maxFrameLength(int bytes) {
+    sessionContext.maxFrameLength(bytes);
+    return this;
+  }
+
+  /** Calls that one client can have under way at once on its ring; others of it wait for gRPC. */
+  public RingServerBuilder maxStreams(int streams) {
+    sessionContext.maxStreams(streams);
+    return this;
+  }
+
+  /** How long a poller polls before it sleeps; 50 us unless set. */
+  public RingServerBuilder spinTime(Duration time) {
+    sessionContext.spinNs(time.toNanos());
+    return this;
+  }
+
+  /** Polling threads; half the cores unless set. */
+  public RingServerBuilder pollers(int threads) {
+    if (threads < 1) {
+      throw new IllegalArgumentException("threads=" + threads);
+    }
+    this.pollers = threads;
+    return this;
+  }
+
+  /** Sessions that are open at once; further clients stay on gRPC. */
+  public RingServerBuilder maxSessions(int sessions) {
+    if (sessions < 0) {
+      throw new IllegalArgumentException("sessions=" + sessions);
+    }
+    this.maxSessions = sessions;
+    return this;
+  }
+
+  @Override
+  public RingServerBuilder addService(ServerServiceDefinition service) {
+    services.add(service);
+    return this;
+  }
+
+  @Override
+  public RingServerBuilder addService(BindableService service) {
+    return addService(service.bindService());
+  }
+
+  /** Adds an interceptor to all services; the last added runs first. */
+  @Override
+  public RingServerBuilder intercept(ServerInterceptor interceptor) {
+    interceptors.add(interceptor);
+    return this;
+  }
+
+  @Override
+  public RingServerBuilder fallbackHandlerRegistry(HandlerRegistry registry) {
+    this.fallback = registry == null ? new EmptyRegistry() : registry;
+    return this;
+  }
+
+  @Override
+  public RingServerBuilder executor(Executor executor) {
+    grpc.executor(executor);
+    this.executor = executor == null ? DefaultExecutor.INSTANCE : executor;
+    return this;
+  }
+
+  /** Handlers run in the polling threads: for those that never block. */
+  @Override
+  public RingServerBuilder directExecutor() {
+    grpc.directExecutor();
+    this.executor = DirectExecutor.INSTANCE;
+    return this;
+  }
+
+  @Override
+  public RingServerBuilder maxInboundMessageSize(int bytes) {
+    grpc.maxInboundMessageSize(bytes);
+    sessionContext.maxInboundLength(bytes);
+    return this;
+  }
+
+  @Override
+  public RingServerBuilder maxInboundMetadataSize(int bytes) {
+    grpc.maxInboundMetadataSize(bytes);
+    sessionContext.maxMetadataLength(bytes);
+    return this;
+  }
+
+  @Override
+  public RingServer build() {
+    final List<ServerServiceDefinition> intercepted = new ArrayList<>();
+    for (final ServerServiceDefinition service : services) {
+      final ServerServiceDefinition wrapped = ServerInterceptors.intercept(service, interceptors);
+      intercepted.add(wrapped);
+      grpc.addService(wrapped);
+    }
+    final InterceptedRegistry userFallback = new InterceptedRegistry(fallback, interceptors);
+    final SessionEndpoint endpoint =
+        new SessionEndpoint(
+            intercepted,
+            userFallback,
+            executor,
+            sessionContext,
+            new ServerLimits(sessionContext.maxInboundLength(), sessionContext.maxMetadataLength()),
+            maxSessions);
+    grpc.fallbackHandlerRegistry(new SessionRegistry(endpoint.definition(), userFallback));
+    return new RingServer(grpc.build(), endpoint, fabricContext, sessionContext, pollers);
+  }
+}

@@ -1,0 +1,168 @@
+package dev.ringfetch.rpc;
+
+import dev.ringfetch.call.ClientConnection;
+import dev.ringfetch.call.UnaryClientCall;
+import io.grpc.Attributes;
+import io.grpc.CallOptions;
+import io.grpc.ClientCall;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.Status;
+import java.util.concurrent.Executor;
+
+/**
+ * A call that chooses its transport when it starts: itself, on a ring, or a call of the gRPC
+ * channel to which it then hands everything. A ring call that the server cannot have seen, because
+ * the ring was lost, starts again on gRPC.
+ */
+final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
+  private final RingChannel channel;
+  private final Executor callExecutor;
+
+  private boolean started;
+  private volatile ClientCall<ReqT, RespT> delegate;
+  private volatile boolean rerouting;
+
+  RoutedCall(
+      RingChannel channel,
+      MethodDescriptor<ReqT, RespT> method,
+      CallOptions options,
+      Executor executor) {
+    super(method, options, executor);
+    this.channel = channel;
+    this.callExecutor = executor;
+  }
+
+  @Override
+  public void start(Listener<RespT> listener, Metadata headers) {
+    if (started) {
+      throw new IllegalStateException("Already started");
+    }
+    started = true;
+    if (channel.isShutdown()) {
+      close(listener, Status.UNAVAILABLE.withDescription("Channel shutdown invoked"));
+      return;
+    }
+    final String obstacle = channel.obstacle(method(), options());
+    if (obstacle == null) {
+      final ClientConnection ring = channel.ring();
+      if (ring != null) {
+        channel.countRingCall();
+        start(listener, headers, ring, channel.limits(options()));
+        return;
+      }
+    }
+    if (!channel.requiresFabric()) {
+      delegate = channel.newGrpcCall(method(), options());
+    } else if (obstacle == null) {
+      delegate = new WaitingCall<>(channel, method(), options(), callExecutor);
+    } else {
+      close(listener, Status.UNIMPLEMENTED.withDescription(obstacle));
+      return;
+    }
+    delegate.start(listener, headers);
+  }
+
+  private void close(Listener<RespT> listener, Status status) {
+    delegate = new ClosedCall<>();
+    callExecutor.execute(() -> listener.onClose(status, new Metadata()));
+  }
+
+  /** The call that this one has handed everything to, or null. */
+  private ClientCall<ReqT, RespT> delegate() {
+    if (!started) {
+      throw new IllegalStateException("Not started");
+    }
+    if (delegate == null && rerouting) {
+      synchronized (this) { // until it is replayed
+        return delegate;
+      }
+    }
+    return delegate;
+  }
+
+  @Override
+  protected void unsent(String reason) {
+    if (channel.requiresFabric()) {
+      super.unsent(reason);
+      return;
+    }
+    synchronized (this) {
+      rerouting = true;
+      if (giveUp()) {
+        final ClientCall<ReqT, RespT> other = channel.newGrpcCall(method(), options());
+        replayOn(other);
+        delegate = other;
+      }
+    }
+  }
+
+  @Override
+  public void request(int numMessages) {
+    final ClientCall<ReqT, RespT> other = delegate();
+    if (other != null) {
+      other.request(numMessages);
+    } else {
+      super.request(numMessages);
+    }
+  }
+
+  @Override
+  public void sendMessage(ReqT message) {
+    final ClientCall<ReqT, RespT> other = delegate();
+    if (other != null) {
+      other.sendMessage(message);
+    } else {
+      super.sendMessage(message);
+    }
+  }
+
+  @Override
+  public void halfClose() {
+    final ClientCall<ReqT, RespT> other = delegate();
+    if (other != null) {
+      other.halfClose();
+    } else {
+      super.halfClose();
+    }
+  }
+
+  @Override
+  public void cancel(String message, Throwable cause) {
+    if (!started) {
+      started = true; // a start comes too late now
+      delegate = new ClosedCall<>();
+      return;
+    }
+    ClientCall<ReqT, RespT> other = delegate();
+    if (other == null) {
+      super.cancel(message, cause);
+      other = delegate(); // it may have left for gRPC meanwhile
+    }
+    if (other != null) {
+      other.cancel(message, cause);
+    }
+  }
+
+  @Override
+  public boolean isReady() {
+    final ClientCall<ReqT, RespT> other = started ? delegate() : null;
+    return other != null ? other.isReady() : super.isReady();
+  }
+
+  @Override
+  public void setMessageCompression(boolean enabled) {
+    final ClientCall<ReqT, RespT> other = delegate();
+    if (other != null) {
+      other.setMessageCompression(enabled);
+    } else {
+      super.setMessageCompression(enabled);
+    }
+  }
+
+  @Override
+  public Attributes getAttributes() {
+    final ClientCall<ReqT, RespT> other = started ? delegate() : null;
+    return other != null ? other.getAttributes() : super.getAttributes();
+  }
+}

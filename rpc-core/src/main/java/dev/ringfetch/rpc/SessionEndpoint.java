@@ -1,0 +1,221 @@
+package dev.ringfetch.rpc;
+
+import dev.ringfetch.call.CallAcceptor;
+import dev.ringfetch.call.ServerLimits;
+import dev.ringfetch.session.ControlStream;
+import dev.ringfetch.session.PolledFabric;
+import dev.ringfetch.session.ServerHandshake;
+import dev.ringfetch.session.ServerSession;
+import dev.ringfetch.session.SessionContext;
+import dev.ringfetch.v1.OpenRequest;
+import dev.ringfetch.v1.OpenResponse;
+import dev.ringfetch.v1.SessionServiceGrpc;
+import io.grpc.Attributes;
+import io.grpc.Context;
+import io.grpc.Contexts;
+import io.grpc.HandlerRegistry;
+import io.grpc.InternalServer;
+import io.grpc.Metadata;
+import io.grpc.Server;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
+import io.grpc.ServerInterceptors;
+import io.grpc.ServerMethodDefinition;
+import io.grpc.ServerServiceDefinition;
+import io.grpc.Status;
+import io.grpc.stub.ServerCallStreamObserver;
+import io.grpc.stub.StreamObserver;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** The session service of a server: opens sessions over gRPC and keeps those that are open. */
+final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
+  private static final Context.Key<ServerCall<?, ?>> CALL = Context.key("ringfetch-session-call");
+
+  private final List<ServerMethodDefinition<?, ?>> methods = new ArrayList<>();
+  private final List<String> methodNames = new ArrayList<>();
+  private final HandlerRegistry registry;
+  private final Executor executor;
+  private final SessionContext context;
+  private final ServerLimits limits;
+  private final int maxSessions;
+  private final Set<ServerSession> sessions = ConcurrentHashMap.newKeySet();
+  private final AtomicInteger sessionCount = new AtomicInteger();
+
+  private volatile List<PolledFabric> fabrics = List.of();
+  private volatile Context callContext = Context.ROOT;
+  private volatile boolean draining;
+
+  SessionEndpoint(
+      List<ServerServiceDefinition> services,
+      HandlerRegistry fallback,
+      Executor executor,
+      SessionContext context,
+      ServerLimits limits,
+      int maxSessions) {
+    for (final ServerServiceDefinition service : services) {
+      for (final ServerMethodDefinition<?, ?> method : service.getMethods()) {
+        methods.add(method);
+        methodNames.add(method.getMethodDescriptor().getFullMethodName());
+      }
+    }
+    this.registry = fallback;
+    this.executor = executor;
+    this.context = context;
+    this.limits = limits;
+    this.maxSessions = maxSessions;
+  }
+
+  /** This service, behind what tells it of the connection that a client comes on. */
+  ServerServiceDefinition definition() {
+    return ServerInterceptors.intercept(
+        this,
+        new ServerInterceptor() {
+          @Override
+          public <ReqT, RespT> ServerCall.Listener<ReqT> interceptCall(
+              ServerCall<ReqT, RespT> call, Metadata headers, ServerCallHandler<ReqT, RespT> next) {
+            return Contexts.interceptCall(
+                Context.current().withValue(CALL, call), call, headers, next);
+          }
+        });
+  }
+
+  /** Serves these fabrics from now on. */
+  void start(Server server, List<PolledFabric> fabrics) {
+    this.callContext = Context.ROOT.withValue(InternalServer.SERVER_CONTEXT_KEY, server);
+    this.fabrics = fabrics;
+  }
+
+  /** Asks the clients to leave, and takes no new ones. */
+  void drain() {
+    draining = true;
+    sessions.forEach(ServerSession::drain);
+  }
+
+  /** Cancels all calls and ends the sessions. */
+  void abort(String reason) {
+    draining = true;
+    sessions.forEach(session -> session.abort(reason));
+  }
+
+  /** Sessions that are open or on offer. */
+  int sessionCount() {
+    return sessionCount.get();
+  }
+
+  @Override
+  public StreamObserver<OpenRequest> open(StreamObserver<OpenResponse> responses) {
+    final ServerCall<?, ?> call = CALL.get();
+    final Opening opening = new Opening((ServerCallStreamObserver<OpenResponse>) responses);
+    opening.begin(call.getAttributes(), call.getAuthority());
+    return opening;
+  }
+
+  /** One client's stream: adapts it to the session's terms. */
+  private final class Opening
+      implements StreamObserver<OpenRequest>,
+          ControlStream<OpenResponse>,
+          ServerHandshake.Listener {
+    private final ServerCallStreamObserver<OpenResponse> responses;
+    private ServerHandshake handshake;
+    private boolean ended;
+
+    Opening(ServerCallStreamObserver<OpenResponse> responses) {
+      this.responses = responses;
+    }
+
+    void begin(Attributes attributes, String authority) {
+      handshake =
+          new ServerHandshake(
+              fabrics,
+              methodNames,
+              context,
+              new CallAcceptor(
+                  methods, registry, executor, callContext, attributes, authority, limits),
+              this,
+              this);
+      responses.setOnCancelHandler(this::cancelled);
+    }
+
+    private void cancelled() {
+      synchronized (this) {
+        ended = true;
+      }
+      handshake.onClosed();
+    }
+
+    @Override
+    public void onNext(OpenRequest request) {
+      handshake.onRequest(request);
+    }
+
+    @Override
+    public void onError(Throwable t) {
+      cancelled();
+    }
+
+    @Override
+    public void onCompleted() {
+      handshake.onClosed();
+    }
+
+    @Override
+    public synchronized void send(OpenResponse step) {
+      if (!ended) {
+        responses.onNext(step);
+      }
+    }
+
+    @Override
+    public synchronized void close() {
+      if (!ended) {
+        ended = true;
+        responses.onCompleted();
+      }
+    }
+
+    @Override
+    public synchronized void exhausted(String reason) {
+      if (!ended) {
+        ended = true;
+        responses.onError(Status.RESOURCE_EXHAUSTED.withDescription(reason).asRuntimeException());
+      }
+    }
+
+    @Override
+    public boolean onOpening() {
+      if (draining) {
+        return false;
+      }
+      if (sessionCount.incrementAndGet() > maxSessions) {
+        sessionCount.decrementAndGet();
+        return false;
+      }
+      return true;
+    }
+
+    @Override
+    public void onNotOpened() {
+      sessionCount.decrementAndGet();
+    }
+
+    @Override
+    public void onSession(ServerSession session) {
+      sessions.add(session);
+      if (draining) {
+        session.drain();
+      }
+    }
+
+    @Override
+    public void onEnded(ServerSession session, String reason) {
+      sessions.remove(session);
+      sessionCount.decrementAndGet();
+    }
+  }
+}

@@ -1,0 +1,55 @@
+package dev.ringfetch.rpc;
+
+import dev.ringfetch.fabric.FabricContext;
+import dev.ringfetch.session.SessionContext;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * Fabrics of this process's channels: those that use the same directory and spin as long share
+ * them, and one polling thread. Closed with the last.
+ */
+final class SharedFabrics {
+  private static final Map<Key, SharedFabrics> SHARED = new HashMap<>();
+
+  private final Key key;
+  private final Fabrics fabrics;
+  private int users;
+
+  private SharedFabrics(Key key, Fabrics fabrics) {
+    this.key = key;
+    this.fabrics = fabrics;
+  }
+
+  static SharedFabrics acquire(FabricContext fabricContext, SessionContext sessionContext) {
+    final Key key = new Key(fabricContext.directory(), sessionContext.spinNs());
+    synchronized (SHARED) {
+      final SharedFabrics shared =
+          SHARED.computeIfAbsent(
+              key,
+              absent ->
+                  new SharedFabrics(
+                      key, new Fabrics(fabricContext, sessionContext, 1, "ringfetch-client")));
+      shared.users++;
+      return shared;
+    }
+  }
+
+  Fabrics fabrics() {
+    return fabrics;
+  }
+
+  /** Called once by each that acquired. */
+  void release() {
+    synchronized (SHARED) {
+      if (--users > 0) {
+        return;
+      }
+      SHARED.remove(key);
+    }
+    fabrics.close();
+  }
+
+  private record Key(Path directory, long spinNs) {}
+}
