@@ -211,8 +211,10 @@ public final class ClientSession extends Session {
   }
 
   @Override
-  boolean drained() {
-    return draining && pending == 0;
+  void onRound() {
+    if (draining && pending == 0) {
+      requestEnd("drained");
+    }
   }
 
   @Override

@@ -184,6 +184,9 @@ public final class Poller implements Runnable, AutoCloseable {
 
   /** Says first that it sleeps, then looks for work: who has work looks for a sleeper second. */
   private void sleep(boolean unlessTasks) throws IOException {
+    if (unlessTasks) {
+      Thread.interrupted(); // a callback's, not the poller's: it would not sleep any more
+    }
     wakeAtNs = Stream.NO_DEADLINE;
     final long earliest = earliestDeadlineNs();
     wakeAtNs = earliest;

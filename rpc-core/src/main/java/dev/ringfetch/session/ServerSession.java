@@ -46,10 +46,12 @@ public final class ServerSession extends Session {
   private final ArrayDeque<ServerStream> pool = new ArrayDeque<>();
   private final int maxInboundLength;
   private final int maxUnitLength;
+  private final long maxHeldLength;
   private final Acceptor acceptor;
   private final Listener listener;
 
   private int live;
+  private long heldLength;
   private volatile boolean draining;
   private boolean drainSent;
   private volatile boolean aborting;
@@ -112,6 +114,7 @@ public final class ServerSession extends Session {
     this.closedIds = new int[geometry.maxStreams() + 1];
     this.maxInboundLength = context.maxInboundLength();
     this.maxUnitLength = Units.maxLength(maxInboundLength, context.maxMetadataLength());
+    this.maxHeldLength = context.maxHeldLength();
     this.acceptor = acceptor;
     this.listener = listener;
   }
@@ -146,15 +149,10 @@ public final class ServerSession extends Session {
   }
 
   @Override
-  boolean drained() {
+  void onRound() {
     if (draining && !drainSent) {
       drainSent = true;
-      final ServerStream notice = new ServerStream();
-      notice.outboundFlags = DRAIN;
-      notice.headerOnly = true;
-      notice.cancelled();
-      enqueueOutbound(notice);
-      queuePair.ringDoorbell(); // a client without pending calls does not listen otherwise
+      sendDrain();
     }
     if (aborting && live > 0) {
       for (final ServerStream stream : streams) {
@@ -163,7 +161,16 @@ public final class ServerSession extends Session {
         }
       }
     }
-    return false; // the client ends the session, when its last call has ended
+  }
+
+  /** The client ends the session, when its last call has ended. */
+  private void sendDrain() {
+    final ServerStream notice = new ServerStream();
+    notice.cancelled();
+    notice.outboundFlags = DRAIN;
+    notice.headerOnly = true;
+    enqueueOutbound(notice);
+    queuePair.ringDoorbell(); // a client without pending calls does not listen otherwise
   }
 
   @Override
@@ -191,6 +198,8 @@ public final class ServerSession extends Session {
     streams[stream.index()] = null;
     closedIds[stream.index()] = stream.id;
     live--;
+    heldLength -= stream.heldLength;
+    stream.heldLength = 0;
   }
 
   @Override
@@ -271,8 +280,17 @@ public final class ServerSession extends Session {
 
   private boolean onFirstFrame(ServerStream stream) {
     if (stream.inboundDiscarded) {
-      reject(stream);
+      reject(stream, Units.tooLong(maxInboundLength, stream.inboundTotal));
       return true;
+    }
+    if (stream.inboundTotal > UnitBuffer.RETAINED_LENGTH) {
+      if (heldLength + stream.inboundTotal > maxHeldLength) {
+        stream.inboundDiscarded = true;
+        reject(stream, "session holds too much: length=" + heldLength + " limit=" + maxHeldLength);
+        return true;
+      }
+      heldLength += stream.inboundTotal;
+      stream.heldLength = stream.inboundTotal;
     }
     if ((stream.inboundFlags & DEADLINE) != 0) {
       if (stream.inbound().length() < Long.BYTES) {
@@ -286,9 +304,8 @@ public final class ServerSession extends Session {
   }
 
   /** Answers a request that is too long on its first frame; the rest is dropped as it comes. */
-  private void reject(ServerStream stream) {
-    final byte[] description =
-        Units.tooLong(maxInboundLength, stream.inboundTotal).getBytes(StandardCharsets.UTF_8);
+  private void reject(ServerStream stream, String reason) {
+    final byte[] description = reason.getBytes(StandardCharsets.UTF_8);
     stream.outbound().addBytes(description, 0, description.length);
     stream.outbound().addInt(description.length);
     stream.outboundFlags = SUFFIX | DESCRIPTION;

@@ -10,6 +10,7 @@ public final class ServerStream extends Stream {
 
   boolean handed;
   boolean reusable;
+  int heldLength; // what the session counts for it
 
   ServerStream() {}
 
@@ -46,6 +47,7 @@ public final class ServerStream extends Stream {
     cancelled = false;
     handed = false;
     reusable = false;
+    heldLength = 0;
   }
 
   /** Told that a call is over before it was answered. */

@@ -100,8 +100,8 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   /** The session has ended: every stream is told; owner. */
   abstract void onEnd();
 
-  /** True when the session is to end because it was drained; owner. */
-  abstract boolean drained();
+  /** What this side looks after in every round; owner. */
+  abstract void onRound();
 
   /** Tells the call above a stream what happened; owns nothing. */
   abstract void tell(Stream stream);
@@ -148,7 +148,8 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
     drive();
   }
 
-  private void requestEnd(String reason) {
+  /** Lets the session end with this round; owner, or before {@link #drive}. */
+  final void requestEnd(String reason) {
     if (endReason == null) {
       endReason = reason;
     }
@@ -325,9 +326,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
       if (!outbound.isEmpty()) {
         done += flush();
       }
-      if (drained()) {
-        requestEnd("drained");
-      }
+      onRound();
       if (endReason != null) {
         endNow();
       }

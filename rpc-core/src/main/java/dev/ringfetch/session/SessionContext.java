@@ -25,12 +25,16 @@ public final class SessionContext {
   /** Default of {@link #spinNs()}. */
   public static final long SPIN_NS_DEFAULT = 50_000;
 
+  /** Default of {@link #maxHeldLength()}. */
+  public static final long MAX_HELD_LENGTH_DEFAULT = 256L * 1024 * 1024;
+
   private int requestRingLength = REQUEST_RING_LENGTH_DEFAULT;
   private int responseRingLength = RESPONSE_RING_LENGTH_DEFAULT;
   private int maxFrameLength = MAX_FRAME_LENGTH_DEFAULT;
   private int maxStreams = MAX_STREAMS_DEFAULT;
   private int maxInboundLength = 4 * 1024 * 1024;
   private int maxMetadataLength = 8 * 1024;
+  private long maxHeldLength = MAX_HELD_LENGTH_DEFAULT;
   private long spinNs = SPIN_NS_DEFAULT;
   private NanoClock clock = SystemNanoClock.INSTANCE;
 
@@ -114,6 +118,24 @@ public final class SessionContext {
       throw new IllegalArgumentException("maxMetadataLength=" + bytes);
     }
     this.maxMetadataLength = bytes;
+    return this;
+  }
+
+  /**
+   * Bytes of long requests that a server holds for one session at once, from their first frame
+   * until they are answered; a request beyond is refused. (Short ones are bounded by {@link
+   * #maxStreams}.)
+   */
+  public long maxHeldLength() {
+    return maxHeldLength;
+  }
+
+  /** Sets {@link #maxHeldLength()}. */
+  public SessionContext maxHeldLength(long bytes) {
+    if (bytes < 0) {
+      throw new IllegalArgumentException("maxHeldLength=" + bytes);
+    }
+    this.maxHeldLength = bytes;
     return this;
   }
 
