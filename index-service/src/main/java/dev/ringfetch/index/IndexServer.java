@@ -1,0 +1,157 @@
+package dev.ringfetch.index;
+
+import dev.ringfetch.index.service.IndexService;
+import dev.ringfetch.index.store.Indexes;
+import dev.ringfetch.index.v1.IndexGrpc;
+import dev.ringfetch.rpc.RingServer;
+import dev.ringfetch.rpc.RingServerBuilder;
+import io.grpc.ServerBuilder;
+import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
+import io.grpc.protobuf.services.HealthStatusManager;
+import io.grpc.protobuf.services.ProtoReflectionServiceV1;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/**
+ * The program that serves indexes: the Index service, gRPC's health service and server reflection.
+ *
+ * <p>It runs until it is told to end (SIGTERM, SIGINT). Then it says NOT_SERVING, takes no further
+ * calls, lets those in flight finish for up to {@value #GRACE_SECONDS} seconds, and ends. What is
+ * stored is lost with it.
+ *
+ * <p>Exit codes: 1 if it cannot listen, 2 if the command line is wrong, the JVM's own after a
+ * signal.
+ */
+@Command(
+    name = "index-server",
+    description = "Serves key-value indexes, with gRPC health and reflection.",
+    mixinStandardHelpOptions = true,
+    versionProvider = VersionResource.class,
+    sortOptions = false)
+public final class IndexServer implements Callable<Integer> {
+  /** How long calls in flight may take to finish after the signal. */
+  static final int GRACE_SECONDS = 30;
+
+  /** How long it may take to end the calls that did not finish. */
+  private static final int ABORT_SECONDS = 5;
+
+  private static final int MAX_PORT = 65_535;
+
+  @Option(
+      names = "--port",
+      paramLabel = "PORT",
+      defaultValue = "50051",
+      description = "Where to listen; 0 takes any free port. Default: ${DEFAULT-VALUE}.")
+  private int port;
+
+  @Option(
+      names = "--direct",
+      description = "Run the handlers on the threads of the transport, not on a pool.")
+  private boolean direct;
+
+  @Option(
+      names = "--shm-directory",
+      paramLabel = "PATH",
+      description = "Where the files of shared memory are, on both sides. Default: /dev/shm.")
+  private Path shmDirectory;
+
+  @Spec private CommandSpec spec;
+
+  /** Runs the program; ends the JVM. */
+  public static void main(String[] args) {
+    System.exit(new CommandLine(new IndexServer()).execute(args));
+  }
+
+  /**
+   * Adds what this program serves to a builder, and returns the builder. With a builder of its own
+   * it can stand in a test, or beside other services.
+   */
+  public static <B extends ServerBuilder<?>> B addServices(
+      B builder, IndexService index, HealthStatusManager health) {
+    health.setStatus(IndexGrpc.SERVICE_NAME, ServingStatus.SERVING);
+    builder
+        .addService(index)
+        .addService(health.getHealthService())
+        .addService(ProtoReflectionServiceV1.newInstance());
+    return builder;
+  }
+
+  /** Serves until the JVM was told to end. Returns the exit code, to picocli. */
+  @Override
+  public Integer call() throws InterruptedException {
+    final HealthStatusManager health = new HealthStatusManager();
+    final RingServer server =
+        addServices(builder(), new IndexService(new Indexes()), health).build();
+    try {
+      server.start();
+    } catch (IOException e) {
+      spec.commandLine()
+          .getErr()
+          .println("index server: cannot listen on port " + port + ": " + reason(e));
+      return CommandLine.ExitCode.SOFTWARE;
+    }
+    final CountDownLatch stopped = new CountDownLatch(1);
+    final Runnable stop =
+        () -> {
+          stop(server, health);
+          stopped.countDown();
+        };
+    Runtime.getRuntime().addShutdownHook(new Thread(stop, "index-server-shutdown"));
+    final PrintWriter out = spec.commandLine().getOut();
+    out.println("index server listening on port " + server.getPort());
+    out.println("rings over: " + server.fabrics());
+    // Not the server's own awaitTermination: the thread that waits there closes the rings, and the
+    // JVM waits for no thread but the hook.
+    stopped.await();
+    return CommandLine.ExitCode.OK;
+  }
+
+  private RingServerBuilder builder() {
+    if (port < 0 || port > MAX_PORT) {
+      throw new ParameterException(
+          spec.commandLine(), "--port is out of range: " + port + " is not in 0.." + MAX_PORT);
+    }
+    final RingServerBuilder builder = RingServerBuilder.forPort(port);
+    if (direct) {
+      builder.directExecutor();
+    }
+    if (shmDirectory != null) {
+      builder.shmDirectory(shmDirectory);
+    }
+    return builder;
+  }
+
+  private static void stop(RingServer server, HealthStatusManager health) {
+    // Before the port closes, so that those who watch go elsewhere while calls still succeed.
+    health.enterTerminalState();
+    server.shutdown();
+    try {
+      if (!server.awaitTermination(GRACE_SECONDS, TimeUnit.SECONDS)) {
+        server.shutdownNow();
+        server.awaitTermination(ABORT_SECONDS, TimeUnit.SECONDS);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      server.shutdownNow();
+    }
+  }
+
+  /** What went wrong at the bottom: transports wrap the operating system's words in their own. */
+  private static String reason(Throwable failure) {
+    Throwable bottom = failure;
+    while (bottom.getCause() != null) {
+      bottom = bottom.getCause();
+    }
+    return bottom.getMessage() == null ? bottom.toString() : bottom.getMessage();
+  }
+}

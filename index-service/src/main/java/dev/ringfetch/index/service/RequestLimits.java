@@ -1,0 +1,59 @@
+package dev.ringfetch.index.service;
+
+import com.google.protobuf.ByteString;
+import io.grpc.Status;
+import io.grpc.StatusException;
+import java.nio.charset.StandardCharsets;
+
+/** How large the parts of a request may be. The checks throw INVALID_ARGUMENT. */
+final class RequestLimits {
+  /** Longest index name, in bytes of its UTF-8 form. */
+  static final int MAX_INDEX_NAME_BYTES = 255;
+
+  /** Longest key. */
+  static final int MAX_KEY_BYTES = 1024;
+
+  /** Longest value. */
+  static final int MAX_VALUE_BYTES = 1024 * 1024;
+
+  /** The most keys in one batch. */
+  static final int MAX_BATCH_KEYS = 10_000;
+
+  private RequestLimits() {}
+
+  static void checkIndexName(String name) throws StatusException {
+    final int size = name.getBytes(StandardCharsets.UTF_8).length;
+    if (size > MAX_INDEX_NAME_BYTES) {
+      throw tooLong("index name", size, MAX_INDEX_NAME_BYTES);
+    }
+  }
+
+  static void checkKey(ByteString key) throws StatusException {
+    if (key.isEmpty()) {
+      throw invalid("key is empty");
+    }
+    if (key.size() > MAX_KEY_BYTES) {
+      throw tooLong("key", key.size(), MAX_KEY_BYTES);
+    }
+  }
+
+  static void checkValue(ByteString value) throws StatusException {
+    if (value.size() > MAX_VALUE_BYTES) {
+      throw tooLong("value", value.size(), MAX_VALUE_BYTES);
+    }
+  }
+
+  static void checkBatch(int keys) throws StatusException {
+    if (keys > MAX_BATCH_KEYS) {
+      throw invalid("too many keys: count=" + keys + " limit=" + MAX_BATCH_KEYS);
+    }
+  }
+
+  private static StatusException tooLong(String what, int size, int limit) {
+    return invalid(what + " is too long: size=" + size + " limit=" + limit + " bytes");
+  }
+
+  private static StatusException invalid(String description) {
+    return Status.INVALID_ARGUMENT.withDescription(description).asException();
+  }
+}

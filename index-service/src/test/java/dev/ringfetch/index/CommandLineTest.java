@@ -1,0 +1,46 @@
+package dev.ringfetch.index;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
+
+class CommandLineTest {
+  private final StringWriter out = new StringWriter();
+  private final StringWriter err = new StringWriter();
+
+  @Test
+  void helpNamesEveryOption() {
+    assertEquals(0, execute("--help"));
+    for (final String option :
+        new String[] {"--port", "50051", "--direct", "--shm-directory", "--help", "--version"}) {
+      assertTrue(out.toString().contains(option), option);
+    }
+  }
+
+  @Test
+  void versionIsTheOneOfTheBuild() {
+    assertEquals(0, execute("--version"));
+    assertTrue(out.toString().matches("ringfetch index-server \\d+\\.\\d+\\.\\d+\\S*\\R"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"--port=-1", "--port=65536", "--port=http", "--prot=1", "50051"})
+  void wrongCommandLineIsRefused(String argument) {
+    assertEquals(2, execute(argument));
+    final String firstLine = err.toString().lines().findFirst().orElseThrow();
+    assertTrue(firstLine.contains(argument.replaceAll(".*=", "")), firstLine);
+  }
+
+  private int execute(String... arguments) {
+    return new CommandLine(new IndexServer())
+        .setOut(new PrintWriter(out, true))
+        .setErr(new PrintWriter(err, true))
+        .execute(arguments);
+  }
+}

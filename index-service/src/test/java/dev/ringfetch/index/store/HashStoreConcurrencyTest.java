@@ -1,0 +1,137 @@
+package dev.ringfetch.index.store;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.v1.Entry;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+class HashStoreConcurrencyTest {
+  private static final int WRITERS = 3;
+  private static final ByteString KEY = ByteString.copyFromUtf8("contended");
+
+  private final HashStore store = new HashStore();
+
+  @Test
+  void countersAddUp() throws Exception {
+    // More keys than there are version counters: some keys share one.
+    final int keys = 100;
+    final int rounds = 500;
+    final List<Callable<Void>> tasks = new ArrayList<>();
+    for (int t = 0; t < WRITERS; t++) {
+      tasks.add(
+          () -> {
+            for (int round = 0; round < rounds; round++) {
+              for (int key = 0; key < keys; key++) {
+                increment(number(key));
+              }
+            }
+            return null;
+          });
+    }
+    Crowd.run(tasks);
+    for (int key = 0; key < keys; key++) {
+      assertEquals(number(WRITERS * rounds), store.get(number(key)).getValue());
+    }
+  }
+
+  private void increment(ByteString key) {
+    Entry seen = store.get(key);
+    while (true) {
+      final int count = seen == null ? 0 : Integer.parseInt(seen.getValue().toStringUtf8());
+      final HashStore.CompareResult result =
+          store.compareAndSet(key, seen == null ? 0 : seen.getVersion(), number(count + 1));
+      if (result.applied()) {
+        return;
+      }
+      seen = result.entry();
+    }
+  }
+
+  @Test
+  void versionsGrowAcrossDeletesUnderContention() throws Exception {
+    final int writes = 100_000;
+    final AtomicInteger writing = new AtomicInteger(WRITERS);
+    final List<Callable<List<Long>>> tasks = new ArrayList<>();
+    for (int t = 0; t < WRITERS; t++) {
+      tasks.add(
+          () -> {
+            try {
+              return write(writes);
+            } finally {
+              writing.decrementAndGet();
+            }
+          });
+    }
+    tasks.add(
+        () -> {
+          watch(writing);
+          return List.of();
+        });
+    final Set<Long> versions = new HashSet<>();
+    for (final List<Long> ofOne : Crowd.run(tasks)) {
+      for (final Long version : ofOne) {
+        assertTrue(versions.add(version), "two writes of one version: " + version);
+      }
+    }
+  }
+
+  /** Inserts, replaces and deletes; returns the versions of its writes, which must grow. */
+  private List<Long> write(int count) {
+    final List<Long> written = new ArrayList<>();
+    long last = 0;
+    for (int i = 0; i < count; i++) {
+      final int what = ThreadLocalRandom.current().nextInt(3);
+      final long version;
+      if (what == 0) {
+        store.delete(KEY);
+        continue;
+      } else if (what == 1) {
+        version = store.put(KEY, KEY).version();
+      } else {
+        final HashStore.CompareResult result = store.compareAndSet(KEY, 0, KEY);
+        if (!result.applied()) {
+          continue;
+        }
+        version = result.entry().getVersion();
+      }
+      assertTrue(version > last, "version went from " + last + " to " + version);
+      last = version;
+      written.add(version);
+    }
+    return written;
+  }
+
+  /**
+   * Reads until the writers are done: what it sees never gets older, and a version is one entry.
+   */
+  private void watch(AtomicInteger writing) {
+    Entry last = Entry.getDefaultInstance();
+    while (writing.get() > 0) {
+      final Entry seen = store.get(KEY);
+      if (seen == null) {
+        continue;
+      }
+      assertTrue(
+          seen.getVersion() >= last.getVersion(),
+          "version went from " + last.getVersion() + " to " + seen.getVersion());
+      if (seen.getVersion() == last.getVersion()) {
+        assertSame(last, seen);
+      }
+      last = seen;
+    }
+  }
+
+  private static ByteString number(int number) {
+    return ByteString.copyFromUtf8(Integer.toString(number));
+  }
+}
