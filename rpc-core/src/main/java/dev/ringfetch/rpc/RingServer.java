@@ -81,16 +81,12 @@ public final class RingServer extends Server {
     return endpoint.sessionCount();
   }
 
-  private void closeFabrics() {
-    final Fabrics closing;
-    synchronized (this) {
-      if (fabricsClosed || fabrics == null) {
-        return;
-      }
+  /** Whoever comes second waits for the first, so that nothing is left when it returns. */
+  private synchronized void closeFabrics() {
+    if (!fabricsClosed && fabrics != null) {
       fabricsClosed = true;
-      closing = fabrics;
+      fabrics.close();
     }
-    closing.close();
   }
 
   @Override

@@ -169,8 +169,7 @@ public final class ServerSession extends Session {
     notice.cancelled();
     notice.outboundFlags = DRAIN;
     notice.headerOnly = true;
-    enqueueOutbound(notice);
-    queuePair.ringDoorbell(); // a client without pending calls does not listen otherwise
+    enqueueUnsolicited(notice);
   }
 
   @Override

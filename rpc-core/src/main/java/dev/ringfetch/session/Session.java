@@ -51,6 +51,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   private Stream readyTail;
   private boolean armed;
   private boolean blocked;
+  private boolean unsolicited;
   private ArrayList<Runnable> afterRelease;
   private volatile boolean missed; // the poller came while another thread was about to leave
   private volatile String endReason;
@@ -318,15 +319,12 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
       if (ended) {
         return done;
       }
-      done += flush();
       if (poll) {
         done += pollRing();
       }
       done += expireDeadlines();
-      if (!outbound.isEmpty()) {
-        done += flush();
-      }
       onRound();
+      done += flush();
       if (endReason != null) {
         endNow();
       }
@@ -416,6 +414,12 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
     }
   }
 
+  /** Puts a frame in line that the peer does not expect, and so does not listen for; owner. */
+  final void enqueueUnsolicited(Stream stream) {
+    unsolicited = true;
+    enqueueOutbound(stream);
+  }
+
   /** Takes a stream out of the line; owner. */
   final void dequeueOutbound(Stream stream) {
     if (stream.outboundQueued) {
@@ -468,7 +472,8 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   private void publish() {
     writer.publish();
     memory.fullFence();
-    if (peerControl.sleeping()) {
+    if (peerControl.sleeping() || unsolicited) {
+      unsolicited = false;
       queuePair.ringDoorbell();
     }
   }
