@@ -23,7 +23,12 @@ public record FabricCapabilities(
 
   /** What a one-sided read of memory that is being written returns. */
   public enum ReadAtomicity {
-    /** A 64-byte line arrives as it was at one moment. */
+    /**
+     * The words of a 64-byte line arrive whole and in the order that {@link QueuePair#read} asks
+     * for, so that a frame whose commit word was seen is seen entire. The line need not be of one
+     * moment otherwise: of a line that is stored to meanwhile, a read may return some words from
+     * before and some from after.
+     */
     LINE,
     /** Any mixture of old and new bytes: only a checksum or a second read proves freshness. */
     NONE

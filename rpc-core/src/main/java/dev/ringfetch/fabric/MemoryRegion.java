@@ -7,8 +7,10 @@ package dev.ringfetch.fabric;
  * in bytes, words are little-endian and aligned to their size. Bounds are checked. A region can be
  * used from any thread; who may store where is a matter of the layout above it.
  *
- * <p>Every method may throw {@link InternalError} where a peer can take memory away underneath (a
- * truncated file); the session that the region belongs to ends then.
+ * <p>Where a peer can take memory away underneath (by truncating a file), loads return anything and
+ * stores go nowhere, and the {@link InternalError} that tells so comes late: out of a later method
+ * of this region, or of whatever the thread does next, and for certain out of {@link #verify()}.
+ * The session that the region belongs to ends then.
  */
 public interface MemoryRegion {
   /** Length in bytes. */
@@ -49,4 +51,16 @@ public interface MemoryRegion {
    * to one word and a load of another need it.
    */
   void fullFence();
+
+  /**
+   * Throws {@link InternalError} here if an earlier access of this thread met memory that was taken
+   * away. To be called inside of the {@code try} that handles it: once per batch, after the
+   * accesses and before anything of the batch is trusted, and before sleeping. Does nothing in
+   * regions that nobody else can take away.
+   *
+   * <p>Where the batch is a loop, the error may be thrown earlier, and on JDK 17 in such a way that
+   * it passes by the {@code try} of the method that the loop is in (see docs/failure-model.md): its
+   * caller handles the error too.
+   */
+  void verify();
 }

@@ -150,8 +150,9 @@ final class Arrivals implements Selectable {
       strangers.add(stranger);
       strangerCount++;
     } catch (IOException e) {
-      LOGGER.log(Level.WARNING, "refused at " + path, e);
+      // Closed first: a logger may need the descriptor.
       Cleanup.close(channel);
+      LOGGER.log(Level.WARNING, "refused at " + path, e);
     }
   }
 

@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.nio.file.attribute.UserPrincipal;
 import java.util.Map;
 import java.util.Set;
 import jdk.net.ExtendedSocketOptions;
@@ -26,17 +27,17 @@ final class Ownership {
   private static final int FILE_MODE = 0100600;
 
   private final int uid;
-  private final String userName;
+  private final UserPrincipal user;
 
-  private Ownership(int uid, String userName) {
+  private Ownership(int uid, UserPrincipal user) {
     this.uid = uid;
-    this.userName = userName;
+    this.user = user;
   }
 
   /** The user that this process runs as. */
   static Ownership ofThisProcess() throws IOException {
     int uid = (Integer) Files.getAttribute(SELF, "unix:uid");
-    return new Ownership(uid, Files.getOwner(SELF).getName());
+    return new Ownership(uid, Files.getOwner(SELF));
   }
 
   int uid() {
@@ -82,11 +83,16 @@ final class Ownership {
     }
   }
 
-  /** Refuses a socket whose other end belongs to another user. */
+  /**
+   * Refuses a socket whose other end belongs to another user.
+   *
+   * <p>Users are equal when their ids are. Their names are not to be had without a descriptor: who
+   * has run out of them is given the id as a name.
+   */
   void checkPeer(SocketChannel channel) throws IOException {
-    String peer = channel.getOption(ExtendedSocketOptions.SO_PEERCRED).user().getName();
-    if (!peer.equals(userName)) {
-      throw new IOException("peer belongs to another user: user=" + peer);
+    UserPrincipal peer = channel.getOption(ExtendedSocketOptions.SO_PEERCRED).user();
+    if (!peer.equals(user)) {
+      throw new IOException("peer belongs to another user: user=" + peer.getName());
     }
   }
 }

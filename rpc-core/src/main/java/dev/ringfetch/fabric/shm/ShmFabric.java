@@ -23,12 +23,19 @@ import java.util.concurrent.locks.ReentrantLock;
  * this fabric, which {@link #close} removes; where a process ends without it, a later sweep does.
  */
 final class ShmFabric implements Fabric {
+  /**
+   * {@code LINE} rests on words, not on lines: a read loads the first word, then the others from
+   * the lowest up, 8 bytes at a time and each with acquire. It sees everything that was stored
+   * before any word that it loaded earlier, but two words of one line may be of different moments.
+   * The CPU's own line is never torn into less than words, and no more than that is relied on.
+   */
   static final FabricCapabilities CAPABILITIES =
       new FabricCapabilities(
           FabricCapabilities.WriteOrder.ASCENDING,
           FabricCapabilities.ReadAtomicity.LINE,
           true,
           Integer.MAX_VALUE);
+
   static final int TOKEN_LENGTH = 16;
 
   private static final int LENGTH_UNIT = 64;

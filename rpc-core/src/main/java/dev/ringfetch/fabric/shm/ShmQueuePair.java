@@ -9,6 +9,11 @@ import dev.ringfetch.fabric.RemoteMemory;
 /**
  * Work requests on memory that both sides map: each is done, and complete, when it was posted.
  * Rings and the end of the connection are those of its {@link Link}.
+ *
+ * <p>{@link #compareAndSwap} and {@link #fetchAndAdd} are outside of the failure model of a file
+ * that a process of one's own user truncates: they may kill the JVM then (see {@link
+ * MappedRegion}). Rings use neither of them. A {@link #read} of such memory completes with
+ * anything; {@link MemoryRegion#verify()} of {@link #memory()} tells.
  */
 final class ShmQueuePair implements QueuePair {
   private final Link link;

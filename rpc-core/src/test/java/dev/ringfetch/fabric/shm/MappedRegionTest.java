@@ -59,7 +59,19 @@ class MappedRegionTest {
     assertEquals(7, region.getInt(124));
     assertEquals(7, region.getIntAcquire(124));
     region.fullFence();
+    region.verify();
     assertEquals(LENGTH, region.length());
+  }
+
+  @Test
+  void intsAreCutOutOfTheirLong() {
+    for (int i = 0; i < LENGTH; i += Integer.BYTES) {
+      region.putInt(i, -i - 1);
+    }
+    for (int i = 0; i < LENGTH; i += Integer.BYTES) {
+      assertEquals(-i - 1, region.getInt(i));
+      assertEquals(-i - 1, region.getIntAcquire(i));
+    }
   }
 
   @Test

@@ -35,8 +35,13 @@ final class ShmChild implements AutoCloseable {
 
   /** Starts a child that does what {@link #main} says for the task. */
   static ShmChild start(Path directory, String task) throws IOException {
+    return start(List.of(), directory, task);
+  }
+
+  /** Starts a child in a JVM with flags of its own. */
+  static ShmChild start(List<String> flags, Path directory, String task) throws IOException {
     return new ShmChild(
-        new ProcessBuilder(command(directory, task))
+        new ProcessBuilder(command(flags, directory, task))
             .redirectError(ProcessBuilder.Redirect.INHERIT)
             .start());
   }
@@ -56,20 +61,19 @@ final class ShmChild implements AutoCloseable {
       List<String> prefix, String shellCommand, Path directory, String task) throws IOException {
     List<String> command = new ArrayList<>(prefix);
     command.addAll(List.of("sh", "-c", shellCommand + " && exec \"$@\"", "child"));
-    command.addAll(command(directory, task));
+    command.addAll(command(List.of(), directory, task));
     return new ShmChild(
         new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start());
   }
 
-  private static List<String> command(Path directory, String task) {
-    return List.of(
-        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-        "-ea",
-        "-cp",
-        System.getProperty("java.class.path"),
-        ShmChild.class.getName(),
-        directory.toString(),
-        task);
+  private static List<String> command(List<String> flags, Path directory, String task) {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.add("-ea");
+    command.addAll(flags);
+    command.addAll(List.of("-cp", System.getProperty("java.class.path")));
+    command.addAll(List.of(ShmChild.class.getName(), directory.toString(), task));
+    return command;
   }
 
   String readLine() throws IOException {
@@ -78,6 +82,11 @@ final class ShmChild implements AutoCloseable {
       throw new IOException("the child has said nothing more");
     }
     return line;
+  }
+
+  /** All that the child says until it ends. */
+  List<String> readToEnd() {
+    return output.lines().toList();
   }
 
   void say(String line) throws IOException {
@@ -108,7 +117,10 @@ final class ShmChild implements AutoCloseable {
     Doorbell doorbell = fabric.openDoorbell();
     switch (args[1]) {
       case "serve" -> serve(fabric, doorbell);
-      case "serve-without-descriptors" -> serveWithoutDescriptors(fabric, doorbell);
+      case "serve-without-descriptors" -> serveWithoutDescriptors(fabric, doorbell, 0);
+      case "serve-with-one-descriptor" -> serveWithoutDescriptors(fabric, doorbell, 1);
+      case "touch-truncated" -> Truncated.touch(Path.of(args[0]));
+      case "serve-truncated" -> Truncated.serve(fabric, doorbell);
       case "fill" -> fill(fabric, doorbell);
       case "churn" -> churn(Path.of(args[0]));
       case "sweep" -> fabric.close();
@@ -133,20 +145,37 @@ final class ShmChild implements AutoCloseable {
     }
   }
 
-  /** Says how often it woke in half a second in which it could not accept, then serves. */
-  private static void serveWithoutDescriptors(Fabric fabric, Doorbell doorbell) throws IOException {
-    Fabric.Offer offer = offer(fabric, doorbell);
-    // Whatever has to be loaded and opened for the first time is, before descriptors run out.
-    doorbell.poll();
-    System.out.println(HexFormat.of().formatHex(offer.descriptor()));
+  /**
+   * Serves a first peer, then says how often it woke in half a second with no more descriptors than
+   * told, then serves a second one.
+   *
+   * <p>With the first peer whatever has to be loaded is, while there are descriptors: a class in a
+   * directory takes one.
+   */
+  private static void serveWithoutDescriptors(Fabric fabric, Doorbell doorbell, int spare)
+      throws IOException {
+    boolean[] arrived = {false};
+    Fabric.Offer first =
+        fabric.offer(
+            doorbell,
+            fabric.hint(),
+            FabricHarness.LENGTH,
+            TOKEN,
+            queuePair -> {
+              queuePair.bind(new FabricHarness.Told());
+              arrived[0] = true;
+            });
+    Fabric.Offer second = offer(fabric, doorbell);
+    System.out.println(HexFormat.of().formatHex(first.descriptor()));
+    System.out.println(HexFormat.of().formatHex(second.descriptor()));
+    while (!arrived[0]) {
+      doorbell.await(Doorbell.FOREVER);
+    }
     System.in.read();
     Deque<FileChannel> hoard = new ArrayDeque<>();
-    try {
-      while (true) {
-        hoard.add(FileChannel.open(Path.of("/dev/null")));
-      }
-    } catch (IOException e) {
-      System.out.println(e.getMessage());
+    System.out.println(hoardDescriptors(hoard));
+    for (int i = 0; i < spare; i++) {
+      hoard.remove().close();
     }
     // The parent connects now.
     System.in.read();
@@ -163,6 +192,24 @@ final class ShmChild implements AutoCloseable {
     while (true) {
       doorbell.await(Doorbell.FOREVER);
     }
+  }
+
+  /**
+   * Opens files until none can be opened, again and again: threads of the JVM itself hold a
+   * descriptor now and then (the compilers look up the memory of their container), and what they
+   * give back would be one to spare.
+   */
+  private static String hoardDescriptors(Deque<FileChannel> hoard) {
+    String reason = "";
+    long startNs = System.nanoTime();
+    while (System.nanoTime() - startNs < TimeUnit.MILLISECONDS.toNanos(50)) {
+      try {
+        hoard.add(FileChannel.open(Path.of("/dev/null")));
+      } catch (IOException e) {
+        reason = e.getMessage();
+      }
+    }
+    return reason;
   }
 
   /** Offers until nothing is to be had, and says why; what was had can be used. */

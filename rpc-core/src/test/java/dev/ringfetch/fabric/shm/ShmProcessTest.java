@@ -208,10 +208,20 @@ class ShmProcessTest {
 
   @Test
   void lackOfDescriptorsNeitherSpinsNorLosesThePeer() throws Exception {
-    ShmChild child =
-        closeLater(ShmChild.startLimited("ulimit -n 100", parent, "serve-without-descriptors"));
+    runOutOfDescriptors("serve-without-descriptors");
+  }
+
+  @Test
+  void lastDescriptorIsEnoughForAPeer() throws Exception {
+    runOutOfDescriptors("serve-with-one-descriptor");
+  }
+
+  private void runOutOfDescriptors(String task) throws Exception {
+    ShmChild child = closeLater(ShmChild.startLimited("ulimit -n 256", parent, task));
+    byte[] first = HexFormat.of().parseHex(child.readLine());
     byte[] descriptor = HexFormat.of().parseHex(child.readLine());
     FabricHarness harness = openHarness();
+    harness.connect(first, ShmChild.TOKEN);
     child.say("");
     String reason = child.readLine();
     assertTrue(reason.contains("Too many open files"), reason);
