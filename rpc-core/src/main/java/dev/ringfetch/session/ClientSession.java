@@ -372,6 +372,14 @@ public final class ClientSession extends Session {
   }
 
   @Override
+  void distrust(Stream ready) {
+    final ClientStream stream = (ClientStream) ready;
+    if (stream.outcome == Outcome.ANSWERED) {
+      stream.outcome = Outcome.SESSION_ENDED;
+    }
+  }
+
+  @Override
   void tell(Stream told) {
     final ClientStream stream = (ClientStream) told;
     stream.listener().onClosed(this, stream, stream.outcome);

@@ -315,6 +315,11 @@ public final class ServerSession extends Session {
   }
 
   @Override
+  void distrust(Stream ready) {
+    ((ServerStream) ready).cancelled();
+  }
+
+  @Override
   void tell(Stream stream) {
     acceptor.onRequest(this, (ServerStream) stream);
   }

@@ -104,6 +104,9 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   /** What this side looks after in every round; owner. */
   abstract void onRound();
 
+  /** What came in for a stream that waits to be told may be garbage: the memory went; owner. */
+  abstract void distrust(Stream ready);
+
   /** Tells the call above a stream what happened; owns nothing. */
   abstract void tell(Stream stream);
 
@@ -340,6 +343,9 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
       requestEnd("the peer broke the protocol");
       return 0;
     }
+    if (frames > 0) {
+      memory.verify(); // before anybody is told of what these frames brought
+    }
     creditPeer();
     return frames;
   }
@@ -352,6 +358,9 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
     requestEnd("session failed: " + t);
     System.getLogger(Session.class.getName())
         .log(System.Logger.Level.WARNING, "session with " + queuePair.peer() + " failed", t);
+    for (Stream stream = readyHead; stream != null; stream = stream.nextReady) {
+      distrust(stream);
+    }
     finish();
   }
 
@@ -535,6 +544,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
         disarm();
         return false;
       }
+      memory.verify();
       if (peerControl.blocked() && peerControl.sleeping()) {
         queuePair.ringDoorbell();
       }
