@@ -84,8 +84,11 @@ public class UnaryClientCall<ReqT, RespT> extends ClientCall<ReqT, RespT>
   private Context.CancellationListener contextListener;
 
   private ClientStream stream;
-  private Response response;
   private boolean responseRead;
+  private int messageOffset;
+  private int messageLength;
+  private Status status;
+  private Metadata trailers;
   private boolean closed;
 
   @SuppressWarnings("unused") // through OUTCOME
@@ -421,29 +424,48 @@ public class UnaryClientCall<ReqT, RespT> extends ClientCall<ReqT, RespT>
   private void deliverAnswer() {
     if (!responseRead) {
       responseRead = true;
-      response = Response.read(stream, limits);
-      if (response.headers != null && !deliverHeaders()) {
+      if (!readResponse()) {
         return;
       }
     }
-    if (response.messageLength >= 0) {
+    if (messageLength >= 0) {
       if (requested == 0) {
         return; // the listener has to ask first
       }
       if (!deliverMessage()) {
         return;
       }
-      response.messageLength = -1;
+      messageLength = -1;
     }
     if (OUTCOME.compareAndSet(this, ANSWERED, FAILED)) {
       connection.session().recycle(stream);
-      close(response.status, response.trailers);
+      close(status, trailers);
     }
   }
 
-  private boolean deliverHeaders() {
+  /** Almost every response has a message, the status OK and no sections: it takes no Response. */
+  private boolean readResponse() {
+    if (stream.inboundFlags() == (PREFIX | MESSAGE | SUFFIX)
+        && stream.inboundCode() == 0
+        && !stream.inboundDiscarded()
+        && stream.inbound().length() <= limits.maxInboundMessageLength()) {
+      messageOffset = stream.inbound().offset();
+      messageLength = stream.inbound().length();
+      status = Status.OK;
+      trailers = new Metadata();
+      return deliverHeaders(new Metadata());
+    }
+    final Response response = Response.read(stream, limits);
+    messageOffset = response.messageOffset;
+    messageLength = response.messageLength;
+    status = response.status;
+    trailers = response.trailers;
+    return response.headers == null || deliverHeaders(response.headers);
+  }
+
+  private boolean deliverHeaders(Metadata received) {
     try {
-      listener.onHeaders(response.headers);
+      listener.onHeaders(received);
       return true;
     } catch (Throwable t) {
       return failedIn("Failed to read headers", t);
@@ -452,8 +474,7 @@ public class UnaryClientCall<ReqT, RespT> extends ClientCall<ReqT, RespT>
 
   private boolean deliverMessage() {
     try (MessageInput input =
-        new MessageInput(
-            stream.inbound().array(), response.messageOffset, response.messageLength)) {
+        new MessageInput(stream.inbound().array(), messageOffset, messageLength)) {
       listener.onMessage(method.parseResponse(input));
       return true;
     } catch (Throwable t) {
