@@ -11,6 +11,8 @@ public final class ClientConnection {
   /** Id of a method that is not in the server's table: it goes by its name. */
   static final int NO_METHOD_ID = -1;
 
+  private static final int MAX_METHOD_ID = 0xFFFF;
+
   private final ClientSession session;
   private final String fabric;
   private final Map<String, Integer> methodIds = new HashMap<>();
@@ -27,7 +29,8 @@ public final class ClientConnection {
     this.session = session;
     this.fabric = fabric;
     this.attributes = attributes;
-    for (int id = 0; id < methods.size(); id++) {
+    final int ids = Math.min(methods.size(), MAX_METHOD_ID + 1);
+    for (int id = 0; id < ids; id++) {
       methodIds.put(methods.get(id), id);
     }
   }

@@ -210,7 +210,7 @@ public class UnaryClientCall<ReqT, RespT> extends ClientCall<ReqT, RespT>
       return;
     }
     try {
-      prepare(opened);
+      prepare(session, opened);
     } catch (IOException | RuntimeException e) {
       session.recycle(opened);
       fail(OPEN, Status.CANCELLED.withDescription("Failed to stream message").withCause(e));
@@ -232,13 +232,13 @@ public class UnaryClientCall<ReqT, RespT> extends ClientCall<ReqT, RespT>
     }
   }
 
-  private void prepare(ClientStream opened) throws IOException {
+  private void prepare(ClientSession session, ClientStream opened) throws IOException {
     final UnitBuffer unit = opened.outbound();
     int flags = PREFIX | SUFFIX;
     long deadlineNs = ClientStream.NO_DEADLINE;
     if (deadline != null) {
       final long remainingNs = deadline.timeRemaining(TimeUnit.NANOSECONDS);
-      deadlineNs = System.nanoTime() + remainingNs;
+      deadlineNs = session.nanoTime() + remainingNs;
       unit.addLong(remainingNs);
       flags |= DEADLINE;
     }
@@ -326,12 +326,13 @@ public class UnaryClientCall<ReqT, RespT> extends ClientCall<ReqT, RespT>
       case ANSWERED -> {
         if (OUTCOME.compareAndSet(this, SENT, ANSWERED)) {
           signal();
+        } else {
+          session.release(ended, true);
         }
       }
       case DEADLINE_EXCEEDED -> {
-        if (fail(SENT, exceeded())) {
-          session.release(ended);
-        }
+        final boolean counted = fail(SENT, exceeded());
+        session.release(ended, !counted);
       }
       case NOT_SENT -> {
         if (OUTCOME.compareAndSet(this, SENT, OPEN)) {

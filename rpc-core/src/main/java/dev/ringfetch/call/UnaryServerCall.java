@@ -219,7 +219,7 @@ final class UnaryServerCall<ReqT, RespT> extends ServerCall<ReqT, RespT>
     if (deadlineNs == ServerStream.NO_DEADLINE) {
       return acceptor.context().withCancellation();
     }
-    final Deadline deadline = Deadline.after(deadlineNs - System.nanoTime(), TimeUnit.NANOSECONDS);
+    final Deadline deadline = Deadline.after(deadlineNs - session.nanoTime(), TimeUnit.NANOSECONDS);
     return acceptor.context().withDeadline(deadline, SessionTimer.INSTANCE);
   }
 

@@ -14,7 +14,9 @@ import io.grpc.Status;
 import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientResponseObserver;
 import io.grpc.stub.StreamObserver;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -37,7 +39,7 @@ final class Connector {
 
   // Below: guarded by this.
   private CompletableFuture<ClientConnection> attempt;
-  private ClientSession session;
+  private final Set<ClientSession> sessions = new HashSet<>(); // the newest, and those that drain
   private String obstacle = "no call has asked for a ring yet";
   private String logged;
   private long retryAtNs = System.nanoTime();
@@ -128,33 +130,29 @@ final class Connector {
 
   /** Ends the session when its calls have ended, and opens none any more. */
   void shutdown(Runnable onTerminated) {
-    final ClientSession draining;
+    final List<ClientSession> draining;
     synchronized (this) {
       shutdown = true;
       this.onTerminated = onTerminated;
-      draining = session;
+      draining = List.copyOf(sessions);
     }
-    if (draining != null) {
-      draining.drain();
-    }
+    draining.forEach(ClientSession::drain);
     terminateIfIdle();
   }
 
   /** Ends the session, with its calls. */
   void shutdownNow() {
-    final ClientSession ending;
+    final List<ClientSession> ending;
     synchronized (this) {
-      ending = session;
+      ending = List.copyOf(sessions);
     }
-    if (ending != null) {
-      ending.end("Channel shutdownNow invoked");
-    }
+    ending.forEach(session -> session.end("Channel shutdownNow invoked"));
   }
 
   private void terminateIfIdle() {
     final Runnable terminated;
     synchronized (this) {
-      if (!shutdown || session != null || attempt != null || onTerminated == null) {
+      if (!shutdown || !sessions.isEmpty() || attempt != null || onTerminated == null) {
         return;
       }
       terminated = onTerminated;
@@ -280,7 +278,7 @@ final class Connector {
         openedNs = System.nanoTime();
         unwanted = shutdown;
         if (!session.hasEnded()) {
-          Connector.this.session = session;
+          sessions.add(session);
           connection = made;
           logged = null;
         }
@@ -309,8 +307,8 @@ final class Connector {
     public void onEnded(ClientSession session, String reason) {
       synchronized (Connector.this) {
         opened = session;
-        if (Connector.this.session == session) { // otherwise another has taken its place
-          Connector.this.session = null;
+        sessions.remove(session);
+        if (connection != null && connection.session() == session) {
           connection = null;
           if (System.nanoTime() - openedNs > STABLE_NS) {
             backoffNs = MIN_BACKOFF_NS;

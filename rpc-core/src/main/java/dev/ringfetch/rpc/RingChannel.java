@@ -30,6 +30,7 @@ public final class RingChannel extends ManagedChannel {
   private final Executor executor;
   private final ClientLimits limits;
   private final boolean requireFabric;
+  private final String obstacle;
   private final Channel intercepted;
   private final LongAdder ringCalls = new LongAdder();
   private final LongAdder grpcCalls = new LongAdder();
@@ -45,12 +46,14 @@ public final class RingChannel extends ManagedChannel {
       Executor executor,
       ClientLimits limits,
       List<ClientInterceptor> interceptors,
-      boolean requireFabric) {
+      boolean requireFabric,
+      String obstacle) {
     this.grpc = grpc;
     this.fabrics = fabrics;
     this.executor = executor;
     this.limits = limits;
     this.requireFabric = requireFabric;
+    this.obstacle = obstacle;
     this.connector = new Connector(grpc, fabrics, context, target);
     this.intercepted = ClientInterceptors.intercept(new RoutingChannel(), interceptors);
   }
@@ -83,6 +86,9 @@ public final class RingChannel extends ManagedChannel {
 
   /** Why a ring cannot carry a call, or null. */
   String obstacle(MethodDescriptor<?, ?> method, CallOptions options) {
+    if (obstacle != null) {
+      return obstacle + " is not carried by a ring";
+    }
     if (method.getType() != MethodType.UNARY) {
       return "a ring carries unary calls only: " + method.getType();
     }
@@ -145,9 +151,13 @@ public final class RingChannel extends ManagedChannel {
     return this;
   }
 
+  /** Comes in the poller's thread, which cannot wait for its own end. */
   private void onRingTerminated() {
-    fabrics.release();
-    ringTerminated.countDown();
+    DefaultExecutor.INSTANCE.execute(
+        () -> {
+          fabrics.release();
+          ringTerminated.countDown();
+        });
   }
 
   @Override

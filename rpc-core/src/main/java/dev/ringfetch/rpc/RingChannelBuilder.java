@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Executor;
 
 /**
@@ -33,6 +34,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
 
   private Executor executor = DefaultExecutor.INSTANCE;
   private boolean requireFabric;
+  private String obstacle;
 
   private RingChannelBuilder(ManagedChannelBuilder<?> grpc, String target) {
     this.grpc = grpc;
@@ -142,6 +144,22 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
     return this;
   }
 
+  /** A policy that may mean several servers keeps the channel's calls on gRPC. */
+  @Override
+  public RingChannelBuilder defaultLoadBalancingPolicy(String policy) {
+    grpc.defaultLoadBalancingPolicy(policy);
+    obstacle = "pick_first".equals(policy) ? null : "load-balancing policy " + policy;
+    return this;
+  }
+
+  /** A service config (retries, hedging, policies) keeps the channel's calls on gRPC. */
+  @Override
+  public RingChannelBuilder defaultServiceConfig(Map<String, ?> config) {
+    grpc.defaultServiceConfig(config);
+    obstacle = config == null ? obstacle : "a service config";
+    return this;
+  }
+
   @Override
   public RingChannel build() {
     final SharedFabrics fabrics = SharedFabrics.acquire(fabricContext, sessionContext);
@@ -154,7 +172,8 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
           executor,
           new ClientLimits(sessionContext.maxInboundLength(), sessionContext.maxMetadataLength()),
           interceptors,
-          requireFabric);
+          requireFabric,
+          obstacle);
     } catch (RuntimeException | Error e) {
       fabrics.release();
       throw e;

@@ -51,7 +51,7 @@ public final class RingServer extends Server {
     }
     if (!fabrics.obstacles().isEmpty()) {
       System.getLogger(RingServer.class.getName())
-          .log(System.Logger.Level.INFO, "no ring is served: {0}", fabrics.obstacles());
+          .log(System.Logger.Level.INFO, "not every fabric is served: {0}", fabrics.obstacles());
     }
     endpoint.start(this, fabrics.opened());
     try {

@@ -76,7 +76,7 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
     return this;
   }
 
-  /** Lengths of the rings of a session whose client does not ask for others, in bytes. */
+  /** Lengths in bytes of the rings of a session whose client wishes none that can be granted. */
   public RingServerBuilder ringLengths(int requests, int responses) {
     sessionContext.requestRingLength(requests).responseRingLength(responses);
     return this;
@@ -88,7 +88,7 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
     return this;
   }
 
-  /** Calls that one client can have under way at once on its ring; others of it wait for gRPC. */
+  /** Calls that one client can have under way at once on its ring; others of it go over gRPC. */
   public RingServerBuilder maxStreams(int streams) {
     sessionContext.maxStreams(streams);
     return this;

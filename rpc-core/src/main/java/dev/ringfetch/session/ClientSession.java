@@ -185,9 +185,13 @@ public final class ClientSession extends Session {
     drive();
   }
 
-  /** Lets go of a stream that was told of an end which the server has not confirmed. */
-  public void release(ClientStream stream) {
-    submit(stream, ClientStream.RELEASE);
+  /**
+   * Lets go of a stream that was told of an end.
+   *
+   * @param cancelled true when a cancel counted instead: the stream waits for both.
+   */
+  public void release(ClientStream stream, boolean cancelled) {
+    submit(stream, cancelled ? ClientStream.RELEASE_CANCELLED : ClientStream.RELEASE);
     drive();
   }
 
@@ -207,7 +211,7 @@ public final class ClientSession extends Session {
   /** Ends the session when the calls that are under way have ended. */
   public void drain() {
     draining = true;
-    drive();
+    requestRound();
   }
 
   @Override
@@ -220,21 +224,20 @@ public final class ClientSession extends Session {
   @Override
   void onOperations(Stream asking, int asked) {
     final ClientStream stream = (ClientStream) asking;
+    stream.cancelled |= (asked & ClientStream.CANCEL) != 0;
+    stream.released |= (asked & ClientStream.RELEASE) != 0;
+    stream.releasedCancelled |= (asked & ClientStream.RELEASE_CANCELLED) != 0;
     if ((asked & ClientStream.SEND) != 0) {
-      onSend(stream, stream.released || (asked & ClientStream.CANCEL) != 0);
+      onSend(stream);
     } else if ((asked & ClientStream.CANCEL) != 0) {
       onCancel(stream);
-    } else if ((asked & ClientStream.RELEASE) != 0) {
-      stream.released = true;
-      recycleIfClosed(stream);
     }
+    recycleIfClosed(stream);
   }
 
-  private void onSend(ClientStream stream, boolean cancelled) {
-    if (cancelled) { // nobody has seen it
+  private void onSend(ClientStream stream) {
+    if (stream.cancelled) { // nobody has seen it
       stream.state = State.DONE;
-      stream.released = true;
-      recycleIfClosed(stream);
     } else if (hasEnded()) {
       finish(stream, Outcome.NOT_SENT);
     } else {
@@ -248,11 +251,9 @@ public final class ClientSession extends Session {
   }
 
   private void onCancel(ClientStream stream) {
-    stream.released = true;
     stream.ended = true;
     deadlines.remove(stream);
     close(stream);
-    recycleIfClosed(stream);
   }
 
   /** Ends a stream from this side: silently if nobody has seen it, otherwise with a CLOSE. */
@@ -270,8 +271,16 @@ public final class ClientSession extends Session {
     }
   }
 
+  /**
+   * Both sides must have done with a stream, and so must the thread that tells: while it stands in
+   * the chain of those that are to be told it is not reset.
+   */
   private void recycleIfClosed(ClientStream stream) {
-    if (stream.released && stream.state == State.DONE && !hasEnded()) {
+    final boolean letGo =
+        stream.outcome == null
+            ? stream.cancelled
+            : stream.released || (stream.releasedCancelled && stream.cancelled);
+    if (letGo && stream.state == State.DONE && !hasEnded()) {
       recycle(stream);
     }
   }

@@ -8,8 +8,13 @@ public final class ClientStream extends Stream {
   /** The call asks: cancel, and forget the call. */
   static final int CANCEL = 2;
 
-  /** The call asks: forget the call, which has been told of a local end. */
+  /** The call says: it was told of an end, and that end counted. */
   static final int RELEASE = 4;
+
+  /**
+   * The call says: it was told of an end, but a cancel counted, which comes or has come as well.
+   */
+  static final int RELEASE_CANCELLED = 8;
 
   /** Where a stream is on its way, as the owner of the session sees it. */
   enum State {
@@ -39,7 +44,9 @@ public final class ClientStream extends Stream {
   int maxInboundLength;
   State state = State.IDLE;
   Outcome outcome;
+  boolean cancelled;
   boolean released;
+  boolean releasedCancelled;
   volatile boolean ended;
 
   ClientStream(int id) {
@@ -74,17 +81,20 @@ public final class ClientStream extends Stream {
     listener = null;
     state = State.IDLE;
     outcome = null;
+    cancelled = false;
     released = false;
+    releasedCancelled = false;
     ended = false;
   }
 
   /** Told how a call ended. */
   public interface Listener {
     /**
-     * The call has ended; called at most once, in a thread that owns nothing. The listener lets go
-     * of the stream when it has done with the buffers: by {@link ClientSession#recycle} if it was
-     * answered, by {@link ClientSession#release} otherwise. Only a listener that has cancelled the
-     * stream, or is about to, does neither.
+     * The call has ended; called at most once, in a thread that owns nothing. The listener answers
+     * for the stream exactly once: by {@link ClientSession#recycle}, when it has done with the
+     * buffers, if it was answered and that counted; otherwise by {@link ClientSession#release}.
+     * After {@link Outcome#NOT_SENT} and {@link Outcome#SESSION_ENDED} there is nothing to answer
+     * for.
      */
     void onClosed(ClientSession session, ClientStream stream, Outcome outcome);
   }

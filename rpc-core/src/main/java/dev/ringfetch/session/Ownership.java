@@ -26,7 +26,7 @@ final class Ownership {
 
   /** Takes the token if it is free. Everything that former owners did is visible then. */
   boolean tryAcquire() {
-    return (int) HELD.getAcquire(this) == 0 && HELD.compareAndSet(this, 0, 1);
+    return (int) HELD.getVolatile(this) == 0 && HELD.compareAndSet(this, 0, 1);
   }
 
   /**

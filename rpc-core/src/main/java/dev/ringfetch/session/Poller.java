@@ -31,6 +31,7 @@ public final class Poller implements Runnable, AutoCloseable {
   private volatile long wakeAtNs = AWAKE;
   private volatile Thread thread;
   private volatile boolean closed;
+  private volatile boolean finished;
 
   /** Creates the poller of a doorbell, which it closes at its end. */
   public Poller(Doorbell doorbell, SessionContext context) {
@@ -83,6 +84,8 @@ public final class Poller implements Runnable, AutoCloseable {
     tasks.add(task);
     if (wakeAtNs != AWAKE) {
       doorbell.wakeup();
+    } else if (finished) {
+      runTasks(); // nobody else would
     }
   }
 
@@ -123,6 +126,8 @@ public final class Poller implements Runnable, AutoCloseable {
       doorbell.close();
       closed = true;
       wakeAtNs = AWAKE;
+      finished = true;
+      runTasks();
     }
   }
 
@@ -144,7 +149,8 @@ public final class Poller implements Runnable, AutoCloseable {
       try {
         task.run();
       } catch (Throwable t) { // the callback's, not the poller's
-        thread.getUncaughtExceptionHandler().uncaughtException(thread, t);
+        final Thread current = Thread.currentThread();
+        current.getUncaughtExceptionHandler().uncaughtException(current, t);
       }
       done++;
     }

@@ -99,7 +99,7 @@ public final class ServerHandshake {
       return;
     }
     if (!listener.onOpening()) {
-      control.exhausted("as many sessions are open as the server serves");
+      control.exhausted("the server takes no further session");
       return;
     }
     final StringBuilder reasons = new StringBuilder("no fabric in common");

@@ -128,8 +128,8 @@ public final class ServerSession extends Session {
    * @param reusable false when another thread may still look at the inbound unit.
    */
   public void respond(ServerStream stream, int flags, int code, boolean reusable) {
-    stream.outboundFlags = flags;
-    stream.outboundCode = code;
+    stream.responseFlags = flags;
+    stream.responseCode = code;
     stream.reusable = reusable;
     submit(stream, ServerStream.RESPOND);
     drive();
@@ -138,13 +138,12 @@ public final class ServerSession extends Session {
   /** Asks the client to put no new call on this session, and to end it after the last. */
   public void drain() {
     draining = true;
-    drive();
+    requestRound();
   }
 
   /** Cancels every call and ends the session. */
   public void abort(String reason) {
     aborting = true;
-    drive();
     end(reason);
   }
 
@@ -176,6 +175,8 @@ public final class ServerSession extends Session {
   void onOperations(Stream asking, int asked) {
     final ServerStream stream = (ServerStream) asking;
     if (!stream.isCancelled() && !hasEnded()) {
+      stream.outboundFlags = stream.responseFlags;
+      stream.outboundCode = stream.responseCode;
       enqueueOutbound(stream);
     }
   }

@@ -8,8 +8,12 @@ public final class ServerStream extends Stream {
   private volatile Listener listener;
   private volatile boolean cancelled;
 
-  boolean handed;
+  // The response as the call hands it over; the owner copies it, unless it has answered itself.
+  int responseFlags;
+  int responseCode;
   boolean reusable;
+
+  boolean handed;
   int heldLength; // what the session counts for it
 
   ServerStream() {}

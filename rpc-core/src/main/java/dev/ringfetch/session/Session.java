@@ -54,6 +54,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   private boolean unsolicited;
   private ArrayList<Runnable> afterRelease;
   private volatile boolean missed; // the poller came while another thread was about to leave
+  private volatile boolean attention;
   private volatile String endReason;
   private volatile boolean ended;
   private volatile long earliestDeadlineNs = Stream.NO_DEADLINE; // as of the last release
@@ -119,6 +120,11 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   /** The poller that serves this session. */
   public Poller poller() {
     return poller;
+  }
+
+  /** The time of this session's clock, in nanoseconds. */
+  public long nanoTime() {
+    return clock.nanoTime();
   }
 
   /** One line for people: what serves, and the peer. */
@@ -195,6 +201,12 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
     }
   }
 
+  /** Asks for a round, in which {@link #onRound} sees what was set before. Any thread. */
+  final void requestRound() {
+    attention = true;
+    drive();
+  }
+
   final boolean tryAcquire() {
     return ownership.tryAcquire();
   }
@@ -248,7 +260,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
     if (rare != null) {
       rare.forEach(Session::runGuarded);
     }
-    return !operations.isEmpty() || (endReason != null && !ended);
+    return !operations.isEmpty() || attention || (endReason != null && !ended);
   }
 
   private void tellAll(Stream first) {
@@ -318,6 +330,9 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   final int work(boolean poll) {
     int done = 0;
     try {
+      if (attention) {
+        attention = false;
+      }
       done += takeOperations();
       if (ended) {
         return done;

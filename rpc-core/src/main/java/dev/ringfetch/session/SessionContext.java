@@ -79,7 +79,7 @@ public final class SessionContext {
     return this;
   }
 
-  /** Calls that can be under way at once. The smaller of both sides' counts. */
+  /** Calls that a server lets one client have under way at once on its ring. */
   public int maxStreams() {
     return maxStreams;
   }
