@@ -246,7 +246,7 @@ public final class ClientSession extends Session {
       if (stream.deadlineNs != Stream.NO_DEADLINE) {
         deadlines.add(stream);
       }
-      enqueueOutbound(stream);
+      outbox.add(stream);
     }
   }
 
@@ -259,7 +259,7 @@ public final class ClientSession extends Session {
   /** Ends a stream from this side: silently if nobody has seen it, otherwise with a CLOSE. */
   private void close(ClientStream stream) {
     if (stream.state == State.SENDING && !stream.outboundBegun) {
-      dequeueOutbound(stream);
+      outbox.remove(stream);
       stream.state = State.DONE;
       pending--;
     } else if (stream.state == State.SENDING || stream.state == State.SENT) {
@@ -267,7 +267,7 @@ public final class ClientSession extends Session {
       stream.outboundFlags = CLOSE;
       stream.outboundCode = 0;
       stream.headerOnly = true;
-      enqueueOutbound(stream);
+      outbox.add(stream);
     }
   }
 
@@ -341,7 +341,7 @@ public final class ClientSession extends Session {
 
   /** The server's last frame for a stream: an answer, or the confirmation of a cancel. */
   private void onClosedByServer(ClientStream stream) {
-    dequeueOutbound(stream);
+    outbox.remove(stream);
     pending--;
     stream.state = State.DONE;
     deadlines.remove(stream);

@@ -168,7 +168,7 @@ public final class ServerSession extends Session {
     notice.cancelled();
     notice.outboundFlags = DRAIN;
     notice.headerOnly = true;
-    enqueueUnsolicited(notice);
+    outbox.addUnsolicited(notice);
   }
 
   @Override
@@ -177,7 +177,7 @@ public final class ServerSession extends Session {
     if (!stream.isCancelled() && !hasEnded()) {
       stream.outboundFlags = stream.responseFlags;
       stream.outboundCode = stream.responseCode;
-      enqueueOutbound(stream);
+      outbox.add(stream);
     }
   }
 
@@ -211,11 +211,11 @@ public final class ServerSession extends Session {
   private void cancel(ServerStream stream, int code) {
     forget(stream);
     stream.cancelled();
-    dequeueOutbound(stream);
+    outbox.remove(stream);
     stream.outboundFlags = CLOSE;
     stream.outboundCode = code;
     stream.headerOnly = true;
-    enqueueOutbound(stream);
+    outbox.add(stream);
     if (stream.handed) {
       afterRelease(() -> tellCancelled(stream));
     }
@@ -312,7 +312,7 @@ public final class ServerSession extends Session {
     stream.outboundCode = RESOURCE_EXHAUSTED_CODE;
     forget(stream);
     stream.cancelled();
-    enqueueOutbound(stream);
+    outbox.add(stream);
   }
 
   @Override

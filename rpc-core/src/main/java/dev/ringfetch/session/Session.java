@@ -1,15 +1,10 @@
 package dev.ringfetch.session;
 
-import static dev.ringfetch.ring.FrameDescriptor.CONTINUATION;
-import static dev.ringfetch.ring.FrameDescriptor.PARTIAL;
-
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.ring.ControlFlyweight;
-import dev.ringfetch.ring.FrameDescriptor;
 import dev.ringfetch.ring.RingPoller;
 import dev.ringfetch.ring.RingWriter;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import org.agrona.concurrent.NanoClock;
 
@@ -38,20 +33,17 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   final ControlFlyweight peerControl;
   final Poller poller;
   final NanoClock clock;
+  final Outbox outbox;
   final DeadlineQueue deadlines = new DeadlineQueue();
   final long spinNs;
 
   private final Ownership ownership = new Ownership();
   private final OperationQueue operations = new OperationQueue();
-  private final ArrayDeque<Stream> outbound = new ArrayDeque<>();
-  private final int maxPayload;
   private final long tellThreshold;
 
   private Stream readyHead;
   private Stream readyTail;
   private boolean armed;
-  private boolean blocked;
-  private boolean unsolicited;
   private ArrayList<Runnable> afterRelease;
   private volatile boolean missed; // the poller came while another thread was about to leave
   private volatile boolean attention;
@@ -82,11 +74,15 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
     this.poller = poller;
     this.clock = context.clock();
     this.spinNs = context.spinNs();
-    this.maxPayload =
-        Math.min(maxFrameLength, writeRingLength)
-                / FrameDescriptor.SLOT_LENGTH
-                * FrameDescriptor.SLOT_LENGTH
-            - FrameDescriptor.OVERHEAD;
+    this.outbox =
+        new Outbox(
+            this,
+            queuePair,
+            writer,
+            ring,
+            ownControl,
+            peerControl,
+            Math.min(maxFrameLength, writeRingLength));
     this.tellThreshold = Math.max(1, ring.slots() / 4);
   }
 
@@ -342,7 +338,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
       }
       done += expireDeadlines();
       onRound();
-      done += flush();
+      done += outbox.flush();
       if (endReason != null) {
         endNow();
       }
@@ -381,7 +377,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
 
   private void finish() {
     ended = true;
-    outbound.clear();
+    outbox.clear();
     onEnd();
     queuePair.close();
     afterRelease(() -> tellEnd(endReason));
@@ -430,116 +426,6 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
     }
   }
 
-  /** Puts a stream's unit, or its header-only frame, in line for the ring; owner. */
-  final void enqueueOutbound(Stream stream) {
-    if (!stream.outboundQueued) {
-      stream.outboundQueued = true;
-      outbound.addLast(stream);
-    }
-  }
-
-  /** Puts a frame in line that the peer does not expect, and so does not listen for; owner. */
-  final void enqueueUnsolicited(Stream stream) {
-    unsolicited = true;
-    enqueueOutbound(stream);
-  }
-
-  /** Takes a stream out of the line; owner. */
-  final void dequeueOutbound(Stream stream) {
-    if (stream.outboundQueued) {
-      stream.outboundQueued = false;
-      outbound.remove(stream);
-    }
-  }
-
-  /** Writes frames, one a stream in turn, until the line is empty or the ring is full; owner. */
-  private int flush() {
-    if (outbound.isEmpty()) {
-      return 0;
-    }
-    int frames = 0;
-    Stream stream;
-    while ((stream = outbound.peekFirst()) != null) {
-      int written = writeFrame(stream);
-      if (written == RingWriter.INSUFFICIENT_CREDIT && !blocked) {
-        blocked = true;
-        ownControl.blocked(true);
-        memory.fullFence();
-        written = writeFrame(stream);
-      }
-      if (written == RingWriter.PROTOCOL_VIOLATION) {
-        requestEnd("the peer acknowledged what was never sent");
-        break;
-      }
-      if (written == RingWriter.INSUFFICIENT_CREDIT) {
-        break;
-      }
-      frames++;
-      outbound.pollFirst();
-      if (isWhole(stream)) {
-        stream.outboundQueued = false;
-        onSent(stream);
-      } else {
-        outbound.addLast(stream);
-      }
-    }
-    if (blocked && outbound.isEmpty()) {
-      blocked = false;
-      ownControl.blocked(false);
-    }
-    if (frames > 0) {
-      publish();
-    }
-    return frames;
-  }
-
-  private void publish() {
-    writer.publish();
-    memory.fullFence();
-    if (peerControl.sleeping() || unsolicited) {
-      unsolicited = false;
-      queuePair.ringDoorbell();
-    }
-  }
-
-  private static boolean isWhole(Stream stream) {
-    return stream.headerOnly || stream.outboundSent == stream.outbound().length();
-  }
-
-  private int writeFrame(Stream stream) {
-    final int ack = (int) ring.position();
-    if (stream.headerOnly) {
-      return writer.write(stream.id, stream.outboundFlags, stream.outboundCode, ack, null, 0, 0);
-    }
-    final UnitBuffer unit = stream.outbound();
-    final int length = unit.length();
-    final int sent = stream.outboundSent;
-    final int flags;
-    final int offset;
-    final int bytes;
-    if (stream.outboundBegun) {
-      offset = unit.offset() + sent;
-      bytes = Math.min(maxPayload, length - sent);
-      flags = CONTINUATION | (sent + bytes < length ? PARTIAL : 0);
-    } else if (length <= maxPayload) {
-      offset = unit.offset();
-      bytes = length;
-      flags = stream.outboundFlags;
-    } else {
-      unit.storeLength();
-      offset = 0;
-      bytes = maxPayload;
-      flags = stream.outboundFlags | PARTIAL;
-    }
-    final int written =
-        writer.write(stream.id, flags, stream.outboundCode, ack, unit.array(), offset, bytes);
-    if (written == RingWriter.WRITTEN) {
-      stream.outboundBegun = true;
-      stream.outboundSent = offset + bytes - unit.offset();
-    }
-    return written;
-  }
-
   /**
    * Makes the peer ring from now on; owner.
    *
@@ -563,8 +449,8 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
       if (peerControl.blocked() && peerControl.sleeping()) {
         queuePair.ringDoorbell();
       }
-      if (blocked) {
-        flush();
+      if (outbox.isBlocked()) {
+        outbox.flush();
       }
     } catch (Throwable t) {
       failed(t);

@@ -1,0 +1,182 @@
+package dev.ringfetch.session;
+
+import static dev.ringfetch.ring.FrameDescriptor.CONTINUATION;
+import static dev.ringfetch.ring.FrameDescriptor.PARTIAL;
+
+import dev.ringfetch.fabric.MemoryRegion;
+import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.ring.ControlFlyweight;
+import dev.ringfetch.ring.FrameDescriptor;
+import dev.ringfetch.ring.RingPoller;
+import dev.ringfetch.ring.RingWriter;
+import java.util.ArrayDeque;
+
+/**
+ * The line of streams that have something to send, and its way into the ring: frame by frame, so
+ * that a long unit does not keep the others waiting, and published once for all. Belongs to the
+ * owner of the session.
+ */
+final class Outbox {
+  private final Session session;
+  private final QueuePair queuePair;
+  private final MemoryRegion memory;
+  private final RingWriter writer;
+  private final RingPoller ring;
+  private final ControlFlyweight ownControl;
+  private final ControlFlyweight peerControl;
+  private final int maxPayload;
+  private final ArrayDeque<Stream> line = new ArrayDeque<>();
+
+  private boolean blocked;
+  private boolean unsolicited;
+
+  /**
+   * Creates the outbox.
+   *
+   * @param ring of the other direction: frames acknowledge its position.
+   * @param maxFrameLength longest frame in bytes.
+   */
+  Outbox(
+      Session session,
+      QueuePair queuePair,
+      RingWriter writer,
+      RingPoller ring,
+      ControlFlyweight ownControl,
+      ControlFlyweight peerControl,
+      int maxFrameLength) {
+    this.session = session;
+    this.queuePair = queuePair;
+    this.memory = queuePair.memory();
+    this.writer = writer;
+    this.ring = ring;
+    this.ownControl = ownControl;
+    this.peerControl = peerControl;
+    this.maxPayload =
+        maxFrameLength / FrameDescriptor.SLOT_LENGTH * FrameDescriptor.SLOT_LENGTH
+            - FrameDescriptor.OVERHEAD;
+  }
+
+  /** True while there is output and no credit for it. */
+  boolean isBlocked() {
+    return blocked;
+  }
+
+  /** Drops what is in line: the session has ended. */
+  void clear() {
+    line.clear();
+  }
+
+  /** Puts a stream's unit, or its header-only frame, in line for the ring. */
+  void add(Stream stream) {
+    if (!stream.outboundQueued) {
+      stream.outboundQueued = true;
+      line.addLast(stream);
+    }
+  }
+
+  /** Puts a frame in line that the peer does not expect, and so does not listen for. */
+  void addUnsolicited(Stream stream) {
+    unsolicited = true;
+    add(stream);
+  }
+
+  /** Takes a stream out of the line. */
+  void remove(Stream stream) {
+    if (stream.outboundQueued) {
+      stream.outboundQueued = false;
+      line.remove(stream);
+    }
+  }
+
+  /**
+   * Writes frames, one a stream in turn, until the line is empty or the ring is full.
+   *
+   * @return how many frames were written.
+   */
+  int flush() {
+    if (line.isEmpty()) {
+      return 0;
+    }
+    int frames = 0;
+    Stream stream;
+    while ((stream = line.peekFirst()) != null) {
+      int written = writeFrame(stream);
+      if (written == RingWriter.INSUFFICIENT_CREDIT && !blocked) {
+        blocked = true;
+        ownControl.blocked(true);
+        memory.fullFence();
+        written = writeFrame(stream);
+      }
+      if (written == RingWriter.PROTOCOL_VIOLATION) {
+        session.requestEnd("the peer acknowledged what was never sent");
+        break;
+      }
+      if (written == RingWriter.INSUFFICIENT_CREDIT) {
+        break;
+      }
+      frames++;
+      line.pollFirst();
+      if (isWhole(stream)) {
+        stream.outboundQueued = false;
+        session.onSent(stream);
+      } else {
+        line.addLast(stream);
+      }
+    }
+    if (blocked && line.isEmpty()) {
+      blocked = false;
+      ownControl.blocked(false);
+    }
+    if (frames > 0) {
+      publish();
+    }
+    return frames;
+  }
+
+  private void publish() {
+    writer.publish();
+    memory.fullFence();
+    if (peerControl.sleeping() || unsolicited) {
+      unsolicited = false;
+      queuePair.ringDoorbell();
+    }
+  }
+
+  private static boolean isWhole(Stream stream) {
+    return stream.headerOnly || stream.outboundSent == stream.outbound().length();
+  }
+
+  private int writeFrame(Stream stream) {
+    final int ack = (int) ring.position();
+    if (stream.headerOnly) {
+      return writer.write(stream.id, stream.outboundFlags, stream.outboundCode, ack, null, 0, 0);
+    }
+    final UnitBuffer unit = stream.outbound();
+    final int length = unit.length();
+    final int sent = stream.outboundSent;
+    final int flags;
+    final int offset;
+    final int bytes;
+    if (stream.outboundBegun) {
+      offset = unit.offset() + sent;
+      bytes = Math.min(maxPayload, length - sent);
+      flags = CONTINUATION | (sent + bytes < length ? PARTIAL : 0);
+    } else if (length <= maxPayload) {
+      offset = unit.offset();
+      bytes = length;
+      flags = stream.outboundFlags;
+    } else {
+      unit.storeLength();
+      offset = 0;
+      bytes = maxPayload;
+      flags = stream.outboundFlags | PARTIAL;
+    }
+    final int written =
+        writer.write(stream.id, flags, stream.outboundCode, ack, unit.array(), offset, bytes);
+    if (written == RingWriter.WRITTEN) {
+      stream.outboundBegun = true;
+      stream.outboundSent = offset + bytes - unit.offset();
+    }
+    return written;
+  }
+}
