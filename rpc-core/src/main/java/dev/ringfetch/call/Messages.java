@@ -4,6 +4,7 @@ import dev.ringfetch.session.UnitBuffer;
 import io.grpc.Drainable;
 import io.grpc.KnownLength;
 import io.grpc.Status;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -24,7 +25,7 @@ final class Messages {
   static void write(InputStream message, UnitBuffer unit, int maxLength) throws IOException {
     try (message) {
       final int start = unit.length();
-      if (message instanceof KnownLength) {
+      if (message instanceof KnownLength || message instanceof ByteArrayInputStream) {
         final int length = message.available();
         check(length, maxLength);
         final int index = unit.extend(length);

@@ -5,6 +5,7 @@ import io.grpc.InternalMetadata;
 import io.grpc.Metadata;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 
 /**
  * Sections of units other than the message; see {@link dev.ringfetch.session.Units}. Reading checks
@@ -13,6 +14,9 @@ import java.nio.charset.StandardCharsets;
 final class Sections {
   /** What gRPC adds for each entry when it counts the length of metadata, as HTTP/2 does. */
   private static final int ENTRY_OVERHEAD = 32;
+
+  private static final byte[] BINARY_SUFFIX =
+      Metadata.BINARY_HEADER_SUFFIX.getBytes(StandardCharsets.US_ASCII);
 
   private Sections() {}
 
@@ -35,13 +39,46 @@ final class Sections {
     unit.addInt(unit.length() - before);
   }
 
+  /** Adds the entries that gRPC would send: of text that no HTTP/2 header may have, none. */
   private static void addBlock(UnitBuffer unit, Metadata metadata) {
     final byte[][] serialized = InternalMetadata.serialize(metadata);
-    unit.addShort(serialized.length);
-    for (final byte[] part : serialized) {
-      unit.addInt(part.length);
-      unit.addBytes(part, 0, part.length);
+    int count = 0;
+    for (int i = 0; i < serialized.length; i += 2) {
+      if (isSent(serialized[i], serialized[i + 1])) {
+        count += 2;
+      }
     }
+    unit.addShort(count);
+    for (int i = 0; i < serialized.length; i += 2) {
+      if (isSent(serialized[i], serialized[i + 1])) {
+        addPart(unit, serialized[i]);
+        addPart(unit, serialized[i + 1]);
+      }
+    }
+  }
+
+  private static boolean isSent(byte[] name, byte[] value) {
+    return isBinary(name) || isPrintable(value);
+  }
+
+  private static void addPart(UnitBuffer unit, byte[] part) {
+    unit.addInt(part.length);
+    unit.addBytes(part, 0, part.length);
+  }
+
+  private static boolean isBinary(byte[] name) {
+    final int start = name.length - BINARY_SUFFIX.length;
+    return start >= 0
+        && Arrays.equals(name, start, name.length, BINARY_SUFFIX, 0, BINARY_SUFFIX.length);
+  }
+
+  private static boolean isPrintable(byte[] text) {
+    for (final byte character : text) {
+      if (character < ' ' || character > '~') {
+        return false;
+      }
+    }
+    return true;
   }
 
   /** Adds text and length. Too long a text is cut off, at a character. */

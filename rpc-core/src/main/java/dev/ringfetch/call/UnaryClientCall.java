@@ -1,5 +1,6 @@
 package dev.ringfetch.call;
 
+import static dev.ringfetch.ring.FrameDescriptor.CLOSE;
 import static dev.ringfetch.ring.FrameDescriptor.DEADLINE;
 import static dev.ringfetch.ring.FrameDescriptor.MESSAGE;
 import static dev.ringfetch.ring.FrameDescriptor.METADATA;
@@ -459,9 +460,19 @@ public class UnaryClientCall<ReqT, RespT> extends ClientCall<ReqT, RespT>
     final Response response = Response.read(stream, limits);
     messageOffset = response.messageOffset;
     messageLength = response.messageLength;
-    status = response.status;
-    trailers = response.trailers;
+    final boolean late = isLate(response.status);
+    status = late ? exceeded() : response.status;
+    trailers = late ? new Metadata() : response.trailers;
     return response.headers == null || deliverHeaders(response.headers);
+  }
+
+  /** True when the server's end of the call has noticed first that its deadline has passed. */
+  private boolean isLate(Status received) {
+    return switch (received.getCode()) {
+      case DEADLINE_EXCEEDED -> deadline != null && (stream.inboundFlags() & CLOSE) != 0;
+      case CANCELLED -> deadline != null && deadline.isExpired();
+      default -> false;
+    };
   }
 
   private boolean deliverHeaders(Metadata received) {

@@ -145,17 +145,34 @@ final class UnaryServerCall<ReqT, RespT> extends ServerCall<ReqT, RespT>
     context = own;
     final Context before = own.attach();
     try {
-      listener = method.getServerCallHandler().startCall(this, headers);
-      if (listener == null) {
-        throw new NullPointerException(
-            "startCall() returned a null listener for method "
-                + method.getMethodDescriptor().getFullMethodName());
+      listener = startCall(headers);
+      if (listener != null) {
+        listener.onReady();
       }
-      listener.onReady();
     } catch (Throwable t) {
       failed(t);
     } finally {
       own.detach(before);
+    }
+  }
+
+  /**
+   * The handler's listener; null when the handler or an interceptor threw, and the call is over.
+   */
+  private Listener<ReqT> startCall(Metadata headers) {
+    try {
+      final Listener<ReqT> started = method.getServerCallHandler().startCall(this, headers);
+      if (started == null) {
+        throw new NullPointerException(
+            "startCall() returned a null listener for method "
+                + method.getMethodDescriptor().getFullMethodName());
+      }
+      return started;
+    } catch (Throwable t) { // unlike a listener's, a status that is thrown here reaches the client
+      failed(t, Status.fromThrowable(t));
+      ended = true;
+      context.cancel(null);
+      return null;
     }
   }
 
@@ -276,8 +293,12 @@ final class UnaryServerCall<ReqT, RespT> extends ServerCall<ReqT, RespT>
     }
   }
 
-  /** The handler threw: gRPC tells the client no more than that. */
+  /** The listener threw: gRPC tells the client no more than that. */
   private void failed(Throwable t) {
+    failed(t, Status.UNKNOWN.withDescription("Application error processing RPC"));
+  }
+
+  private void failed(Throwable t, Status status) {
     System.getLogger(UnaryServerCall.class.getName())
         .log(
             System.Logger.Level.WARNING,
@@ -285,7 +306,7 @@ final class UnaryServerCall<ReqT, RespT> extends ServerCall<ReqT, RespT>
             t);
     if (!closed) {
       closed = true;
-      respond(Status.UNKNOWN.withDescription("Application error processing RPC"), null);
+      respond(status, null);
       signal(DELIVER);
     }
   }

@@ -26,7 +26,10 @@ public final class RingWriter {
   /** The frame is in the ring. */
   public static final int WRITTEN = 1;
 
-  /** The ring has no room: wait for credit, then write again. Nothing was changed. */
+  /**
+   * The ring has no room: wait for credit, then write again. The frame was not written; the end of
+   * the ring may have been padded, which is to be published.
+   */
   public static final int INSUFFICIENT_CREDIT = -1;
 
   /** The peer claims to have consumed what was never written: the session must end. */

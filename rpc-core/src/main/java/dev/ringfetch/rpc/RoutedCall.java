@@ -20,6 +20,7 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
   private final Executor callExecutor;
 
   private boolean started;
+  private volatile boolean cancelled;
   private volatile ClientCall<ReqT, RespT> delegate;
   private volatile boolean rerouting;
 
@@ -38,6 +39,7 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
     if (started) {
       throw new IllegalStateException("Already started");
     }
+    checkNotCancelled();
     started = true;
     if (channel.isShutdown()) {
       close(listener, Status.UNAVAILABLE.withDescription("Channel shutdown invoked"));
@@ -81,6 +83,13 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
     return delegate;
   }
 
+  /** What callers may not do after a cancel of their own; a race with one is their affair, too. */
+  private void checkNotCancelled() {
+    if (cancelled) {
+      throw new IllegalStateException("call was cancelled");
+    }
+  }
+
   @Override
   protected void unsent(String reason) {
     if (channel.requiresFabric()) {
@@ -109,6 +118,7 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
 
   @Override
   public void sendMessage(ReqT message) {
+    checkNotCancelled();
     final ClientCall<ReqT, RespT> other = delegate();
     if (other != null) {
       other.sendMessage(message);
@@ -119,6 +129,7 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
 
   @Override
   public void halfClose() {
+    checkNotCancelled();
     final ClientCall<ReqT, RespT> other = delegate();
     if (other != null) {
       other.halfClose();
@@ -129,10 +140,9 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
 
   @Override
   public void cancel(String message, Throwable cause) {
+    cancelled = true;
     if (!started) {
-      started = true; // a start comes too late now
-      delegate = new ClosedCall<>();
-      return;
+      return; // a start comes too late now
     }
     ClientCall<ReqT, RespT> other = delegate();
     if (other == null) {

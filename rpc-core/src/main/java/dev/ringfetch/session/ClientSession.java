@@ -124,11 +124,11 @@ public final class ClientSession extends Session {
    * bounded time, unless another thread does already. Returns early when the thread is interrupted.
    */
   public void sendAndPoll(ClientStream stream) {
-    submit(stream, ClientStream.SEND);
     if (poller.isCurrentThread()) {
       pollNested(stream);
       return;
     }
+    submit(stream, ClientStream.SEND);
     int tries = 0;
     while (!tryAcquire()) {
       if (++tries > ACQUIRE_TRIES) {
@@ -144,13 +144,21 @@ public final class ClientSession extends Session {
 
   /** A callback in the poller's own thread waits: nobody else would poll. */
   private void pollNested(ClientStream stream) {
+    final int id = stream.id;
+    final boolean before = poller.beginNested();
+    submit(stream, ClientStream.SEND);
     drive();
     try {
-      while (!stream.ended && !hasEnded() && !Thread.currentThread().isInterrupted()) {
-        poller.nested();
+      while (!stream.ended
+          && stream.id == id // otherwise it is another call's by now
+          && !hasEnded()
+          && !Thread.currentThread().isInterrupted()) {
+        poller.serveNested();
       }
     } catch (IOException e) {
       end("doorbell failed: " + e.getMessage());
+    } finally {
+      poller.endNested(before);
     }
   }
 
@@ -392,6 +400,7 @@ public final class ClientSession extends Session {
   void tell(Stream told) {
     final ClientStream stream = (ClientStream) told;
     stream.listener().onClosed(this, stream, stream.outcome);
+    poller.told(this);
   }
 
   @Override
@@ -410,6 +419,7 @@ public final class ClientSession extends Session {
     if (!tryAcquireOrBeMissed()) {
       return true; // a caller owns the session, and arms it when it leaves
     }
+    disarm(); // armed before, it would leave without a look at the ring that the poller came for
     if (leave()) {
       drive();
     }

@@ -76,7 +76,7 @@ final class Outbox {
 
   /** Puts a frame in line that the peer does not expect, and so does not listen for. */
   void addUnsolicited(Stream stream) {
-    unsolicited = true;
+    stream.unsolicited = true;
     add(stream);
   }
 
@@ -97,6 +97,7 @@ final class Outbox {
     if (line.isEmpty()) {
       return 0;
     }
+    final long before = writer.position();
     int frames = 0;
     Stream stream;
     while ((stream = line.peekFirst()) != null) {
@@ -118,6 +119,7 @@ final class Outbox {
       line.pollFirst();
       if (isWhole(stream)) {
         stream.outboundQueued = false;
+        unsolicited |= stream.unsolicited;
         session.onSent(stream);
       } else {
         line.addLast(stream);
@@ -127,7 +129,7 @@ final class Outbox {
       blocked = false;
       ownControl.blocked(false);
     }
-    if (frames > 0) {
+    if (writer.position() != before) { // by the padding before a frame without room, too
       publish();
     }
     return frames;

@@ -24,10 +24,12 @@ public final class Poller implements Runnable, AutoCloseable {
   private final NanoClock clock;
   private final long spinNs;
   private final ConcurrentLinkedQueue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+  private final ConcurrentLinkedQueue<Session> late = new ConcurrentLinkedQueue<>();
   private final List<Session> sessions = new ArrayList<>();
   private final List<Session> active = new ArrayList<>();
 
   private long doorbellPolledNs;
+  private volatile boolean nested; // written by the one thread
   private volatile long wakeAtNs = AWAKE;
   private volatile Thread thread;
   private volatile boolean closed;
@@ -74,9 +76,12 @@ public final class Poller implements Runnable, AutoCloseable {
     }
   }
 
-  /** As {@link #activate}, from any thread. */
+  /** As {@link #activate}, from any thread; also while a task waits for an answer. */
   void activateLater(Session session) {
-    execute(() -> activate(session));
+    late.add(session);
+    if (wakeAtNs != AWAKE) {
+      doorbell.wakeup();
+    }
   }
 
   /** Runs a task in this poller's thread, never inside another one. Any thread. */
@@ -131,14 +136,35 @@ public final class Poller implements Runnable, AutoCloseable {
     }
   }
 
+  /**
+   * A task or callback is about to wait for an answer, in rounds of {@link #serveNested}. Returns
+   * what {@link #endNested} takes, because one such wait may be inside another.
+   */
+  boolean beginNested() {
+    final boolean before = nested;
+    nested = true;
+    return before;
+  }
+
+  void endNested(boolean before) {
+    nested = before;
+  }
+
   /** One round within a task or callback that waits for an answer: sleeps, but runs no tasks. */
-  void nested() throws IOException {
+  void serveNested() throws IOException {
     if (serveSessions() == 0) {
       if (active.isEmpty()) {
         sleep(false);
       } else {
         Thread.onSpinWait();
       }
+    }
+  }
+
+  /** A thread has told something that a nested round may be waiting for. */
+  void told(Session session) {
+    if (nested && !isCurrentThread()) {
+      activateLater(session);
     }
   }
 
@@ -158,6 +184,13 @@ public final class Poller implements Runnable, AutoCloseable {
   }
 
   private int serveSessions() throws IOException {
+    Session called;
+    while ((called = late.poll()) != null) {
+      activate(called);
+    }
+    if (active.isEmpty()) {
+      return 0;
+    }
     final long now = clock.nanoTime();
     int done = 0;
     for (int i = 0; i < active.size(); i++) {
@@ -171,11 +204,13 @@ public final class Poller implements Runnable, AutoCloseable {
         session.active = false;
         active.remove(session);
         i--;
+        done++; // it may have told something on its way
       }
     }
-    if (!active.isEmpty() && now - doorbellPolledNs >= DOORBELL_INTERVAL_NS) {
+    if (now - doorbellPolledNs >= DOORBELL_INTERVAL_NS) {
       doorbellPolledNs = now;
       done += doorbell.poll();
+      activateLate(); // a session that sleeps beside busy ones
     }
     return done;
   }
@@ -196,7 +231,7 @@ public final class Poller implements Runnable, AutoCloseable {
     wakeAtNs = Stream.NO_DEADLINE;
     final long earliest = earliestDeadlineNs();
     wakeAtNs = earliest;
-    if (!(unlessTasks && !tasks.isEmpty()) && !closed) {
+    if (!(unlessTasks && !tasks.isEmpty()) && late.isEmpty() && !closed) {
       doorbell.await(
           earliest == Stream.NO_DEADLINE
               ? Doorbell.FOREVER

@@ -10,6 +10,7 @@ import static dev.ringfetch.ring.FrameDescriptor.METADATA;
 import static dev.ringfetch.ring.FrameDescriptor.NAMED;
 import static dev.ringfetch.ring.FrameDescriptor.PARTIAL;
 import static dev.ringfetch.ring.FrameDescriptor.PREFIX;
+import static dev.ringfetch.ring.FrameDescriptor.SESSION_STREAM_ID;
 import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
 
 import dev.ringfetch.fabric.MemoryRegion;
@@ -164,11 +165,7 @@ public final class ServerSession extends Session {
 
   /** The client ends the session, when its last call has ended. */
   private void sendDrain() {
-    final ServerStream notice = new ServerStream();
-    notice.cancelled();
-    notice.outboundFlags = DRAIN;
-    notice.headerOnly = true;
-    outbox.addUnsolicited(notice);
+    outbox.addUnsolicited(notice(SESSION_STREAM_ID, DRAIN, 0));
   }
 
   @Override
@@ -212,13 +209,21 @@ public final class ServerSession extends Session {
     forget(stream);
     stream.cancelled();
     outbox.remove(stream);
-    stream.outboundFlags = CLOSE;
-    stream.outboundCode = code;
-    stream.headerOnly = true;
-    outbox.add(stream);
+    outbox.add(notice(stream.id, CLOSE, code)); // the handler may be filling the stream
     if (stream.handed) {
       afterRelease(() -> tellCancelled(stream));
     }
+  }
+
+  /** A frame of this side's own, which no call has filled. */
+  private static ServerStream notice(int id, int flags, int code) {
+    final ServerStream notice = new ServerStream();
+    notice.cancelled();
+    notice.id = id;
+    notice.outboundFlags = flags;
+    notice.outboundCode = code;
+    notice.headerOnly = true;
+    return notice;
   }
 
   private static void tellCancelled(ServerStream stream) {
@@ -360,6 +365,7 @@ public final class ServerSession extends Session {
     if (!tryAcquire()) {
       return false; // a handler's thread owns the session, and will not arm it
     }
+    disarm(); // armed before, it would leave without a look at the ring that the poller came for
     final boolean armed = hasEnded() || arm();
     return !releaseAndTell() && armed;
   }

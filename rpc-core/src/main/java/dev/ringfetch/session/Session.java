@@ -24,6 +24,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   static final int NOT_OWNER = -1;
 
   private static final int POLL_LIMIT = 64;
+  private static final int LEAVE_TRIES = 16;
 
   final QueuePair queuePair;
   final MemoryRegion memory;
@@ -44,6 +45,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   private Stream readyHead;
   private Stream readyTail;
   private boolean armed;
+  private boolean violated;
   private ArrayList<Runnable> afterRelease;
   private volatile boolean missed; // the poller came while another thread was about to leave
   private volatile boolean attention;
@@ -227,7 +229,12 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
    * @return true when something was asked for meanwhile, so that the caller should drive.
    */
   final boolean leave() {
+    int tries = 0;
     while (mustArmToLeave() && !arm()) {
+      if (++tries > LEAVE_TRIES) { // half a frame, whose rest may never come
+        poller.activateLater(this);
+        break;
+      }
       work(true);
     }
     return releaseAndTell();
@@ -351,6 +358,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   private int pollRing() {
     final int frames = ring.poll(this, POLL_LIMIT);
     if (frames == RingPoller.PROTOCOL_VIOLATION) {
+      violated = true;
       requestEnd("the peer broke the protocol");
       return 0;
     }
@@ -472,10 +480,12 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
 
   /** Ends on the owner's side: what is committed first, then the rest is told. */
   private void endNow() {
-    int frames;
-    do {
-      frames = ring.poll(this, POLL_LIMIT);
-    } while (frames > 0);
+    int left =
+        violated ? 0 : ring.slots(); // as many as can be committed by a peer that keeps to it
+    while (left > 0) {
+      final int frames = ring.poll(this, Math.min(left, POLL_LIMIT));
+      left = frames > 0 ? left - frames : 0;
+    }
     finish();
   }
 

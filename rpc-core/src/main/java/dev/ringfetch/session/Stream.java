@@ -48,6 +48,7 @@ public abstract class Stream {
   boolean outboundQueued;
   boolean outboundBegun;
   boolean headerOnly;
+  boolean unsolicited;
 
   // The unit that comes in.
   int inboundFlags;

@@ -17,7 +17,7 @@ public final class Units {
   public static final long MAX_TIMEOUT_NS = 100L * 365 * 24 * 3600 * 1_000_000_000L;
 
   /** Longest description of a status in bytes; the rest is cut off. */
-  public static final int MAX_DESCRIPTION_LENGTH = 4096;
+  public static final int MAX_DESCRIPTION_LENGTH = 8192;
 
   private static final int SLACK = 1024;
 

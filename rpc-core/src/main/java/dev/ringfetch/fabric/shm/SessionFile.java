@@ -7,6 +7,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
+import java.nio.file.FileSystemException;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -66,14 +67,27 @@ final class SessionFile implements AutoCloseable {
       created = true;
       return new SessionFile(path, channel, region);
     } catch (IOException e) {
+      // Not the file: each attempt has another one, and would be logged as another reason.
       throw new IOException(
-          "no memory for a session: length=" + length + " file=" + path + ": " + e.getMessage(), e);
+          "no memory for a session: length="
+              + length
+              + " directory="
+              + path.getParent()
+              + ": "
+              + reason(e),
+          e);
     } finally {
       if (!created && channel != null) {
         Cleanup.delete(path);
         Cleanup.close(channel);
       }
     }
+  }
+
+  private static String reason(IOException e) {
+    return e instanceof FileSystemException failure && failure.getReason() != null
+        ? failure.getReason()
+        : e.getMessage();
   }
 
   /**
