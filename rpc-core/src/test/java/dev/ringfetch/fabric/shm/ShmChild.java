@@ -202,7 +202,7 @@ final class ShmChild implements AutoCloseable {
   private static String hoardDescriptors(Deque<FileChannel> hoard) {
     String reason = "";
     long startNs = System.nanoTime();
-    while (System.nanoTime() - startNs < TimeUnit.MILLISECONDS.toNanos(50)) {
+    while (reason.isEmpty() || System.nanoTime() - startNs < TimeUnit.MILLISECONDS.toNanos(50)) {
       try {
         hoard.add(FileChannel.open(Path.of("/dev/null")));
       } catch (IOException e) {

@@ -1,0 +1,51 @@
+package dev.ringfetch.fabric;
+
+/** Two queue pairs over one region, and a doorbell for each: what a session runs on in a test. */
+public final class HeapFabric {
+  private final HeapRegion region;
+  private final HeapQueuePair client;
+  private final HeapQueuePair server;
+  private final HeapDoorbell clientDoorbell = new HeapDoorbell();
+  private final HeapDoorbell serverDoorbell = new HeapDoorbell();
+
+  /** Connects two sides over a region of this length. */
+  public HeapFabric(int length) {
+    this(new HeapRegion(length));
+  }
+
+  /** Connects two sides over a region. */
+  public HeapFabric(HeapRegion region) {
+    this.region = region;
+    client = new HeapQueuePair(region, "heap server");
+    server = new HeapQueuePair(region, "heap client");
+    client.other(server);
+    server.other(client);
+    clientDoorbell.add(client);
+    serverDoorbell.add(server);
+  }
+
+  /** The memory that both sides reach. */
+  public HeapRegion region() {
+    return region;
+  }
+
+  /** The client's side. */
+  public HeapQueuePair client() {
+    return client;
+  }
+
+  /** The server's side. */
+  public HeapQueuePair server() {
+    return server;
+  }
+
+  /** What the client's poller sleeps on. */
+  public HeapDoorbell clientDoorbell() {
+    return clientDoorbell;
+  }
+
+  /** What the server's poller sleeps on. */
+  public HeapDoorbell serverDoorbell() {
+    return serverDoorbell;
+  }
+}

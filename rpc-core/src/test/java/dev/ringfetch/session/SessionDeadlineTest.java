@@ -1,0 +1,237 @@
+package dev.ringfetch.session;
+
+import static dev.ringfetch.session.SessionSteps.bytes;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.ringfetch.fabric.Doorbell;
+import dev.ringfetch.ring.FrameDescriptor;
+import dev.ringfetch.session.ClientStream.Outcome;
+import dev.ringfetch.session.SessionSteps.Call;
+import dev.ringfetch.session.SessionSteps.ServerCall;
+import dev.ringfetch.session.SessionSteps.Sizes;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@Timeout(60)
+class SessionDeadlineTest {
+  private final SessionSteps steps = new SessionSteps(Sizes.ROOMY);
+
+  @Test
+  void clientEndsACallThatIsLate() {
+    Call call = steps.send(bytes(3, 1), 1000);
+    int id = call.stream.id;
+    steps.advance(999);
+    steps.settle();
+    assertNull(call.outcome);
+    steps.advance(1);
+    steps.stepClient();
+    assertEquals(Outcome.DEADLINE_EXCEEDED, call.outcome);
+    assertEquals(id, call.stream.id, "not free before the server has closed it");
+    steps.settle();
+    ServerCall request = steps.request();
+    assertEquals(1, request.cancels);
+    Call next = steps.send(bytes(3, 5));
+    assertEquals(id + 0x10000, next.stream.id);
+    steps.settle();
+    request.echo();
+    steps.request().echo();
+    steps.settle();
+    assertArrayEquals(bytes(3, 6), next.response);
+  }
+
+  @Test
+  void serverEndsACallThatIsLate() {
+    Call call = steps.send(bytes(3, 1), 1000);
+    steps.settle();
+    ServerCall request = steps.request();
+    assertEquals(steps.nowNs() + 1000, request.stream.deadlineNs());
+    steps.advance(1000);
+    steps.stepServer();
+    assertEquals(1, request.cancels);
+    steps.client.deadlines.remove(call.stream); // the server is the quicker one
+    steps.settle();
+    assertEquals(Outcome.ANSWERED, call.outcome);
+    assertEquals(FrameDescriptor.CLOSE, call.flags);
+    assertEquals(4, call.code);
+  }
+
+  @Test
+  void bothAreLateAtOnce() {
+    Call call = steps.send(bytes(3, 1), 1000);
+    steps.settle();
+    steps.advance(5000);
+    steps.stepServer();
+    steps.client.drive();
+    steps.settle();
+    assertTrue(call.isOver());
+    for (int i = 0; i < 64; i++) {
+      steps.send(bytes(1, 1));
+    }
+    assertNull(steps.client.open());
+  }
+
+  @Test
+  void answeredInTime() {
+    Call call = steps.send(bytes(3, 1), 1000);
+    steps.settle();
+    steps.request().echo();
+    steps.advance(999);
+    steps.settle();
+    steps.advance(1000);
+    steps.settle();
+    assertEquals(Outcome.ANSWERED, call.outcome);
+    assertArrayEquals(bytes(3, 2), call.response);
+    assertEquals(Stream.NO_DEADLINE, steps.client.deadlines.earliestNs());
+    assertEquals(Stream.NO_DEADLINE, steps.server.deadlines.earliestNs());
+  }
+
+  @Test
+  void lateBeforeItWasSent() {
+    Call call = steps.send(bytes(3, 1), 0);
+    steps.settle();
+    assertEquals(Outcome.DEADLINE_EXCEEDED, call.outcome);
+    assertFalse(steps.client.hasEnded());
+  }
+
+  @Test
+  void lateWhileThereIsNoRoom() {
+    SessionSteps tiny = new SessionSteps(new Sizes(128, 64, 8, 1000));
+    tiny.send(bytes(1, 1));
+    tiny.send(bytes(1, 1));
+    Call call = tiny.send(bytes(1, 1), 1000);
+    tiny.fabric.clientDoorbell().hold(true);
+    tiny.advance(1000);
+    tiny.stepClient();
+    assertEquals(Outcome.DEADLINE_EXCEEDED, call.outcome);
+    Call next = tiny.send(bytes(1, 5));
+    assertEquals(call.stream, next.stream, "nobody had seen it: free at once");
+    tiny.fabric.clientDoorbell().hold(false);
+    tiny.answerAll();
+    assertEquals(Outcome.ANSWERED, next.outcome);
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {0, -1, Long.MIN_VALUE})
+  void timeoutOfNothingEndsAtTheServerAtOnce(long timeoutNs) {
+    Call call = steps.prepare(new byte[0], Stream.NO_DEADLINE);
+    call.stream.outbound().addLong(timeoutNs);
+    call.stream.prepare(
+        call, SessionSteps.UNIT | FrameDescriptor.DEADLINE, 5, Stream.NO_DEADLINE, 100);
+    steps.client.send(call.stream);
+    steps.settle();
+    assertEquals(4, call.code);
+    assertEquals(FrameDescriptor.CLOSE, call.flags);
+  }
+
+  @Test
+  void timeoutOfAgesIsCutToACentury() {
+    Call call = steps.prepare(new byte[0], Stream.NO_DEADLINE);
+    call.stream.outbound().addLong(Long.MAX_VALUE);
+    call.stream.prepare(
+        call, SessionSteps.UNIT | FrameDescriptor.DEADLINE, 5, Stream.NO_DEADLINE, 100);
+    steps.client.send(call.stream);
+    steps.settle();
+    assertEquals(steps.nowNs() + Units.MAX_TIMEOUT_NS, steps.request().stream.deadlineNs());
+  }
+
+  @Test
+  void sleeperSleepsUntilTheEarliestDeadline() {
+    steps.send(bytes(1, 1), 5000);
+    steps.send(bytes(1, 1), 3000);
+    steps.settle();
+    assertEquals(3000, steps.fabric.clientDoorbell().lastTimeoutNs());
+    assertEquals(3000, steps.fabric.serverDoorbell().lastTimeoutNs());
+    steps.advance(2000);
+    steps.settle();
+    assertEquals(1000, steps.fabric.clientDoorbell().lastTimeoutNs());
+    steps.requests.forEach(ServerCall::echo);
+    steps.requests.clear();
+    steps.settle();
+    assertEquals(Doorbell.FOREVER, steps.fabric.clientDoorbell().lastTimeoutNs());
+    assertEquals(Doorbell.FOREVER, steps.fabric.serverDoorbell().lastTimeoutNs());
+  }
+
+  /** One poller, two sessions: the deadline of the quiet one is kept while the other is busy. */
+  @Test
+  void busySessionDoesNotHoldUpTheDeadlinesOfAQuietOne() throws Exception {
+    Call late = steps.send(bytes(1, 1), 1000);
+    steps.settle(); // the session sleeps
+    SessionSteps other = new SessionSteps(Sizes.ROOMY);
+    steps.clientPoller.add(new BusySession(other));
+    for (int round = 0; round < 10; round++) {
+      steps.advance(100_000);
+      assertTrue(steps.clientPoller.doWork() > 0, "busy");
+    }
+    assertEquals(Outcome.DEADLINE_EXCEEDED, late.outcome);
+  }
+
+  /** A session that always has something to do. */
+  private static final class BusySession extends Session {
+    BusySession(SessionSteps steps) {
+      super(
+          new dev.ringfetch.fabric.HeapFabric(1024).client(),
+          steps.client.writer,
+          steps.client.ring,
+          steps.client.ownControl,
+          steps.client.peerControl,
+          1024,
+          64,
+          steps.clientPoller,
+          new SessionContext().clock(steps::nowNs));
+    }
+
+    @Override
+    void onRound() {
+      submit(new TestStream(1), 1); // for the next round
+    }
+
+    @Override
+    void onOperations(Stream stream, int asked) {}
+
+    @Override
+    void onSent(Stream stream) {}
+
+    @Override
+    void onDeadline(Stream stream) {}
+
+    @Override
+    void onEnd() {}
+
+    @Override
+    void distrust(Stream ready) {}
+
+    @Override
+    void tell(Stream stream) {}
+
+    @Override
+    void tellEnd(String reason) {}
+
+    @Override
+    boolean expectsFrames() {
+      return false;
+    }
+
+    @Override
+    boolean retire() {
+      return false;
+    }
+
+    @Override
+    public boolean onFrame(
+        int streamId,
+        int flags,
+        int code,
+        int ack,
+        dev.ringfetch.fabric.MemoryRegion region,
+        int offset,
+        int length) {
+      return true;
+    }
+  }
+}

@@ -1,0 +1,254 @@
+package dev.ringfetch.session;
+
+import static dev.ringfetch.session.SessionSteps.UNIT;
+import static dev.ringfetch.session.SessionSteps.answerTo;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.ringfetch.ring.FrameDescriptor;
+import dev.ringfetch.session.ClientStream.Outcome;
+import dev.ringfetch.session.SessionSteps.Call;
+import dev.ringfetch.session.SessionSteps.ServerCall;
+import dev.ringfetch.session.SessionSteps.Sizes;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * Whoever does what next is drawn from a seed: calls, answers, cancels, time, doorbells that come
+ * late, threads that hold a session meanwhile. In the end every call has ended, once, rightly.
+ *
+ * <p>A failure names its seed: run it alone with {@code -Dtest.args=-Dringfetch.seed=SEED}.
+ */
+class SessionRandomTest {
+  private static final int SEEDS = 300;
+  private static final int STEPS = 3000;
+
+  /** A call and what it asked. */
+  private static final class Asked {
+    final Call call;
+    final byte[] request;
+    final long deadlineNs;
+
+    Asked(Call call, byte[] request, long deadlineNs) {
+      this.call = call;
+      this.request = request;
+      this.deadlineNs = deadlineNs;
+    }
+  }
+
+  private static final class Run {
+    final Random random;
+    final Sizes sizes;
+    final SessionSteps steps;
+    final List<Asked> asked = new ArrayList<>();
+    final List<Asked> open = new ArrayList<>();
+    final boolean hasDeadlines;
+    final boolean hasCancels;
+    boolean clientHeld;
+    boolean serverHeld;
+
+    Run(long seed) {
+      random = new Random(seed);
+      int ring = 128 << random.nextInt(6);
+      int frame = 64 * (1 + random.nextInt(ring / 64));
+      sizes = new Sizes(ring, frame, 1 + random.nextInt(12), 40_000);
+      hasDeadlines = random.nextBoolean();
+      hasCancels = random.nextBoolean();
+      steps = new SessionSteps(sizes);
+    }
+
+    int length() {
+      return switch (random.nextInt(10)) {
+        case 0 -> random.nextInt(4 * sizes.ringLength());
+        case 1, 2, 3 -> random.nextInt(sizes.maxFrameLength());
+        default -> random.nextInt(60);
+      };
+    }
+
+    void step() {
+      switch (random.nextInt(14)) {
+        case 0, 1, 2 -> send();
+        case 3, 4 -> steps.stepServer();
+        case 5, 6 -> steps.stepClient();
+        case 7, 8, 9 -> respond();
+        case 10 -> cancel();
+        case 11 -> steps.advance(random.nextInt(hasDeadlines ? 400 : 1));
+        case 12 -> {
+          steps.fabric.clientDoorbell().hold(random.nextBoolean());
+          steps.fabric.serverDoorbell().hold(random.nextBoolean());
+        }
+        default -> holdOrLeave();
+      }
+    }
+
+    void send() {
+      byte[] request = new byte[length()];
+      random.nextBytes(request);
+      boolean timed = hasDeadlines && random.nextInt(3) == 0;
+      long timeoutNs = timed ? random.nextInt(5000) : Stream.NO_DEADLINE;
+      Call call = steps.prepare(request, timeoutNs);
+      if (call == null) {
+        return;
+      }
+      Asked one = new Asked(call, request, timed ? steps.nowNs() + timeoutNs : Stream.NO_DEADLINE);
+      asked.add(one);
+      open.add(one);
+      int reaction = random.nextInt(20);
+      call.onClosed =
+          () -> {
+            open.remove(one);
+            if (reaction == 0) {
+              cancel();
+            } else if (reaction == 1) {
+              send();
+            }
+          };
+      if (random.nextInt(4) == 0 && !clientHeld) {
+        steps.client.sendAndPoll(call.stream);
+      } else {
+        steps.client.send(call.stream);
+      }
+    }
+
+    void respond() {
+      if (!steps.requests.isEmpty()) {
+        ServerCall request = steps.requests.remove(random.nextInt(steps.requests.size()));
+        request.echo();
+      }
+    }
+
+    void cancel() {
+      if (hasCancels && !open.isEmpty()) {
+        open.remove(random.nextInt(open.size())).call.cancel();
+      }
+    }
+
+    /** Another thread takes a session, does its round, and leaves it some steps later. */
+    void holdOrLeave() {
+      if (random.nextBoolean()) {
+        if (clientHeld) {
+          leaveClient();
+        } else if (steps.client.tryAcquire()) {
+          clientHeld = true;
+          if (random.nextBoolean()) {
+            steps.client.disarm();
+            steps.client.work(true);
+          } else {
+            steps.client.work(false);
+          }
+        }
+      } else if (serverHeld) {
+        leaveServer();
+      } else if (steps.server.tryAcquire()) {
+        serverHeld = true;
+        steps.server.work(false);
+      }
+    }
+
+    void leaveClient() {
+      clientHeld = false;
+      if (steps.client.leave()) {
+        steps.client.drive();
+      }
+    }
+
+    void leaveServer() {
+      serverHeld = false;
+      if (steps.server.releaseAndTell()) {
+        steps.server.drive();
+      }
+    }
+
+    void comeToRest() {
+      if (clientHeld) {
+        leaveClient();
+      }
+      if (serverHeld) {
+        leaveServer();
+      }
+      steps.fabric.clientDoorbell().hold(false);
+      steps.fabric.serverDoorbell().hold(false);
+      steps.answerAll();
+    }
+
+    void check() {
+      assertEquals(List.of(), steps.clientEnds);
+      assertEquals(List.of(), steps.serverEnds);
+      for (int i = 0; i < asked.size(); i++) {
+        check(asked.get(i), "call " + i);
+      }
+      Set<Integer> indexes = new HashSet<>();
+      for (Call call = steps.prepare(new byte[0], Stream.NO_DEADLINE);
+          call != null;
+          call = steps.prepare(new byte[0], Stream.NO_DEADLINE)) {
+        assertTrue(indexes.add(call.stream.index()), "an index twice");
+        assertEquals(ClientStream.State.IDLE, call.stream.state);
+      }
+      assertEquals(sizes.maxStreams(), indexes.size(), "indexes that came back");
+      steps.client.drain();
+      steps.settle();
+      assertEquals(List.of("drained"), steps.clientEnds);
+      assertEquals(List.of("peer closed"), steps.serverEnds);
+    }
+
+    private void check(Asked one, String what) {
+      Call call = one.call;
+      assertTrue(call.isOver(), what + " was left behind");
+      if (call.cancelled) {
+        return;
+      }
+      if (call.outcome == Outcome.DEADLINE_EXCEEDED) {
+        assertTrue(one.deadlineNs <= steps.nowNs(), what);
+        return;
+      }
+      assertEquals(Outcome.ANSWERED, call.outcome, what);
+      if (call.flags == FrameDescriptor.CLOSE) {
+        assertEquals(4, call.code, what);
+        assertTrue(one.deadlineNs != Stream.NO_DEADLINE, what);
+        return;
+      }
+      assertEquals(UNIT, call.flags, what);
+      assertEquals(0, call.code, what);
+      assertTrue(Arrays.equals(answerTo(one.request), call.response), what + " has another answer");
+    }
+  }
+
+  private static void run(long seed) {
+    Run run = new Run(seed);
+    try {
+      for (int phase = 0; phase < 5; phase++) {
+        for (int step = 0; step < STEPS / 5; step++) {
+          run.step();
+        }
+        run.comeToRest();
+        assertTrue(run.open.stream().allMatch(one -> one.call.isOver()), "left behind at rest");
+        assertFalse(run.steps.client.hasEnded(), run.steps.client.endReason());
+      }
+      run.check();
+    } catch (Throwable t) {
+      throw new AssertionError(
+          "seed=" + seed + " sizes=" + run.sizes + " calls=" + run.asked.size() + ": " + t, t);
+    }
+  }
+
+  @Test
+  @Timeout(120)
+  void everyCallEndsOnceAndRightly() {
+    Long only = Long.getLong("ringfetch.seed");
+    if (only != null) {
+      run(only);
+      return;
+    }
+    long first = System.nanoTime();
+    for (int i = 0; i < SEEDS; i++) {
+      run(first + i);
+    }
+  }
+}
