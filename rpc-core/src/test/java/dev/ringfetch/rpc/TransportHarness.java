@@ -1,0 +1,162 @@
+package dev.ringfetch.rpc;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.grpc.ManagedChannel;
+import io.grpc.ManagedChannelBuilder;
+import io.grpc.MethodDescriptor;
+import io.grpc.Server;
+import io.grpc.ServerBuilder;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerServiceDefinition;
+import io.grpc.Status;
+import io.grpc.stub.AbstractStub;
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/**
+ * One server and one channel to it, over one transport. What is to be so is said before {@link
+ * #start}; where the transports cannot behave alike, the difference is a method here, with its
+ * reason.
+ */
+abstract class TransportHarness implements AutoCloseable {
+  /** Far beyond what anything here takes on a busy machine. */
+  static final long TIMEOUT_S = 30;
+
+  private final Map<String, ServerCallHandler<byte[], byte[]>> handlers = new LinkedHashMap<>();
+  private Consumer<ServerBuilder<?>> serverOptions = builder -> {};
+  private Consumer<ManagedChannelBuilder<?>> channelOptions = builder -> {};
+  private Server server;
+  private ManagedChannel channel;
+
+  abstract ServerBuilder<?> newServerBuilder(int port);
+
+  abstract ManagedChannelBuilder<?> newChannelBuilder(int port);
+
+  /** Waits until the channel can serve a call at once. */
+  abstract void awaitConnected(ManagedChannel channel) throws Exception;
+
+  /** Called when the test has passed: did its calls go where they should? */
+  abstract void verify(ManagedChannel channel);
+
+  /** Frees what the transport needs beside channel and server. */
+  abstract void dispose() throws IOException;
+
+  /**
+   * Code of a call that the server's code has broken: too many responses, none, or one that cannot
+   * be marshalled; or has ended, by {@code shutdownNow}. A ring says what is wrong. gRPC resets the
+   * HTTP/2 stream (its in-process transport says what is wrong), and the client is told no more
+   * than that it is cancelled.
+   */
+  abstract Status.Code brokenByServer(Status.Code code);
+
+  /**
+   * True when a channel that was shut down still serves calls that were started, but not
+   * half-closed. Over a ring nobody counts such calls, which a stub never leaves in that state: the
+   * session may have ended.
+   */
+  abstract boolean countsCallsBeforeHalfClose();
+
+  /** Serves the method {@link Bytes#METHOD}. */
+  final TransportHarness handle(ServerCallHandler<byte[], byte[]> handler) {
+    return handle(Bytes.METHOD, handler);
+  }
+
+  final TransportHarness handle(
+      MethodDescriptor<byte[], byte[]> method, ServerCallHandler<byte[], byte[]> handler) {
+    handlers.put(method.getFullMethodName(), handler);
+    return this;
+  }
+
+  final TransportHarness server(Consumer<ServerBuilder<?>> options) {
+    serverOptions = serverOptions.andThen(options);
+    return this;
+  }
+
+  final TransportHarness channel(Consumer<ManagedChannelBuilder<?>> options) {
+    channelOptions = channelOptions.andThen(options);
+    return this;
+  }
+
+  /** Starts the server, and the channel, and connects. */
+  final TransportHarness start() throws Exception {
+    return startOn(0);
+  }
+
+  /** As {@link #start}, on a port. */
+  final TransportHarness startOn(int port) throws Exception {
+    server = newServer(port).start();
+    channel = newChannel();
+    awaitConnected(channel);
+    return this;
+  }
+
+  /** A server as this one, with its services and options; the caller starts it. */
+  final Server newServer(int port) {
+    final ServerBuilder<?> builder = newServerBuilder(port);
+    if (!handlers.isEmpty()) {
+      final ServerServiceDefinition.Builder service =
+          ServerServiceDefinition.builder(Bytes.SERVICE);
+      handlers.forEach((name, handler) -> service.addMethod(Bytes.method(name), handler));
+      builder.addService(service.build());
+    }
+    serverOptions.accept(builder);
+    return builder.build();
+  }
+
+  /** Another server takes this one's place. */
+  final void replaceServer(Server server) {
+    this.server = server;
+  }
+
+  private ManagedChannel newChannel() {
+    final ManagedChannelBuilder<?> builder = newChannelBuilder(server.getPort());
+    channelOptions.accept(builder);
+    return builder.build();
+  }
+
+  final Server server() {
+    return server;
+  }
+
+  final ManagedChannel channel() {
+    return channel;
+  }
+
+  /** A generated stub on the channel. */
+  final <S extends AbstractStub<S>> S stub(Function<ManagedChannel, S> factory) {
+    return factory.apply(channel);
+  }
+
+  /** Ends both sides; they have to terminate whatever the test did. */
+  @Override
+  public final void close() throws IOException {
+    try {
+      if (channel != null) {
+        channel.shutdownNow();
+      }
+      if (server != null) {
+        server.shutdownNow();
+      }
+      awaitTermination();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new AssertionError("interrupted", e);
+    } finally {
+      dispose();
+    }
+  }
+
+  private void awaitTermination() throws InterruptedException {
+    assertTrue(
+        channel == null || channel.awaitTermination(TIMEOUT_S, TimeUnit.SECONDS),
+        "the channel does not terminate");
+    assertTrue(
+        server == null || server.awaitTermination(TIMEOUT_S, TimeUnit.SECONDS),
+        "the server does not terminate");
+  }
+}
