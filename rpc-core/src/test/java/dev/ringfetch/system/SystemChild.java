@@ -1,0 +1,328 @@
+package dev.ringfetch.system;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.ringfetch.index.v1.GetRequest;
+import dev.ringfetch.index.v1.IndexGrpc;
+import dev.ringfetch.rpc.RingChannel;
+import dev.ringfetch.rpc.RingChannelBuilder;
+import dev.ringfetch.rpc.RingServer;
+import dev.ringfetch.rpc.RingServerBuilder;
+import io.grpc.StatusRuntimeException;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import java.util.logging.SimpleFormatter;
+
+/**
+ * A Ringfetch server or client in a JVM of its own. It answers each line that it is told with one
+ * line, and ends with its input, that is with the test's JVM.
+ */
+final class SystemChild implements AutoCloseable {
+  private static final long END_S = 30;
+
+  private final Process process;
+  private final BufferedReader output;
+
+  private SystemChild(Process process) {
+    this.process = process;
+    this.output = process.inputReader(UTF_8);
+  }
+
+  /** Starts a server on a port, 0 for any. Its first line is the port. */
+  static SystemChild server(Path directory, int port) throws IOException {
+    return start(List.of(), directory, "server", port);
+  }
+
+  /** Starts a client with calls under way. Its first line comes when the ring carries them. */
+  static SystemChild client(Path directory, int port, int hanging) throws IOException {
+    return start(List.of(), directory, "load", port, hanging);
+  }
+
+  /** Starts a client that opens and closes sessions for as long as it lives. */
+  static SystemChild churn(Path directory, int port) throws IOException {
+    return start(List.of(), directory, "churn", port);
+  }
+
+  /** Starts a client that makes the calls it is told to make. */
+  static SystemChild caller(Path directory, int port) throws IOException {
+    return start(List.of(), directory, "caller", port);
+  }
+
+  /** Starts a process that merely opens and closes a channel. */
+  static SystemChild visitor(Path directory) throws IOException {
+    return start(List.of(), directory, "visit");
+  }
+
+  /** Starts server and client in one JVM, on a file system of its own mounted on the directory. */
+  static SystemChild onFileSystem(String mountOptions, Path directory) throws IOException {
+    final String mount = "mount -t tmpfs -o " + mountOptions + " none '" + directory + "'";
+    return start(
+        List.of("unshare", "-m", "sh", "-c", mount + " && exec \"$@\"", "child"),
+        directory,
+        "fallback");
+  }
+
+  private static SystemChild start(List<String> prefix, Path directory, String role, int... options)
+      throws IOException {
+    final List<String> command = new ArrayList<>(prefix);
+    command.addAll(
+        List.of(
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "-ea",
+            "-XX:TieredStopAtLevel=1",
+            "-cp",
+            System.getProperty("java.class.path"),
+            SystemChild.class.getName(),
+            directory.toString(),
+            role));
+    for (final int option : options) {
+      command.add(Integer.toString(option));
+    }
+    return new SystemChild(
+        new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start());
+  }
+
+  long pid() {
+    return process.pid();
+  }
+
+  String readLine() throws IOException {
+    final String line = output.readLine();
+    if (line == null) {
+      throw new IOException("the child has said nothing more");
+    }
+    return line;
+  }
+
+  /** Tells a line, and returns the answer. */
+  String ask(String line) throws IOException {
+    tell(line);
+    return readLine();
+  }
+
+  /** Asks for a number. */
+  long count(String what) throws IOException {
+    return Long.parseLong(ask(what));
+  }
+
+  void tell(String line) throws IOException {
+    process.outputWriter(UTF_8).append(line).append('\n').flush();
+  }
+
+  /** Sends a signal by its name, for example STOP. */
+  void signal(String name) throws Exception {
+    final Process kill =
+        new ProcessBuilder("kill", "-" + name, Long.toString(pid())).inheritIO().start();
+    if (kill.waitFor() != 0) {
+      throw new IOException("kill -" + name + " " + pid() + ": " + kill.exitValue());
+    }
+  }
+
+  /** As {@code kill -9}, without waiting for the end. */
+  void kill() {
+    process.destroyForcibly();
+  }
+
+  void awaitEnd() throws Exception {
+    if (!process.waitFor(END_S, TimeUnit.SECONDS)) {
+      throw new AssertionError("the child does not end");
+    }
+  }
+
+  @Override
+  public void close() {
+    process.destroyForcibly().onExit().join();
+  }
+
+  /** Plays a role (second argument) in a directory (first argument). */
+  public static void main(String[] args) throws Exception {
+    final Path directory = Path.of(args[0]);
+    final int port = args.length > 2 ? Integer.parseInt(args[2]) : 0;
+    switch (args[1]) {
+      case "server" -> serve(directory, port);
+      case "load" -> load(directory, port, Integer.parseInt(args[3]));
+      case "churn" -> comeAndGo(directory, port);
+      case "caller" -> call(directory, port);
+      case "visit" -> channelBuilder(directory, 1).build().shutdownNow();
+      case "fallback" -> fallBack(directory);
+      default -> throw new IllegalArgumentException("role=" + args[1]);
+    }
+    System.exit(0);
+  }
+
+  static RingChannelBuilder channelBuilder(Path directory, int port) {
+    return RingChannelBuilder.forAddress("localhost", port).usePlaintext().shmDirectory(directory);
+  }
+
+  private static BufferedReader input() {
+    return new BufferedReader(new InputStreamReader(System.in, UTF_8));
+  }
+
+  private static void serve(Path directory, int port) throws IOException {
+    final HashIndex index = new HashIndex();
+    final RingServer server =
+        RingServerBuilder.forPort(port).shmDirectory(directory).addService(index).build().start();
+    System.out.println(server.getPort());
+    final BufferedReader input = input();
+    String line;
+    while ((line = input.readLine()) != null) {
+      switch (line) {
+        case "sessions" -> System.out.println(server.sessionCount());
+        case "hanging" -> System.out.println(index.hanging());
+        case "cancelled" -> System.out.println(index.cancelled());
+        case "served" -> System.out.println(index.served());
+        default -> throw new IllegalArgumentException("line=" + line);
+      }
+    }
+  }
+
+  /** Waits for a ring, without asking for more than a call at a time. */
+  static void awaitRing(RingChannel channel) throws Exception {
+    final GetRequest request = HashIndex.request(1);
+    Await.until(
+        "a ring",
+        30,
+        () -> {
+          try {
+            HashIndex.isAnswer(request, IndexGrpc.newBlockingStub(channel).get(request));
+          } catch (StatusRuntimeException e) {
+            return false; // no server yet
+          }
+          return channel.transport().isRing();
+        });
+  }
+
+  private static void load(Path directory, int port, int hanging) throws Exception {
+    final RingChannel channel = channelBuilder(directory, port).build();
+    awaitRing(channel);
+    try (Load load = new Load(channel).hang(hanging).start(2)) {
+      final long before = channel.ringCalls();
+      Await.until("ring calls", 30, () -> channel.ringCalls() > before + 1_000);
+      System.out.println("loaded");
+      final BufferedReader input = input();
+      String line;
+      while ((line = input.readLine()) != null) {
+        switch (line) {
+          case "answered" -> System.out.println(load.answered());
+          case "failures" -> System.out.println(load.unavailable() + load.failures().size());
+          case "ring" -> System.out.println(channel.ringCalls());
+          case "grpc" -> System.out.println(channel.grpcCalls());
+          default -> throw new IllegalArgumentException("line=" + line);
+        }
+      }
+    }
+  }
+
+  private static void comeAndGo(Path directory, int port) throws Exception {
+    final Thread thread =
+        new Thread(
+            () -> {
+              try {
+                for (int i = 0; ; i++) {
+                  final RingChannel channel = channelBuilder(directory, port).build();
+                  awaitRing(channel);
+                  channel.shutdownNow();
+                  if (i == 0) {
+                    System.out.println("churning");
+                  }
+                }
+              } catch (Exception | AssertionError e) {
+                throw new IllegalStateException(e); // told by the thread's handler
+              }
+            },
+            "churn");
+    thread.setDaemon(true);
+    thread.start();
+    while (System.in.read() >= 0) {}
+  }
+
+  private static void call(Path directory, int port) throws Exception {
+    final RingChannel channel = channelBuilder(directory, port).build();
+    awaitRing(channel);
+    System.out.println("connected");
+    final BufferedReader input = input();
+    String line;
+    while ((line = input.readLine()) != null) {
+      if ("ring".equals(line)) {
+        System.out.println(channel.ringCalls());
+        continue;
+      }
+      final String[] words = line.split(" ", -1); // "call", or "hang <ms> of deadline"
+      final GetRequest request =
+          "hang".equals(words[0]) ? HashIndex.hangingRequest() : HashIndex.request(1);
+      final Duration deadline =
+          words.length > 1 ? Duration.ofMillis(Long.parseLong(words[1])) : Duration.ofSeconds(30);
+      try {
+        System.out.println(
+            HashIndex.isAnswer(
+                    request,
+                    IndexGrpc.newBlockingStub(channel).withDeadlineAfter(deadline).get(request))
+                ? "OK"
+                : "another's answer");
+      } catch (StatusRuntimeException e) {
+        System.out.println(e.getStatus().getCode());
+      }
+    }
+  }
+
+  /** Calls for two seconds, while again and again no ring can be had; says what was logged. */
+  private static void fallBack(Path directory) throws Exception {
+    final List<String> logged = Collections.synchronizedList(new ArrayList<>());
+    final Logger logger = Logger.getLogger("dev.ringfetch");
+    logger.setUseParentHandlers(false);
+    logger.addHandler(new Recorder(logged));
+    final RingServer server =
+        RingServerBuilder.forPort(0)
+            .shmDirectory(directory)
+            .addService(new HashIndex())
+            .build()
+            .start();
+    final RingChannel channel =
+        channelBuilder(directory, server.getPort()).ringLengths(1 << 20, 1 << 20).build();
+    final Load load = new Load(channel).start(1);
+    final long startNs = System.nanoTime();
+    Await.until("two seconds of calls", 10, () -> Await.millisSince(startNs) > 2_000);
+    load.stop(10);
+    System.out.println("answered " + load.answered());
+    System.out.println("failed " + (load.unavailable() + load.failures().size()));
+    System.out.println("ring " + channel.ringCalls());
+    System.out.println("grpc " + channel.grpcCalls());
+    System.out.println("reason " + channel.transport().reason());
+    System.out.println("fabrics " + server.fabrics());
+    for (final String message : List.copyOf(logged)) {
+      System.out.println("logged " + message.replace('\n', ' '));
+    }
+    System.out.println("end");
+  }
+
+  /** Keeps what is logged. */
+  private static final class Recorder extends Handler {
+    private final List<String> messages;
+    private final SimpleFormatter formatter = new SimpleFormatter();
+
+    Recorder(List<String> messages) {
+      this.messages = messages;
+    }
+
+    @Override
+    public void publish(LogRecord record) {
+      messages.add(record.getLevel() + " " + formatter.formatMessage(record));
+    }
+
+    @Override
+    public void flush() {}
+
+    @Override
+    public void close() {}
+  }
+}
