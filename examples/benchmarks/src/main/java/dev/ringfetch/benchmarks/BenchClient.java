@@ -1,0 +1,115 @@
+package dev.ringfetch.benchmarks;
+
+import dev.ringfetch.examples.load.Connection;
+import dev.ringfetch.examples.load.Lookup;
+import dev.ringfetch.examples.load.Stopwatch;
+import dev.ringfetch.examples.process.Answer;
+import dev.ringfetch.examples.process.CommandLoop;
+import dev.ringfetch.index.service.IndexService;
+import dev.ringfetch.index.store.Indexes;
+import dev.ringfetch.index.v1.IndexGrpc;
+import dev.ringfetch.index.v1.IndexGrpc.IndexBlockingStub;
+import io.grpc.Channel;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** A client process: one channel, whose calls it makes and measures when asked to. */
+@Command(name = "bench-client")
+final class BenchClient implements Callable<Integer> {
+  private static final int CONNECT_SECONDS = 20;
+  private static final int SMALL = 32;
+
+  @Mixin private Connection connection;
+
+  @Option(names = "--none", description = "No transport: handler and stub in one thread.")
+  private boolean none;
+
+  private final Stopwatch stopwatch = new Stopwatch();
+  private final Map<Integer, Lookup> lookups = new HashMap<>();
+  private NullChannel nothing;
+  private IndexBlockingStub stub;
+
+  /** Runs the process. */
+  public static void main(String[] args) {
+    System.exit(new CommandLine(new BenchClient()).execute(args));
+  }
+
+  @Override
+  public Integer call() throws Exception {
+    nothing = none ? new NullChannel(new IndexService(new Indexes()).bindService()) : null;
+    final Channel channel = none ? nothing : connection.channel();
+    stub = IndexGrpc.newBlockingStub(channel);
+    Allocation.addTo(new CommandLoop())
+        .on("connect", arguments -> connect())
+        .on("calls", arguments -> calls(number(arguments, 0)))
+        .on("round", arguments -> round(number(arguments, 0), number(arguments, 1)))
+        .on("threads", arguments -> threads(number(arguments, 0), number(arguments, 1)))
+        .on("describe", arguments -> describe())
+        .run();
+    if (!none) {
+      connection.close();
+    }
+    return CommandLine.ExitCode.OK;
+  }
+
+  private static int number(List<String> arguments, int index) {
+    return Integer.parseInt(arguments.get(index));
+  }
+
+  private Lookup lookup(int length) {
+    return lookups.computeIfAbsent(length, absent -> new Lookup(stub, length));
+  }
+
+  private Answer connect() {
+    new Lookup(stub.withDeadlineAfter(CONNECT_SECONDS, TimeUnit.SECONDS), SMALL).check();
+    lookup(SMALL).check();
+    return describe();
+  }
+
+  private Answer describe() {
+    return none
+        ? new Answer().with("transport", "none").with("serverBytes", nothing.serverBytes())
+        : connection.describe();
+  }
+
+  /** Some calls of the smallest size, as many as are asked for. */
+  private Answer calls(int calls) {
+    return stopwatch.run(lookup(SMALL), calls).answer();
+  }
+
+  /** Calls of some size for some time. */
+  private Answer round(int length, int millis) {
+    lookup(length).check();
+    return stopwatch.runFor(lookup(length), millis).answer();
+  }
+
+  /** Calls of the smallest size by several threads at once, for some time. */
+  private Answer threads(int threads, int millis) throws Exception {
+    final Lookup lookup = lookup(SMALL);
+    final ExecutorService pool = Executors.newFixedThreadPool(threads);
+    try {
+      final List<Future<Double>> rates = new ArrayList<>();
+      for (int i = 0; i < threads; i++) {
+        rates.add(pool.submit(() -> new Stopwatch().runFor(lookup, millis).perSecond()));
+      }
+      double sum = 0;
+      for (final Future<Double> rate : rates) {
+        sum += rate.get();
+      }
+      return new Answer().with("perSecond", sum);
+    } finally {
+      pool.shutdown();
+    }
+  }
+}

@@ -1,0 +1,44 @@
+package dev.ringfetch.benchmarks;
+
+import dev.ringfetch.examples.process.Answer;
+import dev.ringfetch.examples.process.CommandLoop;
+import dev.ringfetch.index.service.IndexService;
+import dev.ringfetch.index.store.Indexes;
+import dev.ringfetch.rpc.RingServerBuilder;
+import io.grpc.Server;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** The server process: an index, which also tells what it costs. */
+@Command(name = "bench-server")
+final class BenchServer implements Callable<Integer> {
+  private static final int END_SECONDS = 10;
+
+  @Option(names = "--direct", description = "Run the handlers on the threads of the transport.")
+  private boolean direct;
+
+  /** Runs the process. */
+  public static void main(String[] args) {
+    System.exit(new CommandLine(new BenchServer()).execute(args));
+  }
+
+  @Override
+  public Integer call() throws Exception {
+    final RingServerBuilder builder =
+        RingServerBuilder.forPort(0).addService(new IndexService(new Indexes()));
+    if (direct) {
+      builder.directExecutor();
+    }
+    final Server server = builder.build().start();
+    Allocation.addTo(new CommandLoop())
+        .on("port", arguments -> new Answer().with("port", server.getPort()))
+        .run();
+    if (!server.shutdown().awaitTermination(END_SECONDS, TimeUnit.SECONDS)) {
+      server.shutdownNow();
+    }
+    return CommandLine.ExitCode.OK;
+  }
+}

@@ -1,0 +1,99 @@
+package dev.ringfetch.benchmarks;
+
+import io.grpc.ClientCall;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.ServerCall;
+import io.grpc.ServerMethodDefinition;
+import io.grpc.Status;
+
+/** A unary call whose server's side answers at once, within {@link #halfClose}. */
+final class NullCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
+  private final NullChannel channel;
+  private final MethodDescriptor<ReqT, RespT> method;
+  private final ServerMethodDefinition<ReqT, RespT> definition;
+  private Listener<RespT> listener;
+  private Metadata headers;
+  private Status cancelled;
+
+  NullCall(
+      NullChannel channel,
+      MethodDescriptor<ReqT, RespT> method,
+      ServerMethodDefinition<ReqT, RespT> definition) {
+    this.channel = channel;
+    this.method = method;
+    this.definition = definition;
+  }
+
+  @Override
+  public void start(Listener<RespT> listener, Metadata headers) {
+    this.listener = listener;
+    this.headers = headers;
+  }
+
+  @Override
+  public void request(int numMessages) {}
+
+  @Override
+  public void sendMessage(ReqT message) {
+    channel.requests().refill(method.streamRequest(message));
+  }
+
+  @Override
+  public void cancel(String message, Throwable cause) {
+    cancelled = Status.CANCELLED.withDescription(message).withCause(cause);
+  }
+
+  @Override
+  public void halfClose() {
+    final long before = Allocation.ofThisThread();
+    final Server server = new Server();
+    final ServerCall.Listener<ReqT> handler =
+        definition.getServerCallHandler().startCall(server, headers);
+    handler.onMessage(method.parseRequest(channel.requests()));
+    handler.onHalfClose();
+    handler.onComplete();
+    channel.countServerBytes(Allocation.ofThisThread() - before);
+    listener.onHeaders(server.headers);
+    if (cancelled == null && server.status.isOk()) {
+      listener.onMessage(method.parseResponse(channel.responses()));
+    }
+    listener.onClose(cancelled == null ? server.status : cancelled, server.trailers);
+  }
+
+  /** The other side. */
+  private final class Server extends ServerCall<ReqT, RespT> {
+    Metadata headers = new Metadata();
+    Status status = Status.INTERNAL.withDescription("the handler did not answer");
+    Metadata trailers = new Metadata();
+
+    @Override
+    public void request(int numMessages) {}
+
+    @Override
+    public void sendHeaders(Metadata headers) {
+      this.headers = headers;
+    }
+
+    @Override
+    public void sendMessage(RespT message) {
+      channel.responses().refill(method.streamResponse(message));
+    }
+
+    @Override
+    public void close(Status status, Metadata trailers) {
+      this.status = status;
+      this.trailers = trailers;
+    }
+
+    @Override
+    public boolean isCancelled() {
+      return false;
+    }
+
+    @Override
+    public MethodDescriptor<ReqT, RespT> getMethodDescriptor() {
+      return method;
+    }
+  }
+}

@@ -1,0 +1,85 @@
+package dev.ringfetch.benchmarks;
+
+import dev.ringfetch.examples.load.Connection;
+import dev.ringfetch.examples.load.Side;
+import dev.ringfetch.examples.process.Answer;
+import dev.ringfetch.examples.process.ChildProcess;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+
+/** A server process, and a client process for each contender. */
+final class Pair implements AutoCloseable {
+  private final ChildProcess server;
+  private final Map<Contender, ChildProcess> clients = new EnumMap<>(Contender.class);
+
+  private Pair(ChildProcess server) {
+    this.server = server;
+  }
+
+  /** Starts them and has every client make its first call. */
+  static Pair start(boolean direct, List<Contender> contenders, List<String> flags)
+      throws IOException {
+    final ChildProcess server =
+        ChildProcess.start(flags, BenchServer.class, direct ? List.of("--direct") : List.of());
+    final Pair pair = new Pair(server);
+    try {
+      final long port = server.ask("port").count("port");
+      for (final Contender contender : contenders) {
+        final ChildProcess client =
+            ChildProcess.start(
+                flags, BenchClient.class, arguments("localhost:" + port, contender, direct));
+        pair.clients.put(contender, client);
+        client.ask("connect");
+      }
+      return pair;
+    } catch (IOException | RuntimeException e) {
+      pair.close();
+      throw e;
+    }
+  }
+
+  private static List<String> arguments(String target, Contender contender, boolean direct) {
+    final Side side = contender == Contender.ring ? Side.ring : Side.grpc;
+    final List<String> arguments =
+        new ArrayList<>(Connection.arguments(target, side, direct, null));
+    if (contender == Contender.none) {
+      arguments.add("--none");
+    }
+    return arguments;
+  }
+
+  Answer ask(Contender contender, String command, Object... arguments) {
+    return clients.get(contender).ask(command, arguments);
+  }
+
+  Answer askServer(String command, Object... arguments) {
+    return server.ask(command, arguments);
+  }
+
+  long clientPid(Contender contender) {
+    return clients.get(contender).pid();
+  }
+
+  long serverPid() {
+    return server.pid();
+  }
+
+  /** The contenders, in one order in even rounds and in the other in odd ones. */
+  List<Contender> turn(int round) {
+    final List<Contender> contenders = new ArrayList<>(clients.keySet());
+    if (round % 2 == 1) {
+      Collections.reverse(contenders);
+    }
+    return contenders;
+  }
+
+  @Override
+  public void close() {
+    clients.values().forEach(ChildProcess::close);
+    server.close();
+  }
+}

@@ -1,0 +1,91 @@
+package dev.ringfetch.benchmarks;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** Counts what several threads get through one channel. */
+@Command(
+    name = "threads",
+    mixinStandardHelpOptions = true,
+    description = "Counts the calls of several threads by blocking stubs on one channel.")
+final class ThreadsBench implements Callable<Integer> {
+  private static final List<Contender> CONTENDERS = List.of(Contender.ring, Contender.grpc);
+
+  private final PrintStream out = System.out;
+
+  @Option(names = "--rounds", defaultValue = "5", description = "Default: ${DEFAULT-VALUE}.")
+  private int rounds;
+
+  @Option(
+      names = "--millis",
+      defaultValue = "1000",
+      description = "Length of a round. Default: ${DEFAULT-VALUE}.")
+  private int millis;
+
+  @Option(
+      names = "--warm-up",
+      defaultValue = "5000",
+      description = "Milliseconds before the first round. Default: ${DEFAULT-VALUE}.")
+  private int warmUp;
+
+  @Option(
+      names = "--threads",
+      split = ",",
+      defaultValue = "1,2,4,8",
+      description = "Default: ${DEFAULT-VALUE}.")
+  private List<Integer> threads;
+
+  @Option(names = "--default-executors", description = "Not direct ones.")
+  private boolean defaultExecutors;
+
+  @Override
+  public Integer call() throws IOException {
+    Machine.print(out);
+    out.printf(
+        "calls/s, %s executors, 32 bytes; %d rounds of %d ms, by turns; median [least .. most]%n%n",
+        defaultExecutors ? "default" : "direct", rounds, millis);
+    out.printf("%-8s %-38s %-38s %7s%n", "threads", "ring", "grpc", "ratio");
+    try (Pair pair = Pair.start(!defaultExecutors, CONTENDERS, List.of())) {
+      for (final Contender contender : CONTENDERS) {
+        pair.ask(contender, "threads", 2, warmUp);
+      }
+      for (final int count : threads) {
+        print(count, measure(pair, count));
+      }
+    }
+    return CommandLine.ExitCode.OK;
+  }
+
+  private Map<Contender, List<Double>> measure(Pair pair, int count) {
+    final Map<Contender, List<Double>> rates = new EnumMap<>(Contender.class);
+    for (int round = 0; round < rounds; round++) {
+      for (final Contender contender : pair.turn(round)) {
+        rates
+            .computeIfAbsent(contender, absent -> new ArrayList<>())
+            .add(pair.ask(contender, "threads", count, millis).figure("perSecond"));
+      }
+    }
+    return rates;
+  }
+
+  private void print(int count, Map<Contender, List<Double>> rates) {
+    final Spread ring = Spread.of(rates.get(Contender.ring), Double::doubleValue);
+    final Spread grpc = Spread.of(rates.get(Contender.grpc), Double::doubleValue);
+    out.printf(
+        Locale.ROOT,
+        "%-8d %-38s %-38s %7.1f%n",
+        count,
+        ring.text(0),
+        grpc.text(0),
+        ring.median() / grpc.median());
+  }
+}

@@ -1,0 +1,94 @@
+package dev.ringfetch.benchmarks;
+
+import dev.ringfetch.examples.load.Figures;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** Times Index.Get by blocking stub, by size of the value and by executors. */
+@Command(
+    name = "unary",
+    mixinStandardHelpOptions = true,
+    description = "Times Index.Get by blocking stub, by size of the value and by executors.")
+final class UnaryBench implements Callable<Integer> {
+  private final PrintStream out = System.out;
+
+  @Option(names = "--rounds", defaultValue = "5", description = "Default: ${DEFAULT-VALUE}.")
+  private int rounds;
+
+  @Option(
+      names = "--millis",
+      defaultValue = "1000",
+      description = "Length of a round. Default: ${DEFAULT-VALUE}.")
+  private int millis;
+
+  @Option(
+      names = "--warm-up",
+      defaultValue = "3000",
+      description = "Milliseconds before the first round of a size. Default: ${DEFAULT-VALUE}.")
+  private int warmUp;
+
+  @Option(
+      names = "--sizes",
+      split = ",",
+      defaultValue = "32,1024,65536",
+      description = "Of the value, in bytes. Default: ${DEFAULT-VALUE}.")
+  private List<Integer> sizes;
+
+  @Override
+  public Integer call() throws IOException {
+    Machine.print(out);
+    out.printf("%d rounds of %d ms, by turns; median [least .. most] of them%n%n", rounds, millis);
+    out.printf(
+        "%-9s %7s %-9s %-34s %-34s %11s %7s%n",
+        "executors", "bytes", "transport", "p50 us", "p99 us", "calls/s", "ratio");
+    for (final boolean direct : new boolean[] {true, false}) {
+      try (Pair pair = Pair.start(direct, List.of(Contender.values()), List.of())) {
+        for (final int size : sizes) {
+          print(direct ? "direct" : "default", size, measure(pair, size));
+        }
+      }
+    }
+    return CommandLine.ExitCode.OK;
+  }
+
+  private Map<Contender, List<Figures>> measure(Pair pair, int size) {
+    final Map<Contender, List<Figures>> measured = new EnumMap<>(Contender.class);
+    for (final Contender contender : pair.turn(0)) {
+      pair.ask(contender, "round", size, warmUp);
+      measured.put(contender, new ArrayList<>());
+    }
+    for (int round = 0; round < rounds; round++) {
+      for (final Contender contender : pair.turn(round)) {
+        measured.get(contender).add(Figures.parse(pair.ask(contender, "round", size, millis)));
+      }
+    }
+    return measured;
+  }
+
+  private void print(String executors, int size, Map<Contender, List<Figures>> measured) {
+    final double grpc = Spread.of(measured.get(Contender.grpc), Figures::p50Us).median();
+    measured.forEach(
+        (contender, figures) -> {
+          final Spread p50 = Spread.of(figures, Figures::p50Us);
+          out.printf(
+              Locale.ROOT,
+              "%-9s %7d %-9s %-34s %-34s %,11.0f %7.1f%n",
+              executors,
+              size,
+              contender,
+              p50.text(2),
+              Spread.of(figures, Figures::p99Us).text(2),
+              Spread.of(figures, Figures::perSecond).median(),
+              grpc / p50.median());
+        });
+  }
+}

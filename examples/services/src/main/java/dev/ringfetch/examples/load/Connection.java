@@ -1,0 +1,87 @@
+package dev.ringfetch.examples.load;
+
+import dev.ringfetch.examples.process.Answer;
+import dev.ringfetch.rpc.RingChannel;
+import dev.ringfetch.rpc.RingChannelBuilder;
+import io.grpc.ManagedChannel;
+import io.grpc.ManagedChannelBuilder;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import picocli.CommandLine.Option;
+
+/** The options of a client process, and the channel that they ask for. */
+public final class Connection {
+  private static final int END_SECONDS = 10;
+
+  @Option(names = "--target", required = true, description = "Host and port of the server.")
+  private String target;
+
+  @Option(names = "--transport", required = true, description = "${COMPLETION-CANDIDATES}.")
+  private Side side;
+
+  @Option(names = "--direct", description = "Use a direct executor.")
+  private boolean direct;
+
+  @Option(names = "--shm-directory", description = "Directory of shared memory.")
+  private Path shmDirectory;
+
+  private ManagedChannel channel;
+
+  /** The arguments that give a client process such a connection. */
+  public static List<String> arguments(
+      String target, Side side, boolean direct, Path shmDirectory) {
+    final List<String> arguments = new ArrayList<>();
+    arguments.addAll(List.of("--target", target, "--transport", side.name()));
+    if (direct) {
+      arguments.add("--direct");
+    }
+    if (shmDirectory != null) {
+      arguments.addAll(List.of("--shm-directory", shmDirectory.toString()));
+    }
+    return arguments;
+  }
+
+  /** The channel; opened when first asked for. */
+  public ManagedChannel channel() {
+    if (channel == null) {
+      final ManagedChannelBuilder<?> builder =
+          side == Side.ring ? ring() : ManagedChannelBuilder.forTarget(target);
+      if (direct) {
+        builder.directExecutor();
+      }
+      channel = builder.usePlaintext().build();
+    }
+    return channel;
+  }
+
+  private RingChannelBuilder ring() {
+    final RingChannelBuilder builder = RingChannelBuilder.forTarget(target).requireFabric();
+    if (shmDirectory != null) {
+      builder.shmDirectory(shmDirectory);
+    }
+    return builder;
+  }
+
+  /** Which transport has served so far, and how many calls. */
+  public Answer describe() {
+    if (channel() instanceof RingChannel ring) {
+      return new Answer()
+          .with("transport", ring.transport().name())
+          .with("ring", ring.transport().isRing())
+          .with("reason", ring.transport().reason())
+          .with("ringCalls", ring.ringCalls())
+          .with("grpcCalls", ring.grpcCalls());
+    }
+    return new Answer().with("transport", "grpc").with("ring", false);
+  }
+
+  /** Ends the channel. */
+  public void close() throws InterruptedException {
+    if (channel != null && !channel.shutdown().awaitTermination(END_SECONDS, TimeUnit.SECONDS)) {
+      channel.shutdownNow();
+      System.err.println("the channel does not end within " + END_SECONDS + " s: " + channel);
+    }
+  }
+}

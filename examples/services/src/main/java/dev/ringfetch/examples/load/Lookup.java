@@ -1,0 +1,43 @@
+package dev.ringfetch.examples.load;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.v1.GetRequest;
+import dev.ringfetch.index.v1.IndexGrpc.IndexBlockingStub;
+import dev.ringfetch.index.v1.PutRequest;
+import java.nio.charset.StandardCharsets;
+
+/** The call that is measured: Index.Get of an entry whose value has a given length. */
+public final class Lookup implements Runnable {
+  private final IndexBlockingStub stub;
+  private final ByteString value;
+  private final GetRequest request;
+
+  /** Writes the entry. */
+  public Lookup(IndexBlockingStub stub, int length) {
+    final byte[] bytes = new byte[length];
+    for (int i = 0; i < length; i++) {
+      bytes[i] = (byte) (i * 31 + 7);
+    }
+    this.stub = stub;
+    this.value = ByteString.copyFrom(bytes);
+    final ByteString key =
+        ByteString.copyFrom("figures/" + length + "-bytes", StandardCharsets.US_ASCII);
+    this.request = GetRequest.newBuilder().setKey(key).build();
+    final var unused = stub.put(PutRequest.newBuilder().setKey(key).setValue(value).build());
+  }
+
+  /** One call; the answer is looked at. */
+  @Override
+  public void run() {
+    if (stub.get(request).getEntry().getValue().size() != value.size()) {
+      throw new IllegalStateException("not what was stored: " + request);
+    }
+  }
+
+  /** One call whose answer is compared byte by byte. */
+  public void check() {
+    if (!stub.get(request).getEntry().getValue().equals(value)) {
+      throw new IllegalStateException("not what was stored: " + request);
+    }
+  }
+}

@@ -1,0 +1,41 @@
+package dev.ringfetch.examples.load;
+
+import java.util.concurrent.TimeUnit;
+import org.HdrHistogram.Histogram;
+
+/** Times calls, one after the other, on the thread that asks for it. */
+public final class Stopwatch {
+  private static final long LONGEST_NS = TimeUnit.SECONDS.toNanos(60);
+  private static final int DIGITS = 3;
+  private static final double NS_PER_US = 1_000;
+  private static final double NS_PER_S = 1_000_000_000;
+
+  private final Histogram latencies = new Histogram(LONGEST_NS, DIGITS);
+
+  /** Times some calls. */
+  public Figures run(Runnable call, long calls) {
+    return run(call, calls, Long.MAX_VALUE);
+  }
+
+  /** Times calls for some time. */
+  public Figures runFor(Runnable call, long millis) {
+    return run(call, Long.MAX_VALUE, TimeUnit.MILLISECONDS.toNanos(millis));
+  }
+
+  private Figures run(Runnable call, long calls, long lengthNs) {
+    latencies.reset();
+    final long startNs = System.nanoTime();
+    long beforeNs = startNs;
+    for (long done = 0; done < calls && beforeNs - startNs < lengthNs; done++) {
+      call.run();
+      final long afterNs = System.nanoTime();
+      latencies.recordValue(Math.min(afterNs - beforeNs, LONGEST_NS));
+      beforeNs = afterNs;
+    }
+    return new Figures(
+        latencies.getTotalCount(),
+        latencies.getValueAtPercentile(50) / NS_PER_US,
+        latencies.getValueAtPercentile(99) / NS_PER_US,
+        latencies.getTotalCount() * NS_PER_S / (beforeNs - startNs));
+  }
+}

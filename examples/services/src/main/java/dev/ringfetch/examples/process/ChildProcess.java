@@ -1,0 +1,164 @@
+package dev.ringfetch.examples.process;
+
+import java.io.BufferedReader;
+import java.io.BufferedWriter;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.OutputStreamWriter;
+import java.io.UncheckedIOException;
+import java.io.Writer;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+
+/**
+ * A JVM of its own, on this one's class path and with its flags. What it writes to standard error
+ * goes to ours. It is told to end when this process ends.
+ */
+public final class ChildProcess implements AutoCloseable {
+  private static final int LINE_TIMEOUT_SECONDS = 300;
+  private static final int END_TIMEOUT_SECONDS = 45;
+
+  private final String name;
+  private final Process process;
+  private final Writer input;
+  private final Thread killer;
+
+  /** What the child printed; empty at the end of its output. */
+  private final BlockingQueue<Optional<String>> output = new LinkedBlockingQueue<>();
+
+  private ChildProcess(String name, Process process) {
+    this.name = name;
+    this.process = process;
+    this.input =
+        new BufferedWriter(
+            new OutputStreamWriter(process.getOutputStream(), StandardCharsets.UTF_8));
+    this.killer = new Thread(process::destroy, "end-" + name);
+    Runtime.getRuntime().addShutdownHook(killer);
+    final Thread reader = new Thread(this::readOutput, "output-of-" + name);
+    reader.setDaemon(true);
+    reader.start();
+  }
+
+  /**
+   * Starts a JVM.
+   *
+   * @param flags of the JVM, beside those of this one.
+   * @param main class whose main method it runs.
+   * @param arguments of that method.
+   */
+  public static ChildProcess start(List<String> flags, Class<?> main, List<String> arguments)
+      throws IOException {
+    final List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
+    command.addAll(flags);
+    command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
+    command.addAll(arguments);
+    return new ChildProcess(
+        main.getSimpleName(),
+        new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start());
+  }
+
+  private void readOutput() {
+    try (BufferedReader lines =
+        new BufferedReader(
+            new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
+      for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+        output.add(Optional.of(line));
+      }
+    } catch (IOException e) {
+      // It is gone, as at the end of its output.
+    }
+    output.add(Optional.empty());
+  }
+
+  /** Id of the process. */
+  public long pid() {
+    return process.pid();
+  }
+
+  /** The next line that the child prints. */
+  public String readLine() {
+    final Optional<String> line;
+    try {
+      line = output.poll(LINE_TIMEOUT_SECONDS, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new ChildFailure("interrupted while waiting for " + name);
+    }
+    if (line == null) {
+      throw new ChildFailure(name + " says nothing for " + LINE_TIMEOUT_SECONDS + " s");
+    }
+    return line.orElseThrow(() -> new ChildFailure(name + " has ended"));
+  }
+
+  /** Has the child's {@link CommandLoop} run a command, and waits for the answer. */
+  public Answer ask(String command, Object... arguments) {
+    final String line =
+        command
+            + Arrays.stream(arguments)
+                .map(argument -> " " + argument)
+                .collect(Collectors.joining());
+    try {
+      input.write(line + "\n");
+      input.flush();
+    } catch (IOException e) {
+      throw new ChildFailure(name + " has ended: " + e.getMessage());
+    }
+    final String answer = readLine();
+    final int tab = answer.indexOf('\t');
+    if (tab < 0 || !answer.startsWith(CommandLoop.OK)) {
+      throw new ChildFailure(answer.substring(tab + 1));
+    }
+    return Answer.parse(answer.substring(tab + 1));
+  }
+
+  /** Sends SIGTERM and waits for the end. Returns the exit code: 143 if the signal ended it. */
+  public int terminate() {
+    process.destroy();
+    return awaitEnd();
+  }
+
+  private int awaitEnd() {
+    try {
+      if (!process.waitFor(END_TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
+        process.destroyForcibly();
+        throw new ChildFailure(name + " does not end within " + END_TIMEOUT_SECONDS + " s");
+      }
+    } catch (InterruptedException e) {
+      process.destroyForcibly();
+      Thread.currentThread().interrupt();
+      throw new ChildFailure("interrupted while waiting for the end of " + name);
+    }
+    try {
+      Runtime.getRuntime().removeShutdownHook(killer);
+    } catch (IllegalStateException e) {
+      // This process is ending too: the hook has run or will, and does no harm.
+    }
+    return process.exitValue();
+  }
+
+  /** Ends the child's input, which ends its command loop, and waits for the end. */
+  @Override
+  public void close() {
+    try {
+      process.getOutputStream().close();
+    } catch (IOException e) {
+      if (process.isAlive()) {
+        throw new UncheckedIOException(e);
+      }
+    }
+    if (process.isAlive()) {
+      awaitEnd();
+    }
+  }
+}

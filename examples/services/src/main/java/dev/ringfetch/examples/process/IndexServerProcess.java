@@ -1,0 +1,78 @@
+package dev.ringfetch.examples.process;
+
+import dev.ringfetch.index.IndexServer;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** The index server, in a process of its own, on a port that was free. */
+public final class IndexServerProcess implements AutoCloseable {
+  private static final Pattern PORT = Pattern.compile("\\bport (\\d+)");
+
+  /** What the JVM answers to SIGTERM: 128 and the signal's number. */
+  private static final int TERMINATED = 143;
+
+  private final ChildProcess process;
+  private final int port;
+  private boolean ended;
+
+  private IndexServerProcess(ChildProcess process, int port) {
+    this.process = process;
+    this.port = port;
+  }
+
+  /**
+   * Starts a server and waits until it listens.
+   *
+   * @param direct whether handlers run on the threads of the transport.
+   * @param shmDirectory directory of shared memory, null for the usual one.
+   */
+  public static IndexServerProcess start(boolean direct, Path shmDirectory) throws IOException {
+    final List<String> arguments = new ArrayList<>(List.of("--port", "0"));
+    if (direct) {
+      arguments.add("--direct");
+    }
+    if (shmDirectory != null) {
+      arguments.addAll(List.of("--shm-directory", shmDirectory.toString()));
+    }
+    final ChildProcess process = ChildProcess.start(List.of(), IndexServer.class, arguments);
+    final String line = process.readLine();
+    final Matcher port = PORT.matcher(line);
+    if (!port.find()) {
+      process.terminate();
+      throw new ChildFailure("no port in what the index server says: " + line);
+    }
+    return new IndexServerProcess(process, Integer.parseInt(port.group(1)));
+  }
+
+  /** Where it listens. */
+  public int port() {
+    return port;
+  }
+
+  /** What clients connect to. */
+  public String target() {
+    return "localhost:" + port;
+  }
+
+  /** Id of the process. */
+  public long pid() {
+    return process.pid();
+  }
+
+  /** Sends SIGTERM and waits; says whether the server ended the way it should. */
+  public boolean stop() {
+    ended = true;
+    return process.terminate() == TERMINATED;
+  }
+
+  @Override
+  public void close() {
+    if (!ended) {
+      stop();
+    }
+  }
+}

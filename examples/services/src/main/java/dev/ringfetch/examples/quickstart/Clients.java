@@ -1,0 +1,151 @@
+package dev.ringfetch.examples.quickstart;
+
+import dev.ringfetch.examples.load.Connection;
+import dev.ringfetch.examples.load.Figures;
+import dev.ringfetch.examples.load.Side;
+import dev.ringfetch.examples.process.Answer;
+import dev.ringfetch.examples.process.ChildFailure;
+import dev.ringfetch.examples.process.ChildProcess;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+
+/** The client processes of one server, one for each transport that can be used. */
+final class Clients implements AutoCloseable {
+  private final String target;
+  private final boolean direct;
+  private final Path shmDirectory;
+  private final Map<Side, ChildProcess> processes = new EnumMap<>(Side.class);
+  private String obstacle;
+
+  Clients(String target, boolean direct, Path shmDirectory) {
+    this.target = target;
+    this.direct = direct;
+    this.shmDirectory = shmDirectory;
+  }
+
+  /** Starts one for each transport and makes its first call; a ring may turn out not to be had. */
+  void connect() throws IOException {
+    for (final Side side : Side.values()) {
+      final ChildProcess process = start(side);
+      try {
+        process.ask("connect");
+        processes.put(side, process);
+      } catch (ChildFailure e) {
+        process.close();
+        if (side != Side.ring) {
+          throw e;
+        }
+        obstacle = e.getMessage();
+      }
+    }
+  }
+
+  private ChildProcess start(Side side) throws IOException {
+    return ChildProcess.start(
+        List.of(),
+        QuickstartClient.class,
+        Connection.arguments(target, side, direct, shmDirectory));
+  }
+
+  /** Why there is no ring, or null. */
+  String obstacle() {
+    return obstacle;
+  }
+
+  /** The transports that can be used. */
+  List<Side> sides() {
+    return List.copyOf(processes.keySet());
+  }
+
+  /** The one that shows what there is to show: the ring's where there is one. */
+  Side best() {
+    return sides().get(0);
+  }
+
+  /** Has a client do something. */
+  Answer ask(Side side, String command, Object... arguments) {
+    return processes.get(side).ask(command, arguments);
+  }
+
+  /** Writes all entries, by a process that does nothing else. */
+  Answer load() throws IOException {
+    try (ChildProcess loader = start(best())) {
+      loader.ask("connect");
+      return loader.ask("load");
+    }
+  }
+
+  /** Reads all entries back, over every transport, the transports by turns. */
+  Map<Side, Comparison> compare(int parts) {
+    final Map<Side, Comparison> compared = new EnumMap<>(Side.class);
+    for (int part = 0; part < parts; part++) {
+      for (final Side side : turn(part)) {
+        final Answer answer = ask(side, "compare", part, parts);
+        compared.merge(
+            side,
+            new Comparison(answer.count("compared"), answer.count("mismatches")),
+            Comparison::plus);
+      }
+    }
+    return compared;
+  }
+
+  /** Measures look-ups, the transports by turns; the figures are medians over the rounds. */
+  Map<Side, Figures> measure(int warmUp, int rounds, int calls) {
+    final Map<Side, List<Figures>> measured = new EnumMap<>(Side.class);
+    for (final Side side : sides()) {
+      ask(side, "measure", warmUp);
+      measured.put(side, new ArrayList<>());
+    }
+    for (int round = 0; round < rounds; round++) {
+      for (final Side side : turn(round)) {
+        measured.get(side).add(Figures.parse(ask(side, "measure", calls)));
+      }
+    }
+    final Map<Side, Figures> medians = new EnumMap<>(Side.class);
+    measured.forEach((side, figures) -> medians.put(side, Figures.median(figures)));
+    return medians;
+  }
+
+  /** The transports, first one first in one round, last one first in the next. */
+  private List<Side> turn(int round) {
+    final List<Side> sides = new ArrayList<>(sides());
+    if (round % 2 == 1) {
+      Collections.reverse(sides);
+    }
+    return sides;
+  }
+
+  /** True if there was a ring and it carried every call of the ring's client. */
+  boolean ringServed() {
+    if (!processes.containsKey(Side.ring)) {
+      return false;
+    }
+    final Answer ring = ask(Side.ring, "describe");
+    return Boolean.parseBoolean(ring.text("ring"))
+        && ring.count("ringCalls") > 0
+        && ring.count("grpcCalls") == 0;
+  }
+
+  @Override
+  public void close() {
+    processes.values().forEach(ChildProcess::close);
+  }
+
+  /**
+   * What reading back gave.
+   *
+   * @param entries how many were read.
+   * @param mismatches how many of them were not there or not as written.
+   */
+  record Comparison(long entries, long mismatches) {
+    Comparison plus(Comparison other) {
+      return new Comparison(entries + other.entries, mismatches + other.mismatches);
+    }
+  }
+}

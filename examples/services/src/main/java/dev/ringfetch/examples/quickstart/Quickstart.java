@@ -1,0 +1,192 @@
+package dev.ringfetch.examples.quickstart;
+
+import com.google.errorprone.annotations.FormatMethod;
+import dev.ringfetch.examples.load.Figures;
+import dev.ringfetch.examples.load.Side;
+import dev.ringfetch.examples.process.Answer;
+import dev.ringfetch.examples.process.ChildFailure;
+import dev.ringfetch.examples.process.IndexServerProcess;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Base64;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/**
+ * Puts where each class of the running JDK lies into an index server, reads all of it back over a
+ * ring and over gRPC, and measures both. Server and clients are processes of their own.
+ */
+@Command(
+    name = "quickstart",
+    mixinStandardHelpOptions = true,
+    sortOptions = false,
+    description = "Loads an index with the classes of this JDK; reads it over a ring and gRPC.",
+    footer = {
+      "",
+      "The last line is for scripts. The exit code is 0 only if a ring served and every",
+      "entry was read back as written, over the ring and over gRPC."
+    })
+public final class Quickstart implements Callable<Integer> {
+  private static final String SAMPLE = "java.util.concurrent.ConcurrentHashMap";
+  private static final int COMPARE_ROUNDS = 4;
+
+  private final PrintStream out = System.out;
+
+  @Option(names = "--keep", description = "Leave the server up until interrupted.")
+  private boolean keep;
+
+  @Option(
+      names = "--rounds",
+      defaultValue = "5",
+      description = "Rounds of measuring. Default: ${DEFAULT-VALUE}.")
+  private int rounds;
+
+  @Option(
+      names = "--calls",
+      defaultValue = "20000",
+      description = "Calls in a round. Default: ${DEFAULT-VALUE}.")
+  private int calls;
+
+  @Option(
+      names = "--warm-up",
+      defaultValue = "10000",
+      description = "Calls before the first round. Default: ${DEFAULT-VALUE}.")
+  private int warmUp;
+
+  @Option(
+      names = "--shm-directory",
+      paramLabel = "PATH",
+      description = "Directory of shared memory. Default: /dev/shm.")
+  private Path shmDirectory;
+
+  /** Runs it; ends the JVM. */
+  public static void main(String[] args) {
+    System.exit(new CommandLine(new Quickstart()).execute(args));
+  }
+
+  @Override
+  public Integer call() throws IOException, InterruptedException {
+    try (IndexServerProcess server = IndexServerProcess.start(true, shmDirectory)) {
+      say("index server: process %d, port %d", server.pid(), server.port());
+      final boolean passed = run(server);
+      if (keep) {
+        new CountDownLatch(1).await();
+      }
+      return passed ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
+    } catch (ChildFailure e) {
+      System.err.println("quickstart: " + e.getMessage());
+      return CommandLine.ExitCode.SOFTWARE;
+    }
+  }
+
+  /** Does all of it; says whether all was well. */
+  private boolean run(IndexServerProcess server) throws IOException {
+    final Map<Side, Clients.Comparison> compared;
+    final Map<Side, Figures> figures;
+    final boolean ringServed;
+    final Table table = new Table(out);
+    try (Clients clients = new Clients(server.target(), true, shmDirectory)) {
+      connect(clients);
+      final long startNs = System.nanoTime();
+      final Answer loaded = clients.load();
+      say(
+          "loaded: %,d classes of JDK %s over %s in %.1f s, %,d of them new to the index",
+          loaded.count("entries"),
+          Runtime.version(),
+          transport(clients),
+          (System.nanoTime() - startNs) / 1e9,
+          loaded.count("created"));
+      compared = clients.compare(COMPARE_ROUNDS);
+      compared.forEach(
+          (side, comparison) ->
+              say(
+                  "read back over %s: %,d entries, %,d mismatches",
+                  side == Side.ring ? "the ring" : "gRPC",
+                  comparison.entries(),
+                  comparison.mismatches()));
+      sample(clients);
+      say("measuring: %d rounds of %,d calls by turns, twice", rounds, calls);
+      figures = clients.measure(warmUp, rounds, calls);
+      ringServed = clients.ringServed();
+    }
+    table.head();
+    table.rows("direct", figures);
+    table.rows("default", measureDefault());
+    say("");
+    boolean ended = true;
+    if (keep) {
+      tellHowToAsk(server);
+    } else {
+      ended = server.stop();
+      say("index server: %s", ended ? "ended by SIGTERM, as it should" : "did not end well");
+    }
+    final long mismatches =
+        compared.values().stream().mapToLong(Clients.Comparison::mismatches).sum();
+    say(
+        "RESULT transport=%s entries=%d mismatches=%d ring_p50_us=%s grpc_p50_us=%s ratio=%s",
+        ringServed ? "shm" : "grpc",
+        compared.get(Side.grpc).entries(),
+        mismatches,
+        Table.median(figures, Side.ring),
+        Table.median(figures, Side.grpc),
+        Table.ratio(figures));
+    return ringServed && ended && mismatches == 0;
+  }
+
+  private void connect(Clients clients) throws IOException {
+    clients.connect();
+    if (clients.obstacle() == null) {
+      say("ring: %s", clients.ask(Side.ring, "describe").text("reason"));
+    } else {
+      say("no ring can be used, so this is gRPC alone: %s", clients.obstacle());
+    }
+  }
+
+  private void sample(Clients clients) {
+    final String[] value =
+        clients.ask(clients.best(), "sample", SAMPLE).text("value").split(" ", 0);
+    if (value.length == 3) {
+      say(
+          "where is %s? In module %s, at %s, %s bytes (answered over %s)",
+          SAMPLE, value[0], value[1], value[2], transport(clients));
+    } else {
+      say("where is %s? Not in the index", SAMPLE);
+    }
+  }
+
+  private static String transport(Clients clients) {
+    return clients.ask(clients.best(), "describe").text("transport");
+  }
+
+  /** The same with gRPC's default executors on both sides, for which there is a second server. */
+  private Map<Side, Figures> measureDefault() throws IOException {
+    try (IndexServerProcess server = IndexServerProcess.start(false, shmDirectory);
+        Clients clients = new Clients(server.target(), false, shmDirectory)) {
+      clients.connect();
+      return clients.measure(warmUp, rounds, calls);
+    }
+  }
+
+  private void tellHowToAsk(IndexServerProcess server) {
+    final String key =
+        Base64.getEncoder().encodeToString(SAMPLE.getBytes(StandardCharsets.US_ASCII));
+    say("The index server stays up until you interrupt this. It takes and gives bytes as base64:");
+    say("  grpcurl -plaintext localhost:%d list", server.port());
+    say(
+        "  grpcurl -plaintext -d '{\"key\":\"%s\"}' localhost:%d ringfetch.index.v1.Index/Get",
+        key, server.port());
+  }
+
+  @FormatMethod
+  private void say(String format, Object... arguments) {
+    out.printf(Locale.ROOT, format + "%n", arguments);
+    out.flush();
+  }
+}
