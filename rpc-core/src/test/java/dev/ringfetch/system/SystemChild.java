@@ -121,8 +121,9 @@ final class SystemChild implements AutoCloseable {
 
   /** Sends a signal by its name, for example STOP. */
   void signal(String name) throws Exception {
+    // The shell's own: the program of that name is not on every machine.
     final Process kill =
-        new ProcessBuilder("kill", "-" + name, Long.toString(pid())).inheritIO().start();
+        new ProcessBuilder("sh", "-c", "kill -" + name + " " + pid()).inheritIO().start();
     if (kill.waitFor() != 0) {
       throw new IOException("kill -" + name + " " + pid() + ": " + kill.exitValue());
     }

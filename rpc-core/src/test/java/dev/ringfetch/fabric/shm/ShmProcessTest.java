@@ -202,6 +202,9 @@ class ShmProcessTest {
     } catch (IOException e) {
       canMount = false;
     }
+    if (!canMount) {
+      System.out.println("shm: " + task + " on " + mountOptions + " not tested: no mount namespace");
+    }
     assumeTrue(canMount, "this user cannot mount a tmpfs in a namespace of its own");
     return closeLater(ShmChild.startAfter(mount, parent, task));
   }
