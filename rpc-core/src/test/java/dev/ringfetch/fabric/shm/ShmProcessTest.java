@@ -203,7 +203,8 @@ class ShmProcessTest {
       canMount = false;
     }
     if (!canMount) {
-      System.out.println("shm: " + task + " on " + mountOptions + " not tested: no mount namespace");
+      System.out.println(
+          "shm: " + task + " on " + mountOptions + " not tested: no mount namespace");
     }
     assumeTrue(canMount, "this user cannot mount a tmpfs in a namespace of its own");
     return closeLater(ShmChild.startAfter(mount, parent, task));
