@@ -7,10 +7,6 @@ import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
 
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
-import dev.ringfetch.ring.ArenaDescriptor;
-import dev.ringfetch.ring.ControlFlyweight;
-import dev.ringfetch.ring.RingPoller;
-import dev.ringfetch.ring.RingWriter;
 import dev.ringfetch.session.ClientStream.Outcome;
 import dev.ringfetch.session.ClientStream.State;
 import java.io.IOException;
@@ -48,46 +44,7 @@ public final class ClientSession extends Session {
       Poller poller,
       SessionContext context,
       Listener listener) {
-    this(
-        queuePair,
-        geometry,
-        poller,
-        context,
-        listener,
-        new ControlFlyweight(queuePair, ArenaDescriptor.CLIENT_CONTROL_OFFSET),
-        new ControlFlyweight(queuePair, ArenaDescriptor.SERVER_CONTROL_OFFSET));
-  }
-
-  private ClientSession(
-      QueuePair queuePair,
-      Geometry geometry,
-      Poller poller,
-      SessionContext context,
-      Listener listener,
-      ControlFlyweight ownControl,
-      ControlFlyweight peerControl) {
-    super(
-        queuePair,
-        new RingWriter(
-            queuePair,
-            ArenaDescriptor.REQUEST_RING_OFFSET,
-            geometry.requestRingLength(),
-            geometry.epoch(),
-            geometry.requestPosition(),
-            peerControl),
-        new RingPoller(
-            queuePair.memory(),
-            ArenaDescriptor.responseRingOffset(geometry.requestRingLength()),
-            geometry.responseRingLength(),
-            geometry.epoch(),
-            geometry.responsePosition(),
-            ownControl),
-        ownControl,
-        peerControl,
-        geometry.requestRingLength(),
-        geometry.maxFrameLength(),
-        poller,
-        context);
+    super(RingPair.ofClient(queuePair, geometry), poller, context);
     this.maxStreams = geometry.maxStreams();
     this.streams = new ClientStream[maxStreams + 1];
     this.free = new FreeList(maxStreams + 1);

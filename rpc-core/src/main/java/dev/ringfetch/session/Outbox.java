@@ -30,29 +30,17 @@ final class Outbox {
   private boolean blocked;
   private boolean unsolicited;
 
-  /**
-   * Creates the outbox.
-   *
-   * @param ring of the other direction: frames acknowledge its position.
-   * @param maxFrameLength longest frame in bytes.
-   */
-  Outbox(
-      Session session,
-      QueuePair queuePair,
-      RingWriter writer,
-      RingPoller ring,
-      ControlFlyweight ownControl,
-      ControlFlyweight peerControl,
-      int maxFrameLength) {
+  /** Creates the outbox; frames acknowledge the position of the ring of the other direction. */
+  Outbox(Session session, RingPair rings) {
     this.session = session;
-    this.queuePair = queuePair;
+    this.queuePair = rings.queuePair();
     this.memory = queuePair.memory();
-    this.writer = writer;
-    this.ring = ring;
-    this.ownControl = ownControl;
-    this.peerControl = peerControl;
+    this.writer = rings.writer();
+    this.ring = rings.poller();
+    this.ownControl = rings.ownControl();
+    this.peerControl = rings.peerControl();
     this.maxPayload =
-        maxFrameLength / FrameDescriptor.SLOT_LENGTH * FrameDescriptor.SLOT_LENGTH
+        rings.maxFrameLength() / FrameDescriptor.SLOT_LENGTH * FrameDescriptor.SLOT_LENGTH
             - FrameDescriptor.OVERHEAD;
   }
 

@@ -15,10 +15,6 @@ import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
 
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
-import dev.ringfetch.ring.ArenaDescriptor;
-import dev.ringfetch.ring.ControlFlyweight;
-import dev.ringfetch.ring.RingPoller;
-import dev.ringfetch.ring.RingWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 
@@ -69,48 +65,7 @@ public final class ServerSession extends Session {
       SessionContext context,
       Acceptor acceptor,
       Listener listener) {
-    this(
-        queuePair,
-        geometry,
-        poller,
-        context,
-        acceptor,
-        listener,
-        new ControlFlyweight(queuePair, ArenaDescriptor.SERVER_CONTROL_OFFSET),
-        new ControlFlyweight(queuePair, ArenaDescriptor.CLIENT_CONTROL_OFFSET));
-  }
-
-  private ServerSession(
-      QueuePair queuePair,
-      Geometry geometry,
-      Poller poller,
-      SessionContext context,
-      Acceptor acceptor,
-      Listener listener,
-      ControlFlyweight ownControl,
-      ControlFlyweight peerControl) {
-    super(
-        queuePair,
-        new RingWriter(
-            queuePair,
-            ArenaDescriptor.responseRingOffset(geometry.requestRingLength()),
-            geometry.responseRingLength(),
-            geometry.epoch(),
-            geometry.responsePosition(),
-            peerControl),
-        new RingPoller(
-            queuePair.memory(),
-            ArenaDescriptor.REQUEST_RING_OFFSET,
-            geometry.requestRingLength(),
-            geometry.epoch(),
-            geometry.requestPosition(),
-            ownControl),
-        ownControl,
-        peerControl,
-        geometry.responseRingLength(),
-        geometry.maxFrameLength(),
-        poller,
-        context);
+    super(RingPair.ofServer(queuePair, geometry), poller, context);
     this.streams = new ServerStream[geometry.maxStreams() + 1];
     this.closedIds = new int[geometry.maxStreams() + 1];
     this.maxInboundLength = context.maxInboundLength();

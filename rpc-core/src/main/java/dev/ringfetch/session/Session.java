@@ -1,8 +1,6 @@
 package dev.ringfetch.session;
 
-import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
-import dev.ringfetch.ring.ControlFlyweight;
 import dev.ringfetch.ring.RingPoller;
 import dev.ringfetch.ring.RingWriter;
 import java.util.ArrayList;
@@ -23,29 +21,23 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   /** {@link #service} found the session owned by another thread. */
   static final int NOT_OWNER = -1;
 
-  private static final int POLL_LIMIT = 64;
   private static final int LEAVE_TRIES = 16;
 
   final QueuePair queuePair;
-  final MemoryRegion memory;
   final RingWriter writer;
   final RingPoller ring;
-  final ControlFlyweight ownControl;
-  final ControlFlyweight peerControl;
   final Poller poller;
   final NanoClock clock;
+  final Inbox inbox;
   final Outbox outbox;
   final DeadlineQueue deadlines = new DeadlineQueue();
   final long spinNs;
 
   private final Ownership ownership = new Ownership();
   private final OperationQueue operations = new OperationQueue();
-  private final long tellThreshold;
 
   private Stream readyHead;
   private Stream readyTail;
-  private boolean armed;
-  private boolean violated;
   private ArrayList<Runnable> afterRelease;
   private volatile boolean missed; // the poller came while another thread was about to leave
   private volatile boolean attention;
@@ -57,35 +49,15 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   boolean active;
   long lastWorkNs;
 
-  Session(
-      QueuePair queuePair,
-      RingWriter writer,
-      RingPoller ring,
-      ControlFlyweight ownControl,
-      ControlFlyweight peerControl,
-      int writeRingLength,
-      int maxFrameLength,
-      Poller poller,
-      SessionContext context) {
-    this.queuePair = queuePair;
-    this.memory = queuePair.memory();
-    this.writer = writer;
-    this.ring = ring;
-    this.ownControl = ownControl;
-    this.peerControl = peerControl;
+  Session(RingPair rings, Poller poller, SessionContext context) {
+    this.queuePair = rings.queuePair();
+    this.writer = rings.writer();
+    this.ring = rings.poller();
     this.poller = poller;
     this.clock = context.clock();
     this.spinNs = context.spinNs();
-    this.outbox =
-        new Outbox(
-            this,
-            queuePair,
-            writer,
-            ring,
-            ownControl,
-            peerControl,
-            Math.min(maxFrameLength, writeRingLength));
-    this.tellThreshold = Math.max(1, ring.slots() / 4);
+    this.inbox = new Inbox(this, rings);
+    this.outbox = new Outbox(this, rings);
   }
 
   /** What a stream asks for; owner. */
@@ -341,7 +313,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
         return done;
       }
       if (poll) {
-        done += pollRing();
+        done += inbox.poll();
       }
       done += expireDeadlines();
       onRound();
@@ -353,20 +325,6 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
       failed(t);
     }
     return done;
-  }
-
-  private int pollRing() {
-    final int frames = ring.poll(this, POLL_LIMIT);
-    if (frames == RingPoller.PROTOCOL_VIOLATION) {
-      violated = true;
-      requestEnd("the peer broke the protocol");
-      return 0;
-    }
-    if (frames > 0) {
-      memory.verify(); // before anybody is told of what these frames brought
-    }
-    creditPeer();
-    return frames;
   }
 
   private void failed(Throwable t) {
@@ -418,44 +376,19 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
     return done;
   }
 
-  /** Tells the peer what was consumed: now and then, and at once when it waits for that. */
-  private void creditPeer() {
-    final long untold = ring.untold();
-    if (untold != 0 && (untold >= tellThreshold || peerControl.blocked())) {
-      tellConsumed();
-    }
-  }
-
-  private void tellConsumed() {
-    ring.tellConsumed();
-    memory.fullFence();
-    if (peerControl.blocked() && peerControl.sleeping()) {
-      queuePair.ringDoorbell();
-    }
-  }
-
   /**
    * Makes the peer ring from now on; owner.
    *
    * @return false when there is something to do at once.
    */
   final boolean arm() {
-    if (armed) {
-      return true;
-    }
     try {
-      armed = true;
-      missed = false; // a ring from before is answered by the look at the ring below
-      ring.tellConsumed();
-      ownControl.sleeping(true);
-      memory.fullFence();
-      if (ring.hasNext()) {
-        disarm();
-        return false;
+      if (inbox.isArmed()) {
+        return true;
       }
-      memory.verify();
-      if (peerControl.blocked() && peerControl.sleeping()) {
-        queuePair.ringDoorbell();
+      missed = false; // what the poller came for is answered by the look that follows
+      if (!inbox.arm()) {
+        return false;
       }
       if (outbox.isBlocked()) {
         outbox.flush();
@@ -468,24 +401,19 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
 
   /** Stops the peer from ringing, because this thread polls; owner. */
   final void disarm() {
-    if (armed && !ended) {
-      try {
-        armed = false;
-        ownControl.sleeping(false);
-      } catch (Throwable t) {
-        failed(t);
-      }
+    if (ended) {
+      return;
+    }
+    try {
+      inbox.disarm();
+    } catch (Throwable t) {
+      failed(t);
     }
   }
 
   /** Ends on the owner's side: what is committed first, then the rest is told. */
   private void endNow() {
-    int left =
-        violated ? 0 : ring.slots(); // as many as can be committed by a peer that keeps to it
-    while (left > 0) {
-      final int frames = ring.poll(this, Math.min(left, POLL_LIMIT));
-      left = frames > 0 ? left - frames : 0;
-    }
+    inbox.drain();
     finish();
   }
 

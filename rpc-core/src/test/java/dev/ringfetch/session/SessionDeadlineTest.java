@@ -8,6 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.fabric.Doorbell;
+import dev.ringfetch.fabric.HeapFabric;
+import dev.ringfetch.ring.ArenaDescriptor;
+import dev.ringfetch.ring.ControlFlyweight;
 import dev.ringfetch.ring.FrameDescriptor;
 import dev.ringfetch.session.ClientStream.Outcome;
 import dev.ringfetch.session.SessionSteps.Call;
@@ -175,13 +178,13 @@ class SessionDeadlineTest {
   private static final class BusySession extends Session {
     BusySession(SessionSteps steps) {
       super(
-          new dev.ringfetch.fabric.HeapFabric(1024).client(),
-          steps.client.writer,
-          steps.client.ring,
-          steps.client.ownControl,
-          steps.client.peerControl,
-          1024,
-          64,
+          new RingPair(
+              new HeapFabric(1024).client(),
+              steps.client.writer,
+              steps.client.ring,
+              new ControlFlyweight(steps.fabric.client(), ArenaDescriptor.CLIENT_CONTROL_OFFSET),
+              new ControlFlyweight(steps.fabric.client(), ArenaDescriptor.SERVER_CONTROL_OFFSET),
+              64),
           steps.clientPoller,
           new SessionContext().clock(steps::nowNs));
     }

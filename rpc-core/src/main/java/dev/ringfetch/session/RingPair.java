@@ -1,0 +1,76 @@
+package dev.ringfetch.session;
+
+import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.ring.ArenaDescriptor;
+import dev.ringfetch.ring.ControlFlyweight;
+import dev.ringfetch.ring.RingPoller;
+import dev.ringfetch.ring.RingWriter;
+
+/**
+ * One side's ends of a session's two rings, with the control lines beside them.
+ *
+ * @param queuePair that leads to the peer.
+ * @param writer of the ring that the peer polls.
+ * @param poller of the ring that the peer writes.
+ * @param ownControl line that this side writes.
+ * @param peerControl line that the peer writes.
+ * @param maxFrameLength longest frame that may be written, in bytes.
+ */
+record RingPair(
+    QueuePair queuePair,
+    RingWriter writer,
+    RingPoller poller,
+    ControlFlyweight ownControl,
+    ControlFlyweight peerControl,
+    int maxFrameLength) {
+
+  /** The client writes the request ring and polls the response ring. */
+  static RingPair ofClient(QueuePair queuePair, Geometry geometry) {
+    final var own = new ControlFlyweight(queuePair, ArenaDescriptor.CLIENT_CONTROL_OFFSET);
+    final var peer = new ControlFlyweight(queuePair, ArenaDescriptor.SERVER_CONTROL_OFFSET);
+    return new RingPair(
+        queuePair,
+        new RingWriter(
+            queuePair,
+            ArenaDescriptor.REQUEST_RING_OFFSET,
+            geometry.requestRingLength(),
+            geometry.epoch(),
+            geometry.requestPosition(),
+            peer),
+        new RingPoller(
+            queuePair.memory(),
+            ArenaDescriptor.responseRingOffset(geometry.requestRingLength()),
+            geometry.responseRingLength(),
+            geometry.epoch(),
+            geometry.responsePosition(),
+            own),
+        own,
+        peer,
+        Math.min(geometry.maxFrameLength(), geometry.requestRingLength()));
+  }
+
+  /** The server polls the request ring and writes the response ring. */
+  static RingPair ofServer(QueuePair queuePair, Geometry geometry) {
+    final var own = new ControlFlyweight(queuePair, ArenaDescriptor.SERVER_CONTROL_OFFSET);
+    final var peer = new ControlFlyweight(queuePair, ArenaDescriptor.CLIENT_CONTROL_OFFSET);
+    return new RingPair(
+        queuePair,
+        new RingWriter(
+            queuePair,
+            ArenaDescriptor.responseRingOffset(geometry.requestRingLength()),
+            geometry.responseRingLength(),
+            geometry.epoch(),
+            geometry.responsePosition(),
+            peer),
+        new RingPoller(
+            queuePair.memory(),
+            ArenaDescriptor.REQUEST_RING_OFFSET,
+            geometry.requestRingLength(),
+            geometry.epoch(),
+            geometry.requestPosition(),
+            own),
+        own,
+        peer,
+        Math.min(geometry.maxFrameLength(), geometry.responseRingLength()));
+  }
+}
