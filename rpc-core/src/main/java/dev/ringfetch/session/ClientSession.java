@@ -11,6 +11,7 @@ import dev.ringfetch.session.ClientStream.Outcome;
 import dev.ringfetch.session.ClientStream.State;
 import java.io.IOException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
  * The client's side of a session: sends requests, polls for responses.
@@ -24,7 +25,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 public final class ClientSession extends Session {
   private static final int ACQUIRE_TRIES = 100;
 
-  private final ClientStream[] streams;
+  private final AtomicReferenceArray<ClientStream> streams;
   private final FreeList free;
   private final AtomicInteger unused = new AtomicInteger(1);
   private final int maxStreams;
@@ -46,7 +47,7 @@ public final class ClientSession extends Session {
       Listener listener) {
     super(RingPair.ofClient(queuePair, geometry), poller, context);
     this.maxStreams = geometry.maxStreams();
-    this.streams = new ClientStream[maxStreams + 1];
+    this.streams = new AtomicReferenceArray<>(maxStreams + 1);
     this.free = new FreeList(maxStreams + 1);
     this.listener = listener;
   }
@@ -55,7 +56,7 @@ public final class ClientSession extends Session {
   public ClientStream open() {
     final int index = free.take();
     if (index != FreeList.NONE) {
-      return streams[index];
+      return streams.get(index);
     }
     if (unused.get() > maxStreams) {
       return null;
@@ -66,7 +67,7 @@ public final class ClientSession extends Session {
       return null;
     }
     final ClientStream stream = new ClientStream(fresh);
-    streams[fresh] = stream; // the owner sees it through the queue of operations
+    streams.set(fresh, stream);
     return stream;
   }
 
@@ -121,33 +122,53 @@ public final class ClientSession extends Session {
 
   /** Polls as the owner, then leaves. False when there is more to do. */
   private boolean poll(ClientStream stream) {
-    final long start = clock.nanoTime();
-    final Thread thread = Thread.currentThread();
-    for (; ; ) {
-      disarm();
-      work(true);
-      if (stream.ended || hasEnded()) {
+    final long startNs = clock.nanoTime();
+    boolean over = false;
+    while (!over) {
+      try {
+        over = pollUntilNews(stream, startNs);
+      } catch (Throwable t) { // see failed
+        failed(t);
         break;
       }
-      if (!nothingReadyBut(stream)) {
+      if (!over) {
         releaseAndTell();
         if (!tryAcquire()) {
           return true; // the duty has passed to another thread
         }
-        continue;
       }
-      if (clock.nanoTime() - start >= spinNs || thread.isInterrupted()) {
-        break;
+    }
+    return !leave();
+  }
+
+  /**
+   * Polls as the owner.
+   *
+   * @return true when the stream or the time has ended, false when others are to be told first.
+   */
+  private boolean pollUntilNews(ClientStream stream, long startNs) {
+    final Thread thread = Thread.currentThread();
+    while (true) {
+      disarm();
+      work(true);
+      if (stream.ended
+          || hasEnded()
+          || clock.nanoTime() - startNs >= spinNs
+          || thread.isInterrupted()) {
+        return true;
+      }
+      if (!nothingReadyBut(stream)) {
+        return false;
       }
       Thread.onSpinWait();
     }
-    return !leave();
   }
 
   /** Cancels a stream and lets go of it. It is told nothing more. */
   public void cancel(ClientStream stream) {
     submit(stream, ClientStream.CANCEL);
     drive();
+    poller.told(this);
   }
 
   /**
@@ -276,7 +297,7 @@ public final class ClientSession extends Session {
       return flags == DRAIN;
     }
     final int index = streamId & Stream.INDEX_MASK;
-    final ClientStream stream = index < streams.length ? streams[index] : null;
+    final ClientStream stream = index < streams.length() ? streams.get(index) : null;
     if (stream == null || stream.id != streamId || !awaitsFrames(stream)) {
       return false;
     }
@@ -331,9 +352,9 @@ public final class ClientSession extends Session {
   @Override
   void onEnd() {
     pending = 0;
-    final int last = Math.min(unused.get(), streams.length);
+    final int last = Math.min(unused.get(), streams.length());
     for (int index = 1; index < last; index++) {
-      final ClientStream stream = streams[index];
+      final ClientStream stream = streams.get(index);
       if (stream != null && stream.state != State.IDLE && stream.state != State.DONE) {
         deadlines.remove(stream);
         if (stream.ended) {

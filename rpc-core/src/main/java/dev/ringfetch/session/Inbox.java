@@ -42,9 +42,6 @@ final class Inbox {
       session.requestEnd("the peer broke the protocol");
       return 0;
     }
-    if (frames > 0) {
-      memory.verify(); // before anybody is told of what these frames brought
-    }
     creditPeer();
     return frames;
   }
@@ -74,6 +71,11 @@ final class Inbox {
     }
   }
 
+  /** True when there is a frame, or the padding before one. */
+  boolean hasNext() {
+    return ring.hasNext();
+  }
+
   /** True while the peer is to ring. */
   boolean isArmed() {
     return armed;
@@ -93,7 +95,6 @@ final class Inbox {
       disarm();
       return false;
     }
-    memory.verify();
     wakeBlockedPeer();
     return true;
   }

@@ -83,6 +83,7 @@ final class Outbox {
    */
   int flush() {
     if (line.isEmpty()) {
+      unblock();
       return 0;
     }
     final long before = writer.position();
@@ -113,14 +114,18 @@ final class Outbox {
         line.addLast(stream);
       }
     }
-    if (blocked && line.isEmpty()) {
-      blocked = false;
-      ownControl.blocked(false);
-    }
+    unblock();
     if (writer.position() != before) { // by the padding before a frame without room, too
       publish();
     }
     return frames;
+  }
+
+  private void unblock() {
+    if (blocked && line.isEmpty()) {
+      blocked = false;
+      ownControl.blocked(false);
+    }
   }
 
   private void publish() {

@@ -19,16 +19,19 @@ import org.agrona.concurrent.NanoClock;
 public final class Poller implements Runnable, AutoCloseable {
   private static final long AWAKE = Long.MIN_VALUE;
   private static final long DOORBELL_INTERVAL_NS = 20_000;
+  private static final int MAX_FAULTS = 1_000;
 
   private final Doorbell doorbell;
   private final NanoClock clock;
   private final long spinNs;
   private final ConcurrentLinkedQueue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+  private final ConcurrentLinkedQueue<Runnable> changes = new ConcurrentLinkedQueue<>();
   private final ConcurrentLinkedQueue<Session> late = new ConcurrentLinkedQueue<>();
   private final List<Session> sessions = new ArrayList<>();
   private final List<Session> active = new ArrayList<>();
 
   private long doorbellPolledNs;
+  private int faults; // in a row, with nobody to blame
   private volatile boolean nested; // written by the one thread
   private volatile long wakeAtNs = AWAKE;
   private volatile Thread thread;
@@ -49,7 +52,7 @@ public final class Poller implements Runnable, AutoCloseable {
 
   /** Serves a session from now on: its queue pair is bound to it. Any thread. */
   public void add(Session session) {
-    execute(
+    change(
         () -> {
           sessions.add(session);
           session.queuePair.bind(session);
@@ -59,12 +62,22 @@ public final class Poller implements Runnable, AutoCloseable {
 
   /** Serves a session no longer. Any thread. */
   void remove(Session session) {
-    execute(
+    change(
         () -> {
           sessions.remove(session);
           active.remove(session);
           session.active = false;
         });
+  }
+
+  /** As {@link #execute}, but also while a task waits for an answer: it may be this session's. */
+  private void change(Runnable change) {
+    changes.add(change);
+    if (wakeAtNs != AWAKE) {
+      doorbell.wakeup();
+    } else if (finished) {
+      runChanges(); // nobody else would
+    }
   }
 
   /** Polls a session for a while, because there is something to do for it. */
@@ -117,8 +130,12 @@ public final class Poller implements Runnable, AutoCloseable {
     thread = Thread.currentThread();
     try {
       while (!closed) {
-        if (doWork() == 0) {
-          idle();
+        try {
+          if (doWork() == 0) {
+            idle();
+          }
+        } catch (InternalError e) {
+          endFaulted(e);
         }
       }
       runTasks();
@@ -132,7 +149,28 @@ public final class Poller implements Runnable, AutoCloseable {
       closed = true;
       wakeAtNs = AWAKE;
       finished = true;
+      runChanges();
       runTasks();
+    }
+  }
+
+  /**
+   * A peer has truncated its memory, and the fault came up late, outside of any session: the
+   * session is found and ended. More often than not it ends by itself before, on its own account;
+   * then there is none to be found.
+   */
+  private void endFaulted(InternalError fault) {
+    wakeAtNs = AWAKE;
+    if (!sessions.isEmpty()) {
+      Faults.absorb(sessions.get(0).queuePair.memory(), fault);
+    }
+    boolean found = false;
+    for (final Session session : List.copyOf(sessions)) {
+      found |= session.probe();
+    }
+    faults = found ? 0 : faults + 1;
+    if (faults > MAX_FAULTS) {
+      throw fault; // not a peer's doing
     }
   }
 
@@ -152,12 +190,16 @@ public final class Poller implements Runnable, AutoCloseable {
 
   /** One round within a task or callback that waits for an answer: sleeps, but runs no tasks. */
   void serveNested() throws IOException {
-    if (serveSessions() == 0) {
-      if (active.isEmpty()) {
-        sleep(false);
-      } else {
-        Thread.onSpinWait();
+    try {
+      if (serveSessions() == 0) {
+        if (active.isEmpty()) {
+          sleep(false);
+        } else {
+          Thread.onSpinWait();
+        }
       }
+    } catch (InternalError e) {
+      endFaulted(e);
     }
   }
 
@@ -169,33 +211,62 @@ public final class Poller implements Runnable, AutoCloseable {
   }
 
   private int runTasks() {
+    if (tasks.isEmpty()) {
+      return 0;
+    }
+    verify();
     int done = 0;
     Runnable task;
     while ((task = tasks.poll()) != null) {
-      try {
-        task.run();
-      } catch (Throwable t) { // the callback's, not the poller's
-        final Thread current = Thread.currentThread();
-        current.getUncaughtExceptionHandler().uncaughtException(current, t);
-      }
+      runGuarded(task);
+      done++;
+    }
+    return done;
+  }
+
+  private static void runGuarded(Runnable task) {
+    try {
+      task.run();
+    } catch (Throwable t) { // the callback's, not the poller's
+      final Thread current = Thread.currentThread();
+      current.getUncaughtExceptionHandler().uncaughtException(current, t);
+    }
+  }
+
+  /**
+   * Has the fault of a poll that found nothing come up here, if there was one: sessions verify only
+   * after they have found something, and what this thread does next would be hit by it.
+   */
+  private void verify() {
+    if (!sessions.isEmpty()) {
+      sessions.get(0).queuePair.memory().verify();
+    }
+  }
+
+  private int runChanges() {
+    int done = 0;
+    Runnable change;
+    while ((change = changes.poll()) != null) {
+      runGuarded(change);
       done++;
     }
     return done;
   }
 
   private int serveSessions() throws IOException {
+    int done = runChanges();
     Session called;
     while ((called = late.poll()) != null) {
       activate(called);
     }
     if (active.isEmpty()) {
-      return 0;
+      return done;
     }
     final long now = clock.nanoTime();
-    int done = 0;
+    final boolean shared = sessions.size() > 1;
     for (int i = 0; i < active.size(); i++) {
       final Session session = active.get(i);
-      final int served = session.service();
+      final int served = session.service(shared);
       if (served > 0) {
         session.lastWorkNs = now;
         done += served;
@@ -209,6 +280,7 @@ public final class Poller implements Runnable, AutoCloseable {
     }
     if (now - doorbellPolledNs >= DOORBELL_INTERVAL_NS) {
       doorbellPolledNs = now;
+      verify();
       done += doorbell.poll();
       activateLate(); // a session that sleeps beside busy ones
     }
@@ -228,10 +300,11 @@ public final class Poller implements Runnable, AutoCloseable {
     if (unlessTasks) {
       Thread.interrupted(); // a callback's, not the poller's: it would not sleep any more
     }
+    verify();
     wakeAtNs = Stream.NO_DEADLINE;
     final long earliest = earliestDeadlineNs();
     wakeAtNs = earliest;
-    if (!(unlessTasks && !tasks.isEmpty()) && late.isEmpty() && !closed) {
+    if (!(unlessTasks && !tasks.isEmpty()) && late.isEmpty() && changes.isEmpty() && !closed) {
       doorbell.await(
           earliest == Stream.NO_DEADLINE
               ? Doorbell.FOREVER
@@ -262,9 +335,11 @@ public final class Poller implements Runnable, AutoCloseable {
   }
 
   private void endSessions(String reason) {
+    runChanges(); // a session that has just come ends, too
     for (final Session session : List.copyOf(sessions)) {
       session.end(reason);
     }
+    runChanges();
     runTasks();
   }
 

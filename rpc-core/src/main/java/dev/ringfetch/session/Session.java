@@ -1,5 +1,6 @@
 package dev.ringfetch.session;
 
+import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.ring.RingPoller;
 import dev.ringfetch.ring.RingWriter;
@@ -22,6 +23,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   static final int NOT_OWNER = -1;
 
   private static final int LEAVE_TRIES = 16;
+  private static final int PROBE_STEP = 4096;
 
   final QueuePair queuePair;
   final RingWriter writer;
@@ -35,6 +37,11 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
 
   private final Ownership ownership = new Ownership();
   private final OperationQueue operations = new OperationQueue();
+
+  private boolean touched; // the memory, since it was verified
+
+  @SuppressWarnings("unused") // keeps the loads of a probe alive
+  private long probed;
 
   private Stream readyHead;
   private Stream readyTail;
@@ -153,14 +160,19 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   }
 
   /**
-   * Does what was asked for, unless another thread owns the session: then that one does. Does not
-   * poll: a callback that asks for something would find itself telling the next callback, and so
-   * on.
+   * Does what was asked for, unless another thread owns the session: then that one does. Neither
+   * polls nor looks at deadlines: a callback that asks for something would find itself telling the
+   * next callback, and so on.
    */
   final void drive() {
     while (ownership.tryAcquire()) {
-      work(false);
-      final boolean armed = !mustArmToLeave() || arm();
+      boolean armed = true;
+      try {
+        work(false);
+        armed = !mustArmToLeave() || arm();
+      } catch (Throwable t) { // see failed
+        failed(t);
+      }
       final boolean more = releaseAndTell();
       if (!armed) {
         poller.activateLater(this);
@@ -202,28 +214,40 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
    */
   final boolean leave() {
     int tries = 0;
-    while (mustArmToLeave() && !arm()) {
-      if (++tries > LEAVE_TRIES) { // half a frame, whose rest may never come
-        poller.activateLater(this);
-        break;
+    try {
+      while (mustArmToLeave() && !arm()) {
+        if (++tries > LEAVE_TRIES) { // half a frame, whose rest may never come
+          poller.activateLater(this);
+          break;
+        }
+        work(true);
       }
-      work(true);
+    } catch (Throwable t) { // see failed
+      failed(t);
     }
     return releaseAndTell();
   }
 
   final boolean releaseAndTell() {
-    final long earliest = deadlines.earliestNs();
-    final boolean wakePoller = earliest < earliestDeadlineNs;
-    if (earliest != earliestDeadlineNs) {
-      earliestDeadlineNs = earliest;
+    verifyTouched();
+    final long earliest;
+    final boolean wakePoller;
+    final Stream ready;
+    final ArrayList<Runnable> rare;
+    try {
+      earliest = deadlines.earliestNs();
+      wakePoller = earliest < earliestDeadlineNs;
+      if (earliest != earliestDeadlineNs) {
+        earliestDeadlineNs = earliest;
+      }
+      ready = readyHead;
+      readyHead = null;
+      readyTail = null;
+      rare = afterRelease;
+      afterRelease = null;
+    } finally {
+      ownership.release(); // come what may: a token that is kept is a session that hangs
     }
-    final Stream ready = readyHead;
-    readyHead = null;
-    readyTail = null;
-    final ArrayList<Runnable> rare = afterRelease;
-    afterRelease = null;
-    ownership.release();
     if (wakePoller) {
       poller.wakeupBefore(earliest);
     }
@@ -236,6 +260,21 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
       rare.forEach(Session::runGuarded);
     }
     return !operations.isEmpty() || attention || (endReason != null && !ended);
+  }
+
+  /**
+   * A peer that truncates the memory makes accesses fail late, somewhere in the thread: here,
+   * before the thread does anything else, anybody is told, or another session is blamed.
+   */
+  private void verifyTouched() {
+    if (touched) {
+      touched = false;
+      try {
+        queuePair.memory().verify();
+      } catch (Throwable t) {
+        failed(t);
+      }
+    }
   }
 
   private void tellAll(Stream first) {
@@ -314,10 +353,11 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
       }
       if (poll) {
         done += inbox.poll();
+        done += expireDeadlines();
       }
-      done += expireDeadlines();
       onRound();
       done += outbox.flush();
+      touched |= !poll || done > 0; // of a poll that finds nothing, the poller takes care
       if (endReason != null) {
         endNow();
       }
@@ -327,14 +367,22 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
     return done;
   }
 
-  private void failed(Throwable t) {
+  /**
+   * Ends the session; owner. A fault of its memory comes up late, at the return of a method or the
+   * end of a loop's round, and the compiler inlines: so whoever calls what touches the memory
+   * catches it, though that catches it, too. The token would not be let go otherwise.
+   */
+  final void failed(Throwable t) {
+    Faults.absorb(queuePair.memory(), t);
     if (ended) {
       uncaught(t);
       return;
     }
     requestEnd("session failed: " + t);
-    System.getLogger(Session.class.getName())
-        .log(System.Logger.Level.WARNING, "session with " + queuePair.peer() + " failed", t);
+    afterRelease(
+        () ->
+            System.getLogger(Session.class.getName())
+                .log(System.Logger.Level.WARNING, "session with " + describe() + " failed", t));
     for (Stream stream = readyHead; stream != null; stream = stream.nextReady) {
       distrust(stream);
     }
@@ -343,10 +391,11 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
 
   private void finish() {
     ended = true;
+    touched = false;
+    afterRelease(() -> tellEnd(endReason));
     outbox.clear();
     onEnd();
     queuePair.close();
-    afterRelease(() -> tellEnd(endReason));
   }
 
   private int takeOperations() {
@@ -387,6 +436,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
         return true;
       }
       missed = false; // what the poller came for is answered by the look that follows
+      touched = true;
       if (!inbox.arm()) {
         return false;
       }
@@ -405,7 +455,10 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
       return;
     }
     try {
-      inbox.disarm();
+      if (inbox.isArmed()) {
+        touched = true;
+        inbox.disarm();
+      }
     } catch (Throwable t) {
       failed(t);
     }
@@ -414,17 +467,66 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   /** Ends on the owner's side: what is committed first, then the rest is told. */
   private void endNow() {
     inbox.drain();
+    queuePair.memory().verify();
     finish();
   }
 
-  /** The poller's visit: one round, and what it brings is told. */
-  final int service() {
+  /**
+   * The poller's visit: one round, and what it brings is told.
+   *
+   * @param shared whether the thread serves other sessions, too: what they have left behind in it
+   *     must come up before this one is changed, and comes out of here.
+   */
+  final int service(boolean shared) {
     if (!ownership.tryAcquire()) {
       return NOT_OWNER;
     }
-    disarm();
-    final int done = work(true);
+    if (shared && inbox.hasNext()) {
+      boolean verified = false;
+      try {
+        queuePair.memory().verify();
+        verified = true;
+      } finally {
+        if (!verified) {
+          ownership.release();
+        }
+      }
+    }
+    int done = 1;
+    try {
+      disarm();
+      done = work(true);
+    } catch (Throwable t) { // see failed
+      failed(t);
+    }
     return releaseAndTell() ? done + 1 : done;
+  }
+
+  /**
+   * Touches every page, so that the session ends whose memory is not there any more.
+   *
+   * @return true when it was this one's.
+   */
+  final boolean probe() {
+    if (ended || !ownership.tryAcquire()) {
+      return false; // whoever owns it looks before it leaves
+    }
+    try {
+      final MemoryRegion memory = queuePair.memory();
+      long sum = 0;
+      for (int i = 0; i < memory.length(); i += PROBE_STEP) {
+        sum += memory.getLong(i);
+      }
+      probed = sum;
+      memory.verify();
+    } catch (Throwable t) {
+      failed(t);
+    }
+    final boolean found = ended;
+    if (releaseAndTell()) {
+      drive();
+    }
+    return found;
   }
 
   /**

@@ -22,8 +22,9 @@ public final class SessionContext {
   /** Largest {@link #maxStreams()}: stream ids have 16 bits for it, and 0 is the session's. */
   public static final int MAX_STREAMS_LIMIT = Stream.INDEX_MASK;
 
-  /** Default of {@link #spinNs()}. */
-  public static final long SPIN_NS_DEFAULT = 50_000;
+  /** Default of {@link #spinNs()}: none on one core, where it would only keep the peer from it. */
+  public static final long SPIN_NS_DEFAULT =
+      Runtime.getRuntime().availableProcessors() == 1 ? 0 : 50_000;
 
   /** Default of {@link #maxHeldLength()}. */
   public static final long MAX_HELD_LENGTH_DEFAULT = 256L * 1024 * 1024;

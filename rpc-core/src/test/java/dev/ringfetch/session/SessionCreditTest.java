@@ -116,10 +116,10 @@ class SessionCreditTest {
     for (int i = 0; i < 3; i++) {
       steps.send(bytes(1, 1));
     }
-    steps.server.service();
+    steps.server.service(false);
     assertEquals(3, steps.server.ring.untold());
     steps.send(bytes(1, 1));
-    steps.server.service();
+    steps.server.service(false);
     assertEquals(0, steps.server.ring.untold());
   }
 

@@ -71,9 +71,14 @@ final class ProcessDirectory implements AutoCloseable {
     long pid = ProcessHandle.current().pid();
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
       String name = pid + "-" + HexFormat.of().toHexDigits(RANDOM.nextLong());
-      ProcessDirectory directory = tryCreate(root, name);
-      if (directory != null) {
-        return directory;
+      try {
+        ProcessDirectory directory = tryCreate(root, name);
+        if (directory != null) {
+          return directory;
+        }
+      } catch (IOException e) {
+        // Not the name: each attempt has another one, and would be logged as another reason.
+        throw new IOException("no directory in " + root + ": " + Reason.of(e), e);
       }
     }
     throw new IOException("no directory in " + root + ": attempts=" + ATTEMPTS);

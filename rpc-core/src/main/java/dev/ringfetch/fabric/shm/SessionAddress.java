@@ -56,8 +56,8 @@ record SessionAddress(String process, int session, int bell, int length, Nonce n
               + length
               + " limit="
               + SOCKET_PATH_LIMIT
-              + " path="
-              + path);
+              + " directory="
+              + path.getParent());
     }
     return UnixDomainSocketAddress.of(path);
   }

@@ -7,7 +7,6 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
-import java.nio.file.FileSystemException;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -74,7 +73,7 @@ final class SessionFile implements AutoCloseable {
               + " directory="
               + path.getParent()
               + ": "
-              + reason(e),
+              + Reason.of(e),
           e);
     } finally {
       if (!created && channel != null) {
@@ -82,12 +81,6 @@ final class SessionFile implements AutoCloseable {
         Cleanup.close(channel);
       }
     }
-  }
-
-  private static String reason(IOException e) {
-    return e instanceof FileSystemException failure && failure.getReason() != null
-        ? failure.getReason()
-        : e.getMessage();
   }
 
   /**

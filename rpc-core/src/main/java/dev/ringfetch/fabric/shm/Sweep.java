@@ -71,6 +71,9 @@ final class Sweep {
       return;
     }
     Path lockPath = root.resolve(name + ProcessDirectory.LOCK_SUFFIX);
+    if (!Files.isRegularFile(lockPath, LinkOption.NOFOLLOW_LINKS)) {
+      return; // not one of ours: to open a pipe would wait for its other end
+    }
     FileChannel channel = null;
     try {
       channel =

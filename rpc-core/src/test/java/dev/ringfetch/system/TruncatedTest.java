@@ -1,0 +1,94 @@
+package dev.ringfetch.system;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.ringfetch.rpc.RingChannel;
+import dev.ringfetch.rpc.RingServer;
+import dev.ringfetch.rpc.RingServerBuilder;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** A peer that takes its memory away loses its session; who has another one notices nothing. */
+class TruncatedTest {
+  private static final int ROUNDS = 10;
+  private static final int LIMIT_S = 20;
+
+  @TempDir(factory = ShmTempDirFactory.class)
+  Path directory;
+
+  @ParameterizedTest
+  @CsvSource({"false", "true"})
+  void theNeighbourIsNotDisturbed(boolean direct) throws Exception {
+    final RingServerBuilder builder =
+        RingServerBuilder.forPort(0)
+            .shmDirectory(directory)
+            .pollers(1) // of both sessions
+            .addService(new HashIndex());
+    final RingServer server = (direct ? builder.directExecutor() : builder).build().start();
+    try (SystemChild neighbour = SystemChild.client(directory, server.getPort(), 0)) {
+      assertEquals("loaded", neighbour.readLine());
+      final List<Path> files = sessionFiles();
+      for (int round = 0; round < ROUNDS; round++) {
+        try (SystemChild client = SystemChild.client(directory, server.getPort(), 0)) {
+          assertEquals("loaded", client.readLine());
+          for (final Path file : sessionFiles()) {
+            if (!files.contains(file)) {
+              truncate(file);
+            }
+          }
+          awaitCalls(neighbour);
+        }
+        Await.until("the session's end", LIMIT_S, () -> server.sessionCount() == 1);
+        awaitCalls(neighbour);
+      }
+      assertEquals(0, neighbour.count("failures"));
+      assertTrue(neighbour.count("ring") > neighbour.count("grpc"));
+      final RingChannel next = SystemChild.channelBuilder(directory, server.getPort()).build();
+      SystemChild.awaitRing(next); // the poller serves who comes
+      next.shutdownNow();
+    } finally {
+      server.shutdownNow();
+      assertTrue(server.awaitTermination(LIMIT_S, TimeUnit.SECONDS));
+    }
+  }
+
+  private static void awaitCalls(SystemChild client) throws Exception {
+    final long answered = client.count("answered");
+    Await.until("calls", LIMIT_S, () -> client.count("answered") > answered + 1_000);
+  }
+
+  /** The open files of sessions, as this process, the server's, has them. */
+  private List<Path> sessionFiles() throws IOException {
+    try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd"))) {
+      return descriptors.filter(this::isSessionFile).toList();
+    }
+  }
+
+  private boolean isSessionFile(Path descriptor) {
+    try {
+      final String file = Files.readSymbolicLink(descriptor).toString();
+      return file.startsWith(directory.toString()) && file.contains("session-");
+    } catch (NoSuchFileException e) {
+      return false; // closed since it was listed
+    } catch (IOException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static void truncate(Path descriptor) throws IOException {
+    try (FileChannel file = FileChannel.open(descriptor, StandardOpenOption.WRITE)) {
+      file.truncate(0);
+    }
+  }
+}
