@@ -10,7 +10,6 @@ import io.grpc.HandlerRegistry;
 import io.grpc.ServerMethodDefinition;
 import java.util.List;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 
 /**
  * Turns the requests of one session into server calls. Thread-safe.
@@ -64,12 +63,7 @@ public final class CallAcceptor implements ServerSession.Acceptor {
 
   private <ReqT, RespT> void accept(
       ServerSession session, ServerStream stream, ServerMethodDefinition<ReqT, RespT> method) {
-    final UnaryServerCall<ReqT, RespT> call = new UnaryServerCall<>(this, session, stream, method);
-    try {
-      call.begin();
-    } catch (RejectedExecutionException e) {
-      call.refuse(e);
-    }
+    new UnaryServerCall<>(this, session, stream, method).begin();
   }
 
   /** A method by name, or null. */

@@ -1,25 +1,19 @@
 package dev.ringfetch.call;
 
-import static dev.ringfetch.ring.FrameDescriptor.DESCRIPTION;
 import static dev.ringfetch.ring.FrameDescriptor.MESSAGE;
-import static dev.ringfetch.ring.FrameDescriptor.METADATA;
 import static dev.ringfetch.ring.FrameDescriptor.PREFIX;
 import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
-import static dev.ringfetch.ring.FrameDescriptor.TRAILERS;
 
 import dev.ringfetch.session.ServerSession;
 import dev.ringfetch.session.ServerStream;
-import dev.ringfetch.session.UnitBuffer;
 import dev.ringfetch.session.Units;
 import io.grpc.Attributes;
 import io.grpc.Context;
 import io.grpc.Deadline;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
-import io.grpc.ServerCall;
 import io.grpc.ServerMethodDefinition;
 import io.grpc.Status;
-import java.io.IOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.RejectedExecutionException;
@@ -32,7 +26,7 @@ import java.util.concurrent.TimeoutException;
  * only one runs at a time; nothing else of a call happens in the poller's thread, unless the
  * executor is {@link DirectExecutor}.
  */
-final class UnaryServerCall<ReqT, RespT> extends ServerCall<ReqT, RespT>
+final class UnaryServerCall<ReqT, RespT> extends AnsweringCall<ReqT, RespT>
     implements ServerStream.Listener, Runnable {
   private static final VarHandle SIGNALS;
   private static final VarHandle REQUESTED;
@@ -53,8 +47,6 @@ final class UnaryServerCall<ReqT, RespT> extends ServerCall<ReqT, RespT>
   private static final int DELIVER = 4;
 
   private final CallAcceptor acceptor;
-  private final ServerSession session;
-  private final ServerStream stream;
 
   private ServerMethodDefinition<ReqT, RespT> method;
   private volatile Context.CancellableContext context;
@@ -63,14 +55,6 @@ final class UnaryServerCall<ReqT, RespT> extends ServerCall<ReqT, RespT>
   private int messageLength = -1;
   private boolean halfClosed;
   private boolean ended;
-
-  // The handler's.
-  private boolean headersSent;
-  private boolean messageSent;
-  private int flags;
-  private volatile boolean closed;
-  private volatile boolean cancelled;
-  private volatile boolean requestRead; // nobody looks at the inbound unit any more
 
   @SuppressWarnings("unused") // through SIGNALS
   private volatile int signals;
@@ -83,9 +67,8 @@ final class UnaryServerCall<ReqT, RespT> extends ServerCall<ReqT, RespT>
       ServerSession session,
       ServerStream stream,
       ServerMethodDefinition<ReqT, RespT> method) {
+    super(session, stream);
     this.acceptor = acceptor;
-    this.session = session;
-    this.stream = stream;
     this.method = method;
   }
 
@@ -97,15 +80,30 @@ final class UnaryServerCall<ReqT, RespT> extends ServerCall<ReqT, RespT>
     signal(BEGIN);
   }
 
-  /** The executor takes no more tasks. */
-  void refuse(RejectedExecutionException e) {
-    requestRead = true;
-    respond(Status.UNAVAILABLE.withDescription("Server executor: " + e.getMessage()), null);
-  }
-
   private void signal(int signal) {
     if (((int) SIGNALS.getAndBitwiseOr(this, RUNNING | signal) & RUNNING) == 0) {
-      acceptor.executor().execute(this);
+      try {
+        acceptor.executor().execute(this);
+      } catch (RejectedExecutionException e) {
+        rejected(e);
+      }
+    }
+  }
+
+  /**
+   * The executor takes no more tasks. This thread stands in for the task, once for all since the
+   * call stays marked as running: nothing of the handler runs here but listeners of its context.
+   */
+  private void rejected(RejectedExecutionException e) {
+    ended = true;
+    final boolean open =
+        answer(Status.UNAVAILABLE.withDescription("Server executor: " + e.getMessage()));
+    final Context.CancellableContext own = context;
+    if (own != null) {
+      own.cancel(cancelled ? cancelCause() : open ? e : null);
+    }
+    if (cancelled) {
+      session.release(stream);
     }
   }
 
@@ -125,15 +123,14 @@ final class UnaryServerCall<ReqT, RespT> extends ServerCall<ReqT, RespT>
   /** Reads the request's sections and calls the handler, through all interceptors. */
   private void start() {
     if (cancelled) {
-      ended = true; // before the handler knew of the call
+      endUnheard();
       return;
     }
     final Metadata headers;
     try {
       headers = readSections();
     } catch (MalformedUnitException | IllegalArgumentException e) {
-      requestRead = true;
-      respond(Status.INTERNAL.withDescription("Malformed request: " + e.getMessage()), null);
+      refuse(Status.INTERNAL.withDescription("Malformed request: " + e.getMessage()));
       ended = true;
       return;
     }
@@ -143,6 +140,11 @@ final class UnaryServerCall<ReqT, RespT> extends ServerCall<ReqT, RespT>
     }
     final Context.CancellableContext own = newContext();
     context = own;
+    if (cancelled) { // by a thread that may have seen no context yet
+      own.cancel(cancelCause());
+      endUnheard();
+      return;
+    }
     final Context before = own.attach();
     try {
       listener = startCall(headers);
@@ -154,6 +156,12 @@ final class UnaryServerCall<ReqT, RespT> extends ServerCall<ReqT, RespT>
     } finally {
       own.detach(before);
     }
+  }
+
+  /** Cancelled before the handler knew of the call. */
+  private void endUnheard() {
+    ended = true;
+    session.release(stream);
   }
 
   /**
@@ -225,9 +233,10 @@ final class UnaryServerCall<ReqT, RespT> extends ServerCall<ReqT, RespT>
     return true;
   }
 
+  /** Nobody else knows the call yet: its stream carries the answer, and serves the next call. */
   private Metadata refuse(Status status) {
     requestRead = true;
-    respond(status, null);
+    close(status, null);
     return null;
   }
 
@@ -248,16 +257,16 @@ final class UnaryServerCall<ReqT, RespT> extends ServerCall<ReqT, RespT>
     final Context.CancellableContext own = context;
     final Context before = own.attach();
     try {
-      if (cancelled) {
+      if (!cancelled && !isBroken()) {
+        deliverRequest();
+      }
+      if (cancelled || isBroken()) {
         ended = true;
         own.cancel(cancelCause());
         listener.onCancel();
-      } else {
-        deliverRequest();
-        if (closed && !cancelled) {
-          ended = true;
-          listener.onComplete();
-        }
+      } else if (isAnswered()) {
+        ended = true;
+        listener.onComplete();
       }
     } catch (Throwable t) {
       failed(t);
@@ -265,12 +274,15 @@ final class UnaryServerCall<ReqT, RespT> extends ServerCall<ReqT, RespT>
       own.detach(before);
       if (ended) {
         own.cancel(null);
+        if (cancelled) {
+          session.release(stream);
+        }
       }
     }
   }
 
   private void deliverRequest() {
-    if (halfClosed || closed) {
+    if (halfClosed || isAnswered()) {
       return;
     }
     if (messageLength >= 0) {
@@ -288,7 +300,7 @@ final class UnaryServerCall<ReqT, RespT> extends ServerCall<ReqT, RespT>
     }
     halfClosed = true;
     requestRead = true;
-    if (!closed) {
+    if (!isAnswered()) {
       listener.onHalfClose();
     }
   }
@@ -304,11 +316,13 @@ final class UnaryServerCall<ReqT, RespT> extends ServerCall<ReqT, RespT>
             System.Logger.Level.WARNING,
             "handler of " + method.getMethodDescriptor().getFullMethodName(),
             t);
-    if (!closed) {
-      closed = true;
-      respond(status, null);
-      signal(DELIVER);
-    }
+    answer(status); // unless another thread does, to which the handler may have given the call
+    signal(DELIVER);
+  }
+
+  @Override
+  void onAnswered() {
+    signal(DELIVER);
   }
 
   @Override
@@ -316,7 +330,11 @@ final class UnaryServerCall<ReqT, RespT> extends ServerCall<ReqT, RespT>
     cancelled = true;
     final Context.CancellableContext own = context;
     if (own != null) { // at once, not after what the handler is doing
-      acceptor.executor().execute(() -> own.cancel(cancelCause()));
+      try {
+        acceptor.executor().execute(() -> own.cancel(cancelCause()));
+      } catch (RejectedExecutionException e) {
+        own.cancel(cancelCause()); // rather in this thread than never
+      }
     }
     signal(DELIVER);
   }
@@ -340,97 +358,6 @@ final class UnaryServerCall<ReqT, RespT> extends ServerCall<ReqT, RespT>
     if (before == 0) {
       signal(DELIVER);
     }
-  }
-
-  @Override
-  public void sendHeaders(Metadata headers) {
-    checkState(!headersSent, "sendHeaders has already been called");
-    checkState(!closed, "call is closed");
-    headersSent = true;
-    flags |= PREFIX;
-    if (!Sections.isEmpty(headers)) {
-      flags |= METADATA;
-      Sections.addMetadata(stream.outbound(), headers);
-    }
-  }
-
-  @Override
-  public void sendMessage(RespT message) {
-    checkState(headersSent, "sendHeaders has not been called");
-    checkState(!closed, "call is closed");
-    if (messageSent) {
-      closeNow(Status.INTERNAL.withDescription("Too many responses"));
-      return;
-    }
-    messageSent = true;
-    if (cancelled) {
-      return;
-    }
-    final UnitBuffer unit = stream.outbound();
-    final int before = unit.length();
-    try {
-      Messages.write(method.getMethodDescriptor().streamResponse(message), unit, Integer.MAX_VALUE);
-      flags |= MESSAGE;
-    } catch (IOException | RuntimeException e) {
-      unit.truncate(before);
-      closeNow(Status.fromThrowable(e));
-    } catch (Error e) {
-      unit.truncate(before);
-      closeNow(Status.CANCELLED.withDescription("Server sendMessage() failed with Error"));
-      throw e;
-    }
-  }
-
-  @Override
-  public void close(Status status, Metadata trailers) {
-    checkState(!closed, "call already closed");
-    if (status.isOk() && !messageSent) {
-      closeNow(Status.INTERNAL.withDescription("Completed without a response"));
-      return;
-    }
-    closed = true;
-    respond(status, trailers);
-    signal(DELIVER);
-  }
-
-  private void closeNow(Status status) {
-    closed = true;
-    respond(status, null);
-    signal(DELIVER);
-  }
-
-  /** Sends what was staged with this status. The stream is not touched afterwards. */
-  private void respond(Status status, Metadata trailers) {
-    if (cancelled) {
-      return; // the session has answered
-    }
-    final UnitBuffer unit = stream.outbound();
-    int response = flags | SUFFIX;
-    if (status.getDescription() != null) {
-      Sections.addDescription(unit, status.getDescription(), Units.MAX_DESCRIPTION_LENGTH);
-      response |= DESCRIPTION;
-    }
-    if (trailers != null && !Sections.isEmpty(trailers)) {
-      Sections.addTrailers(unit, trailers);
-      response |= TRAILERS;
-    }
-    session.respond(stream, response, status.getCode().value(), requestRead);
-  }
-
-  private static void checkState(boolean state, String message) {
-    if (!state) {
-      throw new IllegalStateException(message);
-    }
-  }
-
-  @Override
-  public boolean isReady() {
-    return !closed && !cancelled;
-  }
-
-  @Override
-  public boolean isCancelled() {
-    return cancelled;
   }
 
   @Override

@@ -16,6 +16,9 @@ import dev.ringfetch.v1.Refusal;
 import java.io.IOException;
 import java.security.SecureRandom;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * The server's side of opening a session: takes what the client can, offers memory, and makes the
@@ -23,6 +26,15 @@ import java.util.List;
  * #onRequest} one call at a time, {@link #onClosed} at any time.
  */
 public final class ServerHandshake {
+  /** How long an offer waits for its client, which connects at once or not at all. */
+  static final long OFFER_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
+
+  /** Bytes that this process has on offer at once, unless one offer alone is longer. */
+  static final long MAX_OFFERED_LENGTH = 256L * 1024 * 1024;
+
+  /** Of the process, as the memory is; what is connected counts no longer. */
+  private static final AtomicLong OFFERED_LENGTH = new AtomicLong();
+
   private static final SecureRandom RANDOM = new SecureRandom();
 
   private final List<PolledFabric> fabrics;
@@ -31,9 +43,12 @@ public final class ServerHandshake {
   private final ServerSession.Acceptor acceptor;
   private final ControlStream<OpenResponse> control;
   private final Listener listener;
+  private final Timer timer;
 
   private boolean begun;
+  private int offeredLength; // what is counted for this offer
   private Fabric.Offer offer;
+  private Runnable timeout;
   private ServerSession session;
   private boolean closed;
 
@@ -49,6 +64,19 @@ public final class ServerHandshake {
       ServerSession.Acceptor acceptor,
       ControlStream<OpenResponse> control,
       Listener listener) {
+    this(fabrics, methods, context, acceptor, control, listener, ServerHandshake::schedule);
+  }
+
+  /** Creates the handshake with a timer of its own. */
+  ServerHandshake(
+      List<PolledFabric> fabrics,
+      List<String> methods,
+      SessionContext context,
+      ServerSession.Acceptor acceptor,
+      ControlStream<OpenResponse> control,
+      Listener listener,
+      Timer timer) {
+    this.timer = timer;
     this.fabrics = List.copyOf(fabrics);
     this.methods = methods;
     this.context = context;
@@ -70,21 +98,62 @@ public final class ServerHandshake {
   /** The control stream has ended, or is to: what is on offer is withdrawn, a session drained. */
   public void onClosed() {
     final ServerSession draining;
-    final Fabric.Offer withdrawn;
     synchronized (this) {
       closed = true;
       draining = session;
-      withdrawn = offer;
-      offer = null;
     }
-    if (withdrawn != null) {
-      withdrawn.close();
-      listener.onNotOpened();
-    }
+    withdraw();
     if (draining != null) {
       draining.drain();
     }
     control.close();
+  }
+
+  /** Takes back what is on offer. False when nothing is. */
+  private boolean withdraw() {
+    final Fabric.Offer withdrawn;
+    synchronized (this) {
+      withdrawn = offer;
+      offer = null;
+      if (withdrawn == null) {
+        return false;
+      }
+      closed = true;
+      cancelTimeout();
+    }
+    withdrawn.close();
+    notOpened();
+    return true;
+  }
+
+  /** A client that takes an answer and never connects would hold the memory for ever. */
+  private void onTimeout() {
+    if (withdraw()) {
+      control.close();
+    }
+  }
+
+  private void cancelTimeout() {
+    if (timeout != null) {
+      timeout.run();
+      timeout = null;
+    }
+  }
+
+  private void notOpened() {
+    OFFERED_LENGTH.addAndGet(-offeredLength);
+    listener.onNotOpened();
+  }
+
+  private static boolean reserve(int length) {
+    long before;
+    do {
+      before = OFFERED_LENGTH.get();
+      if (before != 0 && before + length > MAX_OFFERED_LENGTH) {
+        return false;
+      }
+    } while (!OFFERED_LENGTH.compareAndSet(before, before + length));
+    return true;
   }
 
   private void answer(Hello hello) {
@@ -102,20 +171,39 @@ public final class ServerHandshake {
       control.exhausted("the server takes no further session");
       return;
     }
+    final Geometry geometry = geometry(hello.getGeometry());
+    final int length =
+        ArenaDescriptor.length(geometry.requestRingLength(), geometry.responseRingLength());
+    if (!reserve(length)) {
+      listener.onNotOpened();
+      control.exhausted("the server has too much memory on offer");
+      return;
+    }
+    offeredLength = length;
     final StringBuilder reasons = new StringBuilder("no fabric in common");
-    for (final FabricOffer theirs : hello.getFabricsList()) {
-      for (final PolledFabric ours : fabrics) {
-        if (ours.fabric().name().equals(theirs.getName())) {
-          try {
-            offer(ours, theirs, hello);
-            return;
-          } catch (IOException e) {
-            reasons.append("; ").append(theirs.getName()).append(": ").append(e.getMessage());
+    boolean counted = true;
+    try {
+      for (final FabricOffer theirs : hello.getFabricsList()) {
+        for (final PolledFabric ours : fabrics) {
+          if (ours.fabric().name().equals(theirs.getName())) {
+            try {
+              final OpenResponse answer = offer(ours, theirs, geometry, length);
+              if (answer != null) {
+                counted = false; // the offer's end gives it back
+                control.send(answer);
+              }
+              return;
+            } catch (IOException e) {
+              reasons.append("; ").append(theirs.getName()).append(": ").append(e.getMessage());
+            }
           }
         }
       }
+    } finally {
+      if (counted) { // also by an Error: there may be no memory to map
+        notOpened();
+      }
     }
-    listener.onNotOpened();
     refuse(reasons.toString());
   }
 
@@ -125,8 +213,9 @@ public final class ServerHandshake {
     control.close();
   }
 
-  private void offer(PolledFabric polled, FabricOffer theirs, Hello hello) throws IOException {
-    final Geometry geometry = geometry(hello.getGeometry());
+  /** Puts memory on offer; null when the control stream has ended meanwhile. */
+  private OpenResponse offer(PolledFabric polled, FabricOffer theirs, Geometry geometry, int length)
+      throws IOException {
     final byte[] token = new byte[Wire.TOKEN_LENGTH];
     RANDOM.nextBytes(token);
     final Poller poller = polled.nextPoller();
@@ -136,10 +225,29 @@ public final class ServerHandshake {
             .offer(
                 poller.doorbell(),
                 theirs.getHint().toByteArray(),
-                ArenaDescriptor.length(geometry.requestRingLength(), geometry.responseRingLength()),
+                length,
                 token,
                 queuePair -> connected(queuePair, geometry, poller));
-    final MemoryRegion memory = made.memory();
+    boolean kept = false;
+    try {
+      final OpenResponse answer = answer(polled, made, token, geometry);
+      prepare(made.memory(), geometry);
+      synchronized (this) {
+        if (!closed) {
+          timeout = timer.schedule(() -> poller.execute(this::onTimeout), OFFER_TIMEOUT_NS);
+          offer = made;
+          kept = true;
+        }
+      }
+      return kept ? answer : null;
+    } finally {
+      if (!kept) {
+        made.close();
+      }
+    }
+  }
+
+  private static void prepare(MemoryRegion memory, Geometry geometry) {
     memory.putLong(
         ArenaDescriptor.CLIENT_CONTROL_OFFSET + ControlDescriptor.CONSUMED_OFFSET,
         geometry.responsePosition());
@@ -147,16 +255,10 @@ public final class ServerHandshake {
         ArenaDescriptor.SERVER_CONTROL_OFFSET + ControlDescriptor.CONSUMED_OFFSET,
         geometry.requestPosition());
     memory.fullFence();
-    synchronized (this) {
-      if (!closed) {
-        offer = made;
-      }
-      if (offer == null) {
-        made.close();
-        listener.onNotOpened();
-        return;
-      }
-    }
+  }
+
+  private OpenResponse answer(
+      PolledFabric polled, Fabric.Offer made, byte[] token, Geometry geometry) {
     final Answer.Builder answer =
         Answer.newBuilder()
             .setVersion(Wire.VERSION)
@@ -175,7 +277,7 @@ public final class ServerHandshake {
         .setRequestRingBytes(geometry.requestRingLength())
         .setResponseRingBytes(geometry.responseRingLength())
         .setMaxFrameBytes(geometry.maxFrameLength());
-    control.send(OpenResponse.newBuilder().setAnswer(answer).build());
+    return OpenResponse.newBuilder().setAnswer(answer).build();
   }
 
   /** The client's wishes where they can be granted. Positions start anywhere but near their end. */
@@ -203,21 +305,59 @@ public final class ServerHandshake {
   private void connected(QueuePair queuePair, Geometry geometry, Poller poller) {
     final ServerSession opened =
         new ServerSession(queuePair, geometry, poller, context, acceptor, this::ended);
+    final boolean taken;
+    final boolean late;
     synchronized (this) {
+      taken = offer != null; // else it was withdrawn at the same time, and is given back already
+      late = closed;
       offer = null;
-      if (closed) { // the offer was withdrawn at the same time, and counts as not opened
-        queuePair.close();
-        return;
-      }
-      session = opened;
+      cancelTimeout();
     }
-    listener.onSession(opened);
+    if (late) {
+      queuePair.close();
+      if (taken) {
+        notOpened();
+      }
+      return;
+    }
+    OFFERED_LENGTH.addAndGet(-offeredLength);
+    // The poller first, the others who may end it later: it is taken out after it was put in.
     poller.add(opened);
+    listener.onSession(opened);
+    final boolean drain;
+    synchronized (this) {
+      session = opened;
+      drain = closed;
+    }
+    if (drain) {
+      opened.drain();
+    }
   }
 
   private void ended(ServerSession session, String reason) {
     listener.onEnded(session, reason);
     control.close();
+  }
+
+  private static Runnable schedule(Runnable task, long delayNs) {
+    final CompletableFuture<Void> timeout = new CompletableFuture<>();
+    final CompletableFuture<Void> unused =
+        timeout
+            .orTimeout(delayNs, TimeUnit.NANOSECONDS)
+            .whenComplete(
+                (nothing, late) -> {
+                  if (late != null) {
+                    task.run();
+                  }
+                });
+    return () -> timeout.complete(null);
+  }
+
+  /** Runs a task later. Costs nothing while there is none. */
+  @FunctionalInterface
+  interface Timer {
+    /** Runs the task once after a delay, unless what is returned is run before. */
+    Runnable schedule(Runnable task, long delayNs);
   }
 
   /** Told what comes of a handshake. */

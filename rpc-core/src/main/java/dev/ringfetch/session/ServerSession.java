@@ -24,7 +24,7 @@ import java.util.ArrayDeque;
  *
  * <p>A cancel is answered at once, here, whatever the handler does: the client's stream id is free
  * again without waiting for user code. The stream of a cancelled call is left to that code and to
- * garbage collection; every other is reused.
+ * garbage collection, and counted until the call lets go of it; streams of others are reused.
  */
 public final class ServerSession extends Session {
   private static final int CANCELLED_CODE = 1;
@@ -38,16 +38,21 @@ public final class ServerSession extends Session {
 
   private static final int MAX_POOLED = 1024;
 
+  /** A client with few streams may cancel and call again before handlers learn of the cancel. */
+  private static final int MIN_ABANDONED = 64;
+
   private final ServerStream[] streams;
   private final int[] closedIds;
   private final ArrayDeque<ServerStream> pool = new ArrayDeque<>();
   private final int maxInboundLength;
   private final int maxUnitLength;
+  private final int maxAbandoned;
   private final long maxHeldLength;
   private final Acceptor acceptor;
   private final Listener listener;
 
   private int live;
+  private int abandoned; // cancelled calls that have not let go
   private long heldLength;
   private volatile boolean draining;
   private boolean drainSent;
@@ -70,6 +75,7 @@ public final class ServerSession extends Session {
     this.closedIds = new int[geometry.maxStreams() + 1];
     this.maxInboundLength = context.maxInboundLength();
     this.maxUnitLength = Units.maxLength(maxInboundLength, context.maxMetadataLength());
+    this.maxAbandoned = Math.max(MIN_ABANDONED, geometry.maxStreams());
     this.maxHeldLength = context.maxHeldLength();
     this.acceptor = acceptor;
     this.listener = listener;
@@ -88,6 +94,28 @@ public final class ServerSession extends Session {
     stream.responseCode = code;
     stream.reusable = reusable;
     submit(stream, ServerStream.RESPOND);
+    drive();
+  }
+
+  /**
+   * Answers a call from another stream, because somebody may still write into the call's own: that
+   * one is not reused.
+   *
+   * @param substitute with the unit; see {@link ServerStream#substitute}.
+   * @param flags of the unit.
+   * @param code of the status.
+   */
+  public void respondInstead(ServerStream stream, ServerStream substitute, int flags, int code) {
+    stream.substitute = substitute;
+    respond(stream, flags, code, false);
+  }
+
+  /**
+   * The call of a stream that was cancelled is over: nobody uses the stream any more. Until then,
+   * or until the call responds, the session counts the request as held. Idempotent.
+   */
+  public void release(ServerStream stream) {
+    submit(stream, ServerStream.RELEASE);
     drive();
   }
 
@@ -126,10 +154,39 @@ public final class ServerSession extends Session {
   @Override
   void onOperations(Stream asking, int asked) {
     final ServerStream stream = (ServerStream) asking;
-    if (!stream.isCancelled() && !hasEnded()) {
-      stream.outboundFlags = stream.responseFlags;
-      stream.outboundCode = stream.responseCode;
-      outbox.add(stream);
+    if (stream.abandoned) {
+      letGo(stream, asked);
+      return;
+    }
+    final boolean current = streams[stream.index()] == stream && !stream.answered;
+    if ((asked & ServerStream.RESPOND) == 0 || !current || hasEnded()) {
+      return; // in particular, one that serves another call by now is left alone
+    }
+    stream.answered = true;
+    if (stream.substitute == null) {
+      send(stream, stream);
+    } else {
+      forget(stream);
+      stream.cancelled();
+      stream.substitute.id = stream.id;
+      send(stream.substitute, stream);
+    }
+  }
+
+  private void send(ServerStream carrier, ServerStream answered) {
+    carrier.outboundFlags = answered.responseFlags;
+    carrier.outboundCode = answered.responseCode;
+    outbox.add(carrier);
+  }
+
+  /** The call has learned that it was cancelled, and holds its request no longer. */
+  private void letGo(ServerStream stream, int asked) {
+    stream.abandoned = false;
+    abandoned--;
+    heldLength -= stream.heldLength;
+    stream.heldLength = 0;
+    if ((asked & ServerStream.RELEASE) != 0) {
+      stream.inbound().clear(); // the handler may keep the call for ever, not this
     }
   }
 
@@ -146,12 +203,30 @@ public final class ServerSession extends Session {
   }
 
   private void forget(ServerStream stream) {
+    leaveTable(stream);
+    heldLength -= stream.heldLength;
+    stream.heldLength = 0;
+  }
+
+  private void leaveTable(ServerStream stream) {
     deadlines.remove(stream);
     streams[stream.index()] = null;
     closedIds[stream.index()] = stream.id;
     live--;
-    heldLength -= stream.heldLength;
-    stream.heldLength = 0;
+  }
+
+  /**
+   * Out of the table, but still counted while a call has it: else a client that cancels at once
+   * could have more run here than it may have under way.
+   */
+  private void abandon(ServerStream stream) {
+    if (!stream.handed || stream.answered) {
+      forget(stream);
+      return;
+    }
+    leaveTable(stream);
+    stream.abandoned = true;
+    abandoned++;
   }
 
   @Override
@@ -161,7 +236,7 @@ public final class ServerSession extends Session {
 
   /** Answers a call in the handler's stead. Nothing follows for its id. */
   private void cancel(ServerStream stream, int code) {
-    forget(stream);
+    abandon(stream);
     stream.cancelled();
     outbox.remove(stream);
     outbox.add(notice(stream.id, CLOSE, code)); // the handler may be filling the stream
@@ -172,8 +247,7 @@ public final class ServerSession extends Session {
 
   /** A frame of this side's own, which no call has filled. */
   private static ServerStream notice(int id, int flags, int code) {
-    final ServerStream notice = new ServerStream();
-    notice.cancelled();
+    final ServerStream notice = ServerStream.substitute();
     notice.id = id;
     notice.outboundFlags = flags;
     notice.outboundCode = code;
@@ -241,6 +315,11 @@ public final class ServerSession extends Session {
   private boolean onFirstFrame(ServerStream stream) {
     if (stream.inboundDiscarded) {
       reject(stream, Units.tooLong(maxInboundLength, stream.inboundTotal));
+      return true;
+    }
+    if (abandoned >= maxAbandoned) {
+      stream.inboundDiscarded = true;
+      reject(stream, "cancelled calls still run: " + abandoned);
       return true;
     }
     if (stream.inboundTotal > UnitBuffer.RETAINED_LENGTH) {
@@ -329,8 +408,8 @@ public final class ServerSession extends Session {
   @FunctionalInterface
   public interface Acceptor {
     /**
-     * A request has arrived. Called in a thread that owns nothing: the poller's, or one that has
-     * just sent a response.
+     * A request has arrived. Called in a thread that owns nothing: the poller's, or, of what was
+     * committed when the session ended, the one that ended it.
      */
     void onRequest(ServerSession session, ServerStream stream);
   }

@@ -5,6 +5,9 @@ public final class ServerStream extends Stream {
   /** The call asks: send the response. */
   static final int RESPOND = 1;
 
+  /** The call says: nobody uses the stream any more, which was cancelled. */
+  static final int RELEASE = 2;
+
   private volatile Listener listener;
   private volatile boolean cancelled;
 
@@ -12,11 +15,21 @@ public final class ServerStream extends Stream {
   int responseFlags;
   int responseCode;
   boolean reusable;
+  ServerStream substitute; // carries the response instead
 
   boolean handed;
+  boolean answered;
+  boolean abandoned; // cancelled, and the call has not let go of it
   int heldLength; // what the session counts for it
 
   ServerStream() {}
+
+  /** A stream for {@link ServerSession#respondInstead}, to be filled by one thread. */
+  public static ServerStream substitute() {
+    final ServerStream stream = new ServerStream();
+    stream.cancelled = true; // of nobody: it is sent, and forgotten
+    return stream;
+  }
 
   /**
    * Sets who is told of a cancel; called in {@link ServerSession.Acceptor#onRequest}. Look at
@@ -50,6 +63,7 @@ public final class ServerStream extends Stream {
     listener = null;
     cancelled = false;
     handed = false;
+    answered = false;
     reusable = false;
     heldLength = 0;
   }

@@ -1,0 +1,253 @@
+package dev.ringfetch.call;
+
+import static dev.ringfetch.ring.FrameDescriptor.DESCRIPTION;
+import static dev.ringfetch.ring.FrameDescriptor.MESSAGE;
+import static dev.ringfetch.ring.FrameDescriptor.METADATA;
+import static dev.ringfetch.ring.FrameDescriptor.PREFIX;
+import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
+import static dev.ringfetch.ring.FrameDescriptor.TRAILERS;
+
+import dev.ringfetch.session.ServerSession;
+import dev.ringfetch.session.ServerStream;
+import dev.ringfetch.session.UnitBuffer;
+import dev.ringfetch.session.Units;
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.grpc.Status;
+import java.io.IOException;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/**
+ * The half of a server call that answers. It stages headers and message into the stream, and hands
+ * the stream over with the status.
+ *
+ * <p>The stream serves another call as soon as the answer is written, so that exactly one answer
+ * may be given, by whoever moves the call on to {@link #ANSWERED}, and nobody begins to write into
+ * the stream afterwards. Where somebody is doing so (the handler threw, but has given the call to
+ * another thread; the call is closed while another thread stages) the answer goes out of a stream
+ * of its own. A stream whose call was not closed by the handler is left to garbage collection.
+ */
+abstract class AnsweringCall<ReqT, RespT> extends ServerCall<ReqT, RespT> {
+  private static final VarHandle STATE;
+
+  static {
+    try {
+      STATE = MethodHandles.lookup().findVarHandle(AnsweringCall.class, "state", int.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  private static final int OPEN = 0;
+  private static final int STAGING = 1; // a thread writes into the stream
+  private static final int ANSWERED = 2;
+  private static final int BROKEN = 3; // answered, because the handler used the call wrongly
+
+  final ServerSession session;
+  final ServerStream stream;
+
+  /** The session has answered. */
+  volatile boolean cancelled;
+
+  /** Nobody looks at the inbound unit any more. */
+  volatile boolean requestRead;
+
+  // The handler's.
+  private boolean headersSent;
+  private boolean messageSent;
+  private volatile boolean closed;
+
+  private int flags; // of whoever stages
+
+  @SuppressWarnings("unused") // through STATE
+  private volatile int state;
+
+  AnsweringCall(ServerSession session, ServerStream stream) {
+    this.session = session;
+    this.stream = stream;
+  }
+
+  /** There is an answer, which the listener is to be told of. */
+  abstract void onAnswered();
+
+  /** True when the call has its answer, whoever gave it. */
+  final boolean isAnswered() {
+    return (int) STATE.getVolatile(this) >= ANSWERED;
+  }
+
+  /** True when the answer is that the handler used the call wrongly: to it that is a cancel. */
+  final boolean isBroken() {
+    return (int) STATE.getVolatile(this) == BROKEN;
+  }
+
+  /** Gives the right to answer to one caller. The state before, which for all others is an end. */
+  private int take(int how) {
+    int before;
+    do {
+      before = (int) STATE.getVolatile(this);
+    } while (before < ANSWERED && !STATE.compareAndSet(this, before, how));
+    return before;
+  }
+
+  /**
+   * Puts the call into the hands of this thread for a while. False when it has its answer, and what
+   * is said now is dropped.
+   */
+  private boolean stage() {
+    final int before = (int) STATE.compareAndExchange(this, OPEN, STAGING);
+    checkState(before != STAGING, "call is used by two threads at a time");
+    return before == OPEN;
+  }
+
+  private void staged() {
+    STATE.compareAndSet(this, STAGING, OPEN); // or it was answered meanwhile
+  }
+
+  @Override
+  public final void sendHeaders(Metadata headers) {
+    checkState(!headersSent, "sendHeaders has already been called");
+    checkState(!closed, "call is closed");
+    headersSent = true;
+    if (!Sections.isEmpty(headers) && stage()) {
+      final UnitBuffer unit = stream.outbound();
+      final int before = unit.length();
+      try {
+        Sections.addMetadata(unit, headers);
+        flags |= METADATA;
+      } catch (RuntimeException | Error e) {
+        unit.truncate(before);
+        throw e;
+      } finally {
+        staged();
+      }
+    }
+  }
+
+  @Override
+  public final void sendMessage(RespT message) {
+    checkState(headersSent, "sendHeaders has not been called");
+    checkState(!closed, "call is closed");
+    if (messageSent) {
+      breakOff(Status.INTERNAL.withDescription("Too many responses"));
+      return;
+    }
+    messageSent = true;
+    if (cancelled || !stage()) {
+      return;
+    }
+    final UnitBuffer unit = stream.outbound();
+    try {
+      Messages.write(getMethodDescriptor().streamResponse(message), unit, Integer.MAX_VALUE);
+      flags |= MESSAGE;
+      staged();
+    } catch (IOException | RuntimeException e) {
+      breakOff(Status.fromThrowable(e));
+    } catch (Error e) {
+      breakOff(Status.CANCELLED.withDescription("Server sendMessage() failed with Error"));
+      throw e;
+    }
+  }
+
+  @Override
+  public final void close(Status status, Metadata trailers) {
+    checkState(!closed, "call already closed");
+    closed = true;
+    if (status.isOk() && !messageSent) {
+      breakOff(Status.INTERNAL.withDescription("Completed without a response"));
+    } else if (STATE.compareAndSet(this, OPEN, ANSWERED)) {
+      try {
+        respond(status, trailers, requestRead);
+      } finally {
+        onAnswered();
+      }
+    } else {
+      breakOff(Status.INTERNAL.withDescription("Closed while another thread used the call"));
+    }
+  }
+
+  /** Sends what was staged with this status. The stream is not touched afterwards. */
+  private void respond(Status status, Metadata trailers, boolean reusable) {
+    if (cancelled) {
+      letGo();
+      return;
+    }
+    final int response;
+    try {
+      response = finish(stream.outbound(), headersSent ? flags | PREFIX : flags, status, trailers);
+    } catch (RuntimeException | Error e) { // trailers that cannot be serialised
+      respondInstead(Status.fromThrowable(e));
+      throw e;
+    }
+    session.respond(stream, response, status.getCode().value(), reusable);
+  }
+
+  /** The handler, or a marshaller of it, has done what no call allows: to both sides it ends. */
+  private void breakOff(Status status) {
+    if (take(BROKEN) < ANSWERED) {
+      respondInstead(status);
+    }
+    onAnswered();
+  }
+
+  /**
+   * Answers in the handler's stead, unless there is an answer; headers that were sent go along. The
+   * caller sees to it that the listener is told.
+   *
+   * @return true when this is the answer.
+   */
+  final boolean answer(Status status) {
+    final int before = take(ANSWERED);
+    if (before == OPEN) {
+      respond(status, null, false); // another thread may have the call: take no chances
+    } else if (before == STAGING) {
+      respondInstead(status);
+    }
+    return before < ANSWERED;
+  }
+
+  private void respondInstead(Status status) {
+    if (cancelled) {
+      letGo();
+      return;
+    }
+    final ServerStream own = ServerStream.substitute();
+    final int response = finish(own.outbound(), 0, status, null);
+    session.respondInstead(stream, own, response, status.getCode().value());
+  }
+
+  /** The session has answered, and drops this; but it counts the call until it hears of it. */
+  private void letGo() {
+    session.respond(stream, 0, 0, false);
+  }
+
+  /** Adds what is known only at the end. The flags of the unit. */
+  private static int finish(UnitBuffer unit, int flags, Status status, Metadata trailers) {
+    int response = flags | SUFFIX;
+    if (status.getDescription() != null) {
+      Sections.addDescription(unit, status.getDescription(), Units.MAX_DESCRIPTION_LENGTH);
+      response |= DESCRIPTION;
+    }
+    if (trailers != null && !Sections.isEmpty(trailers)) {
+      Sections.addTrailers(unit, trailers);
+      response |= TRAILERS;
+    }
+    return response;
+  }
+
+  private static void checkState(boolean state, String message) {
+    if (!state) {
+      throw new IllegalStateException(message);
+    }
+  }
+
+  @Override
+  public final boolean isReady() {
+    return !closed && !cancelled && !isAnswered();
+  }
+
+  @Override
+  public final boolean isCancelled() {
+    return cancelled || isBroken();
+  }
+}

@@ -1,0 +1,203 @@
+package dev.ringfetch.call;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.ringfetch.fabric.HeapFabric;
+import dev.ringfetch.ring.ArenaDescriptor;
+import dev.ringfetch.ring.ControlFlyweight;
+import dev.ringfetch.ring.FrameDescriptor;
+import dev.ringfetch.ring.RingPoller;
+import dev.ringfetch.ring.RingWriter;
+import dev.ringfetch.session.Geometry;
+import dev.ringfetch.session.Poller;
+import dev.ringfetch.session.ServerSession;
+import dev.ringfetch.session.SessionContext;
+import io.grpc.Attributes;
+import io.grpc.Context;
+import io.grpc.HandlerRegistry;
+import io.grpc.MethodDescriptor;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerMethodDefinition;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
+
+/** A server's session with calls on it, whose poller and executor a test drives step by step. */
+final class ServerSteps {
+  static final int UNIT = FrameDescriptor.PREFIX | FrameDescriptor.MESSAGE | FrameDescriptor.SUFFIX;
+  static final int STATUS = FrameDescriptor.SUFFIX | FrameDescriptor.DESCRIPTION;
+
+  private static final int RING_LENGTH = 64 * 1024;
+
+  final ServerSession session;
+  final ArrayDeque<Runnable> tasks = new ArrayDeque<>();
+  boolean rejecting;
+
+  private final HeapFabric fabric =
+      new HeapFabric(ArenaDescriptor.length(RING_LENGTH, RING_LENGTH));
+  private final Poller poller;
+  private final RingWriter requests;
+  private final RingPoller responses;
+
+  /** A frame of the server. */
+  record Frame(int id, int flags, int code, String text) {}
+
+  ServerSteps(HandlerRegistry registry, List<ServerMethodDefinition<?, ?>> methods) {
+    final Geometry geometry = new Geometry(RING_LENGTH, RING_LENGTH, 8 * 1024, 64, 7, 100, 200);
+    final SessionContext context = new SessionContext().spinNs(0);
+    final var serverLine =
+        new ControlFlyweight(fabric.server(), ArenaDescriptor.SERVER_CONTROL_OFFSET);
+    final var clientLine =
+        new ControlFlyweight(fabric.client(), ArenaDescriptor.CLIENT_CONTROL_OFFSET);
+    serverLine.consumed(geometry.requestPosition());
+    clientLine.consumed(geometry.responsePosition());
+    requests =
+        new RingWriter(
+            fabric.client(),
+            ArenaDescriptor.REQUEST_RING_OFFSET,
+            RING_LENGTH,
+            geometry.epoch(),
+            geometry.requestPosition(),
+            serverLine);
+    responses =
+        new RingPoller(
+            fabric.client().memory(),
+            ArenaDescriptor.responseRingOffset(RING_LENGTH),
+            RING_LENGTH,
+            geometry.epoch(),
+            geometry.responsePosition(),
+            clientLine);
+    poller = new Poller(fabric.serverDoorbell(), context);
+    session =
+        new ServerSession(
+            fabric.server(),
+            geometry,
+            poller,
+            context,
+            new CallAcceptor(
+                methods,
+                registry,
+                this::execute,
+                Context.ROOT,
+                Attributes.EMPTY,
+                null,
+                new ServerLimits(1024 * 1024, 8 * 1024)),
+            (ended, reason) -> {});
+    poller.add(session);
+    poll();
+  }
+
+  private synchronized void execute(Runnable task) {
+    if (rejecting) {
+      throw new RejectedExecutionException("shut down");
+    }
+    tasks.add(task);
+  }
+
+  static ServerMethodDefinition<?, ?> method(
+      String name, ServerCallHandler<InputStream, InputStream> handler) {
+    final MethodDescriptor<InputStream, InputStream> method =
+        MethodDescriptor.<InputStream, InputStream>newBuilder()
+            .setType(MethodDescriptor.MethodType.UNARY)
+            .setFullMethodName("steps.Steps/" + name)
+            .setRequestMarshaller(new Copied())
+            .setResponseMarshaller(new Copied())
+            .build();
+    return ServerMethodDefinition.create(method, handler);
+  }
+
+  static InputStream message(String text) {
+    return new ByteArrayInputStream(text.getBytes(StandardCharsets.UTF_8));
+  }
+
+  /** Sends a request of a method of the table, and polls. */
+  void request(int id, int method, String text) {
+    final byte[] payload = text.getBytes(StandardCharsets.UTF_8);
+    frame(id, UNIT, method, payload);
+  }
+
+  /** Sends a request that names its method, and polls. */
+  void requestByName(int id, String name) {
+    final byte[] text = name.getBytes(StandardCharsets.UTF_8);
+    final byte[] payload = new byte[Short.BYTES + text.length];
+    payload[0] = (byte) text.length;
+    System.arraycopy(text, 0, payload, Short.BYTES, text.length);
+    frame(id, UNIT | FrameDescriptor.NAMED, 0, payload);
+  }
+
+  /** Cancels a call, and polls. */
+  void cancel(int id) {
+    frame(id, FrameDescriptor.CLOSE, 0, new byte[0]);
+  }
+
+  private void frame(int id, int flags, int code, byte[] payload) {
+    final int ack = (int) responses.position();
+    assertEquals(
+        RingWriter.WRITTEN, requests.write(id, flags, code, ack, payload, 0, payload.length));
+    requests.publish();
+    fabric.client().ringDoorbell();
+    poll();
+  }
+
+  /** Rounds of the server's poller, more than anything here takes. */
+  void poll() {
+    try {
+      for (int i = 0; i < 4; i++) {
+        fabric.serverDoorbell().poll();
+        poller.doWork();
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Runs what the executor was given. */
+  void runTasks() {
+    Runnable task;
+    while ((task = next()) != null) {
+      task.run();
+    }
+  }
+
+  private synchronized Runnable next() {
+    return tasks.poll();
+  }
+
+  /** What the server has sent since the last time. */
+  List<Frame> frames() {
+    poll();
+    final List<Frame> frames = new ArrayList<>();
+    responses.poll(
+        (id, flags, code, ack, region, offset, length) -> {
+          final byte[] bytes = new byte[length];
+          region.getBytes(offset, bytes, 0, length);
+          frames.add(new Frame(id, flags, code, new String(bytes, StandardCharsets.UTF_8)));
+          return true;
+        },
+        1000);
+    return frames;
+  }
+
+  /** Messages as they come: a response is drained by whoever sends it. */
+  private static final class Copied implements MethodDescriptor.Marshaller<InputStream> {
+    @Override
+    public InputStream stream(InputStream message) {
+      return message;
+    }
+
+    @Override
+    public InputStream parse(InputStream stream) {
+      try {
+        return new ByteArrayInputStream(stream.readAllBytes());
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+  }
+}
