@@ -1,31 +1,24 @@
 package dev.ringfetch.call;
 
 import static dev.ringfetch.ring.FrameDescriptor.CLOSE;
-import static dev.ringfetch.ring.FrameDescriptor.DEADLINE;
 import static dev.ringfetch.ring.FrameDescriptor.MESSAGE;
-import static dev.ringfetch.ring.FrameDescriptor.METADATA;
-import static dev.ringfetch.ring.FrameDescriptor.NAMED;
 import static dev.ringfetch.ring.FrameDescriptor.PREFIX;
 import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
 
 import dev.ringfetch.session.ClientSession;
 import dev.ringfetch.session.ClientStream;
-import dev.ringfetch.session.UnitBuffer;
-import io.grpc.Attributes;
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
 import io.grpc.Context;
 import io.grpc.Contexts;
-import io.grpc.Deadline;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import java.io.IOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.nio.charset.StandardCharsets;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -39,17 +32,14 @@ import java.util.concurrent.TimeUnit;
  * @param <ReqT> type of the request.
  * @param <RespT> type of the response.
  */
-public class UnaryClientCall<ReqT, RespT> extends ClientCall<ReqT, RespT>
-    implements ClientStream.Listener, Runnable {
+public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
   private static final VarHandle OUTCOME;
-  private static final VarHandle SIGNALS;
   private static final VarHandle REQUESTED;
 
   static {
     try {
       final MethodHandles.Lookup lookup = MethodHandles.lookup();
       OUTCOME = lookup.findVarHandle(UnaryClientCall.class, "outcome", int.class);
-      SIGNALS = lookup.findVarHandle(UnaryClientCall.class, "signals", int.class);
       REQUESTED = lookup.findVarHandle(UnaryClientCall.class, "requested", int.class);
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
@@ -64,26 +54,7 @@ public class UnaryClientCall<ReqT, RespT> extends ClientCall<ReqT, RespT>
   private static final int FAILED = 3;
   private static final int ANSWERED_THEN_FAILED = 4;
 
-  // Why the call's task runs.
-  private static final int RUNNING = 1;
-  private static final int DELIVER = 2;
-
-  private final MethodDescriptor<ReqT, RespT> method;
-  private final CallOptions options;
-  private final Executor executor;
-  private final Context context = Context.current();
-
-  private ClientConnection connection;
-  private ClientLimits limits;
   private Listener<RespT> listener;
-  private Metadata headers;
-  private ReqT request;
-  private boolean hasRequest;
-  private boolean halfClosed;
-  private Deadline deadline;
-  private long startedNs;
-  private Context.CancellationListener contextListener;
-
   private ClientStream stream;
   private boolean responseRead;
   private int messageOffset;
@@ -95,13 +66,11 @@ public class UnaryClientCall<ReqT, RespT> extends ClientCall<ReqT, RespT>
   @SuppressWarnings("unused") // through OUTCOME
   private volatile int outcome;
 
-  @SuppressWarnings("unused") // through SIGNALS
-  private volatile int signals;
-
   @SuppressWarnings("unused") // through REQUESTED
   private volatile int requested;
 
   private volatile Status failure;
+  private volatile boolean rejected;
 
   /**
    * Creates a call.
@@ -110,19 +79,7 @@ public class UnaryClientCall<ReqT, RespT> extends ClientCall<ReqT, RespT>
    */
   protected UnaryClientCall(
       MethodDescriptor<ReqT, RespT> method, CallOptions options, Executor executor) {
-    this.method = method;
-    this.options = options;
-    this.executor = executor;
-  }
-
-  /** The method. */
-  protected final MethodDescriptor<ReqT, RespT> method() {
-    return method;
-  }
-
-  /** The options. */
-  protected final CallOptions options() {
-    return options;
+    super(method, options, executor);
   }
 
   /**
@@ -139,6 +96,7 @@ public class UnaryClientCall<ReqT, RespT> extends ClientCall<ReqT, RespT>
     this.headers = headers;
     this.connection = connection;
     this.limits = limits;
+    final Context context = context();
     if (context.isCancelled()) {
       fail(OPEN, Contexts.statusFromCancelled(context));
       return;
@@ -151,14 +109,14 @@ public class UnaryClientCall<ReqT, RespT> extends ClientCall<ReqT, RespT>
         return;
       }
       if (!BlockingStubs.isStub(options)) { // it may never half-close: no stream, no deadline there
-        CompletableFuture.delayedExecutor(
-                deadline.timeRemaining(TimeUnit.NANOSECONDS), TimeUnit.NANOSECONDS)
-            .execute(() -> fail(OPEN, exceeded()));
+        // Told by the poller as other deadlines are: the timer's thread is not for the user's code.
+        startTimer(
+            () -> poller().execute(() -> fail(OPEN, exceeded())),
+            deadline.timeRemaining(TimeUnit.NANOSECONDS));
       }
     }
     if (context != Context.ROOT) {
-      contextListener = cancelled -> cancelNow(Contexts.statusFromCancelled(cancelled));
-      context.addListener(contextListener, DirectExecutor.INSTANCE);
+      watchContext(cancelled -> cancelNow(Contexts.statusFromCancelled(cancelled)));
     }
   }
 
@@ -211,7 +169,7 @@ public class UnaryClientCall<ReqT, RespT> extends ClientCall<ReqT, RespT>
       return;
     }
     try {
-      prepare(session, opened);
+      prepare(opened);
     } catch (IOException | RuntimeException e) {
       session.recycle(opened);
       fail(OPEN, Status.CANCELLED.withDescription("Failed to stream message").withCause(e));
@@ -226,42 +184,14 @@ public class UnaryClientCall<ReqT, RespT> extends ClientCall<ReqT, RespT>
     stream = opened;
     if (!OUTCOME.compareAndSet(this, OPEN, SENT)) {
       session.recycle(opened);
-    } else if (BlockingStubs.mayPoll(options)) {
+      return;
+    }
+    stopTimer(); // the session watches from here on
+    if (BlockingStubs.mayPoll(options)) {
       session.sendAndPoll(opened);
     } else {
       session.send(opened);
     }
-  }
-
-  private void prepare(ClientSession session, ClientStream opened) throws IOException {
-    final UnitBuffer unit = opened.outbound();
-    int flags = PREFIX | SUFFIX;
-    long deadlineNs = ClientStream.NO_DEADLINE;
-    if (deadline != null) {
-      final long remainingNs = deadline.timeRemaining(TimeUnit.NANOSECONDS);
-      deadlineNs = session.nanoTime() + remainingNs;
-      unit.addLong(remainingNs);
-      flags |= DEADLINE;
-    }
-    int methodId = connection.methodId(method.getFullMethodName());
-    if (methodId == ClientConnection.NO_METHOD_ID) {
-      final byte[] name = method.getFullMethodName().getBytes(StandardCharsets.UTF_8);
-      unit.addShort(name.length);
-      unit.addBytes(name, 0, name.length);
-      flags |= NAMED;
-      methodId = 0;
-    }
-    if (!Sections.isEmpty(headers)) {
-      Sections.addMetadata(unit, headers);
-      flags |= METADATA;
-    }
-    if (hasRequest) {
-      final Integer maxLength = options.getMaxOutboundMessageSize();
-      Messages.write(
-          method.streamRequest(request), unit, maxLength == null ? Integer.MAX_VALUE : maxLength);
-      flags |= MESSAGE;
-    }
-    opened.prepare(this, flags, methodId, deadlineNs, limits.maxUnitLength());
   }
 
   @Override
@@ -279,6 +209,9 @@ public class UnaryClientCall<ReqT, RespT> extends ClientCall<ReqT, RespT>
     for (; ; ) {
       final int before = outcome;
       if (before >= FAILED) {
+        if (rejected) {
+          signal(); // the executor may take tasks again
+        }
         return;
       }
       if (!fail(before, counts)) {
@@ -302,23 +235,9 @@ public class UnaryClientCall<ReqT, RespT> extends ClientCall<ReqT, RespT>
     return true;
   }
 
-  private Status exceeded() {
-    return Deadlines.exceeded(deadline, options, startedNs, connection.session().describe());
-  }
-
   @Override
   public boolean isReady() {
     return listener != null && !halfClosed && outcome == OPEN;
-  }
-
-  @Override
-  public void setMessageCompression(boolean enabled) {
-    // Nothing is compressed: memory is not a wire.
-  }
-
-  @Override
-  public Attributes getAttributes() {
-    return connection == null ? Attributes.EMPTY : connection.attributes();
   }
 
   @Override
@@ -363,14 +282,29 @@ public class UnaryClientCall<ReqT, RespT> extends ClientCall<ReqT, RespT>
     if (!OUTCOME.compareAndSet(this, OPEN, FAILED)) {
       return false;
     }
-    removeContextListener();
+    stopWatching();
     return true;
   }
 
-  /** Replays what was asked of this call on another one, which was not started yet. */
-  protected final void replayOn(ClientCall<ReqT, RespT> other) {
+  /** Ends a call that was given up, because no other transport took it. */
+  protected final void closeGivenUp(Status status) {
+    failure = status;
+    signal();
+  }
+
+  /** Starts another call with the listener of this one, which was given up. */
+  protected final void startOn(ClientCall<ReqT, RespT> other) {
     other.start(listener, headers);
-    final int messages = requested;
+  }
+
+  /** The messages that were requested since the last time: for whom another call is to be asked. */
+  protected final int takeRequested() {
+    return (int) REQUESTED.getAndSet(this, 0);
+  }
+
+  /** Replays what was asked of this call on another one, which was started. */
+  protected final void replayOn(ClientCall<ReqT, RespT> other) {
+    final int messages = takeRequested();
     if (messages > 0) {
       other.request(messages);
     }
@@ -382,33 +316,8 @@ public class UnaryClientCall<ReqT, RespT> extends ClientCall<ReqT, RespT>
     }
   }
 
-  private void signal() {
-    if (((int) SIGNALS.getAndBitwiseOr(this, RUNNING | DELIVER) & RUNNING) != 0) {
-      return;
-    }
-    if (executor == DirectExecutor.INSTANCE && connection != null) {
-      connection.session().poller().execute(this);
-    } else {
-      executor.execute(this);
-    }
-  }
-
-  /** Runs the listener; of one call's tasks only one at a time. */
   @Override
-  public final void run() {
-    final Context before = context.attach();
-    try {
-      do {
-        while (((int) SIGNALS.getAndBitwiseAnd(this, RUNNING) & DELIVER) != 0) {
-          deliver();
-        }
-      } while (!SIGNALS.compareAndSet(this, RUNNING, 0));
-    } finally {
-      context.detach(before);
-    }
-  }
-
-  private void deliver() {
+  final void deliver() {
     if (closed) {
       return;
     }
@@ -416,11 +325,35 @@ public class UnaryClientCall<ReqT, RespT> extends ClientCall<ReqT, RespT>
       deliverAnswer();
     }
     if (failure != null && !closed) {
-      if (outcome == ANSWERED_THEN_FAILED) {
-        connection.session().recycle(stream);
-      }
+      recycleIfFailed();
       close(failure, new Metadata());
     }
+  }
+
+  private void recycleIfFailed() {
+    if (OUTCOME.compareAndSet(this, ANSWERED_THEN_FAILED, FAILED)) {
+      connection.session().recycle(stream);
+    }
+  }
+
+  /** The listener is not told, as over gRPC, unless a cancel finds the executor willing again. */
+  @Override
+  final boolean onRejected(RejectedExecutionException e) {
+    if (closed) {
+      return false;
+    }
+    final boolean first = !rejected;
+    rejected = true; // before the call fails: a cancel that finds it failed has to signal
+    final boolean failedHere = OUTCOME.compareAndSet(this, ANSWERED, ANSWERED_THEN_FAILED);
+    if (failedHere) {
+      failure = Status.CANCELLED.withDescription("the executor rejected the call").withCause(e);
+    }
+    recycleIfFailed();
+    stopWatching();
+    if (first) {
+      log("the executor rejected", e);
+    }
+    return first && !failedHere; // a cancel may have come between, and its signal with this one
   }
 
   private void deliverAnswer() {
@@ -502,18 +435,16 @@ public class UnaryClientCall<ReqT, RespT> extends ClientCall<ReqT, RespT>
   private void close(Status status, Metadata trailers) {
     closed = true;
     request = null;
-    removeContextListener();
+    stopWatching();
     try {
       listener.onClose(status, trailers);
     } catch (RuntimeException e) {
-      System.getLogger(UnaryClientCall.class.getName())
-          .log(System.Logger.Level.WARNING, "onClose of " + method.getFullMethodName(), e);
+      log("failure in onClose of", e);
     }
   }
 
-  private void removeContextListener() {
-    if (contextListener != null) {
-      context.removeListener(contextListener);
-    }
+  private void log(String what, RuntimeException e) {
+    System.getLogger(UnaryClientCall.class.getName())
+        .log(System.Logger.Level.WARNING, what + " " + method.getFullMethodName(), e);
   }
 }

@@ -10,10 +10,10 @@ import dev.ringfetch.v1.OpenResponse;
 import dev.ringfetch.v1.SessionServiceGrpc;
 import io.grpc.Attributes;
 import io.grpc.Channel;
+import io.grpc.Context;
 import io.grpc.Status;
 import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientResponseObserver;
-import io.grpc.stub.StreamObserver;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -29,6 +29,7 @@ final class Connector {
   private static final long MIN_BACKOFF_NS = TimeUnit.MILLISECONDS.toNanos(100);
   private static final long MAX_BACKOFF_NS = TimeUnit.SECONDS.toNanos(30);
   private static final long STABLE_NS = TimeUnit.SECONDS.toNanos(10);
+  private static final String SHUTDOWN = "Channel shutdown invoked";
 
   private final Channel control;
   private final SharedFabrics shared;
@@ -38,7 +39,8 @@ final class Connector {
   private volatile ClientConnection connection;
 
   // Below: guarded by this.
-  private CompletableFuture<ClientConnection> attempt;
+  private Attempt attempt;
+  private final Set<Attempt> streams = new HashSet<>(); // whose control stream has not ended
   private final Set<ClientSession> sessions = new HashSet<>(); // the newest, and those that drain
   private String obstacle = "no call has asked for a ring yet";
   private String logged;
@@ -68,42 +70,47 @@ final class Connector {
     if (open != null && open.isOpen()) {
       return open;
     }
-    final Attempt begun = begin();
-    if (begun != null) {
-      begun.start();
-    }
+    begin();
     return null;
   }
 
   /** As {@link #current}, for a call that will have a ring or nothing. */
   CompletableFuture<ClientConnection> connect() {
-    final Attempt begun = begin();
-    if (begun != null) {
-      begun.start();
-      return begun.future;
-    }
+    begin();
     synchronized (this) {
       if (connection != null && connection.isOpen()) {
         return CompletableFuture.completedFuture(connection);
       }
-      return attempt != null ? attempt : failed(shutdown ? "Channel shutdown invoked" : obstacle);
+      return attempt != null ? attempt.future : failed(shutdown ? SHUTDOWN : obstacle);
     }
   }
 
-  /** A new attempt, which the caller starts, or null when it is not the time for one. */
-  private synchronized Attempt begin() {
-    if ((connection != null && connection.isOpen())
-        || attempt != null
-        || shutdown
-        || retryAtNs - System.nanoTime() > 0) {
-      return null;
+  /** Starts an attempt, if it is the time for one. */
+  private void begin() {
+    final Attempt begun;
+    final String news;
+    synchronized (this) {
+      if ((connection != null && connection.isOpen())
+          || attempt != null
+          || shutdown
+          || retryAtNs - System.nanoTime() > 0) {
+        return;
+      }
+      if (shared.fabrics().opened().isEmpty()) {
+        begun = null;
+        news = refused(shared.fabrics().obstacles());
+      } else {
+        begun = new Attempt();
+        news = null;
+        attempt = begun;
+        streams.add(begun);
+      }
     }
-    if (shared.fabrics().opened().isEmpty()) {
-      refused(shared.fabrics().obstacles());
-      return null;
+    log(news);
+    if (begun != null) {
+      // A session serves all calls of the channel: it does not end with the first one's context.
+      Context.ROOT.run(begun::start);
     }
-    attempt = new CompletableFuture<>();
-    return new Attempt(attempt);
   }
 
   private static CompletableFuture<ClientConnection> failed(String reason) {
@@ -118,7 +125,8 @@ final class Connector {
       return new Transport(open.fabric(), open.session().describe());
     }
     synchronized (this) {
-      return new Transport(Transport.GRPC, obstacle);
+      final String ended = connection == null ? null : connection.session().endReason();
+      return new Transport(Transport.GRPC, ended == null ? obstacle : ended);
     }
   }
 
@@ -128,14 +136,25 @@ final class Connector {
     backoffNs = MIN_BACKOFF_NS;
   }
 
-  /** Ends the session when its calls have ended, and opens none any more. */
+  /**
+   * Ends the session when its calls have ended, and opens none any more. Without effect when it was
+   * called before.
+   *
+   * @param onTerminated called once, when nothing is left.
+   */
   void shutdown(Runnable onTerminated) {
+    final List<Attempt> begun;
     final List<ClientSession> draining;
     synchronized (this) {
+      if (shutdown) {
+        return;
+      }
       shutdown = true;
       this.onTerminated = onTerminated;
+      begun = List.copyOf(streams);
       draining = List.copyOf(sessions);
     }
+    begun.forEach(Attempt::abandonUnlessServing);
     draining.forEach(ClientSession::drain);
     terminateIfIdle();
   }
@@ -161,19 +180,22 @@ final class Connector {
     terminated.run();
   }
 
-  /** Guarded by this. */
-  private void refused(String reason) {
+  /** Guarded by this. Returns what is to be logged, or null: a reason is, until another comes. */
+  private String refused(String reason) {
     obstacle = reason;
     retryAtNs =
         System.nanoTime() + backoffNs + ThreadLocalRandom.current().nextLong(backoffNs / 4 + 1);
     backoffNs = Math.min(2 * backoffNs, MAX_BACKOFF_NS);
-    log(reason);
+    if (shutdown || reason.equals(logged)) {
+      return null;
+    }
+    logged = reason;
+    return reason;
   }
 
-  /** Guarded by this. A reason is logged once, until another one comes. */
+  /** Outside the lock: a handler of the log may do anything. */
   private void log(String reason) {
-    if (!reason.equals(logged) && !shutdown) {
-      logged = reason;
+    if (reason != null) {
       System.getLogger(RingChannel.class.getName())
           .log(
               System.Logger.Level.INFO,
@@ -188,27 +210,57 @@ final class Connector {
       implements ClientHandshake.Listener,
           ControlStream<OpenRequest>,
           ClientResponseObserver<OpenRequest, OpenResponse> {
-    final CompletableFuture<ClientConnection> future;
+    final CompletableFuture<ClientConnection> future = new CompletableFuture<>();
 
     private final ClientHandshake handshake =
         new ClientHandshake(shared.fabrics().opened(), context, this, this);
-    private StreamObserver<OpenRequest> requests;
-    private boolean closed;
-    private ClientSession opened;
+    private ClientCallStreamObserver<OpenRequest> requests;
+    private ClientSession opened; // guarded by the connector
 
-    Attempt(CompletableFuture<ClientConnection> future) {
-      this.future = future;
-    }
+    // Guarded by this.
+    private boolean started;
+    private boolean abandoned;
+    private boolean closed;
 
     void start() {
-      requests =
-          SessionServiceGrpc.newStub(control).withExecutor(DefaultExecutor.INSTANCE).open(this);
+      try {
+        SessionServiceGrpc.newStub(control).withExecutor(DefaultExecutor.INSTANCE).open(this);
+      } catch (RuntimeException e) { // of an interceptor beneath; a missing ring fails no call
+        lost("handshake: " + e);
+        return;
+      }
+      synchronized (this) {
+        started = true;
+        if (abandoned) {
+          requests.cancel(SHUTDOWN, null);
+          return;
+        }
+      }
       handshake.start();
     }
 
     @Override
     public void beforeStart(ClientCallStreamObserver<OpenRequest> stream) {
       requests = stream;
+    }
+
+    /** The channel shuts down: an answer is not waited for, the stream of a session is. */
+    void abandonUnlessServing() {
+      synchronized (Connector.this) {
+        if (sessions.contains(opened)) {
+          return;
+        }
+      }
+      abandon();
+    }
+
+    /** Ends the stream without the server; {@link #onError} follows. */
+    private synchronized void abandon() {
+      closed = true;
+      abandoned = true;
+      if (started) {
+        requests.cancel(SHUTDOWN, null);
+      }
     }
 
     @Override
@@ -258,6 +310,7 @@ final class Connector {
       }
       final ClientSession draining;
       synchronized (Connector.this) {
+        streams.remove(this);
         draining = opened;
       }
       if (draining == null) {
@@ -272,16 +325,23 @@ final class Connector {
       final ClientConnection made =
           new ClientConnection(session, fabric, methods, Attributes.EMPTY);
       final boolean unwanted;
+      final String ended;
       synchronized (Connector.this) {
-        attempt = null;
         opened = session;
-        openedNs = System.nanoTime();
         unwanted = shutdown;
-        if (!session.hasEnded()) {
+        ended = session.endReason();
+        if (ended == null) {
+          attempt = null;
+          openedNs = System.nanoTime();
           sessions.add(session);
           connection = made;
           logged = null;
+          obstacle = "drained"; // once it is not open, until its end or a refusal says more
         }
+      }
+      if (ended != null) { // before it has served anything: as if there had been none
+        onRefused(ended);
+        return;
       }
       future.complete(made);
       if (unwanted) {
@@ -289,34 +349,47 @@ final class Connector {
       }
     }
 
+    /** There is no session, unless one has opened before. */
     @Override
     public void onRefused(String reason) {
+      final String news;
+      final String told;
       synchronized (Connector.this) {
-        if (attempt != future) {
+        if (attempt != this) {
           return;
         }
         attempt = null;
-        refused(reason);
+        told = shutdown ? SHUTDOWN : reason;
+        news = refused(told);
       }
+      log(news);
       future.completeExceptionally(
-          Status.UNAVAILABLE.withDescription("no ring: " + reason).asRuntimeException());
+          Status.UNAVAILABLE.withDescription("no ring: " + told).asRuntimeException());
       terminateIfIdle();
     }
 
     @Override
     public void onEnded(ClientSession session, String reason) {
+      String news = null;
+      final boolean last;
       synchronized (Connector.this) {
         opened = session;
         sessions.remove(session);
+        last = shutdown;
         if (connection != null && connection.session() == session) {
           connection = null;
           if (System.nanoTime() - openedNs > STABLE_NS) {
             backoffNs = MIN_BACKOFF_NS;
           }
-          refused(reason);
+          news = refused(reason);
         }
       }
-      close();
+      log(news);
+      if (last) {
+        abandon(); // or the channel would wait for a server that does not end the stream
+      } else {
+        close();
+      }
       terminateIfIdle();
     }
   }

@@ -143,11 +143,9 @@ public final class RingChannel extends ManagedChannel {
 
   @Override
   public RingChannel shutdown() {
-    if (!shutdown) {
-      shutdown = true;
-      grpc.shutdown();
-      connector.shutdown(this::onRingTerminated);
-    }
+    shutdown = true;
+    grpc.shutdown();
+    connector.shutdown(this::onRingTerminated); // which counts the first time only
     return this;
   }
 

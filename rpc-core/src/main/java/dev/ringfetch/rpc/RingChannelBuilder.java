@@ -28,13 +28,14 @@ import java.util.concurrent.Executor;
 public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChannelBuilder> {
   private final ManagedChannelBuilder<?> grpc;
   private final String target;
-  private final List<ClientInterceptor> interceptors = new ArrayList<>();
+  private final List<InterceptorFactory> interceptors = new ArrayList<>();
   private final FabricContext fabricContext = new FabricContext();
   private final SessionContext sessionContext = new SessionContext();
 
   private Executor executor = DefaultExecutor.INSTANCE;
   private boolean requireFabric;
-  private String obstacle;
+  private String policyObstacle;
+  private String configObstacle;
 
   private RingChannelBuilder(ManagedChannelBuilder<?> grpc, String target) {
     this.grpc = grpc;
@@ -121,7 +122,19 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
 
   @Override
   public RingChannelBuilder intercept(List<ClientInterceptor> interceptors) {
-    this.interceptors.addAll(interceptors);
+    for (final ClientInterceptor interceptor : interceptors) {
+      this.interceptors.add(sameTarget -> interceptor);
+    }
+    return this;
+  }
+
+  /**
+   * As {@link #intercept(List)}, for gRPC's own extensions: such interceptors see the calls on a
+   * ring, too. They are told the target as this builder was.
+   */
+  @Override
+  protected RingChannelBuilder interceptWithTarget(InterceptorFactory factory) {
+    interceptors.add(factory);
     return this;
   }
 
@@ -148,7 +161,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   @Override
   public RingChannelBuilder defaultLoadBalancingPolicy(String policy) {
     grpc.defaultLoadBalancingPolicy(policy);
-    obstacle = "pick_first".equals(policy) ? null : "load-balancing policy " + policy;
+    policyObstacle = "pick_first".equals(policy) ? null : "load-balancing policy " + policy;
     return this;
   }
 
@@ -156,7 +169,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   @Override
   public RingChannelBuilder defaultServiceConfig(Map<String, ?> config) {
     grpc.defaultServiceConfig(config);
-    obstacle = config == null ? obstacle : "a service config";
+    configObstacle = config == null ? null : "a service config";
     return this;
   }
 
@@ -171,9 +184,9 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
           sessionContext,
           executor,
           new ClientLimits(sessionContext.maxInboundLength(), sessionContext.maxMetadataLength()),
-          interceptors,
+          interceptors.stream().map(factory -> factory.newInterceptor(target)).toList(),
           requireFabric,
-          obstacle);
+          configObstacle == null ? policyObstacle : configObstacle);
     } catch (RuntimeException | Error e) {
       fabrics.release();
       throw e;

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.net.SocketAddress;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 
 /**
@@ -23,6 +24,7 @@ public final class RingServer extends Server {
   private final FabricContext fabricContext;
   private final SessionContext sessionContext;
   private final int pollers;
+  private final AtomicBoolean ending = new AtomicBoolean();
 
   // Guarded by this.
   private Fabrics fabrics;
@@ -119,6 +121,7 @@ public final class RingServer extends Server {
   public RingServer shutdown() {
     endpoint.drain();
     grpc.shutdown();
+    closeFabricsAtTheEnd();
     return this;
   }
 
@@ -126,7 +129,27 @@ public final class RingServer extends Server {
   public RingServer shutdownNow() {
     endpoint.abort("Server shutdownNow invoked");
     grpc.shutdownNow();
+    closeFabricsAtTheEnd();
     return this;
+  }
+
+  /** Whether anybody waits for the end or not: gRPC's server needs nobody to, either. */
+  private void closeFabricsAtTheEnd() {
+    if (!ending.compareAndSet(false, true)) {
+      return;
+    }
+    final Thread waiter =
+        new Thread(
+            () -> {
+              try {
+                awaitTermination();
+              } catch (InterruptedException e) {
+                Thread.currentThread().interrupt(); // nobody does
+              }
+            },
+            "ringfetch-server-end");
+    waiter.setDaemon(true);
+    waiter.start();
   }
 
   @Override
@@ -135,11 +158,12 @@ public final class RingServer extends Server {
   }
 
   /**
-   * True when the port is closed and all calls have ended: each session holds a call of the port.
+   * True when the port is closed and all calls have ended, those of sessions included whose call of
+   * the port was lost.
    */
   @Override
   public boolean isTerminated() {
-    final boolean terminated = grpc.isTerminated();
+    final boolean terminated = grpc.isTerminated() && endpoint.isIdle();
     if (terminated) {
       closeFabrics();
     }
@@ -148,7 +172,11 @@ public final class RingServer extends Server {
 
   @Override
   public boolean awaitTermination(long timeout, TimeUnit unit) throws InterruptedException {
-    final boolean terminated = grpc.awaitTermination(timeout, unit);
+    final long start = System.nanoTime();
+    final long timeoutNs = unit.toNanos(timeout);
+    final boolean terminated =
+        grpc.awaitTermination(timeout, unit)
+            && endpoint.awaitIdle(timeoutNs - (System.nanoTime() - start));
     if (terminated) {
       closeFabrics();
     }
@@ -158,6 +186,7 @@ public final class RingServer extends Server {
   @Override
   public void awaitTermination() throws InterruptedException {
     grpc.awaitTermination();
+    endpoint.awaitIdle(Long.MAX_VALUE);
     closeFabrics();
   }
 }

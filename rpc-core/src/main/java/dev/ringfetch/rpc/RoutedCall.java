@@ -5,6 +5,7 @@ import dev.ringfetch.call.UnaryClientCall;
 import io.grpc.Attributes;
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
+import io.grpc.Context;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
@@ -17,7 +18,6 @@ import java.util.concurrent.Executor;
  */
 final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
   private final RingChannel channel;
-  private final Executor callExecutor;
 
   private boolean started;
   private volatile boolean cancelled;
@@ -31,7 +31,6 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
       Executor executor) {
     super(method, options, executor);
     this.channel = channel;
-    this.callExecutor = executor;
   }
 
   @Override
@@ -57,7 +56,7 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
     if (!channel.requiresFabric()) {
       delegate = channel.newGrpcCall(method(), options());
     } else if (obstacle == null) {
-      delegate = new WaitingCall<>(channel, method(), options(), callExecutor);
+      delegate = new WaitingCall<>(channel, method(), options(), executor());
     } else {
       close(listener, Status.UNIMPLEMENTED.withDescription(obstacle));
       return;
@@ -67,7 +66,7 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
 
   private void close(Listener<RespT> listener, Status status) {
     delegate = new ClosedCall<>();
-    callExecutor.execute(() -> listener.onClose(status, new Metadata()));
+    executor().execute(context().wrap(() -> listener.onClose(status, new Metadata())));
   }
 
   /** The call that this one has handed everything to, or null. */
@@ -96,14 +95,36 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
       super.unsent(reason);
       return;
     }
-    synchronized (this) {
-      rerouting = true;
-      if (giveUp()) {
-        final ClientCall<ReqT, RespT> other = channel.newGrpcCall(method(), options());
-        replayOn(other);
-        delegate = other;
+    // The thread that tells is anybody's: what is made here belongs to the call's context.
+    final Context before = context().attach();
+    try {
+      synchronized (this) {
+        rerouting = true;
+        if (giveUp()) {
+          reroute();
+        }
       }
+    } finally {
+      context().detach(before);
     }
+  }
+
+  /** Guarded by this. Whatever throws, the listener is told an end. */
+  private void reroute() {
+    final ClientCall<ReqT, RespT> other;
+    try {
+      other = channel.newGrpcCall(method(), options());
+      startOn(other);
+    } catch (Throwable t) {
+      closeGivenUp(Status.fromThrowable(t));
+      return;
+    }
+    try {
+      replayOn(other);
+    } catch (Throwable t) {
+      other.cancel("Failed to repeat the call over gRPC", t);
+    }
+    delegate = other;
   }
 
   @Override
@@ -113,6 +134,18 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
       other.request(numMessages);
     } else {
       super.request(numMessages);
+      if (rerouting) { // perhaps after the replay: then nobody has passed it on
+        forwardRequested();
+      }
+    }
+  }
+
+  private synchronized void forwardRequested() {
+    if (delegate != null) {
+      final int messages = takeRequested();
+      if (messages > 0) {
+        delegate.request(messages);
+      }
     }
   }
 

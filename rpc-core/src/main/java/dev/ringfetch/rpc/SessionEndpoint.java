@@ -31,6 +31,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** The session service of a server: opens sessions over gRPC and keeps those that are open. */
@@ -101,6 +102,26 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
   void abort(String reason) {
     draining = true;
     sessions.forEach(session -> session.abort(reason));
+  }
+
+  /** True when no session is open: every call on a ring has ended. */
+  boolean isIdle() {
+    return sessions.isEmpty();
+  }
+
+  /** Waits until no session is open. False when the time is over before. */
+  boolean awaitIdle(long timeoutNs) throws InterruptedException {
+    final long start = System.nanoTime();
+    synchronized (sessions) {
+      while (!sessions.isEmpty()) {
+        final long remainingNs = timeoutNs - (System.nanoTime() - start);
+        if (remainingNs <= 0) {
+          return false;
+        }
+        TimeUnit.NANOSECONDS.timedWait(sessions, remainingNs);
+      }
+    }
+    return true;
   }
 
   /** Sessions that are open or on offer. */
@@ -214,7 +235,10 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
 
     @Override
     public void onEnded(ServerSession session, String reason) {
-      sessions.remove(session);
+      synchronized (sessions) {
+        sessions.remove(session);
+        sessions.notifyAll();
+      }
       sessionCount.decrementAndGet();
     }
   }

@@ -1,9 +1,11 @@
 package dev.ringfetch.rpc;
 
 import dev.ringfetch.call.ClientConnection;
+import dev.ringfetch.call.DirectExecutor;
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
 import io.grpc.Context;
+import io.grpc.Contexts;
 import io.grpc.Deadline;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
@@ -18,8 +20,10 @@ import java.util.concurrent.TimeoutException;
 
 /**
  * A call that waits for a ring, because its channel will have nothing else: keeps what is asked of
- * it and replays that on a new call as soon as there is a ring. Ends under its deadline, or with
- * the reason why there is none.
+ * it and replays that on a new call as soon as there is a ring. Ends under its deadline, when it or
+ * its context is cancelled, or with the reason why there is no ring.
+ *
+ * <p>Nothing of the user's runs under the monitor: neither executors nor marshallers.
  */
 final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
   private final RingChannel channel;
@@ -27,13 +31,19 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
   private final CallOptions options;
   private final Executor executor;
   private final Context context = Context.current();
+  private final Context.CancellationListener contextListener =
+      cancelled -> end(Contexts.statusFromCancelled(cancelled));
 
-  // Guarded by this until real is set.
-  private final List<Runnable> asked = new ArrayList<>();
+  // Guarded by this.
+  private List<Runnable> asked = new ArrayList<>();
   private Listener<RespT> listener;
-  private Metadata headers;
-  private CompletableFuture<ClientConnection> proceeding;
-  private ClientCall<ReqT, RespT> real;
+  private Status endBeforeStart;
+  private CompletableFuture<ClientConnection> waiting;
+
+  /** Set once: what the call has become. Until {@link #replayed} what is asked still queues up. */
+  private volatile ClientCall<ReqT, RespT> real;
+
+  private volatile boolean replayed;
 
   WaitingCall(
       RingChannel channel,
@@ -48,25 +58,42 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
 
   @Override
   public void start(Listener<RespT> listener, Metadata headers) {
-    this.listener = listener;
-    this.headers = headers;
-    CompletableFuture<ClientConnection> ring = channel.awaitRing();
+    final Status end;
+    synchronized (this) {
+      this.listener = listener;
+      end = endBeforeStart;
+    }
+    if (end != null) {
+      end(end);
+      return;
+    }
+    final CompletableFuture<ClientConnection> ring = channel.awaitRing().copy();
     final Deadline own = options.getDeadline();
     final Deadline inherited = context.getDeadline();
     if (own != null || inherited != null) {
       final long ownNs = own == null ? Long.MAX_VALUE : own.timeRemaining(TimeUnit.NANOSECONDS);
       final long inheritedNs =
           inherited == null ? Long.MAX_VALUE : inherited.timeRemaining(TimeUnit.NANOSECONDS);
-      ring = ring.copy().orTimeout(Math.min(ownNs, inheritedNs), TimeUnit.NANOSECONDS);
+      ring.orTimeout(Math.min(ownNs, inheritedNs), TimeUnit.NANOSECONDS);
+    }
+    synchronized (this) {
+      waiting = ring;
+    }
+    context.addListener(contextListener, DirectExecutor.INSTANCE);
+    if (real != null) { // cancelled meanwhile
+      context.removeListener(contextListener);
+      ring.cancel(false);
+      return;
     }
     // Not the call's executor: a blocking stub's runs tasks only while the stub waits.
-    proceeding =
-        ring.whenCompleteAsync((open, failure) -> proceed(failure), DefaultExecutor.INSTANCE);
+    final CompletableFuture<?> unused =
+        ring.whenCompleteAsync(
+            (open, failure) -> proceed(headers, failure), DefaultExecutor.INSTANCE);
   }
 
-  private void proceed(Throwable failure) {
+  private void proceed(Metadata headers, Throwable failure) {
     if (failure == null) {
-      context.run(() -> replay(new RoutedCall<>(channel, method, options, executor)));
+      context.run(() -> replay(headers));
       return;
     }
     final Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
@@ -76,32 +103,75 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
             : Status.fromThrowable(cause));
   }
 
-  private synchronized void replay(ClientCall<ReqT, RespT> call) {
-    if (real == null) {
+  /** Makes this call another one, if it has not become one before. */
+  private boolean become(ClientCall<ReqT, RespT> call) {
+    synchronized (this) {
+      if (real != null) {
+        return false;
+      }
       real = call;
-      call.start(listener, headers);
-      asked.forEach(Runnable::run);
-      asked.clear();
     }
+    context.removeListener(contextListener); // the other one has its own
+    return true;
+  }
+
+  private void replay(Metadata headers) {
+    final ClientCall<ReqT, RespT> call = new RoutedCall<>(channel, method, options, executor);
+    if (!become(call)) {
+      return;
+    }
+    try {
+      call.start(listener, headers);
+      for (List<Runnable> actions = takeAsked(); actions != null; actions = takeAsked()) {
+        actions.forEach(Runnable::run);
+      }
+    } catch (RuntimeException | Error e) { // which nobody else would hear of
+      replayed = true;
+      call.cancel("Failed to repeat what was asked", e);
+    }
+  }
+
+  /** What was asked since the last time; null when that was all, and nothing queues up any more. */
+  private synchronized List<Runnable> takeAsked() {
+    if (asked.isEmpty()) {
+      replayed = true;
+      return null;
+    }
+    final List<Runnable> taken = asked;
+    asked = new ArrayList<>();
+    return taken;
   }
 
   private void end(Status status) {
+    final CompletableFuture<ClientConnection> ring;
     synchronized (this) {
-      if (real != null) {
+      if (listener == null) { // a cancel that overtakes the start
+        endBeforeStart = status;
         return;
       }
-      real = new ClosedCall<>();
-      asked.clear();
+      ring = waiting;
     }
-    executor.execute(() -> listener.onClose(status, new Metadata()));
+    if (!become(new ClosedCall<>())) {
+      return;
+    }
+    takeAsked();
+    replayed = true;
+    if (ring != null) {
+      ring.cancel(false); // and with it the timer
+    }
+    executor.execute(context.wrap(() -> listener.onClose(status, new Metadata())));
   }
 
-  private synchronized void ask(Runnable action) {
-    if (real == null) {
-      asked.add(action);
-    } else {
-      action.run();
+  private void ask(Runnable action) {
+    if (!replayed) {
+      synchronized (this) {
+        if (!replayed) {
+          asked.add(action);
+          return;
+        }
+      }
     }
+    action.run();
   }
 
   @Override
@@ -121,12 +191,7 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
 
   @Override
   public void cancel(String message, Throwable cause) {
-    proceeding.cancel(false);
     end(Status.CANCELLED.withDescription(message).withCause(cause));
-    final ClientCall<ReqT, RespT> call;
-    synchronized (this) {
-      call = real;
-    }
-    call.cancel(message, cause);
+    ask(() -> real.cancel(message, cause)); // if it waits no longer
   }
 }

@@ -319,6 +319,9 @@ abstract class CancellationContract extends TransportContract {
               }
               call.call().cancel("race", null);
             });
+        if (i % 10 == 0) { // on a busy machine the other thread may be late every time
+          call.call().cancel("race", null);
+        }
         calls.add(call);
         if (calls.size() == 50) {
           completed += finish(calls);

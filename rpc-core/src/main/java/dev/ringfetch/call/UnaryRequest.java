@@ -1,0 +1,109 @@
+package dev.ringfetch.call;
+
+import static dev.ringfetch.ring.FrameDescriptor.DEADLINE;
+import static dev.ringfetch.ring.FrameDescriptor.MESSAGE;
+import static dev.ringfetch.ring.FrameDescriptor.METADATA;
+import static dev.ringfetch.ring.FrameDescriptor.NAMED;
+import static dev.ringfetch.ring.FrameDescriptor.PREFIX;
+import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
+
+import dev.ringfetch.session.ClientStream;
+import dev.ringfetch.session.Poller;
+import dev.ringfetch.session.UnitBuffer;
+import io.grpc.Attributes;
+import io.grpc.CallOptions;
+import io.grpc.Deadline;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.Status;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * What a client asks in a unary call, and how that becomes a unit. How the call ends is {@link
+ * UnaryClientCall}'s affair. A superclass, as {@link CallTask} is, and no object of its own.
+ */
+abstract class UnaryRequest<ReqT, RespT> extends CallTask<ReqT, RespT>
+    implements ClientStream.Listener {
+  final MethodDescriptor<ReqT, RespT> method;
+  final CallOptions options;
+
+  ClientConnection connection;
+  ClientLimits limits;
+  Metadata headers;
+  ReqT request;
+  boolean hasRequest;
+  boolean halfClosed;
+  Deadline deadline;
+  long startedNs;
+
+  UnaryRequest(MethodDescriptor<ReqT, RespT> method, CallOptions options, Executor executor) {
+    super(executor);
+    this.method = method;
+    this.options = options;
+  }
+
+  /** The method. */
+  protected final MethodDescriptor<ReqT, RespT> method() {
+    return method;
+  }
+
+  /** The options. */
+  protected final CallOptions options() {
+    return options;
+  }
+
+  /** Marshals what was asked into a stream's unit. */
+  final void prepare(ClientStream opened) throws IOException {
+    final UnitBuffer unit = opened.outbound();
+    int flags = PREFIX | SUFFIX;
+    long deadlineNs = ClientStream.NO_DEADLINE;
+    if (deadline != null) {
+      final long remainingNs = deadline.timeRemaining(TimeUnit.NANOSECONDS);
+      deadlineNs = connection.session().nanoTime() + remainingNs;
+      unit.addLong(remainingNs);
+      flags |= DEADLINE;
+    }
+    int methodId = connection.methodId(method.getFullMethodName());
+    if (methodId == ClientConnection.NO_METHOD_ID) {
+      final byte[] name = method.getFullMethodName().getBytes(StandardCharsets.UTF_8);
+      unit.addShort(name.length);
+      unit.addBytes(name, 0, name.length);
+      flags |= NAMED;
+      methodId = 0;
+    }
+    if (!Sections.isEmpty(headers)) {
+      Sections.addMetadata(unit, headers);
+      flags |= METADATA;
+    }
+    if (hasRequest) {
+      final Integer maxLength = options.getMaxOutboundMessageSize();
+      Messages.write(
+          method.streamRequest(request), unit, maxLength == null ? Integer.MAX_VALUE : maxLength);
+      flags |= MESSAGE;
+    }
+    opened.prepare(this, flags, methodId, deadlineNs, limits.maxUnitLength());
+  }
+
+  /** The status of a call whose deadline has passed. */
+  final Status exceeded() {
+    return Deadlines.exceeded(deadline, options, startedNs, connection.session().describe());
+  }
+
+  @Override
+  final Poller poller() {
+    return connection == null ? null : connection.session().poller();
+  }
+
+  @Override
+  public void setMessageCompression(boolean enabled) {
+    // Nothing is compressed: memory is not a wire.
+  }
+
+  @Override
+  public Attributes getAttributes() {
+    return connection == null ? Attributes.EMPTY : connection.attributes();
+  }
+}

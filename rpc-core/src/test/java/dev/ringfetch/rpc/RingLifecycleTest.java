@@ -1,0 +1,251 @@
+package dev.ringfetch.rpc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.ringfetch.session.ClientSession;
+import dev.ringfetch.v1.OpenRequest;
+import dev.ringfetch.v1.OpenResponse;
+import dev.ringfetch.v1.SessionServiceGrpc;
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientCall;
+import io.grpc.ClientInterceptor;
+import io.grpc.Context;
+import io.grpc.ForwardingClientCall.SimpleForwardingClientCall;
+import io.grpc.InternalManagedChannelBuilder;
+import io.grpc.MethodDescriptor;
+import io.grpc.ServerBuilder;
+import io.grpc.Status;
+import io.grpc.stub.StreamObserver;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+
+/** Whose a channel's ring is, and how channels and servers end that have one, or wait for one. */
+final class RingLifecycleTest extends RingFixture {
+  @Test
+  void aRingOutlivesTheContextOfTheCallThatAskedForIt() throws Exception {
+    serve(Bytes.digesting());
+    final AtomicReference<Context> opening = new AtomicReference<>();
+    final RingChannel channel =
+        build(
+            builder(
+                onSessions(
+                    new Beneath() {
+                      @Override
+                      public <Q, R> ClientCall<Q, R> call(ClientCall<Q, R> call) {
+                        opening.set(Context.current());
+                        return call;
+                      }
+                    })));
+    final Context.CancellableContext first = Context.current().withCancellation();
+    first.run(() -> assertEquals(3, call(channel, 3).length));
+    final ClientSession session =
+        channel.awaitRing().get(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS).session();
+    first.cancel(new IllegalStateException("the first caller has enough"));
+    assertSame(Context.ROOT, opening.get());
+    for (int i = 0; i < 20; i++) {
+      assertEquals(i, call(channel, i).length);
+      assertSame(session, channel.ring().session());
+    }
+    assertEquals(20, channel.ringCalls());
+  }
+
+  @Test
+  void channelsThatShareAFabricAreNotHurtByAShutdownInManyThreads() throws Exception {
+    serve(Bytes.digesting());
+    final RingChannel other = connect(builder().requireFabric());
+    final int threads = 4;
+    final ExecutorService executor = Executors.newFixedThreadPool(threads);
+    try {
+      for (int round = 0; round < 50; round++) {
+        final RingChannel channel = build(builder());
+        final CyclicBarrier barrier = new CyclicBarrier(threads);
+        final List<Future<?>> ends = new ArrayList<>();
+        for (int i = 0; i < threads; i++) {
+          ends.add(
+              executor.submit(
+                  () -> {
+                    barrier.await(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS);
+                    return channel.shutdown();
+                  }));
+        }
+        for (final Future<?> end : ends) {
+          end.get(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS);
+        }
+        assertTerminates(channel);
+      }
+    } finally {
+      executor.shutdownNow();
+    }
+    assertEquals(7, call(other, 7).length);
+    assertEquals(1, other.ringCalls());
+  }
+
+  @Test
+  void aHandshakeThatIsNeverAnsweredKeepsNoChannel() throws Exception {
+    final CountDownLatch asked = new CountDownLatch(2);
+    serve(
+        ServerBuilder.forPort(0)
+            .addService(service(Bytes.digesting()))
+            .addService(
+                new SessionServiceGrpc.SessionServiceImplBase() {
+                  @Override
+                  public StreamObserver<OpenRequest> open(StreamObserver<OpenResponse> responses) {
+                    asked.countDown();
+                    return new Silent();
+                  }
+                })
+            .build()
+            .start());
+    final RingChannel channel = build(builder());
+    assertEquals(3, call(channel, 3).length);
+    final RingChannel strict = build(builder().requireFabric());
+    final Exchange waiting = new Exchange(strict).send(new byte[1]);
+    assertTrue(asked.await(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS));
+    channel.shutdown();
+    strict.shutdown();
+    assertTerminates(channel);
+    assertTerminates(strict);
+    TransportContract.assertStatus(
+        Status.Code.UNAVAILABLE, "Channel shutdown invoked", waiting.await());
+  }
+
+  private static final class Silent implements StreamObserver<OpenRequest> {
+    @Override
+    public void onNext(OpenRequest step) {}
+
+    @Override
+    public void onError(Throwable t) {}
+
+    @Override
+    public void onCompleted() {}
+  }
+
+  /** The server never hears that it might end the stream of the session. */
+  @Test
+  void aControlStreamThatTheServerDoesNotEndKeepsNoChannel() throws Exception {
+    serve(Bytes.digesting());
+    final RingChannel channel =
+        connect(
+            builder(
+                onSessions(
+                    new Beneath() {
+                      @Override
+                      public <Q, R> ClientCall<Q, R> call(ClientCall<Q, R> call) {
+                        return new SimpleForwardingClientCall<>(call) {
+                          @Override
+                          public void halfClose() {}
+                        };
+                      }
+                    })));
+    assertEquals(3, call(channel, 3).length);
+    channel.shutdown();
+    assertTerminates(channel);
+  }
+
+  @Test
+  void aRingThatDrainsSaysSo() throws Exception {
+    final Served.Handler handler = Served.hanging();
+    final RingServer server = serve(handler);
+    final RingChannel channel = connect(builder());
+    final Exchange running = new Exchange(channel).send(new byte[1]);
+    final Served served = handler.take();
+    served.awaitHalfClose();
+    assertTrue(channel.transport().isRing());
+    server.shutdown();
+    await("no drain", () -> !channel.transport().isRing());
+    assertEquals("drained", channel.transport().reason());
+    served.answer(new byte[4]);
+    assertEquals(4, running.response().length);
+  }
+
+  @Test
+  void aServerWaitsForCallsOfASessionWhoseStreamWasLost() throws Exception {
+    final Served.Handler handler = Served.hanging();
+    final RingServer server = serve(handler);
+    final AtomicReference<ClientCall<?, ?>> control = new AtomicReference<>();
+    final RingChannel channel =
+        connect(
+            builder(
+                onSessions(
+                    new Beneath() {
+                      @Override
+                      public <Q, R> ClientCall<Q, R> call(ClientCall<Q, R> call) {
+                        control.set(call);
+                        return call;
+                      }
+                    })));
+    final Exchange running = new Exchange(channel).send(new byte[1]);
+    final Served served = handler.take();
+    served.awaitHalfClose();
+    control.get().cancel("lost", null);
+    await("no drain", () -> !channel.transport().isRing());
+    server.shutdown();
+    assertFalse(server.awaitTermination(300, TimeUnit.MILLISECONDS));
+    assertFalse(server.isTerminated());
+    served.answer(new byte[4]);
+    assertEquals(4, running.response().length);
+    assertTrue(server.awaitTermination(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS));
+    assertTrue(server.isTerminated());
+  }
+
+  @Test
+  void aServiceConfigKeepsCallsOnGrpcWhateverThePolicy() throws Exception {
+    serve(Bytes.digesting());
+    final RingChannel channel =
+        connect(builder().defaultServiceConfig(Map.of()).defaultLoadBalancingPolicy("pick_first"));
+    assertEquals(3, call(channel, 3).length);
+    assertEquals(1, channel.grpcCalls());
+    assertEquals(0, channel.ringCalls());
+    final RingChannel reset =
+        connect(
+            builder()
+                .defaultLoadBalancingPolicy("round_robin")
+                .defaultLoadBalancingPolicy("pick_first")
+                .defaultServiceConfig(Map.of())
+                .defaultServiceConfig(null));
+    assertEquals(3, call(reset, 3).length);
+    assertEquals(1, reset.ringCalls());
+  }
+
+  @Test
+  void interceptorsThatAreMadeForATargetSeeRingCalls() throws Exception {
+    serve(Bytes.digesting());
+    final AtomicInteger seen = new AtomicInteger();
+    final AtomicReference<String> told = new AtomicReference<>();
+    final ClientInterceptor counting =
+        new ClientInterceptor() {
+          @Override
+          public <Q, R> ClientCall<Q, R> interceptCall(
+              MethodDescriptor<Q, R> method, CallOptions options, Channel next) {
+            seen.incrementAndGet();
+            return next.newCall(method, options);
+          }
+        };
+    final RingChannelBuilder builder = builder();
+    InternalManagedChannelBuilder.interceptWithTarget(
+        builder,
+        target -> {
+          told.set(target);
+          return counting;
+        });
+    final RingChannel channel = connect(builder);
+    assertEquals(3, call(channel, 3).length);
+    assertEquals(1, channel.ringCalls());
+    assertEquals(1, seen.get());
+    assertEquals("test", told.get());
+  }
+}
