@@ -1,6 +1,5 @@
 package dev.ringfetch.examples.process;
 
-import dev.ringfetch.index.IndexServer;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -38,7 +37,7 @@ public final class IndexServerProcess implements AutoCloseable {
     if (shmDirectory != null) {
       arguments.addAll(List.of("--shm-directory", shmDirectory.toString()));
     }
-    final ChildProcess process = ChildProcess.start(List.of(), IndexServer.class, arguments);
+    final ChildProcess process = ChildProcess.start(List.of(), ServedIndex.class, arguments);
     final String line = process.readLine();
     final Matcher port = PORT.matcher(line);
     if (!port.find()) {

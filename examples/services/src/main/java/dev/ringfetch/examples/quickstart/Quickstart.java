@@ -17,7 +17,10 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 
 /**
  * Puts where each class of the running JDK lies into an index server, reads all of it back over a
@@ -66,6 +69,8 @@ public final class Quickstart implements Callable<Integer> {
       description = "Directory of shared memory. Default: /dev/shm.")
   private Path shmDirectory;
 
+  @Spec private CommandSpec spec;
+
   /** Runs it; ends the JVM. */
   public static void main(String[] args) {
     System.exit(new CommandLine(new Quickstart()).execute(args));
@@ -73,6 +78,16 @@ public final class Quickstart implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException, InterruptedException {
+    if (rounds < 1 || calls < 1 || warmUp < 0) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "--rounds and --calls are at least 1, --warm-up at least 0: "
+              + rounds
+              + ", "
+              + calls
+              + ", "
+              + warmUp);
+    }
     try (IndexServerProcess server = IndexServerProcess.start(true, shmDirectory)) {
       say("index server: process %d, port %d", server.pid(), server.port());
       final boolean passed = run(server);
