@@ -397,7 +397,11 @@ public final class ClientSession extends Session {
     if (!tryAcquireOrBeMissed()) {
       return true; // a caller owns the session, and arms it when it leaves
     }
-    disarm(); // armed before, it would leave without a look at the ring that the poller came for
+    try {
+      disarm(); // armed before, it would leave without a look at the ring that the poller came for
+    } catch (Throwable t) { // see failed
+      failed(t);
+    }
     if (leave()) {
       drive();
     }

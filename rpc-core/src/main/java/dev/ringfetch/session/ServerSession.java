@@ -399,8 +399,13 @@ public final class ServerSession extends Session {
     if (!tryAcquire()) {
       return false; // a handler's thread owns the session, and will not arm it
     }
-    disarm(); // armed before, it would leave without a look at the ring that the poller came for
-    final boolean armed = hasEnded() || arm();
+    boolean armed = true;
+    try {
+      disarm(); // armed before, it would leave without a look at the ring that the poller came for
+      armed = hasEnded() || arm();
+    } catch (Throwable t) { // see failed
+      failed(t);
+    }
     return !releaseAndTell() && armed;
   }
 

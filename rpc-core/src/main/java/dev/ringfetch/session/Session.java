@@ -481,22 +481,20 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
     if (!ownership.tryAcquire()) {
       return NOT_OWNER;
     }
-    if (shared && inbox.hasNext()) {
-      boolean verified = false;
-      try {
-        queuePair.memory().verify();
-        verified = true;
-      } finally {
-        if (!verified) {
-          ownership.release();
-        }
-      }
-    }
+    boolean clean = false;
     int done = 1;
     try {
+      if (shared && inbox.hasNext()) {
+        queuePair.memory().verify();
+      }
+      clean = true;
       disarm();
       done = work(true);
     } catch (Throwable t) { // see failed
+      if (!clean) {
+        ownership.release();
+        throw t;
+      }
       failed(t);
     }
     return releaseAndTell() ? done + 1 : done;

@@ -57,9 +57,10 @@ class TruncatedTest {
       final RingChannel next = SystemChild.channelBuilder(directory, server.getPort()).build();
       SystemChild.awaitRing(next); // the poller serves who comes
       next.shutdownNow();
-    } finally {
       server.shutdownNow();
       assertTrue(server.awaitTermination(LIMIT_S, TimeUnit.SECONDS));
+    } finally {
+      server.shutdownNow();
     }
   }
 
