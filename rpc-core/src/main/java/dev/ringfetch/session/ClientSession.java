@@ -157,7 +157,7 @@ public final class ClientSession extends Session {
           || thread.isInterrupted()) {
         return true;
       }
-      if (!nothingReadyBut(stream)) {
+      if (!news.isNoStreamBut(stream)) {
         return false;
       }
       Thread.onSpinWait();
@@ -341,7 +341,7 @@ public final class ClientSession extends Session {
   private void tellLater(ClientStream stream, Outcome outcome) {
     stream.ended = true;
     stream.outcome = outcome;
-    ready(stream);
+    news.add(stream);
   }
 
   private void finish(ClientStream stream, Outcome outcome) {

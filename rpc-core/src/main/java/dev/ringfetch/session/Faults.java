@@ -8,6 +8,7 @@ import dev.ringfetch.fabric.MemoryRegion;
  */
 final class Faults {
   private static final int LIMIT = 100_000;
+  private static final int STEP = 4096; // no page is smaller
 
   private Faults() {}
 
@@ -23,5 +24,20 @@ final class Faults {
         }
       }
     }
+  }
+
+  /**
+   * Loads from every page, and throws an {@code InternalError} if one is gone. The caller handles
+   * it: a handler here could be passed by, round a loop.
+   *
+   * @return what keeps the loads from being left out, if it is stored.
+   */
+  static long touch(MemoryRegion memory) {
+    long sum = 0;
+    for (int i = 0; i < memory.length(); i += STEP) {
+      sum += memory.getLong(i);
+    }
+    memory.verify();
+    return sum;
   }
 }

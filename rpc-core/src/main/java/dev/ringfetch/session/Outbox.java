@@ -49,6 +49,16 @@ final class Outbox {
     return blocked;
   }
 
+  /** True when no stream is in line. */
+  boolean isEmpty() {
+    return line.isEmpty();
+  }
+
+  /** How many streams are in line. */
+  int length() {
+    return line.size();
+  }
+
   /** Drops what is in line: the session has ended. */
   void clear() {
     line.clear();

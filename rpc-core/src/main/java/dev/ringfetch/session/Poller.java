@@ -20,6 +20,7 @@ public final class Poller implements Runnable, AutoCloseable {
   private static final long AWAKE = Long.MIN_VALUE;
   private static final long DOORBELL_INTERVAL_NS = 20_000;
   private static final int MAX_FAULTS = 1_000;
+  private static final long FAULTS_INTERVAL_NS = 1_000_000_000;
 
   private final Doorbell doorbell;
   private final NanoClock clock;
@@ -31,7 +32,9 @@ public final class Poller implements Runnable, AutoCloseable {
   private final List<Session> active = new ArrayList<>();
 
   private long doorbellPolledNs;
-  private int faults; // in a row, with nobody to blame
+  private Throwable suspected; // a fault that was not of the session that it came up in
+  private int faults; // of the interval, with nobody to blame
+  private long faultsNs;
   private volatile boolean nested; // written by the one thread
   private volatile long wakeAtNs = AWAKE;
   private volatile Thread thread;
@@ -167,10 +170,24 @@ public final class Poller implements Runnable, AutoCloseable {
     boolean found = false;
     for (final Session session : List.copyOf(sessions)) {
       found |= session.probe();
+      activate(session); // whoever found it owned for a moment relies on the owner to look
     }
-    faults = found ? 0 : faults + 1;
-    if (faults > MAX_FAULTS) {
+    final long now = clock.nanoTime();
+    if (now - faultsNs >= FAULTS_INTERVAL_NS) {
+      faultsNs = now;
+      faults = 0;
+    }
+    if (!found && ++faults > MAX_FAULTS) {
       throw fault; // not a peer's doing
+    }
+  }
+
+  /** A fault has come up in a session whose memory is all there. Any thread. */
+  void suspect(Throwable fault) {
+    if (isCurrentThread()) {
+      suspected = fault; // of another session, which is to be found
+    } else {
+      Callbacks.report(fault);
     }
   }
 
@@ -218,19 +235,10 @@ public final class Poller implements Runnable, AutoCloseable {
     int done = 0;
     Runnable task;
     while ((task = tasks.poll()) != null) {
-      runGuarded(task);
+      Callbacks.run(task);
       done++;
     }
     return done;
-  }
-
-  private static void runGuarded(Runnable task) {
-    try {
-      task.run();
-    } catch (Throwable t) { // the callback's, not the poller's
-      final Thread current = Thread.currentThread();
-      current.getUncaughtExceptionHandler().uncaughtException(current, t);
-    }
   }
 
   /**
@@ -238,6 +246,11 @@ public final class Poller implements Runnable, AutoCloseable {
    * after they have found something, and what this thread does next would be hit by it.
    */
   private void verify() {
+    if (suspected != null) {
+      final InternalError fault = new InternalError("a fault of another session", suspected);
+      suspected = null;
+      throw fault;
+    }
     if (!sessions.isEmpty()) {
       sessions.get(0).queuePair.memory().verify();
     }
@@ -247,14 +260,18 @@ public final class Poller implements Runnable, AutoCloseable {
     int done = 0;
     Runnable change;
     while ((change = changes.poll()) != null) {
-      runGuarded(change);
+      Callbacks.run(change);
       done++;
     }
     return done;
   }
 
   private int serveSessions() throws IOException {
-    int done = runChanges();
+    int done = 0;
+    if (!changes.isEmpty()) {
+      verify();
+      done += runChanges();
+    }
     Session called;
     while ((called = late.poll()) != null) {
       activate(called);
@@ -271,7 +288,7 @@ public final class Poller implements Runnable, AutoCloseable {
         session.lastWorkNs = now;
         done += served;
       } else if ((served == Session.NOT_OWNER || now - session.lastWorkNs >= spinNs)
-          && session.retire()) {
+          && retire(session, shared)) {
         session.active = false;
         active.remove(session);
         i--;
@@ -285,6 +302,13 @@ public final class Poller implements Runnable, AutoCloseable {
       activateLate(); // a session that sleeps beside busy ones
     }
     return done;
+  }
+
+  private boolean retire(Session session, boolean shared) {
+    if (shared) {
+      verify(); // what another one has left behind, before this one's memory is touched
+    }
+    return session.retire();
   }
 
   private void idle() throws IOException {

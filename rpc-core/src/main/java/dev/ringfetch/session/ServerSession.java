@@ -241,7 +241,7 @@ public final class ServerSession extends Session {
     outbox.remove(stream);
     outbox.add(notice(stream.id, CLOSE, code)); // the handler may be filling the stream
     if (stream.handed) {
-      afterRelease(() -> tellCancelled(stream));
+      news.add(() -> tellCancelled(stream));
     }
   }
 
@@ -285,8 +285,9 @@ public final class ServerSession extends Session {
       if (stream != null
           || closedIds[index] == streamId
           || (flags & NEW_REQUEST) != NEW_REQUEST
-          || (flags & ~REQUEST_FLAGS) != 0) {
-        return false;
+          || (flags & ~REQUEST_FLAGS) != 0
+          || outbox.length() > streams.length) { // by one an index, and a DRAIN
+        return false; // the last: an index is used again before its end was even sent
       }
       stream = accept(streamId, index);
     }
@@ -298,7 +299,7 @@ public final class ServerSession extends Session {
     }
     if (!stream.inboundPartial && !stream.inboundDiscarded) {
       stream.handed = true;
-      ready(stream);
+      news.add(stream);
     }
     return true;
   }
@@ -371,7 +372,7 @@ public final class ServerSession extends Session {
         forget(stream);
         stream.cancelled();
         if (stream.handed) {
-          afterRelease(() -> tellCancelled(stream));
+          news.add(() -> tellCancelled(stream));
         }
       }
     }

@@ -1,10 +1,9 @@
 package dev.ringfetch.session;
 
-import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.ring.RingPoller;
 import dev.ringfetch.ring.RingWriter;
-import java.util.ArrayList;
+import java.util.List;
 import org.agrona.concurrent.NanoClock;
 
 /**
@@ -23,7 +22,6 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   static final int NOT_OWNER = -1;
 
   private static final int LEAVE_TRIES = 16;
-  private static final int PROBE_STEP = 4096;
 
   final QueuePair queuePair;
   final RingWriter writer;
@@ -33,6 +31,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   final Inbox inbox;
   final Outbox outbox;
   final DeadlineQueue deadlines = new DeadlineQueue();
+  final News news = new News();
   final long spinNs;
 
   private final Ownership ownership = new Ownership();
@@ -43,9 +42,6 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   @SuppressWarnings("unused") // keeps the loads of a probe alive
   private long probed;
 
-  private Stream readyHead;
-  private Stream readyTail;
-  private ArrayList<Runnable> afterRelease;
   private volatile boolean missed; // the poller came while another thread was about to leave
   private volatile boolean attention;
   private volatile String endReason;
@@ -232,19 +228,16 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
     verifyTouched();
     final long earliest;
     final boolean wakePoller;
-    final Stream ready;
-    final ArrayList<Runnable> rare;
+    final Stream streams;
+    final List<Runnable> tasks;
     try {
       earliest = deadlines.earliestNs();
       wakePoller = earliest < earliestDeadlineNs;
       if (earliest != earliestDeadlineNs) {
         earliestDeadlineNs = earliest;
       }
-      ready = readyHead;
-      readyHead = null;
-      readyTail = null;
-      rare = afterRelease;
-      afterRelease = null;
+      streams = news.takeStreams();
+      tasks = news.takeTasks();
     } finally {
       ownership.release(); // come what may: a token that is kept is a session that hangs
     }
@@ -255,16 +248,15 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
       missed = false;
       poller.activateLater(this);
     }
-    tellAll(ready);
-    if (rare != null) {
-      rare.forEach(Session::runGuarded);
-    }
+    News.tell(this, streams);
+    News.run(tasks);
     return !operations.isEmpty() || attention || (endReason != null && !ended);
   }
 
   /**
    * A peer that truncates the memory makes accesses fail late, somewhere in the thread: here,
-   * before the thread does anything else, anybody is told, or another session is blamed.
+   * before the thread does anything else or anybody is told. The access may have been to another
+   * session's memory; then what this one has read is sound.
    */
   private void verifyTouched() {
     if (touched) {
@@ -272,67 +264,28 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
       try {
         queuePair.memory().verify();
       } catch (Throwable t) {
-        failed(t);
+        Faults.absorb(queuePair.memory(), t);
+        if (isMemoryGone()) {
+          failed(t);
+        } else {
+          poller.suspect(t);
+        }
       }
     }
   }
 
-  private void tellAll(Stream first) {
-    Stream stream = first;
-    while (stream != null) {
-      final Stream next = stream.nextReady;
-      stream.nextReady = null;
-      try {
-        tell(stream);
-      } catch (Throwable t) { // the next one is told all the same
-        uncaught(t);
-      }
-      stream = next;
-    }
-  }
-
-  private static void runGuarded(Runnable task) {
+  private boolean isMemoryGone() {
     try {
-      task.run();
-    } catch (Throwable t) {
-      uncaught(t);
+      probed = Faults.touch(queuePair.memory());
+      return false;
+    } catch (InternalError e) {
+      return true;
     }
-  }
-
-  private static void uncaught(Throwable t) {
-    final Thread thread = Thread.currentThread();
-    thread.getUncaughtExceptionHandler().uncaughtException(thread, t);
-  }
-
-  /** What is seldom to be told, after the token is let go; owner. */
-  final void afterRelease(Runnable task) {
-    if (afterRelease == null) {
-      afterRelease = new ArrayList<>();
-    }
-    afterRelease.add(task);
   }
 
   /** True when a thread that leaves must arm the session, because no poller will look by itself. */
   boolean mustArmToLeave() {
     return !ended && expectsFrames();
-  }
-
-  /**
-   * Chains a stream up to be told what every stream is told once; owner. Once only, because another
-   * thread may be walking the chain in which it stood before.
-   */
-  final void ready(Stream stream) {
-    if (readyTail == null) {
-      readyHead = stream;
-    } else {
-      readyTail.nextReady = stream;
-    }
-    readyTail = stream;
-  }
-
-  /** True when exactly this stream, or nothing, waits to be told; owner. */
-  final boolean nothingReadyBut(Stream stream) {
-    return readyHead == null || (readyHead == stream && readyTail == stream);
   }
 
   /**
@@ -375,15 +328,15 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   final void failed(Throwable t) {
     Faults.absorb(queuePair.memory(), t);
     if (ended) {
-      uncaught(t);
+      Callbacks.report(t);
       return;
     }
     requestEnd("session failed: " + t);
-    afterRelease(
+    news.add(
         () ->
             System.getLogger(Session.class.getName())
                 .log(System.Logger.Level.WARNING, "session with " + describe() + " failed", t));
-    for (Stream stream = readyHead; stream != null; stream = stream.nextReady) {
+    for (Stream stream = news.first(); stream != null; stream = stream.nextReady) {
       distrust(stream);
     }
     finish();
@@ -392,7 +345,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   private void finish() {
     ended = true;
     touched = false;
-    afterRelease(() -> tellEnd(endReason));
+    news.add(() -> tellEnd(endReason));
     outbox.clear();
     onEnd();
     queuePair.close();
@@ -484,7 +437,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
     boolean clean = false;
     int done = 1;
     try {
-      if (shared && inbox.hasNext()) {
+      if (shared && hasWork()) {
         queuePair.memory().verify();
       }
       clean = true;
@@ -500,8 +453,19 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
     return releaseAndTell() ? done + 1 : done;
   }
 
+  /** True when a round will do more than to look at an empty ring; owner. */
+  private boolean hasWork() {
+    return inbox.hasNext()
+        || inbox.isArmed()
+        || !operations.isEmpty()
+        || !outbox.isEmpty()
+        || deadlines.earliestNs() != Stream.NO_DEADLINE
+        || attention
+        || endReason != null;
+  }
+
   /**
-   * Touches every page, so that the session ends whose memory is not there any more.
+   * Ends the session if its memory is not there any more.
    *
    * @return true when it was this one's.
    */
@@ -510,13 +474,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
       return false; // whoever owns it looks before it leaves
     }
     try {
-      final MemoryRegion memory = queuePair.memory();
-      long sum = 0;
-      for (int i = 0; i < memory.length(); i += PROBE_STEP) {
-        sum += memory.getLong(i);
-      }
-      probed = sum;
-      memory.verify();
+      probed = Faults.touch(queuePair.memory());
     } catch (Throwable t) {
       failed(t);
     }

@@ -151,6 +151,21 @@ class HostileClientTest {
     assertEnded();
   }
 
+  /** What waits for the response ring is bounded, because an index waits for its end. */
+  @Test
+  void indexIsUsedAgainBeforeItsEndWasSent() {
+    int slots = steps.geometry.responseRingLength() / FrameDescriptor.SLOT_LENGTH;
+    int calls = 0;
+    while (!steps.server.hasEnded()) {
+      assertTrue(++calls <= slots + 64 + 3, "calls=" + calls);
+      write(calls << 16 | 1, UNIT | PARTIAL, 0, new byte[] {100, 0, 0, 0, 1});
+      write(calls << 16 | 1, CLOSE, 0);
+      steps.stepServer();
+    }
+    assertTrue(calls > slots + 64, "calls=" + calls);
+    assertEquals(List.of("the peer broke the protocol"), steps.serverEnds);
+  }
+
   @Test
   void framesThatCrossedTheLastOneAreNoOffence() {
     write(1, UNIT, 8);

@@ -12,7 +12,9 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.List;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
@@ -38,19 +40,23 @@ class TruncatedTest {
     final RingServer server = (direct ? builder.directExecutor() : builder).build().start();
     try (SystemChild neighbour = SystemChild.client(directory, server.getPort(), 0)) {
       assertEquals("loaded", neighbour.readLine());
-      final List<Path> files = sessionFiles();
+      final Map<String, Path> files = sessionFiles();
       for (int round = 0; round < ROUNDS; round++) {
         try (SystemChild client = SystemChild.client(directory, server.getPort(), 0)) {
           assertEquals("loaded", client.readLine());
-          for (final Path file : sessionFiles()) {
-            if (!files.contains(file)) {
-              truncate(file);
-            }
-          }
+          final Map<String, Path> its = sessionFiles();
+          its.keySet().removeAll(files.keySet());
+          assertEquals(1, its.size(), its::toString);
+          truncate(its.values().iterator().next());
+          Await.until(
+              "the session's end",
+              LIMIT_S,
+              () -> Collections.disjoint(sessionFiles().keySet(), its.keySet()));
           awaitCalls(neighbour);
         }
-        Await.until("the session's end", LIMIT_S, () -> server.sessionCount() == 1);
+        Await.until("the client's end", LIMIT_S, () -> server.sessionCount() == 1);
         awaitCalls(neighbour);
+        assertEquals(files, sessionFiles()); // still the session that it had
       }
       assertEquals(0, neighbour.count("failures"));
       assertTrue(neighbour.count("ring") > neighbour.count("grpc"));
@@ -69,21 +75,25 @@ class TruncatedTest {
     Await.until("calls", LIMIT_S, () -> client.count("answered") > answered + 1_000);
   }
 
-  /** The open files of sessions, as this process, the server's, has them. */
-  private List<Path> sessionFiles() throws IOException {
+  /** The files of sessions that this process, the server's, has open: name and descriptor. */
+  private Map<String, Path> sessionFiles() throws IOException {
+    final Map<String, Path> files = new HashMap<>();
     try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd"))) {
-      return descriptors.filter(this::isSessionFile).toList();
+      for (final Path descriptor : descriptors.toList()) {
+        final String file = fileOf(descriptor);
+        if (file.startsWith(directory.toString()) && file.contains("session-")) {
+          files.put(file, descriptor);
+        }
+      }
     }
+    return files;
   }
 
-  private boolean isSessionFile(Path descriptor) {
+  private static String fileOf(Path descriptor) throws IOException {
     try {
-      final String file = Files.readSymbolicLink(descriptor).toString();
-      return file.startsWith(directory.toString()) && file.contains("session-");
+      return Files.readSymbolicLink(descriptor).toString();
     } catch (NoSuchFileException e) {
-      return false; // closed since it was listed
-    } catch (IOException e) {
-      throw new IllegalStateException(e);
+      return ""; // closed since it was listed
     }
   }
 
