@@ -7,7 +7,6 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
-import java.util.concurrent.RejectedExecutionException;
 
 /**
  * A call as its own task: whoever has something for the listener signals, and the call's executor
@@ -58,12 +57,12 @@ abstract class CallTask<ReqT, RespT> extends ClientCall<ReqT, RespT> implements 
   abstract void deliver();
 
   /** Nobody delivers: lets go of what the task would have let go of. True to try again. */
-  abstract boolean onRejected(RejectedExecutionException e);
+  abstract boolean onRejected(Throwable e);
 
   /** Runs a call whose executor is direct; null when the call has no session. */
   abstract Poller poller();
 
-  /** Lets {@link #deliver} run. Never throws because an executor rejects. */
+  /** Lets {@link #deliver} run. Never throws because an executor does. */
   final void signal() {
     if (((int) SIGNALS.getAndBitwiseOr(this, RUNNING | DELIVER) & RUNNING) != 0) {
       return;
@@ -73,7 +72,7 @@ abstract class CallTask<ReqT, RespT> extends ClientCall<ReqT, RespT> implements 
       try {
         execute();
         return;
-      } catch (RejectedExecutionException e) {
+      } catch (RuntimeException | Error e) { // rejected, or there is no thread to be had
         SIGNALS.getAndBitwiseAnd(this, RUNNING);
         again = onRejected(e);
         if (again) {

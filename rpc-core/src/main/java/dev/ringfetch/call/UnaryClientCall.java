@@ -18,7 +18,6 @@ import java.io.IOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -117,6 +116,9 @@ public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
     }
     if (context != Context.ROOT) {
       watchContext(cancelled -> cancelNow(Contexts.statusFromCancelled(cancelled)));
+      if (outcome >= FAILED) { // by the timer, which may have seen no listener to let go of
+        stopWatching();
+      }
     }
   }
 
@@ -338,7 +340,7 @@ public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
 
   /** The listener is not told, as over gRPC, unless a cancel finds the executor willing again. */
   @Override
-  final boolean onRejected(RejectedExecutionException e) {
+  final boolean onRejected(Throwable e) {
     if (closed) {
       return false;
     }
@@ -440,10 +442,13 @@ public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
       listener.onClose(status, trailers);
     } catch (RuntimeException e) {
       log("failure in onClose of", e);
+    } catch (Error e) {
+      log("failure in onClose of", e);
+      throw e;
     }
   }
 
-  private void log(String what, RuntimeException e) {
+  private void log(String what, Throwable e) {
     System.getLogger(UnaryClientCall.class.getName())
         .log(System.Logger.Level.WARNING, what + " " + method.getFullMethodName(), e);
   }

@@ -84,18 +84,21 @@ final class UnaryServerCall<ReqT, RespT> extends AnsweringCall<ReqT, RespT>
     if (((int) SIGNALS.getAndBitwiseOr(this, RUNNING | signal) & RUNNING) == 0) {
       try {
         acceptor.executor().execute(this);
-      } catch (RejectedExecutionException e) {
+      } catch (RuntimeException | Error e) { // rejected, or there is no thread to be had
         rejected(e);
       }
     }
   }
 
   /**
-   * The executor takes no more tasks. This thread stands in for the task, once for all since the
+   * The executor does not take the task. This thread stands in for the task, once for all since the
    * call stays marked as running: nothing of the handler runs here but listeners of its context.
    */
-  private void rejected(RejectedExecutionException e) {
+  private void rejected(Throwable e) {
     ended = true;
+    if (!(e instanceof RejectedExecutionException)) {
+      log("executor of a call", e);
+    }
     final boolean open =
         answer(Status.UNAVAILABLE.withDescription("Server executor: " + e.getMessage()));
     final Context.CancellableContext own = context;
@@ -220,7 +223,13 @@ final class UnaryServerCall<ReqT, RespT> extends AnsweringCall<ReqT, RespT>
   @SuppressWarnings("unchecked") // the registry's definition is of the method that the client named
   private boolean findMethod(String name) {
     if (method == null && name != null) {
-      method = (ServerMethodDefinition<ReqT, RespT>) acceptor.lookup(name);
+      try {
+        method = (ServerMethodDefinition<ReqT, RespT>) acceptor.lookup(name);
+      } catch (Throwable t) { // the registry is the application's
+        log("registry that was asked for " + name, t);
+        refuse(Status.fromThrowable(t));
+        return false;
+      }
     }
     if (method == null) {
       refuse(Status.UNIMPLEMENTED.withDescription("Method not found: " + name));
@@ -311,13 +320,13 @@ final class UnaryServerCall<ReqT, RespT> extends AnsweringCall<ReqT, RespT>
   }
 
   private void failed(Throwable t, Status status) {
-    System.getLogger(UnaryServerCall.class.getName())
-        .log(
-            System.Logger.Level.WARNING,
-            "handler of " + method.getMethodDescriptor().getFullMethodName(),
-            t);
+    log("handler of " + method.getMethodDescriptor().getFullMethodName(), t);
     answer(status); // unless another thread does, to which the handler may have given the call
     signal(DELIVER);
+  }
+
+  private static void log(String who, Throwable t) {
+    System.getLogger(UnaryServerCall.class.getName()).log(System.Logger.Level.WARNING, who, t);
   }
 
   @Override
@@ -332,7 +341,7 @@ final class UnaryServerCall<ReqT, RespT> extends AnsweringCall<ReqT, RespT>
     if (own != null) { // at once, not after what the handler is doing
       try {
         acceptor.executor().execute(() -> own.cancel(cancelCause()));
-      } catch (RejectedExecutionException e) {
+      } catch (RuntimeException | Error e) { // which the signal meets, too
         own.cancel(cancelCause()); // rather in this thread than never
       }
     }

@@ -29,6 +29,7 @@ final class Connector {
   private static final long MIN_BACKOFF_NS = TimeUnit.MILLISECONDS.toNanos(100);
   private static final long MAX_BACKOFF_NS = TimeUnit.SECONDS.toNanos(30);
   private static final long STABLE_NS = TimeUnit.SECONDS.toNanos(10);
+  private static final int MAX_HANDSHAKE_LENGTH = 4 * 1024 * 1024;
   private static final String SHUTDOWN = "Channel shutdown invoked";
 
   private final Channel control;
@@ -224,7 +225,10 @@ final class Connector {
 
     void start() {
       try {
-        SessionServiceGrpc.newStub(control).withExecutor(DefaultExecutor.INSTANCE).open(this);
+        SessionServiceGrpc.newStub(control)
+            .withExecutor(DefaultExecutor.INSTANCE)
+            .withMaxInboundMessageSize(MAX_HANDSHAKE_LENGTH) // the channel's is for its calls
+            .open(this);
       } catch (RuntimeException e) { // of an interceptor beneath; a missing ring fails no call
         lost("handshake: " + e);
         return;

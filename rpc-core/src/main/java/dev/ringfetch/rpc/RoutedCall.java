@@ -125,6 +125,7 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
       other.cancel("Failed to repeat the call over gRPC", t);
     }
     delegate = other;
+    forwardRequested(); // what the listener has asked for in the midst of the replay
   }
 
   @Override

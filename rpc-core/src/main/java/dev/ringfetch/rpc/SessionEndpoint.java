@@ -51,6 +51,7 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
   private volatile List<PolledFabric> fabrics = List.of();
   private volatile Context callContext = Context.ROOT;
   private volatile boolean draining;
+  private volatile String abortReason;
 
   SessionEndpoint(
       List<ServerServiceDefinition> services,
@@ -101,6 +102,7 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
   /** Cancels all calls and ends the sessions. */
   void abort(String reason) {
     draining = true;
+    abortReason = reason;
     sessions.forEach(session -> session.abort(reason));
   }
 
@@ -228,7 +230,10 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
     @Override
     public void onSession(ServerSession session) {
       sessions.add(session);
-      if (draining) {
+      final String aborted = abortReason;
+      if (aborted != null) { // between the offer and the client's arrival
+        session.abort(aborted);
+      } else if (draining) {
         session.drain();
       }
     }

@@ -38,6 +38,7 @@ final class ServerSteps {
   final ServerSession session;
   final ArrayDeque<Runnable> tasks = new ArrayDeque<>();
   boolean rejecting;
+  boolean outOfThreads;
 
   private final HeapFabric fabric =
       new HeapFabric(ArenaDescriptor.length(RING_LENGTH, RING_LENGTH));
@@ -94,6 +95,9 @@ final class ServerSteps {
   }
 
   private synchronized void execute(Runnable task) {
+    if (outOfThreads) {
+      throw new OutOfMemoryError("no thread");
+    }
     if (rejecting) {
       throw new RejectedExecutionException("shut down");
     }

@@ -328,6 +328,27 @@ class UnaryServerCallTest {
   }
 
   @Test
+  void requestsAreRefusedWithoutAThread() {
+    steps.outOfThreads = true;
+    steps.request(1, 0, "a");
+    assertStatus(1, UNAVAILABLE, "Server executor: no thread", steps.frames());
+    steps.outOfThreads = false;
+    steps.request(2, 1, "b");
+    steps.runTasks();
+    assertAnswers(steps.frames(), ok(2, "second"));
+  }
+
+  @Test
+  void cancelReachesTheContextWithoutAThread() {
+    steps.request(1, 0, "a");
+    steps.runTasks();
+    steps.outOfThreads = true;
+    steps.cancel(1);
+    assertTrue(context.isCancelled());
+    assertAnswers(steps.frames(), new Frame(1, FrameDescriptor.CLOSE, 1, ""));
+  }
+
+  @Test
   void callThatWaitsForTheHandlerEndsWithoutAnExecutor() {
     asks = false;
     steps.request(1, 0, "a");

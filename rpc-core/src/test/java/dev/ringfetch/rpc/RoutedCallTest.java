@@ -170,11 +170,15 @@ final class RoutedCallTest extends RingFixture {
     serve(Bytes.digesting(), builder -> builder.maxStreams(1));
     final RingChannel channel = connect(builder().requireFabric());
     for (int round = 0; round < 20; round++) {
+      final boolean full = round % 4 < 2;
       final Exchange lost =
           send(
               channel,
               task -> {
-                throw new RejectedExecutionException("full");
+                if (full) {
+                  throw new RejectedExecutionException("full");
+                }
+                throw new OutOfMemoryError("no thread");
               });
       if (round % 2 == 0) {
         lost.call().cancel("at any time", null);
