@@ -75,13 +75,13 @@ final class ServerProcess implements AutoCloseable {
   }
 
   /**
-   * The lines that it wrote to standard error, less those of newer JVMs about what netty does;
-   * waits for its end first.
+   * The lines that it wrote to standard error, less those of newer JVMs about what netty does,
+   * which end with an empty one; waits for its end first.
    */
   List<String> errors() throws Exception {
     awaitExit();
     try (BufferedReader err = process.errorReader()) {
-      return err.lines().filter(line -> !line.startsWith("WARNING: ")).toList();
+      return err.lines().filter(line -> !line.isEmpty() && !line.startsWith("WARNING: ")).toList();
     }
   }
 

@@ -75,12 +75,11 @@ final class LayeringTest {
           .should()
           .dependOnClassesThat()
           .resideInAPackage(SHM)
-          .because("ServiceLoader finds it, as it finds every fabric")
-          .allowEmptyShould(true);
+          .because("ServiceLoader finds it, as it finds every fabric");
 
   @ArchTest
   static final ArchRule packagesHaveNoCycles =
-      slices().matching("dev.ringfetch.(**)").should().beFreeOfCycles().allowEmptyShould(true);
+      slices().matching("dev.ringfetch.(**)").should().beFreeOfCycles();
 
   @ArchTest
   static final ArchRule packagesAreNamedForWhatTheyHold =
@@ -89,8 +88,7 @@ final class LayeringTest {
           .resideInAnyPackage(
               Stream.of("util", "common", "impl", "helper", "manager")
                   .flatMap(name -> Stream.of(".." + name + "..", ".." + name + "s.."))
-                  .toArray(String[]::new))
-          .allowEmptyShould(true);
+                  .toArray(String[]::new));
 
   @ArchTest
   static final ArchRule grpcIsKnownToTheTopLayersOnly =
@@ -99,8 +97,7 @@ final class LayeringTest {
           .resideOutsideOfPackages(RPC, CALL)
           .should()
           .dependOnClassesThat()
-          .resideInAPackage("io.grpc..")
-          .allowEmptyShould(true);
+          .resideInAPackage("io.grpc..");
 
   @ArchTest
   static final ArchRule nobodyUsesWhatIsNotForUs =
@@ -108,8 +105,7 @@ final class LayeringTest {
           .should()
           .dependOnClassesThat(
               resideInAnyPackage("io.grpc.internal..", "com.ibm.disni..")
-                  .or(named("sun.misc.Unsafe")))
-          .allowEmptyShould(true);
+                  .or(named("sun.misc.Unsafe")));
 
   @ArchTest
   static final ArchRule nobodySleeps =
@@ -117,8 +113,7 @@ final class LayeringTest {
           .should()
           .accessTargetWhere(
               calls(Thread.class, "sleep").or(calls(TimeUnit.class, "sleep")).as("sleep"))
-          .because("a wait goes through an idle strategy or a park that can be woken")
-          .allowEmptyShould(true);
+          .because("a wait goes through an idle strategy or a park that can be woken");
 
   @ArchTest
   static final ArchRule hotLayersDoNotStream =
@@ -132,8 +127,7 @@ final class LayeringTest {
                   .or(named("java.util.OptionalInt"))
                   .or(named("java.util.OptionalLong"))
                   .or(named("java.util.OptionalDouble")))
-          .because("each of these allocates")
-          .allowEmptyShould(true);
+          .because("each of these allocates");
 
   @ArchTest
   static final ArchRule hotLayersDoNotFormat =
@@ -144,8 +138,7 @@ final class LayeringTest {
           .accessTargetWhere(
               calls(String.class, "format")
                   .or(calls(String.class, "formatted"))
-                  .as("String.format"))
-          .allowEmptyShould(true);
+                  .as("String.format"));
 
   @ArchTest
   static final ArchRule descriptorsAreLayoutsOnly =
@@ -155,8 +148,7 @@ final class LayeringTest {
           .should()
           .haveModifier(JavaModifier.FINAL)
           .andShould(haveNothingButStaticMembers())
-          .because("a descriptor says where the fields of a layout are and is never an object")
-          .allowEmptyShould(true);
+          .because("a descriptor says where the fields of a layout are and is never an object");
 
   /** What the package uses of ours is in itself or in those below. */
   private static ArchRule usesOnly(String user, String... below) {
@@ -171,8 +163,7 @@ final class LayeringTest {
                 .as(
                     below.length == 0
                         ? "are in another package of ours"
-                        : "are in a package of ours other than " + String.join(", ", below)))
-        .allowEmptyShould(true);
+                        : "are in a package of ours other than " + String.join(", ", below)));
   }
 
   private static DescribedPredicate<JavaClass> named(String name) {

@@ -124,7 +124,7 @@ public final class ChildProcess implements AutoCloseable {
 
   /** Sends SIGTERM and waits for the end. Returns the exit code: 143 if the signal ended it. */
   public int terminate() {
-    process.destroy();
+    process.toHandle().destroy(); // the process itself would also close the child's input
     return awaitEnd();
   }
 
