@@ -1,2 +1,2 @@
-/** JMH benchmarks and load generators that compare calls over rings with calls over HTTP/2. */
+/** Benchmarks that start the processes that they measure, and null transports to compare with. */
 package dev.ringfetch.benchmarks;
