@@ -22,13 +22,14 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Keeps a channel's ring: opens a session when a call wants one, and again, with backoff, after it
- * was lost or refused. Nothing happens without a call: an idle channel has no timer. Thread-safe.
+ * Keeps a channel's ring: opens a session when a call wants one, again at once after one was lost
+ * that had carried an answer, and with backoff after one that had not or was refused. Nothing
+ * happens without a call: an idle channel has no timer. Thread-safe.
  */
 final class Connector {
   private static final long MIN_BACKOFF_NS = TimeUnit.MILLISECONDS.toNanos(100);
   private static final long MAX_BACKOFF_NS = TimeUnit.SECONDS.toNanos(30);
-  private static final long STABLE_NS = TimeUnit.SECONDS.toNanos(10);
+  private static final long MAX_UNREACHABLE_NS = TimeUnit.SECONDS.toNanos(1);
   private static final int MAX_HANDSHAKE_LENGTH = 4 * 1024 * 1024;
   private static final String SHUTDOWN = "Channel shutdown invoked";
 
@@ -36,6 +37,7 @@ final class Connector {
   private final SharedFabrics shared;
   private final SessionContext context;
   private final String target;
+  private final String meanwhile;
 
   private volatile ClientConnection connection;
 
@@ -47,7 +49,7 @@ final class Connector {
   private String logged;
   private long retryAtNs = System.nanoTime();
   private long backoffNs = MIN_BACKOFF_NS;
-  private long openedNs;
+  private long openedPosition; // of the connection's inbound ring
   private boolean shutdown;
   private Runnable onTerminated;
 
@@ -55,12 +57,19 @@ final class Connector {
    * Creates the connector; nothing is opened yet.
    *
    * @param control channel over which sessions are opened.
+   * @param meanwhile what calls do without a ring, for the log.
    */
-  Connector(Channel control, SharedFabrics shared, SessionContext context, String target) {
+  Connector(
+      Channel control,
+      SharedFabrics shared,
+      SessionContext context,
+      String target,
+      String meanwhile) {
     this.control = control;
     this.shared = shared;
     this.context = context;
     this.target = target;
+    this.meanwhile = meanwhile;
   }
 
   /**
@@ -82,7 +91,7 @@ final class Connector {
       if (connection != null && connection.isOpen()) {
         return CompletableFuture.completedFuture(connection);
       }
-      return attempt != null ? attempt.future : failed(shutdown ? SHUTDOWN : obstacle);
+      return attempt != null ? attempt.future : failed(shutdown ? SHUTDOWN : reason());
     }
   }
 
@@ -99,7 +108,7 @@ final class Connector {
       }
       if (shared.fabrics().opened().isEmpty()) {
         begun = null;
-        news = refused(shared.fabrics().obstacles());
+        news = refused(shared.fabrics().obstacles(), MAX_BACKOFF_NS);
       } else {
         begun = new Attempt();
         news = null;
@@ -125,10 +134,13 @@ final class Connector {
     if (open != null && open.isOpen()) {
       return new Transport(open.fabric(), open.session().describe());
     }
-    synchronized (this) {
-      final String ended = connection == null ? null : connection.session().endReason();
-      return new Transport(Transport.GRPC, ended == null ? obstacle : ended);
-    }
+    return new Transport(Transport.GRPC, reason());
+  }
+
+  /** Why there is no ring. */
+  private synchronized String reason() {
+    final String ended = connection == null ? null : connection.session().endReason();
+    return ended == null ? obstacle : ended;
   }
 
   /** Lets the next call try at once. */
@@ -181,12 +193,18 @@ final class Connector {
     terminated.run();
   }
 
-  /** Guarded by this. Returns what is to be logged, or null: a reason is, until another comes. */
-  private String refused(String reason) {
-    obstacle = reason;
+  /** Guarded by this. Returns what is to be logged, or null. */
+  private String refused(String reason, long maxBackoffNs) {
+    backoffNs = Math.min(backoffNs, maxBackoffNs);
     retryAtNs =
         System.nanoTime() + backoffNs + ThreadLocalRandom.current().nextLong(backoffNs / 4 + 1);
-    backoffNs = Math.min(2 * backoffNs, MAX_BACKOFF_NS);
+    backoffNs *= 2;
+    return hasNoRing(reason);
+  }
+
+  /** Guarded by this. Returns what is to be logged, or null: a reason is, until another comes. */
+  private String hasNoRing(String reason) {
+    obstacle = reason;
     if (shutdown || reason.equals(logged)) {
       return null;
     }
@@ -200,8 +218,9 @@ final class Connector {
       System.getLogger(RingChannel.class.getName())
           .log(
               System.Logger.Level.INFO,
-              "calls to {0} go over gRPC, there is no ring: {1}",
+              "there is no ring to {0}, so calls {1}: {2}",
               target,
+              meanwhile,
               reason);
     }
   }
@@ -230,7 +249,7 @@ final class Connector {
             .withMaxInboundMessageSize(MAX_HANDSHAKE_LENGTH) // the channel's is for its calls
             .open(this);
       } catch (RuntimeException e) { // of an interceptor beneath; a missing ring fails no call
-        lost("handshake: " + e);
+        lost("handshake: " + e, MAX_BACKOFF_NS);
         return;
       }
       synchronized (this) {
@@ -295,20 +314,28 @@ final class Connector {
     @Override
     public void onError(Throwable t) {
       final Status status = Status.fromThrowable(t);
-      lost(
-          status.getCode() == Status.Code.UNIMPLEMENTED
-              ? "the server has no Ringfetch"
-              : "handshake: " + status.getCode() + ": " + status.getDescription());
+      final Throwable cause = status.getCause();
+      final String text =
+          "handshake: "
+              + status.getCode()
+              + ": "
+              + status.getDescription()
+              + (cause == null ? "" : ": " + cause.getMessage());
+      switch (status.getCode()) {
+        case UNIMPLEMENTED -> lost("the server has no Ringfetch", MAX_BACKOFF_NS);
+        case UNAVAILABLE -> lost(text, MAX_UNREACHABLE_NS); // gRPC's channel has its own backoff
+        default -> lost(text, MAX_BACKOFF_NS);
+      }
     }
 
     @Override
     public void onCompleted() {
       close();
-      lost("the server has ended the session");
+      lost("the server has ended the session", MAX_BACKOFF_NS);
     }
 
     /** The control stream has ended. A session that is open finishes the calls that it has. */
-    private void lost(String reason) {
+    private void lost(String reason, long maxBackoffNs) {
       synchronized (this) {
         closed = true;
       }
@@ -318,9 +345,9 @@ final class Connector {
         draining = opened;
       }
       if (draining == null) {
-        onRefused(reason);
+        refuse(reason, maxBackoffNs);
       } else {
-        draining.drain();
+        draining.drain(reason);
       }
     }
 
@@ -336,7 +363,7 @@ final class Connector {
         ended = session.endReason();
         if (ended == null) {
           attempt = null;
-          openedNs = System.nanoTime();
+          openedPosition = session.pollPosition();
           sessions.add(session);
           connection = made;
           logged = null;
@@ -353,9 +380,13 @@ final class Connector {
       }
     }
 
-    /** There is no session, unless one has opened before. */
     @Override
     public void onRefused(String reason) {
+      refuse(reason, MAX_BACKOFF_NS);
+    }
+
+    /** There is no session, unless one has opened before. */
+    private void refuse(String reason, long maxBackoffNs) {
       final String news;
       final String told;
       synchronized (Connector.this) {
@@ -364,7 +395,7 @@ final class Connector {
         }
         attempt = null;
         told = shutdown ? SHUTDOWN : reason;
-        news = refused(told);
+        news = refused(told, maxBackoffNs);
       }
       log(news);
       future.completeExceptionally(
@@ -382,10 +413,12 @@ final class Connector {
         last = shutdown;
         if (connection != null && connection.session() == session) {
           connection = null;
-          if (System.nanoTime() - openedNs > STABLE_NS) {
+          if (session.pollPosition() == openedPosition) {
+            news = refused(reason, MAX_BACKOFF_NS);
+          } else { // it has worked
             backoffNs = MIN_BACKOFF_NS;
+            news = hasNoRing(reason);
           }
-          news = refused(reason);
         }
       }
       log(news);

@@ -54,7 +54,8 @@ public final class RingChannel extends ManagedChannel {
     this.limits = limits;
     this.requireFabric = requireFabric;
     this.obstacle = obstacle;
-    this.connector = new Connector(grpc, fabrics, context, target);
+    this.connector =
+        new Connector(grpc, fabrics, context, target, requireFabric ? "fail" : "go over gRPC");
     this.intercepted = ClientInterceptors.intercept(new RoutingChannel(), interceptors);
   }
 

@@ -9,6 +9,7 @@ import io.grpc.Context;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
+import java.util.Objects;
 import java.util.concurrent.Executor;
 
 /**
@@ -39,6 +40,8 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
       throw new IllegalStateException("Already started");
     }
     checkNotCancelled();
+    Objects.requireNonNull(listener, "listener");
+    Objects.requireNonNull(headers, "headers");
     started = true;
     if (channel.isShutdown()) {
       close(listener, Status.UNAVAILABLE.withDescription("Channel shutdown invoked"));

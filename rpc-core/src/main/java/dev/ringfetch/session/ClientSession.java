@@ -24,6 +24,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  */
 public final class ClientSession extends Session {
   private static final int ACQUIRE_TRIES = 100;
+  private static final String DRAINED = "drained";
 
   private final AtomicReferenceArray<ClientStream> streams;
   private final FreeList free;
@@ -32,7 +33,7 @@ public final class ClientSession extends Session {
   private final Listener listener;
 
   private int pending;
-  private volatile boolean draining;
+  private volatile String drainReason; // null while new calls are welcome
 
   /**
    * Creates the session on a connected queue pair.
@@ -191,19 +192,27 @@ public final class ClientSession extends Session {
 
   /** True when no new call should be put on this session. */
   public boolean isDraining() {
-    return draining;
+    return drainReason != null;
   }
 
   /** Ends the session when the calls that are under way have ended. */
   public void drain() {
-    draining = true;
+    drain(DRAINED);
+  }
+
+  /** As {@link #drain()}, for a reason that its end is told with, unless it has one. */
+  public void drain(String reason) {
+    if (drainReason == null) {
+      drainReason = reason;
+    }
     requestRound();
   }
 
   @Override
   void onRound() {
-    if (draining && pending == 0) {
-      requestEnd("drained");
+    final String reason = drainReason;
+    if (reason != null && pending == 0) {
+      requestEnd(reason);
     }
   }
 
@@ -293,7 +302,9 @@ public final class ClientSession extends Session {
       return false;
     }
     if (streamId == SESSION_STREAM_ID) {
-      draining = true;
+      if (drainReason == null) {
+        drainReason = DRAINED;
+      }
       return flags == DRAIN;
     }
     final int index = streamId & Stream.INDEX_MASK;

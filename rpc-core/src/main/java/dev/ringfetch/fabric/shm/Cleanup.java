@@ -17,7 +17,7 @@ final class Cleanup {
     try {
       Files.deleteIfExists(path);
     } catch (IOException e) {
-      LOGGER.log(Level.WARNING, "cannot delete " + path, e);
+      LOGGER.log(Level.WARNING, "cannot delete {0}: {1}", path, e);
     }
   }
 

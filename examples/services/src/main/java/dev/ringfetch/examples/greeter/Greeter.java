@@ -49,7 +49,7 @@ public final class Greeter implements Callable<Integer> {
       out.println();
       client.greet(name, out);
       out.println();
-      out.println("transport: " + channel.transport().name() + " " + channel.transport().reason());
+      out.println("transport: " + channel.transport().reason());
       out.println("calls before the ring was there, over gRPC: " + grpcCalls);
       out.println("calls since, over the ring: " + channel.ringCalls());
       out.println(
