@@ -157,6 +157,16 @@ final class RingLifecycleTest extends RingFixture {
   }
 
   @Test
+  void aRingThatHasWorkedIsFollowedAtOnce() throws Exception {
+    serve(Bytes.digesting());
+    final RingChannel channel = connect(builder().requireFabric());
+    for (int round = 0; round < 10; round++) {
+      assertEquals(3, call(channel, 3).length);
+      channel.ring().session().end("lost in round " + round);
+    }
+  }
+
+  @Test
   void aRingThatDrainsSaysSo() throws Exception {
     final Served.Handler handler = Served.hanging();
     final RingServer server = serve(handler);
