@@ -315,7 +315,8 @@ public final class ServerSession extends Session {
 
   private boolean onFirstFrame(ServerStream stream) {
     if (stream.inboundDiscarded) {
-      reject(stream, Units.tooLong(maxInboundLength, stream.inboundTotal));
+      final int deadline = (stream.inboundFlags & DEADLINE) != 0 ? Long.BYTES : 0;
+      reject(stream, Units.tooLong(maxInboundLength, stream.inboundTotal - deadline));
       return true;
     }
     if (abandoned >= maxAbandoned) {

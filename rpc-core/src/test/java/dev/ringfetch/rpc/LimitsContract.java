@@ -9,6 +9,8 @@ import io.grpc.CallOptions;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
@@ -52,6 +54,19 @@ abstract class LimitsContract extends TransportContract {
     start(Bytes.answering(request -> new byte[1]));
     final Status status = exchange().send(new byte[4 * 1024 * 1024 + 1]).await();
     assertStatus(Status.Code.RESOURCE_EXHAUSTED, "exceeds maximum size 4194304", status);
+    assertServesOne();
+  }
+
+  @Test
+  void theLengthThatIsTooLongIsNamed() throws Exception {
+    start(Bytes.answering(request -> new byte[1]));
+    for (final CallOptions options :
+        List.of(CallOptions.DEFAULT, CallOptions.DEFAULT.withDeadlineAfter(1, TimeUnit.MINUTES))) {
+      assertStatus(
+          Status.Code.RESOURCE_EXHAUSTED,
+          "exceeds maximum size 4194304: 5000000",
+          exchange(options).send(new byte[5_000_000]).await());
+    }
     assertServesOne();
   }
 
