@@ -15,9 +15,14 @@ public final class HeapFabric {
 
   /** Connects two sides over a region. */
   public HeapFabric(HeapRegion region) {
+    this(region, region, region);
+  }
+
+  /** Connects two sides that reach a region through views of their own. */
+  public HeapFabric(HeapRegion region, MemoryRegion clientView, MemoryRegion serverView) {
     this.region = region;
-    client = new HeapQueuePair(region, "heap server");
-    server = new HeapQueuePair(region, "heap client");
+    client = new HeapQueuePair(clientView, "heap server");
+    server = new HeapQueuePair(serverView, "heap client");
     client.other(server);
     server.other(client);
     clientDoorbell.add(client);

@@ -6,6 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.ringfetch.fabric.BufferedRegion;
+import dev.ringfetch.fabric.HeapFabric;
+import dev.ringfetch.fabric.HeapRegion;
+import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.FrameDescriptor;
 import dev.ringfetch.session.ClientStream.Outcome;
 import dev.ringfetch.session.SessionSteps.Call;
@@ -22,12 +26,13 @@ import org.junit.jupiter.api.Timeout;
 
 /**
  * Whoever does what next is drawn from a seed: calls, answers, cancels, time, doorbells that come
- * late, threads that hold a session meanwhile. In the end every call has ended, once, rightly.
+ * late, threads that hold a session meanwhile, stores that the other side sees late. In the end
+ * every call has ended, once, rightly.
  *
  * <p>A failure names its seed: run it alone with {@code -Dtest.args=-Dringfetch.seed=SEED}.
  */
 class SessionRandomTest {
-  private static final int SEEDS = 300;
+  private static final int SEEDS = 1000;
   private static final int STEPS = 3000;
 
   /** A call and what it asked. */
@@ -51,6 +56,8 @@ class SessionRandomTest {
     final List<Asked> open = new ArrayList<>();
     final boolean hasDeadlines;
     final boolean hasCancels;
+    final BufferedRegion clientView;
+    final BufferedRegion serverView;
     boolean clientHeld;
     boolean serverHeld;
 
@@ -61,7 +68,24 @@ class SessionRandomTest {
       sizes = new Sizes(ring, frame, 1 + random.nextInt(12), 40_000);
       hasDeadlines = random.nextBoolean();
       hasCancels = random.nextBoolean();
-      steps = new SessionSteps(sizes);
+      boolean inOrder = random.nextBoolean();
+      HeapRegion memory = new HeapRegion(ArenaDescriptor.length(ring, ring));
+      clientView = new BufferedRegion(memory, inOrder ? null : random);
+      serverView = new BufferedRegion(memory, inOrder ? null : random);
+      steps = new SessionSteps(sizes, new HeapFabric(memory, clientView, serverView), this::drain);
+    }
+
+    void drain() {
+      clientView.drain();
+      serverView.drain();
+    }
+
+    /** Some of what a side has stored becomes visible. */
+    void drainSome() {
+      BufferedRegion view = random.nextBoolean() ? clientView : serverView;
+      for (int stores = random.nextInt(20); stores > 0; stores--) {
+        view.drainOne();
+      }
     }
 
     int length() {
@@ -73,13 +97,14 @@ class SessionRandomTest {
     }
 
     void step() {
-      switch (random.nextInt(14)) {
+      switch (random.nextInt(16)) {
         case 0, 1, 2 -> send();
         case 3, 4 -> steps.stepServer();
         case 5, 6 -> steps.stepClient();
         case 7, 8, 9 -> respond();
         case 10 -> cancel();
         case 11 -> steps.advance(random.nextInt(hasDeadlines ? 400 : 1));
+        case 13, 14 -> drainSome();
         case 12 -> {
           steps.fabric.clientDoorbell().hold(random.nextBoolean());
           steps.fabric.serverDoorbell().hold(random.nextBoolean());

@@ -35,6 +35,8 @@ final class SessionSteps {
   final List<String> clientEnds = new ArrayList<>();
   final List<String> serverEnds = new ArrayList<>();
 
+  private final Runnable drain;
+
   private long nowNs = START_NS;
 
   /** Sizes of a session. */
@@ -48,6 +50,17 @@ final class SessionSteps {
   }
 
   SessionSteps(Sizes sizes, HeapRegion region) {
+    this(sizes, new HeapFabric(region), () -> {});
+  }
+
+  /**
+   * Creates both sides.
+   *
+   * @param drain makes visible what either side has stored; called when both come to rest.
+   */
+  SessionSteps(Sizes sizes, HeapFabric fabric, Runnable drain) {
+    this.fabric = fabric;
+    this.drain = drain;
     geometry =
         new Geometry(
             sizes.ringLength,
@@ -57,7 +70,6 @@ final class SessionSteps {
             0x5EED_0000_0000_5EEDL,
             Long.MAX_VALUE - 10,
             -20);
-    fabric = new HeapFabric(region);
     final SessionContext context =
         new SessionContext()
             .clock((NanoClock) () -> nowNs)
@@ -122,6 +134,7 @@ final class SessionSteps {
     for (int steps = 0; quiet < 4; steps++) {
       assertTrue(steps < SETTLE_LIMIT, "both sides never come to rest");
       final long before = progress();
+      drain.run();
       stepClient();
       stepServer();
       quiet = before == progress() ? quiet + 1 : 0;
