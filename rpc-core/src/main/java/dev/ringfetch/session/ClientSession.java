@@ -128,6 +128,7 @@ public final class ClientSession extends Session {
     while (!over) {
       try {
         over = pollUntilNews(stream, startNs);
+        verify();
       } catch (Throwable t) { // see failed
         failed(t);
         break;
@@ -202,10 +203,14 @@ public final class ClientSession extends Session {
 
   /** As {@link #drain()}, for a reason that its end is told with, unless it has one. */
   public void drain(String reason) {
+    refuseCalls(reason);
+    requestRound();
+  }
+
+  private void refuseCalls(String reason) {
     if (drainReason == null) {
       drainReason = reason;
     }
-    requestRound();
   }
 
   @Override
@@ -302,9 +307,7 @@ public final class ClientSession extends Session {
       return false;
     }
     if (streamId == SESSION_STREAM_ID) {
-      if (drainReason == null) {
-        drainReason = DRAINED;
-      }
+      refuseCalls(DRAINED);
       return flags == DRAIN;
     }
     final int index = streamId & Stream.INDEX_MASK;

@@ -166,6 +166,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
       try {
         work(false);
         armed = !mustArmToLeave() || arm();
+        verifyTouched();
       } catch (Throwable t) { // see failed
         failed(t);
       }
@@ -218,6 +219,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
         }
         work(true);
       }
+      verifyTouched();
     } catch (Throwable t) { // see failed
       failed(t);
     }
@@ -257,6 +259,9 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
    * A peer that truncates the memory makes accesses fail late, somewhere in the thread: here,
    * before the thread does anything else or anybody is told. The access may have been to another
    * session's memory; then what this one has read is sound.
+   *
+   * <p>Called within the {@code try} that ends before the token is let go: the error may come up as
+   * soon as the next method is entered.
    */
   private void verifyTouched() {
     if (touched) {
@@ -272,6 +277,12 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
         }
       }
     }
+  }
+
+  /** As the owner, after polls that have found nothing: nobody else looks after this thread. */
+  final void verify() {
+    touched = true;
+    verifyTouched();
   }
 
   private boolean isMemoryGone() {
@@ -443,6 +454,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
       clean = true;
       disarm();
       done = work(true);
+      verifyTouched();
     } catch (Throwable t) { // see failed
       if (!clean) {
         ownership.release();
@@ -450,7 +462,13 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
       }
       failed(t);
     }
-    return releaseAndTell() ? done + 1 : done;
+    if (!releaseAndTell()) {
+      return done;
+    }
+    if (ended) {
+      drive(); // the poller forgets what has ended, and does not come back
+    }
+    return done + 1;
   }
 
   /** True when a round will do more than to look at an empty ring; owner. */

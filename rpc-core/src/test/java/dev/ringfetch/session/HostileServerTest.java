@@ -105,6 +105,34 @@ class HostileServerTest {
     assertEquals(Outcome.NOT_SENT, unsent.outcome);
   }
 
+  /** Whoever sends meanwhile relies on the poller, which forgets a session that has ended. */
+  @Test
+  void sendWhileThePollerEndsTheSession() {
+    int access = 0;
+    boolean happened;
+    do {
+      InterleavedRegion region = new InterleavedRegion(steps.fabric.region().length());
+      SessionSteps ending = new SessionSteps(Sizes.ROOMY, region);
+      int ack = (int) ending.geometry.requestPosition();
+      assertEquals(
+          RingWriter.WRITTEN, ending.hostileServer().write(65, UNIT, 0, ack, new byte[8], 0, 8));
+      ending.fabric.server().ringDoorbell();
+      Call[] late = new Call[1];
+      region.inject(access, () -> late[0] = ending.send(bytes(1, 2)));
+      ending.stepClient();
+      happened = region.stop();
+      for (int i = 0; i < 3; i++) {
+        ending.stepClient();
+      }
+      assertEquals(List.of("the peer broke the protocol"), ending.clientEnds);
+      if (happened) {
+        assertTrue(late[0].isOver(), "access=" + access);
+      }
+      access++;
+    } while (happened);
+    assertTrue(access > 2, "accesses=" + access);
+  }
+
   /**
    * It may come with a link that is cut within a frame: the thread has to come back for the end.
    */
