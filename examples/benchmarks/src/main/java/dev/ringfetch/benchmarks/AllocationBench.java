@@ -1,10 +1,9 @@
 package dev.ringfetch.benchmarks;
 
+import dev.ringfetch.examples.load.Turns;
 import dev.ringfetch.examples.process.Answer;
 import java.io.IOException;
 import java.io.PrintStream;
-import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -53,17 +52,10 @@ final class AllocationBench implements Callable<Integer> {
         rounds, calls);
     try (Pair pair =
         Pair.start(true, List.of(Contender.values()), objects ? SMALL_PIECES : List.of())) {
-      final Map<Contender, List<Bytes>> measured = new EnumMap<>(Contender.class);
-      for (final Contender contender : Contender.values()) {
+      for (final Contender contender : pair.contenders()) {
         pair.ask(contender, "calls", warmUp);
-        measured.put(contender, new ArrayList<>());
       }
-      for (int round = 0; round < rounds; round++) {
-        for (final Contender contender : pair.turn(round)) {
-          measured.get(contender).add(measure(pair, contender));
-        }
-      }
-      print(measured);
+      print(Turns.take(pair.contenders(), rounds, (contender, round) -> measure(pair, contender)));
       if (objects) {
         for (final Contender contender : Contender.values()) {
           list(pair, contender);

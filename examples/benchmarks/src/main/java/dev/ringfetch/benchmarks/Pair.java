@@ -6,10 +6,10 @@ import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.examples.process.ChildProcess;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** A server process, and a client process for each contender. */
 final class Pair implements AutoCloseable {
@@ -68,13 +68,9 @@ final class Pair implements AutoCloseable {
     return server.pid();
   }
 
-  /** The contenders, in one order in even rounds and in the other in odd ones. */
-  List<Contender> turn(int round) {
-    final List<Contender> contenders = new ArrayList<>(clients.keySet());
-    if (round % 2 == 1) {
-      Collections.reverse(contenders);
-    }
-    return contenders;
+  /** Who takes part. */
+  Set<Contender> contenders() {
+    return clients.keySet();
   }
 
   @Override

@@ -1,9 +1,8 @@
 package dev.ringfetch.benchmarks;
 
+import dev.ringfetch.examples.load.Turns;
 import java.io.IOException;
 import java.io.PrintStream;
-import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -66,15 +65,10 @@ final class ThreadsBench implements Callable<Integer> {
   }
 
   private Map<Contender, List<Double>> measure(Pair pair, int count) {
-    final Map<Contender, List<Double>> rates = new EnumMap<>(Contender.class);
-    for (int round = 0; round < rounds; round++) {
-      for (final Contender contender : pair.turn(round)) {
-        rates
-            .computeIfAbsent(contender, absent -> new ArrayList<>())
-            .add(pair.ask(contender, "threads", count, millis).figure("perSecond"));
-      }
-    }
-    return rates;
+    return Turns.take(
+        pair.contenders(),
+        rounds,
+        (contender, round) -> pair.ask(contender, "threads", count, millis).figure("perSecond"));
   }
 
   private void print(int count, Map<Contender, List<Double>> rates) {

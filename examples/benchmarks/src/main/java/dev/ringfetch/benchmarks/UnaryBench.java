@@ -1,10 +1,9 @@
 package dev.ringfetch.benchmarks;
 
 import dev.ringfetch.examples.load.Figures;
+import dev.ringfetch.examples.load.Turns;
 import java.io.IOException;
 import java.io.PrintStream;
-import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -61,17 +60,13 @@ final class UnaryBench implements Callable<Integer> {
   }
 
   private Map<Contender, List<Figures>> measure(Pair pair, int size) {
-    final Map<Contender, List<Figures>> measured = new EnumMap<>(Contender.class);
-    for (final Contender contender : pair.turn(0)) {
+    for (final Contender contender : pair.contenders()) {
       pair.ask(contender, "round", size, warmUp);
-      measured.put(contender, new ArrayList<>());
     }
-    for (int round = 0; round < rounds; round++) {
-      for (final Contender contender : pair.turn(round)) {
-        measured.get(contender).add(Figures.parse(pair.ask(contender, "round", size, millis)));
-      }
-    }
-    return measured;
+    return Turns.take(
+        pair.contenders(),
+        rounds,
+        (contender, round) -> Figures.parse(pair.ask(contender, "round", size, millis)));
   }
 
   private void print(String executors, int size, Map<Contender, List<Figures>> measured) {

@@ -3,13 +3,12 @@ package dev.ringfetch.examples.quickstart;
 import dev.ringfetch.examples.load.Connection;
 import dev.ringfetch.examples.load.Figures;
 import dev.ringfetch.examples.load.Side;
+import dev.ringfetch.examples.load.Turns;
 import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.examples.process.ChildFailure;
 import dev.ringfetch.examples.process.ChildProcess;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -83,42 +82,22 @@ final class Clients implements AutoCloseable {
   /** Reads all entries back, over every transport, the transports by turns. */
   Map<Side, Comparison> compare(int parts) {
     final Map<Side, Comparison> compared = new EnumMap<>(Side.class);
-    for (int part = 0; part < parts; part++) {
-      for (final Side side : turn(part)) {
-        final Answer answer = ask(side, "compare", part, parts);
-        compared.merge(
-            side,
-            new Comparison(answer.count("compared"), answer.count("mismatches")),
-            Comparison::plus);
-      }
-    }
+    Turns.take(sides(), parts, (side, part) -> Comparison.of(ask(side, "compare", part, parts)))
+        .forEach(
+            (side, ofParts) ->
+                compared.put(side, ofParts.stream().reduce(Comparison.NONE, Comparison::plus)));
     return compared;
   }
 
   /** Measures look-ups, the transports by turns; the figures are medians over the rounds. */
   Map<Side, Figures> measure(int warmUp, int rounds, int calls) {
-    final Map<Side, List<Figures>> measured = new EnumMap<>(Side.class);
     for (final Side side : sides()) {
       ask(side, "measure", warmUp);
-      measured.put(side, new ArrayList<>());
-    }
-    for (int round = 0; round < rounds; round++) {
-      for (final Side side : turn(round)) {
-        measured.get(side).add(Figures.parse(ask(side, "measure", calls)));
-      }
     }
     final Map<Side, Figures> medians = new EnumMap<>(Side.class);
-    measured.forEach((side, figures) -> medians.put(side, Figures.median(figures)));
+    Turns.take(sides(), rounds, (side, round) -> Figures.parse(ask(side, "measure", calls)))
+        .forEach((side, figures) -> medians.put(side, Figures.median(figures)));
     return medians;
-  }
-
-  /** The transports, first one first in one round, last one first in the next. */
-  private List<Side> turn(int round) {
-    final List<Side> sides = new ArrayList<>(sides());
-    if (round % 2 == 1) {
-      Collections.reverse(sides);
-    }
-    return sides;
   }
 
   /** True if there was a ring and it carried every call of the ring's client. */
@@ -144,6 +123,12 @@ final class Clients implements AutoCloseable {
    * @param mismatches how many of them were not there or not as written.
    */
   record Comparison(long entries, long mismatches) {
+    static final Comparison NONE = new Comparison(0, 0);
+
+    static Comparison of(Answer answer) {
+      return new Comparison(answer.count("compared"), answer.count("mismatches"));
+    }
+
     Comparison plus(Comparison other) {
       return new Comparison(entries + other.entries, mismatches + other.mismatches);
     }

@@ -1,0 +1,35 @@
+package dev.ringfetch.examples.load;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BiFunction;
+
+/** Contenders that do something by turns, so that what changes with time changes for all. */
+public final class Turns {
+  private Turns() {}
+
+  /**
+   * Has every contender do something once a round, in one order in even rounds and in the other in
+   * odd ones.
+   *
+   * @param turn what a contender does in a round, counted from 0.
+   * @return what came of it: contenders in the given order, rounds in theirs.
+   */
+  public static <K, V> Map<K, List<V>> take(
+      Collection<K> contenders, int rounds, BiFunction<K, Integer, V> turn) {
+    final Map<K, List<V>> results = new LinkedHashMap<>();
+    contenders.forEach(contender -> results.put(contender, new ArrayList<>()));
+    final List<K> order = new ArrayList<>(contenders);
+    for (int round = 0; round < rounds; round++) {
+      for (final K contender : order) {
+        results.get(contender).add(turn.apply(contender, round));
+      }
+      Collections.reverse(order);
+    }
+    return results;
+  }
+}
