@@ -1,5 +1,6 @@
 package dev.ringfetch.call;
 
+import dev.ringfetch.session.DeadlineTimer;
 import dev.ringfetch.session.Poller;
 import io.grpc.ClientCall;
 import io.grpc.Context;

@@ -8,13 +8,13 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
 /** Deadlines of a client's calls, and what gRPC says of them. */
-final class Deadlines {
+public final class Deadlines {
   private static final double NANOS_PER_SECOND = TimeUnit.SECONDS.toNanos(1);
 
   private Deadlines() {}
 
   /** The earlier of the deadlines of options and context, or null. */
-  static Deadline effective(CallOptions options, Context context) {
+  public static Deadline effective(CallOptions options, Context context) {
     final Deadline ofCall = options.getDeadline();
     final Deadline ofContext = context.getDeadline();
     if (ofCall == null || ofContext == null) {

@@ -1,6 +1,7 @@
 package dev.ringfetch.rpc;
 
 import dev.ringfetch.call.ClientConnection;
+import dev.ringfetch.call.Deadlines;
 import dev.ringfetch.call.DirectExecutor;
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
@@ -68,13 +69,9 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
       return;
     }
     final CompletableFuture<ClientConnection> ring = channel.awaitRing().copy();
-    final Deadline own = options.getDeadline();
-    final Deadline inherited = context.getDeadline();
-    if (own != null || inherited != null) {
-      final long ownNs = own == null ? Long.MAX_VALUE : own.timeRemaining(TimeUnit.NANOSECONDS);
-      final long inheritedNs =
-          inherited == null ? Long.MAX_VALUE : inherited.timeRemaining(TimeUnit.NANOSECONDS);
-      ring.orTimeout(Math.min(ownNs, inheritedNs), TimeUnit.NANOSECONDS);
+    final Deadline deadline = Deadlines.effective(options, context);
+    if (deadline != null) {
+      ring.orTimeout(deadline.timeRemaining(TimeUnit.NANOSECONDS), TimeUnit.NANOSECONDS);
     }
     synchronized (this) {
       waiting = ring;

@@ -16,7 +16,7 @@ import dev.ringfetch.v1.Refusal;
 import java.io.IOException;
 import java.security.SecureRandom;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -340,17 +340,8 @@ public final class ServerHandshake {
   }
 
   private static Runnable schedule(Runnable task, long delayNs) {
-    final CompletableFuture<Void> timeout = new CompletableFuture<>();
-    final CompletableFuture<Void> unused =
-        timeout
-            .orTimeout(delayNs, TimeUnit.NANOSECONDS)
-            .whenComplete(
-                (nothing, late) -> {
-                  if (late != null) {
-                    task.run();
-                  }
-                });
-    return () -> timeout.complete(null);
+    final Future<?> timeout = DeadlineTimer.schedule(task, delayNs);
+    return () -> timeout.cancel(false);
   }
 
   /** Runs a task later. Costs nothing while there is none. */

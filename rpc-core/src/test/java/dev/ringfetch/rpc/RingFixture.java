@@ -2,6 +2,7 @@ package dev.ringfetch.rpc;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.ringfetch.v1.OpenRequest;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ClientCall;
@@ -12,6 +13,7 @@ import io.grpc.Server;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.stub.ClientCalls;
+import io.grpc.stub.StreamObserver;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -144,5 +146,17 @@ abstract class RingFixture {
             : call;
       }
     };
+  }
+
+  /** A server's end of a handshake's stream that says nothing. */
+  static final class Silent implements StreamObserver<OpenRequest> {
+    @Override
+    public void onNext(OpenRequest step) {}
+
+    @Override
+    public void onError(Throwable t) {}
+
+    @Override
+    public void onCompleted() {}
   }
 }

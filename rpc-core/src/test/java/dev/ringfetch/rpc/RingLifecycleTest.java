@@ -123,17 +123,6 @@ final class RingLifecycleTest extends RingFixture {
         Status.Code.UNAVAILABLE, "Channel shutdown invoked", waiting.await());
   }
 
-  private static final class Silent implements StreamObserver<OpenRequest> {
-    @Override
-    public void onNext(OpenRequest step) {}
-
-    @Override
-    public void onError(Throwable t) {}
-
-    @Override
-    public void onCompleted() {}
-  }
-
   /** The server never hears that it might end the stream of the session. */
   @Test
   void aControlStreamThatTheServerDoesNotEndKeepsNoChannel() throws Exception {

@@ -249,16 +249,7 @@ final class RoutedCallTest extends RingFixture {
                 new SessionServiceGrpc.SessionServiceImplBase() {
                   @Override
                   public StreamObserver<OpenRequest> open(StreamObserver<OpenResponse> responses) {
-                    return new StreamObserver<>() {
-                      @Override
-                      public void onNext(OpenRequest step) {}
-
-                      @Override
-                      public void onError(Throwable t) {}
-
-                      @Override
-                      public void onCompleted() {}
-                    };
+                    return new Silent();
                   }
                 })
             .build()

@@ -85,14 +85,18 @@ abstract class UserFailureContract extends TransportContract {
     assertStatus(Status.Code.CANCELLED, "Failed to stream message", status);
     assertSame(fault, status.getCause());
     assertEquals(List.of("close"), call.events());
+    assertBlockingCallIsCancelled(badRequestStream);
+    assertServes();
+  }
+
+  private void assertBlockingCallIsCancelled(MethodDescriptor<byte[], byte[]> method) {
     final StatusRuntimeException thrown =
         assertThrows(
             StatusRuntimeException.class,
             () ->
                 ClientCalls.blockingUnaryCall(
-                    harness.channel(), badRequestStream, CallOptions.DEFAULT, new byte[1]));
+                    harness.channel(), method, CallOptions.DEFAULT, new byte[1]));
     assertEquals(Status.Code.CANCELLED, thrown.getStatus().getCode());
-    assertServes();
   }
 
   @Test
@@ -159,13 +163,7 @@ abstract class UserFailureContract extends TransportContract {
     assertStatus(Status.Code.CANCELLED, "Failed to read message", status);
     assertSame(fault, status.getCause());
     assertEquals(List.of("headers", "close"), call.events());
-    final StatusRuntimeException thrown =
-        assertThrows(
-            StatusRuntimeException.class,
-            () ->
-                ClientCalls.blockingUnaryCall(
-                    harness.channel(), badResponseParse, CallOptions.DEFAULT, new byte[1]));
-    assertEquals(Status.Code.CANCELLED, thrown.getStatus().getCode());
+    assertBlockingCallIsCancelled(badResponseParse);
     assertServes();
   }
 

@@ -1,14 +1,15 @@
-package dev.ringfetch.call;
+package dev.ringfetch.session;
 
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Watches deadlines of calls that no session knows yet, in one daemon thread for the process. What
- * is cancelled is forgotten at once: most calls end long before their deadline.
+ * Watches the deadlines that no session knows, of offers and of calls that have not half-closed, in
+ * one daemon thread for the process. What is cancelled is forgotten at once: most end long before
+ * their deadline.
  */
-final class DeadlineTimer {
+public final class DeadlineTimer {
   private static final ScheduledThreadPoolExecutor TIMER = newTimer();
 
   private DeadlineTimer() {}
@@ -27,7 +28,7 @@ final class DeadlineTimer {
   }
 
   /** Runs a task after a time, unless the future is cancelled before. The task must not block. */
-  static Future<?> schedule(Runnable task, long delayNs) {
+  public static Future<?> schedule(Runnable task, long delayNs) {
     return TIMER.schedule(task, delayNs, TimeUnit.NANOSECONDS);
   }
 }
