@@ -11,22 +11,29 @@ import java.lang.invoke.VarHandle;
  * so the work is not forgotten (flat combining).
  */
 final class Ownership {
-  private static final VarHandle HELD;
+  private static final long NOBODY = 0;
+  private static final VarHandle OWNER;
 
   static {
     try {
-      HELD = MethodHandles.lookup().findVarHandle(Ownership.class, "held", int.class);
+      OWNER = MethodHandles.lookup().findVarHandle(Ownership.class, "owner", long.class);
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
     }
   }
 
-  @SuppressWarnings("unused") // through HELD
-  private volatile int held;
+  @SuppressWarnings("unused") // through OWNER
+  private volatile long owner; // id of the thread
 
   /** Takes the token if it is free. Everything that former owners did is visible then. */
   boolean tryAcquire() {
-    return (int) HELD.getVolatile(this) == 0 && HELD.compareAndSet(this, 0, 1);
+    return (long) OWNER.getVolatile(this) == NOBODY
+        && OWNER.compareAndSet(this, NOBODY, Thread.currentThread().getId());
+  }
+
+  /** True when the calling thread holds the token. */
+  boolean isMine() {
+    return (long) OWNER.getVolatile(this) == Thread.currentThread().getId();
   }
 
   /**
@@ -34,7 +41,7 @@ final class Ownership {
    * after the release, as the enqueuer's attempt comes after its enqueueing.
    */
   void release() {
-    HELD.setRelease(this, 0);
+    OWNER.setRelease(this, NOBODY);
     VarHandle.fullFence();
   }
 }

@@ -21,6 +21,13 @@ public final class PolledFabric implements AutoCloseable {
     this.fabric = fabric;
   }
 
+  /** A fabric with a poller that no thread runs: the caller drives it. */
+  static PolledFabric undriven(Fabric fabric, Poller poller) {
+    final PolledFabric undriven = new PolledFabric(fabric);
+    undriven.pollers.add(poller);
+    return undriven;
+  }
+
   /**
    * Opens a fabric and starts its pollers.
    *

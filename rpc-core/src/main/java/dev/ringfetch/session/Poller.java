@@ -17,7 +17,7 @@ import org.agrona.concurrent.NanoClock;
  * thread, all else belongs to the one thread that runs it.
  */
 public final class Poller implements Runnable, AutoCloseable {
-  private static final long AWAKE = Long.MIN_VALUE;
+  static final long AWAKE = Long.MIN_VALUE;
   private static final long DOORBELL_INTERVAL_NS = 20_000;
   private static final int MAX_FAULTS = 1_000;
   private static final long FAULTS_INTERVAL_NS = 1_000_000_000;
@@ -209,7 +209,7 @@ public final class Poller implements Runnable, AutoCloseable {
   void serveNested() throws IOException {
     try {
       if (serveSessions() == 0) {
-        if (active.isEmpty()) {
+        if (isIdle()) {
           sleep(false);
         } else {
           Thread.onSpinWait();
@@ -312,15 +312,32 @@ public final class Poller implements Runnable, AutoCloseable {
   }
 
   private void idle() throws IOException {
-    if (active.isEmpty()) {
+    if (isIdle()) {
       sleep(true);
     } else {
       Thread.onSpinWait();
     }
   }
 
-  /** Says first that it sleeps, then looks for work: who has work looks for a sleeper second. */
   private void sleep(boolean unlessTasks) throws IOException {
+    final long timeoutNs = beginSleep(unlessTasks);
+    if (timeoutNs != AWAKE) {
+      doorbell.await(timeoutNs);
+    }
+    endSleep();
+  }
+
+  /** True when no session is busy. */
+  boolean isIdle() {
+    return active.isEmpty();
+  }
+
+  /**
+   * Says first that it sleeps, then looks for work: who has work looks for a sleeper second.
+   *
+   * @return how long it may sleep, in nanoseconds, or {@link #AWAKE} when there is work.
+   */
+  long beginSleep(boolean unlessTasks) {
     if (unlessTasks) {
       Thread.interrupted(); // a callback's, not the poller's: it would not sleep any more
     }
@@ -328,15 +345,20 @@ public final class Poller implements Runnable, AutoCloseable {
     wakeAtNs = Stream.NO_DEADLINE;
     final long earliest = earliestDeadlineNs();
     wakeAtNs = earliest;
-    if (!(unlessTasks && !tasks.isEmpty()) && late.isEmpty() && changes.isEmpty() && !closed) {
-      doorbell.await(
-          earliest == Stream.NO_DEADLINE
-              ? Doorbell.FOREVER
-              : Math.max(0, earliest - clock.nanoTime()));
+    if ((unlessTasks && !tasks.isEmpty()) || !late.isEmpty() || !changes.isEmpty() || closed) {
+      return AWAKE;
     }
+    return earliest == Stream.NO_DEADLINE
+        ? Doorbell.FOREVER
+        : Math.max(0, earliest - clock.nanoTime());
+  }
+
+  /** Awake again, for whatever reason; after every {@link #beginSleep}. */
+  void endSleep() {
+    final boolean timed = wakeAtNs != Stream.NO_DEADLINE;
     wakeAtNs = AWAKE;
-    if (earliest != Stream.NO_DEADLINE) {
-      activateLate();
+    if (timed) {
+      activateLate(); // a session whose deadline has passed
     }
   }
 

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.random.RandomGenerator;
 
 /**
  * The server's side of opening a session: takes what the client can, offers memory, and makes the
@@ -44,6 +45,7 @@ public final class ServerHandshake {
   private final ControlStream<OpenResponse> control;
   private final Listener listener;
   private final Timer timer;
+  private final RandomGenerator random;
 
   private boolean begun;
   private int offeredLength; // what is counted for this offer
@@ -64,10 +66,10 @@ public final class ServerHandshake {
       ServerSession.Acceptor acceptor,
       ControlStream<OpenResponse> control,
       Listener listener) {
-    this(fabrics, methods, context, acceptor, control, listener, ServerHandshake::schedule);
+    this(fabrics, methods, context, acceptor, control, listener, ServerHandshake::schedule, RANDOM);
   }
 
-  /** Creates the handshake with a timer of its own. */
+  /** Creates the handshake with a timer and a source of tokens, epochs and positions of its own. */
   ServerHandshake(
       List<PolledFabric> fabrics,
       List<String> methods,
@@ -75,8 +77,10 @@ public final class ServerHandshake {
       ServerSession.Acceptor acceptor,
       ControlStream<OpenResponse> control,
       Listener listener,
-      Timer timer) {
+      Timer timer,
+      RandomGenerator random) {
     this.timer = timer;
+    this.random = random;
     this.fabrics = List.copyOf(fabrics);
     this.methods = methods;
     this.context = context;
@@ -217,7 +221,7 @@ public final class ServerHandshake {
   private OpenResponse offer(PolledFabric polled, FabricOffer theirs, Geometry geometry, int length)
       throws IOException {
     final byte[] token = new byte[Wire.TOKEN_LENGTH];
-    RANDOM.nextBytes(token);
+    random.nextBytes(token);
     final Poller poller = polled.nextPoller();
     final Fabric.Offer made =
         polled
@@ -289,9 +293,9 @@ public final class ServerHandshake {
             ? Math.min(wish.getMaxFrameBytes(), context.maxFrameLength())
             : context.maxFrameLength(),
         context.maxStreams(),
-        RANDOM.nextLong(),
-        RANDOM.nextLong() >>> 2,
-        RANDOM.nextLong() >>> 2);
+        random.nextLong(),
+        random.nextLong() >>> 2,
+        random.nextLong() >>> 2);
   }
 
   private static int ringLength(int wished, int own) {

@@ -483,12 +483,13 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   }
 
   /**
-   * Ends the session if its memory is not there any more.
+   * Ends the session if its memory is not there any more. Called where the thread is in no session:
+   * if it holds this one's token nevertheless, the fault came up on the way to its release.
    *
    * @return true when it was this one's.
    */
   final boolean probe() {
-    if (ended || !ownership.tryAcquire()) {
+    if (!ownership.isMine() && (ended || !ownership.tryAcquire())) {
       return false; // whoever owns it looks before it leaves
     }
     try {

@@ -26,6 +26,16 @@ class OwnershipTest {
   }
 
   @Test
+  void itsHolderKnows() {
+    assertFalse(ownership.isMine());
+    assertTrue(ownership.tryAcquire());
+    assertTrue(ownership.isMine());
+    assertFalse(CompletableFuture.supplyAsync(ownership::isMine).join());
+    ownership.release();
+    assertFalse(ownership.isMine());
+  }
+
+  @Test
   @Timeout(60)
   void whatFormerOwnersDidIsVisible() throws Exception {
     int increments = 200_000;

@@ -28,6 +28,7 @@ import java.io.IOException;
 import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -146,7 +147,8 @@ class ServerHandshakeTest {
             (session, stream) -> {},
             peer,
             peer,
-            peer);
+            peer,
+            new Random(1));
     handshakes.add(handshake);
     peers.add(peer);
     handshake.onRequest(

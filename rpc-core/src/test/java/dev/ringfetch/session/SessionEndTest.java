@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.ringfetch.fabric.HeapRegion;
+import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.FrameDescriptor;
 import dev.ringfetch.session.ClientStream.Outcome;
 import dev.ringfetch.session.SessionSteps.Call;
@@ -50,6 +52,41 @@ class SessionEndTest {
     steps.settle();
     assertArrayEquals(bytes(3, 2), call.response);
     assertBothEnded("drained");
+  }
+
+  /** Memory that a peer can take away. */
+  private static final class TruncatedRegion extends HeapRegion {
+    boolean truncated;
+
+    TruncatedRegion(int length) {
+      super(length);
+    }
+
+    @Override
+    public long getLong(int index) {
+      if (truncated) {
+        throw new InternalError("a fault of the test");
+      }
+      return super.getLong(index);
+    }
+  }
+
+  /** The fault comes up late, and may do so on the way to the release, past every handler. */
+  @Test
+  void tokenThatAFaultLeftBehindIsTakenBack() {
+    int ring = Sizes.ROOMY.ringLength();
+    TruncatedRegion region = new TruncatedRegion(ArenaDescriptor.length(ring, ring));
+    steps = new SessionSteps(Sizes.ROOMY, region);
+    Call call = steps.send(bytes(3, 1));
+    assertTrue(steps.server.tryAcquire());
+    region.truncated = true;
+    assertTrue(steps.server.probe());
+    region.truncated = false;
+    steps.settle();
+    assertEquals(
+        List.of("session failed: java.lang.InternalError: a fault of the test"), steps.serverEnds);
+    assertEquals(Outcome.SESSION_ENDED, call.outcome);
+    assertBothEnded("peer closed");
   }
 
   @Test
