@@ -61,6 +61,16 @@ public final class BufferedRegion implements MemoryRegion {
     }
   }
 
+  /** True when every store is visible. */
+  public boolean isDrained() {
+    return stores.isEmpty();
+  }
+
+  /** Loses every store that is not visible. */
+  public void drop() {
+    stores.clear();
+  }
+
   private int next() {
     if (order == null) {
       return 0;

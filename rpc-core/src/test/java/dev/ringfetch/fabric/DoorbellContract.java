@@ -62,7 +62,10 @@ public abstract class DoorbellContract extends FabricContract {
           new Thread(
               () -> {
                 for (int round = 1; round <= rounds; round++) {
-                  client.memory().putLongRelease(line, round);
+                  synchronized (client) { // one owner at a time
+                    client.memory().putLongRelease(line, round);
+                    client.write(line, 64);
+                  }
                   client.ringDoorbell();
                 }
               });

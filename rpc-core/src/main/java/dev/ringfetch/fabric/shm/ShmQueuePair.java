@@ -5,6 +5,7 @@ import dev.ringfetch.fabric.FabricCapabilities;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.fabric.RemoteMemory;
+import dev.ringfetch.fabric.WorkRequests;
 
 /**
  * Work requests on memory that both sides map: each is done, and complete, when it was posted.
@@ -57,7 +58,7 @@ final class ShmQueuePair implements QueuePair {
 
   @Override
   public int write(int offset, int length) {
-    checkRange("offset", offset, length, memory.length());
+    WorkRequests.checkRange("offset", offset, length, memory.length());
     return link.isOpen() ? POSTED : CLOSED;
   }
 
@@ -70,14 +71,8 @@ final class ShmQueuePair implements QueuePair {
       int length,
       int firstOffset,
       long workRequestId) {
-    checkRemote(remote);
-    checkWord("remoteOffset", remoteOffset);
-    checkWord("localOffset", localOffset);
-    checkWord("length", length);
-    checkWord("firstOffset", firstOffset);
-    checkRange("remoteOffset", remoteOffset, length, memory.length());
-    checkRange("localOffset", localOffset, length, local.length());
-    checkRange("firstOffset", firstOffset, Long.BYTES, length);
+    WorkRequests.checkRemote(this.remote, remote);
+    WorkRequests.checkRead(remote, remoteOffset, local, localOffset, length, firstOffset);
     int refusal = refusal(workRequestId);
     if (refusal != POSTED) {
       return refusal;
@@ -97,9 +92,8 @@ final class ShmQueuePair implements QueuePair {
   @Override
   public int compareAndSwap(
       RemoteMemory remote, int remoteOffset, long expected, long desired, long workRequestId) {
-    checkRemote(remote);
-    checkWord("remoteOffset", remoteOffset);
-    checkRange("remoteOffset", remoteOffset, Long.BYTES, memory.length());
+    WorkRequests.checkRemote(this.remote, remote);
+    WorkRequests.checkWord(remote, remoteOffset);
     int refusal = refusal(workRequestId);
     if (refusal == POSTED) {
       complete(workRequestId, memory.compareAndExchangeLong(remoteOffset, expected, desired));
@@ -109,9 +103,8 @@ final class ShmQueuePair implements QueuePair {
 
   @Override
   public int fetchAndAdd(RemoteMemory remote, int remoteOffset, long delta, long workRequestId) {
-    checkRemote(remote);
-    checkWord("remoteOffset", remoteOffset);
-    checkRange("remoteOffset", remoteOffset, Long.BYTES, memory.length());
+    WorkRequests.checkRemote(this.remote, remote);
+    WorkRequests.checkWord(remote, remoteOffset);
     int refusal = refusal(workRequestId);
     if (refusal == POSTED) {
       complete(workRequestId, memory.getAndAddLong(remoteOffset, delta));
@@ -130,26 +123,6 @@ final class ShmQueuePair implements QueuePair {
   private void complete(long workRequestId, long value) {
     if (workRequestId != UNSIGNALED) {
       completions.add(workRequestId, value);
-    }
-  }
-
-  private void checkRemote(RemoteMemory remote) {
-    if (!this.remote.equals(remote)) {
-      throw new IllegalArgumentException("not this session's memory: remote=" + remote);
-    }
-  }
-
-  private static void checkWord(String name, int value) {
-    if ((value & (Long.BYTES - 1)) != 0) {
-      throw new IllegalArgumentException("not a multiple of 8: " + name + "=" + value);
-    }
-  }
-
-  private static void checkRange(String name, int offset, int length, int limit) {
-    // The last comparison cannot overflow: by then neither operand is negative.
-    if (offset < 0 || length < 0 || offset > limit - length) {
-      throw new IllegalArgumentException(
-          "out of range: " + name + "=" + offset + " length=" + length + " limit=" + limit);
     }
   }
 

@@ -1,0 +1,51 @@
+package dev.ringfetch.fabric;
+
+/** What every queue pair checks before it posts; misuse is an {@link IllegalArgumentException}. */
+public final class WorkRequests {
+  private WorkRequests() {}
+
+  /** Checks that a range lies within memory of this length, all in bytes. */
+  public static void checkRange(String name, int offset, int length, long limit) {
+    // The last comparison cannot overflow: by then neither operand is negative.
+    if (offset < 0 || length < 0 || offset > limit - length) {
+      throw new IllegalArgumentException(
+          "out of range: " + name + "=" + offset + " length=" + length + " limit=" + limit);
+    }
+  }
+
+  /** Checks that remote memory is the one that a queue pair reaches. */
+  public static void checkRemote(RemoteMemory reached, RemoteMemory remote) {
+    if (!reached.equals(remote)) {
+      throw new IllegalArgumentException("not this session's memory: remote=" + remote);
+    }
+  }
+
+  /** Checks the ranges of a {@link QueuePair#read}. */
+  public static void checkRead(
+      RemoteMemory remote,
+      int remoteOffset,
+      MemoryRegion local,
+      int localOffset,
+      int length,
+      int firstOffset) {
+    checkAligned("remoteOffset", remoteOffset);
+    checkAligned("localOffset", localOffset);
+    checkAligned("length", length);
+    checkAligned("firstOffset", firstOffset);
+    checkRange("remoteOffset", remoteOffset, length, remote.length());
+    checkRange("localOffset", localOffset, length, local.length());
+    checkRange("firstOffset", firstOffset, Long.BYTES, length);
+  }
+
+  /** Checks the word of an atomic. */
+  public static void checkWord(RemoteMemory remote, int remoteOffset) {
+    checkAligned("remoteOffset", remoteOffset);
+    checkRange("remoteOffset", remoteOffset, Long.BYTES, remote.length());
+  }
+
+  private static void checkAligned(String name, int value) {
+    if ((value & (Long.BYTES - 1)) != 0) {
+      throw new IllegalArgumentException("not a multiple of 8: " + name + "=" + value);
+    }
+  }
+}

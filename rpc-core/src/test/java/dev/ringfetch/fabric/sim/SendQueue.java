@@ -1,0 +1,301 @@
+package dev.ringfetch.fabric.sim;
+
+import dev.ringfetch.fabric.CompletionQueue;
+import dev.ringfetch.fabric.FabricCapabilities.ReadAtomicity;
+import dev.ringfetch.fabric.FabricCapabilities.WriteOrder;
+import dev.ringfetch.fabric.HeapRegion;
+import dev.ringfetch.fabric.MemoryRegion;
+import dev.ringfetch.fabric.QueuePair;
+import java.util.ArrayDeque;
+import java.util.function.LongUnaryOperator;
+
+/**
+ * Work requests of one queue pair: executed in posting order, each in steps between which anything
+ * can happen. Completions come when they come: before what was written is visible, or never.
+ */
+final class SendQueue implements CompletionQueue {
+  private static final int DEPTH = 1024;
+  private static final int LINE = 64;
+
+  private final SimNetwork network;
+  private final SimQueuePair queuePair;
+  private final ArrayDeque<WorkRequest> posted = new ArrayDeque<>();
+  private final ArrayDeque<WorkRequest> executed = new ArrayDeque<>();
+  private final ArrayDeque<Completion> completions = new ArrayDeque<>();
+  private int signaled; // that have not been polled
+
+  private record Completion(long id, int status, long value) {}
+
+  private abstract static class WorkRequest {
+    final long id;
+    long value;
+
+    WorkRequest(long id) {
+      this.id = id;
+    }
+
+    /** Executes a part. False when that was the last one. */
+    abstract boolean step();
+
+    /** When the other card has served it. */
+    abstract long servedNs();
+  }
+
+  SendQueue(SimNetwork network, SimQueuePair queuePair) {
+    this.network = network;
+    this.queuePair = queuePair;
+  }
+
+  private HeapRegion own() {
+    return queuePair.view().memory();
+  }
+
+  private HeapRegion others() {
+    return queuePair.peerPair().view().memory();
+  }
+
+  private long send(int outBytes, int inBytes) {
+    final Nic nic = queuePair.process().nic();
+    final Nic other = queuePair.peerPair().process().nic();
+    return nic.send(network.timeline().nowNs(), other, outBytes, inBytes);
+  }
+
+  private int post(WorkRequest request) {
+    if (request.id != QueuePair.UNSIGNALED) {
+      if (signaled == DEPTH) {
+        return QueuePair.SEND_QUEUE_FULL;
+      }
+      signaled++;
+    }
+    queuePair.view().drain(); // the card loads what the CPU had stored when it was posted
+    posted.add(request);
+    if (posted.size() == 1) {
+      begin(request);
+    }
+    network.changed();
+    return QueuePair.POSTED;
+  }
+
+  private void begin(WorkRequest request) {
+    final long served = request.servedNs() - network.timeline().nowNs();
+    network.timeline().after(Math.max(0, served), "work request", () -> execute(request));
+  }
+
+  private void execute(WorkRequest request) {
+    if (posted.peek() != request) {
+      return; // flushed
+    }
+    if (request.step()) {
+      network.timeline().after(network.delayNs() / 16, "placed", () -> execute(request));
+      return;
+    }
+    posted.poll();
+    if (request.id != QueuePair.UNSIGNALED) {
+      final long delayNs = queuePair.process().nic().returnNs() + network.delayNs();
+      executed.add(request);
+      network.timeline().after(delayNs, "completion", this::completeNext);
+    }
+    final WorkRequest next = posted.peek();
+    if (next != null) {
+      begin(next);
+    }
+  }
+
+  private void completeNext() {
+    final WorkRequest request = executed.poll();
+    if (request != null) {
+      completions.add(new Completion(request.id, QueuePair.SUCCESS, request.value));
+      network.changed();
+    }
+  }
+
+  /**
+   * The queue pair has ended: completions on their way are lost, and what is posted is not
+   * executed, or only in part.
+   */
+  void flush() {
+    WorkRequest request;
+    while ((request = executed.poll()) != null) {
+      completions.add(new Completion(request.id, QueuePair.FLUSHED, 0));
+    }
+    while ((request = posted.poll()) != null) {
+      if (request.id != QueuePair.UNSIGNALED) {
+        completions.add(new Completion(request.id, QueuePair.FLUSHED, 0));
+      }
+    }
+  }
+
+  /** Places a range of this side's memory at the same offset of the other's. */
+  int write(int offset, int length) {
+    return post(new Write(offset, length));
+  }
+
+  private final class Write extends WorkRequest {
+    private final int offset;
+    private final int length;
+    private int placed;
+
+    Write(int offset, int length) {
+      super(QueuePair.UNSIGNALED);
+      this.offset = offset;
+      this.length = length;
+    }
+
+    @Override
+    long servedNs() {
+      return send(length, length);
+    }
+
+    @Override
+    boolean step() {
+      int words = 1 + network.timeline().random().nextInt(2 * LINE / Long.BYTES);
+      for (; words > 0 && placed < length; words--) {
+        final int index = offset + place();
+        others().putLongRelease(index, own().getLong(index));
+        placed += Long.BYTES;
+      }
+      return placed < length;
+    }
+
+    /** Without order, the lines go from the last to the first: as far from it as can be. */
+    private int place() {
+      if (network.context().writeOrder() == WriteOrder.ASCENDING) {
+        return placed;
+      }
+      final int line = (length - 1) / LINE - placed / LINE;
+      return line * LINE + placed % LINE;
+    }
+  }
+
+  /** Reads the other's memory, the given word first. */
+  int read(int remoteOffset, MemoryRegion local, int localOffset, int length, int first, long id) {
+    return post(new Read(remoteOffset, local, localOffset, length, first, id));
+  }
+
+  private final class Read extends WorkRequest {
+    private final int remoteOffset;
+    private final MemoryRegion local;
+    private final int localOffset;
+    private final int length;
+    private final int first;
+    private boolean begun;
+    private int loaded;
+
+    Read(int remoteOffset, MemoryRegion local, int localOffset, int length, int first, long id) {
+      super(id);
+      this.remoteOffset = remoteOffset;
+      this.local = local;
+      this.localOffset = localOffset;
+      this.length = length;
+      this.first = first;
+      this.value = length;
+    }
+
+    @Override
+    long servedNs() {
+      return send(0, length);
+    }
+
+    @Override
+    boolean step() {
+      if (!begun) {
+        begun = true;
+        load(first);
+      }
+      int words =
+          network.context().readAtomicity() == ReadAtomicity.LINE
+              ? (LINE - (remoteOffset + loaded) % LINE) / Long.BYTES
+              : 1 + network.timeline().random().nextInt(LINE / Long.BYTES);
+      for (; words > 0 && loaded < length; words--) {
+        if (loaded != first) {
+          load(loaded);
+        }
+        loaded += Long.BYTES;
+      }
+      return loaded < length;
+    }
+
+    private void load(int index) {
+      local.putLong(localOffset + index, others().getLongAcquire(remoteOffset + index));
+    }
+  }
+
+  /** Rings the other side's doorbell, after what was posted before. */
+  void ring() {
+    if (!(posted.peekLast() instanceof Ring)) {
+      post(new Ring());
+    }
+  }
+
+  /** True when the other side would have been rung. */
+  boolean hasRing() {
+    return posted.stream().anyMatch(Ring.class::isInstance);
+  }
+
+  private final class Ring extends WorkRequest {
+    Ring() {
+      super(QueuePair.UNSIGNALED);
+    }
+
+    @Override
+    long servedNs() {
+      return send(0, 0);
+    }
+
+    @Override
+    boolean step() {
+      queuePair.peerPair().ringLater();
+      return false;
+    }
+  }
+
+  /** Replaces a word of the other's memory; the completion carries the word as it was. */
+  int atomic(int remoteOffset, LongUnaryOperator operator, long id) {
+    return post(new Atomic(remoteOffset, operator, id));
+  }
+
+  private final class Atomic extends WorkRequest {
+    private final int remoteOffset;
+    private final LongUnaryOperator operator;
+
+    Atomic(int remoteOffset, LongUnaryOperator operator, long id) {
+      super(id);
+      this.remoteOffset = remoteOffset;
+      this.operator = operator;
+    }
+
+    @Override
+    long servedNs() {
+      return send(Long.BYTES, Long.BYTES);
+    }
+
+    @Override
+    boolean step() {
+      value = others().getLongAcquire(remoteOffset);
+      others().putLongRelease(remoteOffset, operator.applyAsLong(value));
+      return false;
+    }
+  }
+
+  @Override
+  public int poll(Handler handler, int limit) {
+    int polled = 0;
+    Completion completion;
+    while (polled < limit && (completion = next()) != null) {
+      handler.onCompletion(completion.id, completion.status, completion.value);
+      polled++;
+    }
+    return polled;
+  }
+
+  private Completion next() {
+    synchronized (network) {
+      network.pump();
+      final Completion completion = completions.poll();
+      if (completion != null) {
+        signaled--;
+      }
+      return completion;
+    }
+  }
+}

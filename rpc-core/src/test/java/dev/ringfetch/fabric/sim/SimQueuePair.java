@@ -1,0 +1,282 @@
+package dev.ringfetch.fabric.sim;
+
+import dev.ringfetch.fabric.CompletionQueue;
+import dev.ringfetch.fabric.FabricCapabilities;
+import dev.ringfetch.fabric.MemoryRegion;
+import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.fabric.RemoteMemory;
+import dev.ringfetch.fabric.WorkRequests;
+
+/** One side of a connection of a simulated network. */
+public final class SimQueuePair implements QueuePair {
+  private enum State {
+    OPEN,
+    /** The end has been told, or the listener has failed. */
+    ENDED,
+    CLOSED
+  }
+
+  private final SimNetwork network;
+  private final SimFabric process;
+  private final SimDoorbell doorbell;
+  private final SimRegion memory;
+  private final RemoteMemory remote;
+  private final String name;
+  private final SendQueue sendQueue;
+  private SimQueuePair peer;
+  private Listener listener;
+  private State state = State.OPEN;
+  private boolean ringOnItsWay; // to this side
+  private boolean rung;
+  private boolean ending;
+  private String end; // to be told
+
+  SimQueuePair(SimFabric process, SimDoorbell doorbell, SimRegion memory, int rkey, String name) {
+    this.process = process;
+    this.network = process.network();
+    this.doorbell = doorbell;
+    this.memory = memory;
+    this.remote = new RemoteMemory(0, memory.length(), rkey);
+    this.name = name;
+    this.sendQueue = new SendQueue(network, this);
+  }
+
+  void connectTo(SimQueuePair other) {
+    peer = other;
+  }
+
+  SimFabric process() {
+    return process;
+  }
+
+  SimQueuePair peerPair() {
+    return peer;
+  }
+
+  SimRegion view() {
+    return memory;
+  }
+
+  boolean isOpen() {
+    return state == State.OPEN && !process.isDead();
+  }
+
+  @Override
+  public FabricCapabilities capabilities() {
+    return network.capabilities();
+  }
+
+  @Override
+  public MemoryRegion memory() {
+    return memory;
+  }
+
+  @Override
+  public RemoteMemory remote() {
+    return remote;
+  }
+
+  @Override
+  public String peer() {
+    return name;
+  }
+
+  @Override
+  public void bind(Listener listener) {
+    synchronized (network) {
+      if (this.listener != null) {
+        throw new IllegalStateException("bound twice: listener=" + listener);
+      }
+      this.listener = listener;
+      doorbell.add(this::deliver);
+    }
+  }
+
+  @Override
+  public int write(int offset, int length) {
+    synchronized (network) {
+      WorkRequests.checkRange("offset", offset, length, memory.length());
+      if (!isOpen()) {
+        return CLOSED;
+      }
+      return network.context().loadStore() ? POSTED : sendQueue.write(offset, length);
+    }
+  }
+
+  @Override
+  public int read(
+      RemoteMemory remote,
+      int remoteOffset,
+      MemoryRegion local,
+      int localOffset,
+      int length,
+      int firstOffset,
+      long workRequestId) {
+    synchronized (network) {
+      WorkRequests.checkRemote(this.remote, remote);
+      WorkRequests.checkRead(remote, remoteOffset, local, localOffset, length, firstOffset);
+      return isOpen()
+          ? sendQueue.read(remoteOffset, local, localOffset, length, firstOffset, workRequestId)
+          : CLOSED;
+    }
+  }
+
+  @Override
+  public int compareAndSwap(
+      RemoteMemory remote, int remoteOffset, long expected, long desired, long workRequestId) {
+    synchronized (network) {
+      WorkRequests.checkRemote(this.remote, remote);
+      WorkRequests.checkWord(remote, remoteOffset);
+      return isOpen()
+          ? sendQueue.atomic(remoteOffset, word -> word == expected ? desired : word, workRequestId)
+          : CLOSED;
+    }
+  }
+
+  @Override
+  public int fetchAndAdd(RemoteMemory remote, int remoteOffset, long delta, long workRequestId) {
+    synchronized (network) {
+      WorkRequests.checkRemote(this.remote, remote);
+      WorkRequests.checkWord(remote, remoteOffset);
+      return isOpen()
+          ? sendQueue.atomic(remoteOffset, word -> word + delta, workRequestId)
+          : CLOSED;
+    }
+  }
+
+  @Override
+  public CompletionQueue completions() {
+    return sendQueue;
+  }
+
+  @Override
+  public void ringDoorbell() {
+    synchronized (network) {
+      if (!isOpen()) {
+        return;
+      }
+      memory.drain(); // a system call: it does not overtake what was stored before
+      if (network.context().loadStore()) {
+        peer.ringLater();
+      } else {
+        sendQueue.ring();
+      }
+    }
+  }
+
+  /** The other side has rung; rings on their way are one. */
+  void ringLater() {
+    if (!ringOnItsWay) {
+      ringOnItsWay = true;
+      network.timeline().after(process.ringDelayNs(), "ring", this::ringArrives);
+      network.changed();
+    }
+  }
+
+  private void ringArrives() {
+    ringOnItsWay = false;
+    rung = true;
+    doorbell.add(this::deliver);
+  }
+
+  @Override
+  public void close() {
+    synchronized (network) {
+      if (state == State.CLOSED) {
+        return;
+      }
+      state = State.CLOSED;
+      if (sendQueue.hasRing()) {
+        peer.ringLater(); // an orderly end comes after what was posted
+      }
+      sendQueue.flush();
+      memory.leave();
+      network.regions().remove(memory);
+      process.remove(this);
+      if (!process.isDead()) {
+        peer.endLater("the peer has closed the connection");
+      }
+      network.changed();
+    }
+  }
+
+  /** The connection ends underneath both sides. */
+  void breakDown(String reason) {
+    sendQueue.flush();
+    peer.sendQueue.flush();
+    endLater(reason);
+    peer.endLater(reason);
+  }
+
+  /** The process of this side is dead. */
+  void kill(boolean keepStores) {
+    if (keepStores) {
+      memory.drain();
+    } else {
+      memory.drop();
+    }
+    network.regions().remove(memory);
+    sendQueue.flush();
+    peer.endLater("the peer has died");
+  }
+
+  private void endLater(String reason) {
+    if (!ending) {
+      ending = true;
+      network.timeline().after(process.ringDelayNs(), "end", () -> endArrives(reason));
+    }
+  }
+
+  private void endArrives(String reason) {
+    rung |= ringOnItsWay; // what was sent before the end comes before it
+    end = reason;
+    doorbell.add(this::deliver);
+  }
+
+  /** Tells the listener what has come, in the thread that owns the doorbell. */
+  private void deliver() {
+    final Listener told;
+    final boolean ring;
+    final String reason;
+    synchronized (network) {
+      told = listener;
+      if (told == null || state != State.OPEN || process.isDead()) {
+        return;
+      }
+      ring = rung;
+      rung = false;
+      reason = end;
+      end = null;
+    }
+    if (ring) {
+      tellRing(told);
+    }
+    if (reason != null) {
+      tellEnd(told, reason);
+    }
+  }
+
+  private void tellRing(Listener told) {
+    try {
+      told.onDoorbell();
+    } catch (Throwable t) {
+      SimDoorbell.report(t);
+      tellEnd(told, "the listener failed: " + t);
+    }
+  }
+
+  private void tellEnd(Listener told, String reason) {
+    synchronized (network) {
+      if (state != State.OPEN) {
+        return;
+      }
+      state = State.ENDED;
+      sendQueue.flush();
+    }
+    try {
+      told.onDisconnected(reason);
+    } catch (Throwable t) {
+      SimDoorbell.report(t);
+    }
+  }
+}
