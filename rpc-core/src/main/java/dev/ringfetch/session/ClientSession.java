@@ -72,6 +72,16 @@ public final class ClientSession extends Session {
     return stream;
   }
 
+  /** Highest index that was ever used. */
+  int lastUsed() {
+    return Math.min(unused.get(), streams.length()) - 1;
+  }
+
+  /** The stream of an index that was used; null for a moment before its first call. */
+  ClientStream stream(int index) {
+    return streams.get(index);
+  }
+
   /** Sends a prepared stream's request. The unit belongs to the session from here on. */
   public void send(ClientStream stream) {
     submit(stream, ClientStream.SEND);
@@ -366,9 +376,9 @@ public final class ClientSession extends Session {
   @Override
   void onEnd() {
     pending = 0;
-    final int last = Math.min(unused.get(), streams.length());
-    for (int index = 1; index < last; index++) {
-      final ClientStream stream = streams.get(index);
+    final int last = lastUsed();
+    for (int index = 1; index <= last; index++) {
+      final ClientStream stream = stream(index);
       if (stream != null && stream.state != State.IDLE && stream.state != State.DONE) {
         deadlines.remove(stream);
         if (stream.ended) {

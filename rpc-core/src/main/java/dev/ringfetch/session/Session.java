@@ -448,7 +448,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
     boolean clean = false;
     int done = 1;
     try {
-      if (shared && hasWork()) {
+      if (shared && !ended && hasWork()) { // once it has ended, this side is out of the memory
         queuePair.memory().verify();
       }
       clean = true;

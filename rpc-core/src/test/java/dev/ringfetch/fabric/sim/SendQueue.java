@@ -85,6 +85,11 @@ final class SendQueue implements CompletionQueue {
     if (posted.peek() != request) {
       return; // flushed
     }
+    final long heldNs = queuePair.process().writeDelayNs();
+    if (heldNs > 0) {
+      network.timeline().after(heldNs, "held", () -> execute(request));
+      return;
+    }
     if (request.step()) {
       network.timeline().after(network.delayNs() / 16, "placed", () -> execute(request));
       return;

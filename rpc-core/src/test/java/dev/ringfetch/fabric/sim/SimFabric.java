@@ -29,6 +29,7 @@ public final class SimFabric implements Fabric {
   private boolean dead;
   private boolean closed;
   private long ringsHeldUntilNs;
+  private long writesHeldUntilNs;
   private int refusals;
 
   SimFabric(SimNetwork network) {
@@ -67,6 +68,16 @@ public final class SimFabric implements Fabric {
   /** Rings and ends on their way to this process wait until then. */
   public void holdRingsUntil(long timeNs) {
     ringsHeldUntilNs = timeNs;
+  }
+
+  /** What this process has written, and is not visible yet, stays so until then. */
+  public void holdWritesUntil(long timeNs) {
+    writesHeldUntilNs = timeNs;
+  }
+
+  /** How much longer what this process has written is held. */
+  long writeDelayNs() {
+    return Math.max(0, writesHeldUntilNs - network.timeline().nowNs());
   }
 
   /** How long a ring or an end takes to this process. */

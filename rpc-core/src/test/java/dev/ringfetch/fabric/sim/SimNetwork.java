@@ -131,6 +131,8 @@ public final class SimNetwork {
 
   /** Something has happened that a thread may wait for. With the lock held. */
   void changed() {
-    notifyAll();
+    if (!isDriven()) {
+      notifyAll();
+    }
   }
 }

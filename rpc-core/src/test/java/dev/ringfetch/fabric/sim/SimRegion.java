@@ -28,9 +28,9 @@ public final class SimRegion implements MemoryRegion {
     return memory;
   }
 
-  /** True when every store is visible. */
-  public boolean isDrained() {
-    return view.isDrained();
+  /** True when there is a store that can become visible now. */
+  public boolean canDrain() {
+    return !view.isDrained() && process.writeDelayNs() == 0;
   }
 
   /** Makes one store visible. */

@@ -1,0 +1,109 @@
+package dev.ringfetch.session;
+
+import dev.ringfetch.ring.FrameDescriptor;
+import dev.ringfetch.session.ClientStream.Outcome;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+
+/** The calls of a simulation: what was asked, and by whom. */
+final class CallLedger {
+  private static final int HEAD = 2 * Long.BYTES;
+
+  private final Simulation simulation;
+  private final Map<Long, SimCall> calls = new HashMap<>(); // looked up only
+  private long lastId;
+  private long over;
+
+  CallLedger(Simulation simulation) {
+    this.simulation = simulation;
+  }
+
+  /** A request with the call's number, its session's number, and bytes. */
+  byte[] newRequest(long channel) {
+    return newRequest(channel, HEAD + length(simulation.timeline.random()));
+  }
+
+  /** As {@link #newRequest(long)}, of a given length. */
+  byte[] newRequest(long channel, int length) {
+    final byte[] request = new byte[length];
+    simulation.timeline.random().nextBytes(request);
+    ByteBuffer.wrap(request).putLong(++lastId).putLong(channel);
+    return request;
+  }
+
+  private int length(SplittableRandom random) {
+    return switch (random.nextInt(12)) {
+      case 0 -> random.nextInt(4 * simulation.sizes.ringLength());
+      case 1, 2, 3 -> random.nextInt(simulation.sizes.maxFrameLength());
+      default -> random.nextInt(60);
+    };
+  }
+
+  void opened(SimCall call) {
+    calls.put(call.id, call);
+  }
+
+  /** The server has a request: one that was asked, on this session, byte for byte, for once. */
+  SimCall executed(long channel, ServerStream stream) {
+    final boolean timed = (stream.inboundFlags() & FrameDescriptor.DEADLINE) != 0;
+    final UnitBuffer unit = stream.inbound();
+    final int start = unit.offset() + (timed ? Long.BYTES : 0);
+    final byte[] request = Arrays.copyOfRange(unit.array(), start, unit.offset() + unit.length());
+    simulation.check(request.length >= HEAD, "a request of nobody");
+    simulation.check(
+        ByteBuffer.wrap(request).getLong(Long.BYTES) == channel, "a request of another session");
+    final SimCall call = calls.get(SimCall.idOf(request));
+    if (call == null) {
+      return null; // its client was killed, or it ended long ago
+    }
+    simulation.check(Arrays.equals(call.request, request), "another request");
+    simulation.check(timed == (call.deadlineNs != Stream.NO_DEADLINE), "another deadline");
+    call.executions++;
+    simulation.check(call.executions == 1, "executed twice");
+    simulation.check(call.outcome != Outcome.NOT_SENT, "not sent, and executed");
+    return call;
+  }
+
+  /** A call has ended; with null, by its own cancel. It may still be executed. */
+  void over(SimCall call, Outcome outcome) {
+    over++;
+    simulation.timeline.note(outcome == null ? "CANCELLED" : outcome.name(), call.id);
+  }
+
+  /** The client of these calls was killed: nobody waits for them. */
+  void lost(List<SimCall> lost) {
+    over += lost.size();
+    lost.forEach(call -> calls.remove(call.id));
+  }
+
+  /** Nothing is under way any more: what has ended is forgotten. */
+  void forget() {
+    calls.clear();
+  }
+
+  /** How many calls have ended. */
+  long over() {
+    return over;
+  }
+
+  /** What a client can make the server hold is bounded. */
+  void checkHeld(ServerSession session, List<SimServer.Request> requests) {
+    long held = 0;
+    int count = 0;
+    for (final SimServer.Request request : requests) {
+      if (request.session == session && !session.hasEnded()) {
+        count++;
+        final int length = request.stream.inbound().length();
+        held += length > UnitBuffer.RETAINED_LENGTH ? length : 0;
+      }
+    }
+    simulation.check(held <= simulation.context.maxHeldLength(), "held length=" + held);
+    simulation.check(
+        count <= simulation.context.maxStreams() + Math.max(64, simulation.context.maxStreams()),
+        "held requests=" + count);
+  }
+}

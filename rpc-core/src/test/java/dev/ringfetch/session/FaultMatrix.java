@@ -1,0 +1,75 @@
+package dev.ringfetch.session;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** How often each fault has struck in each state of the protocol. */
+final class FaultMatrix {
+  private static final SimFault[] FAULTS = SimFault.values();
+  private static final SimState[] STATES = SimState.values();
+  private static final int STRIDE = 55; // no divisor in common with the number of cells
+
+  private final Map<Cell, Long> cells = new HashMap<>();
+  private long faults;
+
+  /** A fault and the state that it should strike in. */
+  record Cell(SimFault fault, SimState state) {}
+
+  void struck(SimFault fault, Set<SimState> states) {
+    faults++;
+    for (final SimState state : states) {
+      cells.merge(new Cell(fault, state), 1L, Long::sum);
+    }
+  }
+
+  long faults() {
+    return faults;
+  }
+
+  void add(FaultMatrix other) {
+    faults += other.faults;
+    other.cells.forEach((cell, count) -> cells.merge(cell, count, Long::sum));
+  }
+
+  /** All cells, in an order in which neither the same fault nor the same state comes twice. */
+  static Cell cell(long number) {
+    final int cells = FAULTS.length * STATES.length;
+    final int index = (int) Math.floorMod(number * STRIDE, (long) cells);
+    return new Cell(FAULTS[index / STATES.length], STATES[index % STATES.length]);
+  }
+
+  private long count(SimFault fault, SimState state) {
+    return cells.getOrDefault(new Cell(fault, state), 0L);
+  }
+
+  /** Cells that were never struck. */
+  List<String> zeros() {
+    final List<String> zeros = new ArrayList<>();
+    for (final SimFault fault : FAULTS) {
+      for (final SimState state : STATES) {
+        if (count(fault, state) == 0) {
+          zeros.add(fault + " x " + state);
+        }
+      }
+    }
+    return zeros;
+  }
+
+  @Override
+  public String toString() {
+    final StringBuilder table = new StringBuilder(String.format("%-16s", "fault x state"));
+    for (final SimState state : STATES) {
+      table.append(String.format("%15s", state));
+    }
+    for (final SimFault fault : FAULTS) {
+      table.append(String.format("%n%-16s", fault));
+      for (final SimState state : STATES) {
+        table.append(String.format("%15d", count(fault, state)));
+      }
+    }
+    return table.toString();
+  }
+}

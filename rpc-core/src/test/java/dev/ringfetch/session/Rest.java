@@ -1,0 +1,116 @@
+package dev.ringfetch.session;
+
+import dev.ringfetch.session.ClientStream.Outcome;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+
+/** What must hold of a {@link Simulation} when nothing goes wrong any more. */
+final class Rest {
+  /** Until when everything pending has ended, after the last fault; in virtual time. */
+  private static final long BOUND_NS = TimeUnit.MILLISECONDS.toNanos(20);
+
+  private static final int MAX_STEPS = 400_000;
+
+  private final Simulation simulation;
+
+  Rest(Simulation simulation) {
+    this.simulation = simulation;
+  }
+
+  void check() {
+    await("pending calls end", this::isNothingPending);
+    await("a session opens again", () -> simulation.clients.stream().allMatch(SimClient::isOpen));
+    await("both sides know of the session", this::isPaired);
+    settle();
+    for (final SimClient client : simulation.clients) {
+      checkRings(client);
+      checkWhole(client);
+      checkRings(client);
+      checkStreams(client);
+    }
+  }
+
+  private boolean isNothingPending() {
+    return simulation.clients.stream().allMatch(client -> client.calls.isEmpty())
+        && simulation.server.requests.isEmpty();
+  }
+
+  private boolean isPaired() {
+    return simulation.clients.stream().allMatch(client -> serverOf(client) != null);
+  }
+
+  private ServerSession serverOf(SimClient client) {
+    return client.control == null ? null : simulation.server.sessions.get(client.control.channel);
+  }
+
+  private void await(String what, BooleanSupplier condition) {
+    final long untilNs = simulation.timeline.nowNs() + BOUND_NS;
+    int steps = 0;
+    while (!condition.getAsBoolean()) {
+      simulation.step();
+      simulation.check(
+          simulation.timeline.nowNs() < untilNs && ++steps < MAX_STEPS,
+          "not in time: " + what + ", steps=" + steps);
+      simulation.throwFailure();
+    }
+  }
+
+  /** What is under way arrives, and whoever has nothing to do sleeps. */
+  private void settle() {
+    final long untilNs = simulation.timeline.nowNs() + BOUND_NS / 20;
+    for (int steps = 0; simulation.timeline.nowNs() < untilNs && steps < MAX_STEPS / 20; steps++) {
+      simulation.step();
+    }
+    simulation.throwFailure();
+  }
+
+  /** All that was written was consumed, and nobody waits for room. */
+  private void checkRings(SimClient client) {
+    final ClientSession own = client.session;
+    final ServerSession other = serverOf(client);
+    simulation.check(own.writePosition() == other.pollPosition(), "request ring is not empty");
+    simulation.check(other.writePosition() == own.pollPosition(), "response ring is not empty");
+    simulation.check(own.outbox.isEmpty() && other.outbox.isEmpty(), "something is left in line");
+    simulation.check(!own.outbox.isBlocked() && !other.outbox.isBlocked(), "blocked at rest");
+    simulation.throwFailure();
+  }
+
+  /** Credit is all there: both rings take as much as they hold, more than once. */
+  private void checkWhole(SimClient client) {
+    for (int i = 0; i < 3; i++) {
+      final int length = Math.min(2 * simulation.sizes.ringLength(), maxLength());
+      final byte[] request = simulation.ledger.newRequest(client.control.channel, length);
+      final SimCall call = client.prepare(request, Stream.NO_DEADLINE);
+      simulation.check(call != null, "no stream at rest");
+      simulation.throwFailure();
+      call.send(i == 2);
+      await("a call at rest", this::isNothingPending);
+      simulation.check(call.outcome == Outcome.ANSWERED, "at rest: " + call.outcome);
+    }
+    settle();
+  }
+
+  private int maxLength() {
+    return Math.min(simulation.sizes.maxInboundLength(), UnitBuffer.RETAINED_LENGTH);
+  }
+
+  /** Every index comes back, once; then the session ends, for another. */
+  private void checkStreams(SimClient client) {
+    final Set<Integer> indexes = new HashSet<>();
+    for (ClientStream stream = client.session.open();
+        stream != null;
+        stream = client.session.open()) {
+      simulation.check(indexes.add(stream.index()), "an index twice");
+      simulation.check(stream.state == ClientStream.State.IDLE, "a stream is " + stream.state);
+    }
+    simulation.check(
+        indexes.size() == simulation.sizes.maxStreams(), "indexes left: " + indexes.size());
+    final ClientSession before = client.session;
+    before.drain();
+    await("another session", () -> client.isOpen() && client.session != before);
+    simulation.check(before.hasEnded(), "the session has not ended");
+    await("both sides know of the other session", this::isPaired);
+  }
+}

@@ -1,0 +1,200 @@
+package dev.ringfetch.session;
+
+import dev.ringfetch.session.ClientStream.Outcome;
+import dev.ringfetch.v1.OpenResponse;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/** A client of a simulation: keeps a session open, and has threads that call. */
+final class SimClient extends SimProcess {
+  private static final int THREADS = 2;
+  private static final int BACKOFF_NS = 30_000;
+  private static final int REST_NS = 30_000;
+
+  /** Calls that have not ended. */
+  final List<SimCall> calls = new ArrayList<>();
+
+  ClientSession session; // null while there is none
+  SimControl control; // of the session, or of the handshake
+  private ClientHandshake handshake;
+  private long restUntilNs;
+
+  SimClient(Simulation simulation, int index) {
+    super(simulation);
+    simulation.add(new PollerThread("client " + index + " poller"));
+    for (int i = 0; i < THREADS; i++) {
+      simulation.add(new Caller("client " + index + " caller"));
+    }
+    openLater();
+  }
+
+  private void openLater() {
+    simulation.timeline.after(
+        1L + simulation.timeline.random().nextInt(BACKOFF_NS), "open", this::open);
+  }
+
+  private void open() {
+    if (isDead() || control != null) {
+      return;
+    }
+    if (simulation.server.isDead()) {
+      openLater();
+      return;
+    }
+    control = new SimControl(this, simulation.server, simulation.nextChannel());
+    final SimControl opened = control;
+    handshake =
+        new ClientHandshake(
+            List.of(polled),
+            simulation.context,
+            control.clientEnd(),
+            new ClientHandshake.Listener() {
+              @Override
+              public void onSession(ClientSession made, String fabric, List<String> methods) {
+                if (!made.hasEnded()) {
+                  session = made;
+                }
+              }
+
+              @Override
+              public void onRefused(String reason) {
+                forget(opened);
+              }
+
+              @Override
+              public void onEnded(ClientSession ended, String reason) {
+                if (!isDead()) {
+                  simulation.checkReason(reason);
+                }
+                session = null;
+                forget(opened);
+              }
+            });
+    handshake.start();
+  }
+
+  private void forget(SimControl forgotten) {
+    if (control == forgotten) {
+      control = null;
+      forgotten.end();
+      openLater();
+    }
+  }
+
+  /** The server has taken a step of the handshake. */
+  void onResponse(SimControl from, OpenResponse response) {
+    if (control == from && session == null) {
+      handshake.onResponse(response);
+    }
+  }
+
+  /** The control stream has ended; a session finishes its calls. */
+  void onControlEnded(SimControl ended) {
+    if (isDead() || control != ended) {
+      return;
+    }
+    if (session == null) {
+      forget(ended);
+    } else {
+      session.drain("drained");
+    }
+  }
+
+  /** Makes no new call for some time. */
+  void rest() {
+    restUntilNs = simulation.timeline.nowNs() + REST_NS;
+  }
+
+  /** Cancels a call, if there is one. */
+  void cancelOne() {
+    if (!calls.isEmpty()) {
+      calls.get(simulation.timeline.random().nextInt(calls.size())).cancel();
+    }
+  }
+
+  /** True while calls are welcome. */
+  boolean isOpen() {
+    return session != null && !session.isDraining() && !session.hasEnded();
+  }
+
+  /** Opens a call, if there is a stream for it. */
+  SimCall prepare(byte[] request, long timeoutNs) {
+    final ClientStream stream = session.open();
+    return stream == null ? null : new SimCall(this, session, stream, request, timeoutNs);
+  }
+
+  /** A thread of the application. */
+  private final class Caller extends SimActor {
+    private ClientSession held;
+
+    Caller(String name) {
+      super(name, SimClient.this);
+    }
+
+    @Override
+    boolean isReady(long nowNs) {
+      return held != null || (session != null && !simulation.isQuiet());
+    }
+
+    @Override
+    void step() {
+      final SplittableRandom random = simulation.timeline.random();
+      if (held != null) {
+        leave();
+        return;
+      }
+      switch (random.nextInt(10)) {
+        case 0, 1, 2, 3 -> call(false);
+        case 4 -> call(true);
+        case 5 -> {
+          if (simulation.sizes.cancels()) {
+            cancelOne();
+          }
+        }
+        case 6 -> hold(random.nextBoolean());
+        default -> {} // thinks
+      }
+    }
+
+    private void call(boolean blocking) {
+      final SplittableRandom random = simulation.timeline.random();
+      if (!isOpen() || simulation.timeline.nowNs() < restUntilNs) {
+        return;
+      }
+      final boolean timed = simulation.sizes.deadlines() && random.nextInt(4) == 0;
+      final SimCall call =
+          prepare(
+              simulation.ledger.newRequest(control.channel),
+              timed ? random.nextInt(200_000) : Stream.NO_DEADLINE);
+      if (call != null) {
+        call.send(blocking);
+      }
+    }
+
+    /** Loses the processor while it owns the session. */
+    private void hold(boolean poll) {
+      if (session.tryAcquire()) {
+        held = session;
+        if (poll) {
+          session.disarm();
+        }
+        session.work(poll);
+      }
+    }
+
+    private void leave() {
+      final ClientSession left = held;
+      held = null;
+      if (left.leave()) {
+        left.drive();
+      }
+    }
+  }
+
+  /** Tells what became of a call that is over for this client. */
+  void over(SimCall call, Outcome outcome) {
+    calls.remove(call);
+    simulation.ledger.over(call, outcome);
+  }
+}

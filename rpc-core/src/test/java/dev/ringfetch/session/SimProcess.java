@@ -1,0 +1,92 @@
+package dev.ringfetch.session;
+
+import dev.ringfetch.fabric.Doorbell;
+import dev.ringfetch.fabric.sim.SimDoorbell;
+import dev.ringfetch.fabric.sim.SimFabric;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+
+/** A process of a simulation: its end of the fabric, and the poller that serves its sessions. */
+abstract class SimProcess {
+  final Simulation simulation;
+  final SimFabric fabric;
+  final SimDoorbell doorbell;
+  final Poller poller;
+  final PolledFabric polled;
+  private long stalledUntilNs;
+
+  SimProcess(Simulation simulation) {
+    this.simulation = simulation;
+    this.fabric = simulation.network.open();
+    this.doorbell = (SimDoorbell) fabric.openDoorbell();
+    this.poller = new Poller(doorbell, simulation.context);
+    this.polled = PolledFabric.undriven(fabric, poller);
+  }
+
+  /** False while it is stalled, and when it is dead. */
+  final boolean isRunning(long nowNs) {
+    return !fabric.isDead() && stalledUntilNs <= nowNs;
+  }
+
+  /** Nothing in it goes on before then. */
+  final void stallUntil(long timeNs) {
+    stalledUntilNs = timeNs;
+  }
+
+  final long stalledUntilNs() {
+    return stalledUntilNs;
+  }
+
+  final boolean isDead() {
+    return fabric.isDead();
+  }
+
+  /** The thread that runs the poller. */
+  final class PollerThread extends SimActor {
+    private boolean asleep;
+    private long wakeNs;
+
+    PollerThread(String name) {
+      super(name, SimProcess.this);
+    }
+
+    @Override
+    boolean isReady(long nowNs) {
+      return !asleep || doorbell.isRung() || wakeNs <= nowNs;
+    }
+
+    @Override
+    long wakeNs() {
+      return asleep ? wakeNs : Long.MAX_VALUE;
+    }
+
+    /** As {@link Poller#run} and {@link Poller#sleep}, but for what happens while it sleeps. */
+    @Override
+    void step() {
+      try {
+        if (asleep) {
+          asleep = false;
+          doorbell.await(0);
+          poller.endSleep();
+        } else if (poller.doWork() == 0 && poller.isIdle()) {
+          fallAsleep();
+        }
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+
+    private void fallAsleep() {
+      final long timeoutNs = poller.beginSleep(true);
+      if (timeoutNs == Poller.AWAKE) {
+        poller.endSleep();
+      } else {
+        asleep = true;
+        wakeNs =
+            timeoutNs == Doorbell.FOREVER
+                ? Long.MAX_VALUE
+                : simulation.timeline.nowNs() + timeoutNs;
+      }
+    }
+  }
+}

@@ -1,0 +1,170 @@
+package dev.ringfetch.session;
+
+import dev.ringfetch.fabric.sim.Timeline;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeMap;
+
+/** The server of a simulation: takes sessions, and has threads that answer some time. */
+final class SimServer extends SimProcess {
+  private static final int HANDLERS = 2;
+
+  /** Open sessions by control stream. */
+  final TreeMap<Long, ServerSession> sessions = new TreeMap<>();
+
+  final List<SimControl> controls = new ArrayList<>();
+  final List<Request> requests = new ArrayList<>();
+
+  SimServer(Simulation simulation) {
+    super(simulation);
+    simulation.add(new PollerThread("server poller"));
+    for (int i = 0; i < HANDLERS; i++) {
+      simulation.add(new Handler());
+    }
+  }
+
+  /** A request that a handler has. */
+  final class Request {
+    final ServerSession session;
+    final ServerStream stream;
+    final SimCall call; // null when the client was killed
+    boolean cancelled;
+
+    Request(ServerSession session, ServerStream stream, SimCall call) {
+      this.session = session;
+      this.stream = stream;
+      this.call = call;
+      stream.listener(this::onCancelled);
+    }
+
+    private void onCancelled() {
+      simulation.check(!cancelled, "a cancel was told twice");
+      cancelled = true;
+    }
+  }
+
+  /** A control stream has come. */
+  ServerHandshake accept(SimControl control) {
+    final Timeline timeline = simulation.timeline;
+    return new ServerHandshake(
+        List.of(polled),
+        List.of("method"),
+        simulation.context,
+        (session, stream) -> onRequest(control, session, stream),
+        control.serverEnd(),
+        new Listener(control),
+        (task, delayNs) -> {
+          final boolean[] cancelled = {false};
+          timeline.after(
+              delayNs,
+              "offer timeout",
+              () -> {
+                if (!cancelled[0]) {
+                  task.run();
+                }
+              });
+          return () -> cancelled[0] = true;
+        },
+        timeline.random());
+  }
+
+  private void onRequest(SimControl control, ServerSession session, ServerStream stream) {
+    if (!isDead()) {
+      final SimCall call = simulation.ledger.executed(control.channel, stream);
+      requests.add(new Request(session, stream, call));
+      simulation.ledger.checkHeld(session, requests);
+    }
+  }
+
+  private final class Listener implements ServerHandshake.Listener {
+    private final SimControl control;
+
+    Listener(SimControl control) {
+      this.control = control;
+      controls.add(control);
+    }
+
+    @Override
+    public boolean onOpening() {
+      return true;
+    }
+
+    @Override
+    public void onNotOpened() {
+      controls.remove(control);
+    }
+
+    @Override
+    public void onSession(ServerSession session) {
+      if (!session.hasEnded()) {
+        sessions.put(control.channel, session);
+      }
+    }
+
+    @Override
+    public void onEnded(ServerSession session, String reason) {
+      sessions.remove(control.channel);
+      controls.remove(control);
+      if (!isDead()) {
+        simulation.checkReason(reason);
+      }
+    }
+  }
+
+  /** A thread of the application. */
+  private final class Handler extends SimActor {
+    private ServerSession held;
+
+    Handler() {
+      super("handler", SimServer.this);
+    }
+
+    @Override
+    boolean isReady(long nowNs) {
+      return held != null || !requests.isEmpty();
+    }
+
+    @Override
+    void step() {
+      final Timeline timeline = simulation.timeline;
+      if (held != null) {
+        final ServerSession left = held;
+        held = null;
+        if (left.releaseAndTell()) {
+          left.drive();
+        }
+      } else if (timeline.oneIn(8) && !sessions.isEmpty() && !simulation.isQuiet()) {
+        hold();
+      } else if (timeline.oneIn(3) || simulation.isQuiet()) {
+        answer(requests.remove(timeline.random().nextInt(requests.size())));
+      }
+    }
+
+    /** Loses the processor while it owns a session. */
+    private void hold() {
+      final List<ServerSession> all = new ArrayList<>(sessions.values());
+      final ServerSession session = all.get(simulation.timeline.random().nextInt(all.size()));
+      if (session.tryAcquire()) {
+        held = session;
+        session.work(false);
+      }
+    }
+
+    private void answer(Request request) {
+      final ServerStream stream = request.stream;
+      if (request.call == null || (request.cancelled && simulation.timeline.oneIn(2))) {
+        request.session.release(stream);
+        return;
+      }
+      final byte[] answer = SimCall.answerTo(request.call.request, simulation.sizes.ringLength());
+      if (simulation.timeline.oneIn(10)) {
+        final ServerStream substitute = ServerStream.substitute();
+        substitute.outbound().addBytes(answer, 0, answer.length);
+        request.session.respondInstead(stream, substitute, SimCall.UNIT, 0);
+      } else {
+        stream.outbound().addBytes(answer, 0, answer.length);
+        request.session.respond(stream, SimCall.UNIT, 0, simulation.timeline.oneIn(2));
+      }
+    }
+  }
+}

@@ -1,0 +1,45 @@
+package dev.ringfetch.session;
+
+import java.util.SplittableRandom;
+
+/**
+ * Sizes of one simulation, in bytes where not said otherwise.
+ *
+ * @param maxInboundLength longest message that the server takes.
+ * @param maxHeldLength what it holds for a session.
+ * @param clients how many processes call.
+ * @param spinNs how long a thread polls before it sleeps, in nanoseconds.
+ * @param deadlines whether some calls have one.
+ * @param cancels whether some calls are cancelled.
+ */
+record SimSizes(
+    int ringLength,
+    int maxFrameLength,
+    int maxStreams,
+    int maxInboundLength,
+    long maxHeldLength,
+    int clients,
+    long spinNs,
+    boolean deadlines,
+    boolean cancels) {
+  private static final int ROOMY = 1024 * 1024;
+
+  static SimSizes draw(SplittableRandom random) {
+    final int ring = 128 << random.nextInt(6);
+    return new SimSizes(
+        ring,
+        64 * (1 + random.nextInt(ring / 64)),
+        1 + random.nextInt(12),
+        random.nextInt(4) == 0 ? ring : ROOMY,
+        random.nextInt(4) == 0 ? 2L * UnitBuffer.RETAINED_LENGTH : ROOMY,
+        1 + random.nextInt(3),
+        random.nextInt(3) * 400L,
+        random.nextBoolean(),
+        random.nextBoolean());
+  }
+
+  /** True when the server may refuse a request for its length, or for what it holds already. */
+  boolean refuses() {
+    return maxInboundLength < ROOMY || maxHeldLength < ROOMY || cancels || deadlines;
+  }
+}

@@ -1,0 +1,112 @@
+package dev.ringfetch.session;
+
+import java.util.EnumSet;
+import java.util.Set;
+
+/** Where the protocol can be between a client and its server; often in several at once. */
+enum SimState {
+  /** No session: a handshake is under way, or about to be. */
+  OPENING {
+    @Override
+    void provoke(Simulation simulation, SimClient client) {
+      if (client.session != null) {
+        client.session.drain();
+      }
+    }
+  },
+  /** A session, and no call. */
+  IDLE {
+    @Override
+    void provoke(Simulation simulation, SimClient client) {
+      client.rest();
+    }
+  },
+  /** A request waits for the ring. */
+  SENDING,
+  /** A request is half in the ring. */
+  PARTIAL,
+  /** A request is in the ring, and unanswered. */
+  SENT,
+  /** An answer waits for the ring. */
+  ANSWERING,
+  /** A cancel is on its way. */
+  CLOSING {
+    @Override
+    void provoke(Simulation simulation, SimClient client) {
+      client.cancelOne();
+    }
+  },
+  /** The client has no credit. */
+  CLIENT_BLOCKED {
+    @Override
+    void provoke(Simulation simulation, SimClient client) {
+      SimFault.STALL_SERVER.strike(simulation, client);
+    }
+  },
+  /** The server has no credit. */
+  SERVER_BLOCKED {
+    @Override
+    void provoke(Simulation simulation, SimClient client) {
+      SimFault.STALL_CLIENT.strike(simulation, client);
+    }
+  },
+  /** The client is to be rung. */
+  CLIENT_ARMED,
+  /** The server is to be rung. */
+  SERVER_ARMED,
+  /** The session ends after its last call. */
+  DRAINING {
+    @Override
+    void provoke(Simulation simulation, SimClient client) {
+      if (client.session != null) {
+        client.session.drain();
+      }
+    }
+  };
+
+  /** Brings the state about sooner, where it is rare. */
+  void provoke(Simulation simulation, SimClient client) {}
+
+  /** Where a client is with its server. */
+  static Set<SimState> of(Simulation simulation, SimClient client) {
+    final EnumSet<SimState> states = EnumSet.noneOf(SimState.class);
+    final ClientSession session = client.session;
+    if (session == null) {
+      states.add(OPENING);
+      return states;
+    }
+    addStreams(session, states);
+    add(states, IDLE, !session.expectsFrames());
+    add(states, CLIENT_BLOCKED, session.outbox.isBlocked());
+    add(states, CLIENT_ARMED, session.inbox.isArmed());
+    add(states, DRAINING, session.isDraining());
+    final ServerSession server =
+        client.control == null ? null : simulation.server.sessions.get(client.control.channel);
+    if (server != null) {
+      add(states, ANSWERING, !server.outbox.isEmpty());
+      add(states, SERVER_BLOCKED, server.outbox.isBlocked());
+      add(states, SERVER_ARMED, server.inbox.isArmed());
+    }
+    return states;
+  }
+
+  private static void addStreams(ClientSession session, Set<SimState> states) {
+    for (int index = 1; index <= session.lastUsed(); index++) {
+      final ClientStream stream = session.stream(index);
+      if (stream != null) {
+        switch (stream.state) {
+          case SENDING -> states.add(stream.outboundBegun ? PARTIAL : SENDING);
+          case SENT -> states.add(SENT);
+          case CLOSING -> states.add(CLOSING);
+          default -> {}
+        }
+      }
+    }
+  }
+
+  private static void add(Set<SimState> states, SimState state, boolean holds) {
+    if (holds) {
+      states.add(state);
+    }
+  }
+}

@@ -1,0 +1,329 @@
+package dev.ringfetch.session;
+
+import dev.ringfetch.fabric.sim.SimContext;
+import dev.ringfetch.fabric.sim.SimNetwork;
+import dev.ringfetch.fabric.sim.SimRegion;
+import dev.ringfetch.fabric.sim.Timeline;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A server and its clients, each a process with several threads, in one thread and virtual time:
+ * who goes on next, where it loses the processor, what its peers see of its stores, and what goes
+ * wrong, is drawn from a seed. Whatever happens, every call ends once and rightly, and after the
+ * last fault everything comes to rest, with nothing lost.
+ */
+final class Simulation {
+  private static final int MAX_DEPTH = 3; // of threads that lost the processor to another one
+  private static final int CALLS_PER_FAULT = 60;
+  private static final int FAULTS_PER_SEED = 17;
+  private static final int RESTART_NS = 50_000;
+  private static final int PATIENCE = 3_000; // steps that a fault waits for its state
+  private static final int PROVOCATION_INTERVAL = 100; // steps
+
+  final Timeline timeline;
+  final SimSizes sizes;
+  final SimNetwork network;
+  final SessionContext context;
+  final CallLedger ledger = new CallLedger(this);
+  final List<SimClient> clients = new ArrayList<>();
+  SimServer server;
+
+  final FaultMatrix matrix = new FaultMatrix();
+  private final List<SimActor> actors = new ArrayList<>();
+  private final List<SimActor> ready = new ArrayList<>();
+  private FaultMatrix.Cell cell;
+  private long cellSteps;
+  private long nextCell;
+  private long nextFaultAt;
+  private long lastChannel;
+  private int depth;
+  private boolean quiet;
+  private boolean aborted;
+  private String failure;
+
+  /**
+   * Sets up the processes.
+   *
+   * @param options of the network; its preemption is set here.
+   */
+  Simulation(long seed, SimContext options) {
+    this.timeline = new Timeline(seed);
+    this.nextCell = seed * FAULTS_PER_SEED; // so that seeds in a row strike in every cell
+    this.sizes = SimSizes.draw(timeline.random());
+    this.network = new SimNetwork(timeline, options.preemption(this::preempted));
+    this.context =
+        new SessionContext()
+            .clock(timeline)
+            .spinNs(sizes.spinNs())
+            .requestRingLength(sizes.ringLength())
+            .responseRingLength(sizes.ringLength())
+            .maxFrameLength(sizes.maxFrameLength())
+            .maxStreams(sizes.maxStreams())
+            .maxInboundLength(sizes.maxInboundLength())
+            .maxHeldLength(sizes.maxHeldLength());
+    add(new Machine());
+    add(new StoreBuffers());
+    server = new SimServer(this);
+    for (int i = 0; i < sizes.clients(); i++) {
+      clients.add(new SimClient(this, i));
+    }
+    drawNextFault();
+  }
+
+  /** Another thread, or what the machine does by itself, goes on from now on. */
+  void add(SimActor actor) {
+    actors.add(actor);
+  }
+
+  long nextChannel() {
+    return ++lastChannel;
+  }
+
+  /** True while no new call is made and nothing goes wrong. */
+  boolean isQuiet() {
+    return quiet;
+  }
+
+  boolean hasAborted() {
+    return aborted;
+  }
+
+  void aborted() {
+    aborted = true;
+  }
+
+  /** Fails the simulation unless something holds; also where exceptions do not come through. */
+  void check(boolean holds, String otherwise) {
+    if (!holds && failure == null) {
+      failure = otherwise;
+      timeline.note(otherwise, 0);
+    }
+  }
+
+  /** Between honest peers no session ends because one broke the protocol. */
+  void checkReason(String reason) {
+    final boolean expected =
+        switch (reason) {
+          case "drained", "aborted", "the fabric broke" -> true;
+          default -> reason.startsWith("the peer has ");
+        };
+    check(expected, "session ended: " + reason);
+  }
+
+  /** Runs until so many calls have ended, with faults. */
+  void run(long calls) {
+    final long until = ledger.over() + calls;
+    final long maxSteps = timeline.steps() + 10_000 + calls * 2_000;
+    while (ledger.over() < until) {
+      step();
+      strike();
+      if (timeline.steps() > maxSteps) {
+        check(false, "calls do not end: over=" + ledger.over() + " of " + until);
+      }
+      throwFailure();
+    }
+  }
+
+  /** Lets one of those that can go on do one step. */
+  void step() {
+    timeline.pass(timeline.random().nextInt(60));
+    final long nowNs = timeline.nowNs();
+    ready.clear();
+    long wakeNs = timeline.nextNs();
+    for (int i = 0; i < actors.size(); i++) {
+      final SimActor actor = actors.get(i);
+      if (actor.canGoOn(nowNs)) {
+        ready.add(actor);
+      } else if (!actor.busy && actor.process != null && !actor.process.isDead()) {
+        wakeNs = Math.min(wakeNs, Math.max(actor.wakeNs(), actor.process.stalledUntilNs()));
+      }
+    }
+    if (!ready.isEmpty()) {
+      step(ready.get(timeline.random().nextInt(ready.size())));
+    } else if (depth == 0 && wakeNs != Long.MAX_VALUE) {
+      timeline.passUntil(wakeNs);
+    }
+  }
+
+  private void step(SimActor actor) {
+    timeline.note(actor.name, ledger.over());
+    actor.busy = true;
+    try {
+      actor.step();
+    } finally {
+      actor.busy = false;
+    }
+  }
+
+  /** A thread has lost the processor in the midst of a step. */
+  private void preempted() {
+    if (depth < MAX_DEPTH) {
+      depth++;
+      try {
+        for (int steps = 1 + timeline.random().nextInt(6); steps > 0; steps--) {
+          step();
+        }
+      } finally {
+        depth--;
+      }
+    }
+  }
+
+  private void strike() {
+    if (ledger.over() < nextFaultAt) {
+      return;
+    }
+    if (cell == null) {
+      cell = FaultMatrix.cell(nextCell++);
+      cellSteps = timeline.steps();
+    } else if (timeline.oneIn(PROVOCATION_INTERVAL)) {
+      cell.state().provoke(this, clients.get(timeline.random().nextInt(clients.size())));
+    }
+    for (final SimClient client : List.copyOf(clients)) {
+      final var states = SimState.of(this, client);
+      if (states.contains(cell.state())) {
+        timeline.note(cell.toString(), 0);
+        matrix.struck(cell.fault(), states);
+        cell.fault().strike(this, client);
+        cell = null;
+        drawNextFault();
+        return;
+      }
+    }
+    if (timeline.steps() - cellSteps > PATIENCE) {
+      cell = null; // these sizes may never come to that state
+    }
+  }
+
+  private void drawNextFault() {
+    nextFaultAt = ledger.over() + timeline.random().nextInt(2 * CALLS_PER_FAULT);
+  }
+
+  void kill(SimClient client, boolean keepStores) {
+    client.fabric.kill(keepStores);
+    if (client.control != null) {
+      client.control.end();
+    }
+    ledger.lost(client.calls);
+    actors.removeIf(actor -> actor.process == client);
+    final int index = clients.indexOf(client);
+    clients.set(index, new SimClient(this, index));
+  }
+
+  void killServer(boolean keepStores) {
+    final SimServer dead = server;
+    dead.fabric.kill(keepStores);
+    List.copyOf(dead.controls).forEach(SimControl::end);
+    actors.removeIf(actor -> actor.process == dead);
+    timeline.after(
+        timeline.random().nextInt(RESTART_NS),
+        "server restarts",
+        () -> {
+          if (server == dead) {
+            server = new SimServer(this);
+          }
+        });
+  }
+
+  /**
+   * No more faults and no new calls: what is pending ends in time, nothing is lost, and sessions
+   * work.
+   */
+  void quiesce() {
+    quiet = true;
+    for (final SimClient client : clients) {
+      release(client);
+    }
+    release(server);
+    new Rest(this).check();
+    ledger.forget();
+    aborted = false;
+    quiet = false;
+    throwFailure();
+  }
+
+  private void release(SimProcess process) {
+    process.stallUntil(0);
+    process.fabric.holdRingsUntil(0);
+    process.fabric.holdWritesUntil(0);
+  }
+
+  /** Throws what was found wrong. */
+  void throwFailure() {
+    check(network.violations().isEmpty(), network.violations().toString());
+    if (failure != null) {
+      throw new AssertionError(failure + "; " + describeFailure());
+    }
+  }
+
+  /** The seed, and how it came to this. */
+  String describeFailure() {
+    return this + "\n" + timeline.lastSteps();
+  }
+
+  /** Sessions that were opened, or tried to. */
+  long sessions() {
+    return lastChannel;
+  }
+
+  @Override
+  public String toString() {
+    return String.format(
+        "seed=%d steps=%d calls=%d faults=%d trace=%016x %s",
+        timeline.seed(), timeline.steps(), ledger.over(), matrix.faults(), timeline.trace(), sizes);
+  }
+
+  /** Has happen what is due. */
+  private final class Machine extends SimActor {
+    Machine() {
+      super("machine", null);
+    }
+
+    @Override
+    boolean isReady(long nowNs) {
+      return timeline.isDue();
+    }
+
+    @Override
+    void step() {
+      busy = false; // what happens may lose the processor, and something else happens meanwhile
+      timeline.runNext();
+    }
+  }
+
+  /** Makes stores visible, one at a time. */
+  private final class StoreBuffers extends SimActor {
+    private final List<SimRegion> full = new ArrayList<>();
+
+    StoreBuffers() {
+      super("store", null);
+    }
+
+    @Override
+    boolean isReady(long nowNs) {
+      for (int i = 0; i < network.regions().size(); i++) {
+        if (network.regions().get(i).canDrain()) {
+          return true;
+        }
+      }
+      return false;
+    }
+
+    @Override
+    void step() {
+      full.clear();
+      for (final SimRegion region : network.regions()) {
+        if (region.canDrain()) {
+          full.add(region);
+        }
+      }
+      if (!full.isEmpty()) {
+        final SimRegion region = full.get(timeline.random().nextInt(full.size()));
+        for (int stores = 1 + timeline.random().nextInt(12); stores > 0; stores--) {
+          region.drainOne();
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,74 @@
+package dev.ringfetch.session;
+
+import dev.ringfetch.fabric.sim.SimContext.StoreOrder;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** Runs simulations of sessions for a time, or one again that has failed. */
+@Command(
+    name = "sim",
+    mixinStandardHelpOptions = true,
+    sortOptions = false,
+    description = "Simulates sessions under faults, seed after seed, until something is wrong.")
+public final class SimulationCommand implements Callable<Integer> {
+  private static final long REPORT_NS = TimeUnit.MINUTES.toNanos(1);
+
+  @Option(
+      names = "--seed",
+      description = "The first seed; seeds count up from it. Default: the clock.")
+  private long seed = System.nanoTime();
+
+  @Option(
+      names = "--hours",
+      description = "For how long, 0.1 for example; 0 for one seed. Default: ${DEFAULT-VALUE}.")
+  private double hours = 1.0 / 60;
+
+  @Option(
+      names = "--store-order",
+      description = "One of ${COMPLETION-CANDIDATES}. Default: both, in turn.")
+  private StoreOrder storeOrder;
+
+  private SimulationCommand() {}
+
+  /** Exit code 0 if nothing was wrong, and every fault struck in every state. */
+  public static void main(String[] arguments) {
+    System.exit(new CommandLine(new SimulationCommand()).execute(arguments));
+  }
+
+  @Override
+  public Integer call() {
+    final List<SimulationRun> runs =
+        (storeOrder == null ? List.of(StoreOrder.values()) : List.of(storeOrder))
+            .stream().map(order -> new SimulationRun(seed, order)).toList();
+    final long startNs = System.nanoTime();
+    final double limitNs = hours * TimeUnit.HOURS.toNanos(1);
+    long reportedNs = startNs;
+    try {
+      do {
+        runs.forEach(SimulationRun::next);
+        if (System.nanoTime() - reportedNs >= REPORT_NS) {
+          reportedNs = System.nanoTime();
+          runs.forEach(System.out::println);
+        }
+      } while (System.nanoTime() - startNs < limitNs);
+    } catch (AssertionError e) {
+      e.printStackTrace();
+      System.out.println("FAILED; run it again with --hours 0 and the seed and store order above");
+      return 1;
+    }
+    boolean complete = true;
+    for (final SimulationRun run : runs) {
+      System.out.println(run.matrix);
+      System.out.println(run);
+      complete &= run.matrix.zeros().isEmpty();
+    }
+    if (!complete) {
+      System.out.println("cells are zero: too short a run to say more");
+    }
+    return complete || limitNs == 0 ? 0 : 1;
+  }
+}

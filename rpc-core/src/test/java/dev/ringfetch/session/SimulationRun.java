@@ -1,0 +1,60 @@
+package dev.ringfetch.session;
+
+import dev.ringfetch.fabric.sim.SimContext;
+import dev.ringfetch.fabric.sim.SimContext.StoreOrder;
+
+/** Simulations under one seed after the other, and what they have come to together. */
+final class SimulationRun {
+  private static final int ROUNDS = 3;
+  private static final int CALLS = 400; // a round
+
+  final FaultMatrix matrix = new FaultMatrix();
+  private final long firstSeed;
+  private final StoreOrder storeOrder;
+  private long seeds;
+  private long steps;
+  private long calls;
+  private long sessions;
+  private long trace = 1;
+
+  SimulationRun(long firstSeed, StoreOrder storeOrder) {
+    this.firstSeed = firstSeed;
+    this.storeOrder = storeOrder;
+  }
+
+  /**
+   * Runs the simulation of the next seed.
+   *
+   * @throws AssertionError that names the seed and the last steps, if something does not hold.
+   */
+  void next() {
+    final Simulation simulation =
+        new Simulation(firstSeed + seeds, new SimContext().storeOrder(storeOrder));
+    try {
+      for (int round = 0; round < ROUNDS; round++) {
+        simulation.run(CALLS);
+        simulation.quiesce();
+      }
+    } catch (RuntimeException e) {
+      throw new AssertionError(
+          e + "; storeOrder=" + storeOrder + " " + simulation.describeFailure(), e);
+    }
+    seeds++;
+    steps += simulation.timeline.steps();
+    calls += simulation.ledger.over();
+    sessions += simulation.sessions();
+    trace = trace * 31 + simulation.timeline.trace();
+    matrix.add(simulation.matrix);
+  }
+
+  long seeds() {
+    return seeds;
+  }
+
+  @Override
+  public String toString() {
+    return String.format(
+        "seed=%d steps=%d calls=%d faults=%d trace=%016x seeds=%d sessions=%d storeOrder=%s",
+        firstSeed, steps, calls, matrix.faults(), trace, seeds, sessions, storeOrder);
+  }
+}

@@ -1,0 +1,51 @@
+package dev.ringfetch.session;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+
+import dev.ringfetch.fabric.sim.SimContext;
+import dev.ringfetch.fabric.sim.SimContext.StoreOrder;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * Whole sessions in virtual time, with a fault in every state of the protocol. {@code examples/run
+ * sim} runs the same for as long as one likes.
+ *
+ * <p>A failure names its seed: run it first with {@code -Dtest.args=-Dringfetch.seed=SEED}.
+ */
+@Timeout(300)
+class SimulationTest {
+  private static final int SEEDS = 40;
+  private static final int MAX_SEEDS = 10 * SEEDS;
+
+  @ParameterizedTest
+  @EnumSource(StoreOrder.class)
+  void everyCallEndsOnceAndRightlyWhateverHappens(StoreOrder order) {
+    SimulationRun run = new SimulationRun(Long.getLong("ringfetch.seed", System.nanoTime()), order);
+    while (run.seeds() < SEEDS || (!run.matrix.zeros().isEmpty() && run.seeds() < MAX_SEEDS)) {
+      run.next();
+    }
+    System.out.println(run);
+    System.out.println(run.matrix);
+    assertEquals(List.of(), run.matrix.zeros(), "no fault in this state");
+  }
+
+  @Test
+  void seedReplaysExactly() {
+    long seed = System.nanoTime();
+    String first = run(seed);
+    assertEquals(first, run(seed));
+    assertNotEquals(first, run(seed + 1));
+  }
+
+  private static String run(long seed) {
+    Simulation simulation = new Simulation(seed, new SimContext().storeOrder(StoreOrder.RELEASE));
+    simulation.run(500);
+    simulation.quiesce();
+    return simulation.toString();
+  }
+}
