@@ -158,7 +158,9 @@ public final class FabricHarness implements AutoCloseable {
         () -> {
           queuePair
               .completions()
-              .poll((id, status, value) -> all.add(new long[] {id, status, value}), 1);
+              .poll(
+                  (id, status, value) -> all.add(new long[] {id, status, value}),
+                  count - all.size());
           return all.size() >= count;
         });
     assertEquals(count, all.size());

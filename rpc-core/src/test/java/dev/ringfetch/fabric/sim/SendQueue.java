@@ -183,7 +183,7 @@ final class SendQueue implements CompletionQueue {
     private final int localOffset;
     private final int length;
     private final int first;
-    private boolean begun;
+    private int[] order;
     private int loaded;
 
     Read(int remoteOffset, MemoryRegion local, int localOffset, int length, int first, long id) {
@@ -203,18 +203,37 @@ final class SendQueue implements CompletionQueue {
 
     @Override
     boolean step() {
-      if (!begun) {
-        begun = true;
+      return network.context().readAtomicity() == ReadAtomicity.LINE ? loadLine() : loadWords();
+    }
+
+    /** The first word, then line by line. */
+    private boolean loadLine() {
+      if (loaded == 0) {
         load(first);
       }
-      int words =
-          network.context().readAtomicity() == ReadAtomicity.LINE
-              ? (LINE - (remoteOffset + loaded) % LINE) / Long.BYTES
-              : 1 + network.timeline().random().nextInt(LINE / Long.BYTES);
-      for (; words > 0 && loaded < length; words--) {
+      do {
         if (loaded != first) {
           load(loaded);
         }
+        loaded += Long.BYTES;
+      } while (loaded < length && (remoteOffset + loaded) % LINE != 0);
+      return loaded < length;
+    }
+
+    /** Any mixture: words in any order. */
+    private boolean loadWords() {
+      if (order == null) {
+        order = new int[length / Long.BYTES];
+        for (int i = 0; i < order.length; i++) {
+          final int other = network.timeline().random().nextInt(i + 1);
+          order[i] = order[other];
+          order[other] = i * Long.BYTES;
+        }
+      }
+      for (int words = 1 + network.timeline().random().nextInt(8);
+          words > 0 && loaded < length;
+          words--) {
+        load(order[loaded / Long.BYTES]);
         loaded += Long.BYTES;
       }
       return loaded < length;
