@@ -38,11 +38,8 @@ final class Rest {
   }
 
   private boolean isPaired() {
-    return simulation.clients.stream().allMatch(client -> serverOf(client) != null);
-  }
-
-  private ServerSession serverOf(SimClient client) {
-    return client.control == null ? null : simulation.server.sessions.get(client.control.channel);
+    return simulation.clients.stream()
+        .allMatch(client -> simulation.server.sessionOf(client) != null);
   }
 
   private void await(String what, BooleanSupplier condition) {
@@ -69,7 +66,7 @@ final class Rest {
   /** All that was written was consumed, and nobody waits for room. */
   private void checkRings(SimClient client) {
     final ClientSession own = client.session;
-    final ServerSession other = serverOf(client);
+    final ServerSession other = simulation.server.sessionOf(client);
     simulation.check(own.writePosition() == other.pollPosition(), "request ring is not empty");
     simulation.check(other.writePosition() == own.pollPosition(), "response ring is not empty");
     simulation.check(own.outbox.isEmpty() && other.outbox.isEmpty(), "something is left in line");

@@ -93,9 +93,7 @@ enum SimFault {
     @Override
     void strike(Simulation simulation, SimClient client) {
       simulation.aborted();
-      final SimControl control = client.control;
-      final ServerSession session =
-          control == null ? null : simulation.server.sessions.get(control.channel);
+      final ServerSession session = simulation.server.sessionOf(client);
       if (session != null) {
         session.abort("aborted");
       }

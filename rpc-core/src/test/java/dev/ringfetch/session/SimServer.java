@@ -23,6 +23,11 @@ final class SimServer extends SimProcess {
     }
   }
 
+  /** The session that a client's control stream has opened, or null. */
+  ServerSession sessionOf(SimClient client) {
+    return client.control == null ? null : sessions.get(client.control.channel);
+  }
+
   /** A request that a handler has. */
   final class Request {
     final ServerSession session;

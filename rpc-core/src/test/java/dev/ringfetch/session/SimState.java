@@ -80,8 +80,7 @@ enum SimState {
     add(states, CLIENT_BLOCKED, session.outbox.isBlocked());
     add(states, CLIENT_ARMED, session.inbox.isArmed());
     add(states, DRAINING, session.isDraining());
-    final ServerSession server =
-        client.control == null ? null : simulation.server.sessions.get(client.control.channel);
+    final ServerSession server = simulation.server.sessionOf(client);
     if (server != null) {
       add(states, ANSWERING, !server.outbox.isEmpty());
       add(states, SERVER_BLOCKED, server.outbox.isBlocked());

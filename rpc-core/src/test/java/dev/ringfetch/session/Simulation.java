@@ -4,6 +4,7 @@ import dev.ringfetch.fabric.sim.SimContext;
 import dev.ringfetch.fabric.sim.SimNetwork;
 import dev.ringfetch.fabric.sim.SimRegion;
 import dev.ringfetch.fabric.sim.Timeline;
+import dev.ringfetch.ring.FrameDescriptor;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -117,11 +118,27 @@ final class Simulation {
     final long maxSteps = timeline.steps() + 10_000 + calls * 2_000;
     while (ledger.over() < until) {
       step();
+      checkCredit();
       strike();
       if (timeline.steps() > maxSteps) {
         check(false, "calls do not end: over=" + ledger.over() + " of " + until);
       }
       throwFailure();
+    }
+  }
+
+  /** Nobody is ever further ahead than the ring is long, nor behind what the other has consumed. */
+  private void checkCredit() {
+    final int slots = sizes.ringLength() / FrameDescriptor.SLOT_LENGTH;
+    for (final SimClient client : clients) {
+      final ClientSession own = client.session;
+      final ServerSession other = server.sessionOf(client);
+      if (own != null && other != null) {
+        final long requests = own.writePosition() - other.pollPosition();
+        final long responses = other.writePosition() - own.pollPosition();
+        check(requests >= 0 && requests <= slots, "slots ahead, of requests: " + requests);
+        check(responses >= 0 && responses <= slots, "slots ahead, of responses: " + responses);
+      }
     }
   }
 
