@@ -4,13 +4,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /** Waits for conditions, under a deadline. */
-final class Await {
+public final class Await {
   private static final long INTERVAL_NS = TimeUnit.MICROSECONDS.toNanos(500);
 
   private Await() {}
 
   /** Waits until the condition holds, and returns how long that took, in milliseconds. */
-  static long until(String what, int seconds, Condition condition) throws Exception {
+  public static long until(String what, int seconds, Condition condition) throws Exception {
     final long startNs = System.nanoTime();
     final long limitNs = TimeUnit.SECONDS.toNanos(seconds);
     while (!condition.holds()) {
@@ -22,13 +22,13 @@ final class Await {
     return millisSince(startNs);
   }
 
-  static long millisSince(long startNs) {
+  public static long millisSince(long startNs) {
     return TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNs);
   }
 
   /** What is waited for. */
   @FunctionalInterface
-  interface Condition {
+  public interface Condition {
     boolean holds() throws Exception;
   }
 }

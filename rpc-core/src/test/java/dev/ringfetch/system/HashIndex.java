@@ -17,8 +17,8 @@ import java.util.concurrent.atomic.AtomicLong;
  * another call, or has bytes of one, is noticed. Calls of the index {@link #HANG} are never
  * answered.
  */
-final class HashIndex extends IndexGrpc.IndexImplBase {
-  static final String HANG = "hang";
+public final class HashIndex extends IndexGrpc.IndexImplBase {
+  public static final String HANG = "hang";
 
   private static final long SECRET = 0x9e37_79b9_7f4a_7c15L;
   private static final int HEADER_LENGTH = Long.BYTES + Integer.BYTES;
@@ -28,7 +28,7 @@ final class HashIndex extends IndexGrpc.IndexImplBase {
   private final AtomicInteger cancelled = new AtomicInteger();
 
   /** A request that no other number makes. */
-  static GetRequest request(long number, int padding, int answerLength) {
+  public static GetRequest request(long number, int padding, int answerLength) {
     final ByteBuffer key = ByteBuffer.allocate(HEADER_LENGTH + padding);
     key.putLong(number).putInt(answerLength);
     long word = number;
@@ -40,19 +40,19 @@ final class HashIndex extends IndexGrpc.IndexImplBase {
   }
 
   /** A small request, or now and then a larger one, with an answer to match. */
-  static GetRequest request(long number) {
+  public static GetRequest request(long number) {
     final int padding = number % 97 == 0 ? 1500 : Math.floorMod(number, 40);
     final int answerLength = number % 89 == 0 ? 3000 : Math.floorMod(number, 50);
     return request(number, padding, answerLength);
   }
 
   /** A request that is never answered. */
-  static GetRequest hangingRequest() {
+  public static GetRequest hangingRequest() {
     return GetRequest.newBuilder().setIndex(HANG).setKey(ByteString.copyFromUtf8("x")).build();
   }
 
   /** True when this is the answer to that request, to the last byte. */
-  static boolean isAnswer(GetRequest request, GetResponse response) {
+  public static boolean isAnswer(GetRequest request, GetResponse response) {
     return answer(request).equals(response);
   }
 
@@ -95,17 +95,17 @@ final class HashIndex extends IndexGrpc.IndexImplBase {
   }
 
   /** Calls that were answered. */
-  long served() {
+  public long served() {
     return served.get();
   }
 
   /** Calls that hang, or have hung until they were cancelled. */
-  int hanging() {
+  public int hanging() {
     return hanging.get();
   }
 
   /** Calls whose handler has seen a cancel. */
-  int cancelled() {
+  public int cancelled() {
     return cancelled.get();
   }
 }

@@ -7,14 +7,14 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /** What there is below a directory. */
-final class Tree {
+public final class Tree {
   /** Depth of the directory that all processes of one user share; it stays. */
   private static final int SHARED = 1;
 
   private Tree() {}
 
   /** Everything that belongs to some process, as paths below the directory. */
-  static List<String> files(Path directory) throws IOException {
+  public static List<String> files(Path directory) throws IOException {
     try (Stream<Path> tree = Files.walk(directory)) {
       return tree.map(directory::relativize)
           .filter(path -> path.getNameCount() > SHARED)
