@@ -3,11 +3,8 @@ package dev.ringfetch.system;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -38,8 +35,8 @@ class IdleTest {
         Await.until("the time", 2 * IDLE_S, () -> Await.millisSince(startNs) > IDLE_S * 1_000L);
         final List<Cost> after = List.of(Cost.of(server), Cost.of(client));
         for (int i = 0; i < 2; i++) {
-          final long ticks = after.get(i).ticks - before.get(i).ticks;
-          final long switches = after.get(i).switches - before.get(i).switches;
+          final long ticks = after.get(i).ticks() - before.get(i).ticks();
+          final long switches = after.get(i).switches() - before.get(i).switches();
           final String who = i == 0 ? "server" : "client";
           System.out.printf(
               "idle %s: %d ms of CPU and %d context switches of Ringfetch's threads in %d s%n",
@@ -60,40 +57,12 @@ class IdleTest {
         "quiet",
         30,
         () -> {
-          final long ticks = Cost.of(server).ticks + Cost.of(client).ticks;
+          final long ticks = Cost.of(server).ticks() + Cost.of(client).ticks();
           if (ticks != last[0]) {
             last[0] = ticks;
             last[1] = System.nanoTime();
           }
           return Await.millisSince(last[1]) > 500;
         });
-  }
-
-  private record Cost(long ticks, long switches) {
-    /** CPU of a process so far, and the voluntary context switches of Ringfetch's threads. */
-    static Cost of(SystemChild child) throws IOException {
-      final Path process = Path.of("/proc", Long.toString(child.pid()));
-      final String stat = Files.readString(process.resolve("stat"));
-      final String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
-      final long ticks = Long.parseLong(fields[11]) + Long.parseLong(fields[12]);
-      long switches = 0;
-      try (Stream<Path> tasks = Files.list(process.resolve("task"))) {
-        for (final Path task : tasks.toList()) {
-          if (Files.readString(task.resolve("comm")).startsWith("ringfetch")) {
-            switches += voluntary(task.resolve("status"));
-          }
-        }
-      }
-      return new Cost(ticks, switches);
-    }
-
-    private static long voluntary(Path status) throws IOException {
-      for (final String line : Files.readAllLines(status)) {
-        if (line.startsWith("voluntary_ctxt_switches:")) {
-          return Long.parseLong(line.substring(line.indexOf(':') + 1).trim());
-        }
-      }
-      throw new IOException("no count in " + status);
-    }
   }
 }

@@ -32,7 +32,7 @@ class NoMemoryTest {
   }
 
   private List<String> runOn(String mountOptions) throws Exception {
-    assumeMounts();
+    assumeMounts(directory);
     final List<String> lines = new ArrayList<>();
     try (SystemChild child = SystemChild.onFileSystem(mountOptions, directory)) {
       for (String line = child.readLine(); !"end".equals(line); line = child.readLine()) {
@@ -44,7 +44,8 @@ class NoMemoryTest {
     return lines;
   }
 
-  private void assumeMounts() throws Exception {
+  /** Skips the test, with the reason, where no file system can be mounted. */
+  static void assumeMounts(Path directory) throws Exception {
     final Process probe =
         new ProcessBuilder(
                 "unshare", "-m", "sh", "-c", "mount -t tmpfs none '" + directory + "' 2>&1")

@@ -58,6 +58,16 @@ final class SystemChild implements AutoCloseable {
     return start(List.of(), directory, "caller", port);
   }
 
+  /** Starts a server that may have this many descriptors, and can be told to use them up. */
+  static SystemChild serverWithDescriptors(int limit, Path directory) throws IOException {
+    return start(inShell("ulimit -n " + limit, ""), directory, "server", 0);
+  }
+
+  /** Starts a caller that may have this many descriptors, and can be told to use them up. */
+  static SystemChild callerWithDescriptors(int limit, Path directory, int port) throws IOException {
+    return start(inShell("ulimit -n " + limit, ""), directory, "caller", port);
+  }
+
   /** Starts a process that merely opens and closes a channel. */
   static SystemChild visitor(Path directory) throws IOException {
     return start(List.of(), directory, "visit");
@@ -65,29 +75,47 @@ final class SystemChild implements AutoCloseable {
 
   /** Starts server and client in one JVM, on a file system of its own mounted on the directory. */
   static SystemChild onFileSystem(String mountOptions, Path directory) throws IOException {
-    final String mount = "mount -t tmpfs -o " + mountOptions + " none '" + directory + "'";
-    return start(
-        List.of("unshare", "-m", "sh", "-c", mount + " && exec \"$@\"", "child"),
-        directory,
-        "fallback");
+    return start(mounted(mountOptions, directory), directory, "fallback");
+  }
+
+  /** What starts a command that sees memory of its own mounted on the directory. */
+  static List<String> mounted(String mountOptions, Path directory) {
+    return inShell("mount -t tmpfs -o " + mountOptions + " none '" + directory + "'", "unshare -m");
+  }
+
+  /** What starts a command after another one in the same shell, which may be wrapped. */
+  static List<String> inShell(String before, String wrapper) {
+    final List<String> prefix = new ArrayList<>();
+    if (!wrapper.isEmpty()) {
+      prefix.addAll(List.of(wrapper.split(" ", -1)));
+    }
+    prefix.addAll(List.of("sh", "-c", before + " && exec \"$@\"", "child"));
+    return prefix;
   }
 
   private static SystemChild start(List<String> prefix, Path directory, String role, int... options)
       throws IOException {
-    final List<String> command = new ArrayList<>(prefix);
-    command.addAll(
-        List.of(
-            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "-ea",
-            "-XX:TieredStopAtLevel=1",
-            "-cp",
-            System.getProperty("java.class.path"),
-            SystemChild.class.getName(),
-            directory.toString(),
-            role));
+    final List<String> arguments = new ArrayList<>(List.of(directory.toString(), role));
     for (final int option : options) {
-      command.add(Integer.toString(option));
+      arguments.add(Integer.toString(option));
     }
+    return start(prefix, List.of("-XX:TieredStopAtLevel=1"), SystemChild.class, arguments);
+  }
+
+  /**
+   * Starts a program of a test's own.
+   *
+   * @param prefix what starts the JVM; empty for nothing.
+   * @param flags of the JVM.
+   */
+  static SystemChild start(
+      List<String> prefix, List<String> flags, Class<?> program, List<String> arguments)
+      throws IOException {
+    final List<String> command = new ArrayList<>(prefix);
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(flags);
+    command.addAll(List.of("-ea", "-cp", System.getProperty("java.class.path"), program.getName()));
+    command.addAll(arguments);
     return new SystemChild(
         new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start());
   }
@@ -171,6 +199,7 @@ final class SystemChild implements AutoCloseable {
 
   private static void serve(Path directory, int port) throws IOException {
     final HashIndex index = new HashIndex();
+    final Descriptors descriptors = new Descriptors();
     final RingServer server =
         RingServerBuilder.forPort(port).shmDirectory(directory).addService(index).build().start();
     System.out.println(server.getPort());
@@ -182,7 +211,7 @@ final class SystemChild implements AutoCloseable {
         case "hanging" -> System.out.println(index.hanging());
         case "cancelled" -> System.out.println(index.cancelled());
         case "served" -> System.out.println(index.served());
-        default -> throw new IllegalArgumentException("line=" + line);
+        default -> System.out.println(descriptors.obey(line));
       }
     }
   }
@@ -249,13 +278,22 @@ final class SystemChild implements AutoCloseable {
 
   private static void call(Path directory, int port) throws Exception {
     final RingChannel channel = channelBuilder(directory, port).build();
+    final Descriptors descriptors = new Descriptors();
     awaitRing(channel);
     System.out.println("connected");
     final BufferedReader input = input();
     String line;
     while ((line = input.readLine()) != null) {
+      if (Descriptors.isOrder(line)) {
+        System.out.println(descriptors.obey(line));
+        continue;
+      }
       if ("ring".equals(line)) {
         System.out.println(channel.ringCalls());
+        continue;
+      }
+      if ("transport".equals(line)) {
+        System.out.println(channel.transport());
         continue;
       }
       final String[] words = line.split(" ", -1); // "call", or "hang <ms> of deadline"
