@@ -73,10 +73,11 @@ final class Calls {
     final Thread thread =
         new Thread(
             () -> {
+              long before = 0;
               while (!stopped) {
-                final long before = unavailable.get();
                 call.call(random);
                 final boolean failed = unavailable.get() != before;
+                before = unavailable.get();
                 // Several of these share the machine, the more so while a server starts.
                 LockSupport.parkNanos(failed ? PAUSES_AFTER_FAILURE * PAUSE_NS : PAUSE_NS);
               }
