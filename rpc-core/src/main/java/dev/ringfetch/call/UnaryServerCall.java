@@ -41,6 +41,8 @@ final class UnaryServerCall<ReqT, RespT> extends AnsweringCall<ReqT, RespT>
     }
   }
 
+  private static final String FAILED = "Application error processing RPC";
+
   // Why the call's task runs.
   private static final int RUNNING = 1;
   private static final int BEGIN = 2;
@@ -112,6 +114,20 @@ final class UnaryServerCall<ReqT, RespT> extends AnsweringCall<ReqT, RespT>
 
   @Override
   public void run() {
+    try {
+      runSignalled();
+    } catch (Throwable t) { // not the handler's: there is no memory or no stack to serve it in
+      ended = true;
+      try {
+        answer(Status.UNKNOWN.withDescription(FAILED));
+      } catch (Throwable again) {
+        session.doom(); // nobody else would tell the client
+      }
+      throw t;
+    }
+  }
+
+  private void runSignalled() {
     do {
       int taken;
       while (((taken = (int) SIGNALS.getAndBitwiseAnd(this, RUNNING)) & ~RUNNING) != 0) {
@@ -316,13 +332,13 @@ final class UnaryServerCall<ReqT, RespT> extends AnsweringCall<ReqT, RespT>
 
   /** The listener threw: gRPC tells the client no more than that. */
   private void failed(Throwable t) {
-    failed(t, Status.UNKNOWN.withDescription("Application error processing RPC"));
+    failed(t, Status.UNKNOWN.withDescription(FAILED));
   }
 
   private void failed(Throwable t, Status status) {
-    log("handler of " + method.getMethodDescriptor().getFullMethodName(), t);
     answer(status); // unless another thread does, to which the handler may have given the call
     signal(DELIVER);
+    log("handler of " + method.getMethodDescriptor().getFullMethodName(), t);
   }
 
   private static void log(String who, Throwable t) {

@@ -12,9 +12,13 @@ final class Callbacks {
     }
   }
 
-  /** Hands what a callback threw to the thread's handler. */
+  /** Hands what a callback threw to the thread's handler. Never throws. */
   static void report(Throwable thrown) {
-    final Thread thread = Thread.currentThread();
-    thread.getUncaughtExceptionHandler().uncaughtException(thread, thrown);
+    try {
+      final Thread thread = Thread.currentThread();
+      thread.getUncaughtExceptionHandler().uncaughtException(thread, thrown);
+    } catch (Throwable t) {
+      // The handler's own, for example for want of memory to print with.
+    }
   }
 }

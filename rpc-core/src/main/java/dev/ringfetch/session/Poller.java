@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.locks.LockSupport;
 import org.agrona.concurrent.NanoClock;
 
 /**
@@ -21,6 +22,7 @@ public final class Poller implements Runnable, AutoCloseable {
   private static final long DOORBELL_INTERVAL_NS = 20_000;
   private static final int MAX_FAULTS = 1_000;
   private static final long FAULTS_INTERVAL_NS = 1_000_000_000;
+  private static final long ALARM_PAUSE_NS = 10_000_000;
 
   private final Doorbell doorbell;
   private final NanoClock clock;
@@ -35,6 +37,7 @@ public final class Poller implements Runnable, AutoCloseable {
   private Throwable suspected; // a fault that was not of the session that it came up in
   private int faults; // of the interval, with nobody to blame
   private long faultsNs;
+  private volatile boolean alarmed;
   private volatile boolean nested; // written by the one thread
   private volatile long wakeAtNs = AWAKE;
   private volatile Thread thread;
@@ -57,8 +60,14 @@ public final class Poller implements Runnable, AutoCloseable {
   public void add(Session session) {
     change(
         () -> {
-          sessions.add(session);
-          session.queuePair.bind(session);
+          try {
+            sessions.add(session);
+            session.queuePair.bind(session);
+          } catch (Throwable t) { // nobody will serve it: the peer learns so by the end
+            session.doom();
+            session.queuePair.close();
+            throw t;
+          }
           activate(session);
         });
   }
@@ -134,11 +143,16 @@ public final class Poller implements Runnable, AutoCloseable {
     try {
       while (!closed) {
         try {
+          if (alarmed) {
+            recover();
+          }
           if (doWork() == 0) {
             idle();
           }
         } catch (InternalError e) {
           endFaulted(e);
+        } catch (OutOfMemoryError e) { // of whatever there is not enough
+          alarmed = true;
         }
       }
       runTasks();
@@ -182,6 +196,32 @@ public final class Poller implements Runnable, AutoCloseable {
     }
   }
 
+  /**
+   * A thread was thrown out of a session, for want of memory, before it had done everything: this
+   * poller's own or any other. Allocates nothing.
+   */
+  void alarm() {
+    alarmed = true;
+    if (!isCurrentThread()) {
+      doorbell.wakeup();
+    }
+  }
+
+  /**
+   * Looks after all sessions, whichever was left in the midst of something. After a pause: where
+   * there is no memory, each further attempt costs a collection.
+   */
+  private void recover() {
+    wakeAtNs = AWAKE;
+    LockSupport.parkNanos(ALARM_PAUSE_NS);
+    alarmed = false;
+    for (int i = 0; i < sessions.size(); i++) {
+      final Session session = sessions.get(i);
+      session.recover();
+      activate(session);
+    }
+  }
+
   /** A fault has come up in a session whose memory is all there. Any thread. */
   void suspect(Throwable fault) {
     if (isCurrentThread()) {
@@ -208,6 +248,9 @@ public final class Poller implements Runnable, AutoCloseable {
   /** One round within a task or callback that waits for an answer: sleeps, but runs no tasks. */
   void serveNested() throws IOException {
     try {
+      if (alarmed) {
+        recover();
+      }
       if (serveSessions() == 0) {
         if (isIdle()) {
           sleep(false);
@@ -217,6 +260,8 @@ public final class Poller implements Runnable, AutoCloseable {
       }
     } catch (InternalError e) {
       endFaulted(e);
+    } catch (OutOfMemoryError e) {
+      alarmed = true;
     }
   }
 
@@ -345,7 +390,11 @@ public final class Poller implements Runnable, AutoCloseable {
     wakeAtNs = Stream.NO_DEADLINE;
     final long earliest = earliestDeadlineNs();
     wakeAtNs = earliest;
-    if ((unlessTasks && !tasks.isEmpty()) || !late.isEmpty() || !changes.isEmpty() || closed) {
+    if ((unlessTasks && !tasks.isEmpty())
+        || !late.isEmpty()
+        || !changes.isEmpty()
+        || closed
+        || alarmed) {
       return AWAKE;
     }
     return earliest == Stream.NO_DEADLINE

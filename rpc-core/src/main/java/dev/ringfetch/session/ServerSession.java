@@ -363,18 +363,23 @@ public final class ServerSession extends Session {
 
   @Override
   void tell(Stream stream) {
-    acceptor.onRequest(this, (ServerStream) stream);
+    try {
+      acceptor.onRequest(this, (ServerStream) stream);
+    } catch (Throwable t) { // nobody will answer: the client learns by the end of the session
+      doom();
+      throw t;
+    }
   }
 
   @Override
   void onEnd() {
     for (final ServerStream stream : streams) {
       if (stream != null) {
+        if (stream.handed) {
+          news.add(() -> tellCancelled(stream)); // first: it may throw, and is called again then
+        }
         forget(stream);
         stream.cancelled();
-        if (stream.handed) {
-          news.add(() -> tellCancelled(stream));
-        }
       }
     }
   }

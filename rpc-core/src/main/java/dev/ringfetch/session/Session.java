@@ -22,6 +22,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   static final int NOT_OWNER = -1;
 
   private static final int LEAVE_TRIES = 16;
+  private static final String NO_MEMORY = "session failed: no memory to serve it in";
 
   final QueuePair queuePair;
   final RingWriter writer;
@@ -46,6 +47,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   private volatile boolean attention;
   private volatile String endReason;
   private volatile boolean ended;
+  private volatile boolean doomed; // it could not even be ended: the poller does
   private volatile long earliestDeadlineNs = Stream.NO_DEADLINE; // as of the last release
 
   // The poller's, not the owner's.
@@ -174,7 +176,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
       if (!armed) {
         poller.activateLater(this);
       }
-      if (!more) {
+      if (!more || doomed) {
         return;
       }
     }
@@ -227,12 +229,13 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   }
 
   final boolean releaseAndTell() {
-    verifyTouched();
     final long earliest;
     final boolean wakePoller;
     final Stream streams;
     final List<Runnable> tasks;
+    boolean taken = false;
     try {
+      verifyTouched();
       earliest = deadlines.earliestNs();
       wakePoller = earliest < earliestDeadlineNs;
       if (earliest != earliestDeadlineNs) {
@@ -240,8 +243,12 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
       }
       streams = news.takeStreams();
       tasks = news.takeTasks();
+      taken = true;
     } finally {
       ownership.release(); // come what may: a token that is kept is a session that hangs
+      if (!taken) {
+        poller.alarm();
+      }
     }
     if (wakePoller) {
       poller.wakeupBefore(earliest);
@@ -337,6 +344,26 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
    * catches it, though that catches it, too. The token would not be let go otherwise.
    */
   final void failed(Throwable t) {
+    try {
+      endFailed(t);
+    } catch (Throwable again) {
+      doom();
+    }
+  }
+
+  /**
+   * Ends the session in the poller's thread, as soon as that is possible: there is no memory to do
+   * it here, or no stack. Allocates nothing. Any thread.
+   */
+  public final void doom() {
+    if (endReason == null) {
+      endReason = NO_MEMORY;
+    }
+    doomed = true;
+    poller.alarm();
+  }
+
+  private void endFailed(Throwable t) {
     Faults.absorb(queuePair.memory(), t);
     if (ended) {
       Callbacks.report(t);
@@ -353,13 +380,14 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
     finish();
   }
 
+  /** Where this throws, for want of memory, it is called again and goes on where it stopped. */
   private void finish() {
-    ended = true;
     touched = false;
-    news.add(() -> tellEnd(endReason));
     outbox.clear();
     onEnd();
     queuePair.close();
+    news.add(() -> tellEnd(endReason));
+    ended = true;
   }
 
   private int takeOperations() {
@@ -502,6 +530,18 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
       drive();
     }
     return found;
+  }
+
+  /**
+   * As the poller, after an alarm: takes back a token that was left with this thread. What was left
+   * undone is done in the round that follows.
+   */
+  final void recover() {
+    doomed = false;
+    if (ownership.isMine()) {
+      doom();
+      ownership.release();
+    }
   }
 
   /**
