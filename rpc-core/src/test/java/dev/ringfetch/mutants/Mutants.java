@@ -1,0 +1,185 @@
+package dev.ringfetch.mutants;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeMap;
+
+/** Applies mutants one by one and says of each which test found it. The main program. */
+public final class Mutants {
+  private static final List<String> FOLDERS =
+      List.of("dev/ringfetch/ring", "dev/ringfetch/session");
+
+  private static final String USAGE =
+      """
+      usage: rpc-core/src/test/mutants/run [options] [ID...]
+
+        ID...           run these mutants; an ID that ends with * stands for all that begin so
+        --all           run all
+        --pick N        run N of all, chosen ...
+        --by TEXT       ... by this text, a commit's hash for example
+        --list          print the mutants instead of running them
+        --kind KIND     run only suites of this kind (unit, simulator, stress); may be repeated
+        --at-least N    with --kind: fail only when fewer than N are killed
+
+      Exits with 1 if a mutant survives.
+      """;
+
+  private final List<String> ids = new ArrayList<>();
+  private final Set<String> kinds = new HashSet<>();
+  private boolean all;
+  private boolean list;
+  private int pick;
+  private String by = "";
+  private int atLeast = -1;
+
+  private Mutants() {}
+
+  /** Runs. The first argument is the module's folder. */
+  public static void main(String[] args) throws IOException {
+    final Mutants mutants = new Mutants();
+    final Path module = Path.of(args[0]);
+    if (!mutants.parse(List.of(args).subList(1, args.length))) {
+      System.err.print(USAGE);
+      System.exit(2);
+    }
+    System.exit(mutants.run(module) ? 0 : 1);
+  }
+
+  private boolean parse(List<String> args) {
+    for (int i = 0; i < args.size(); i++) {
+      final String arg = args.get(i);
+      final boolean hasValue = i + 1 < args.size();
+      switch (arg) {
+        case "--all" -> all = true;
+        case "--list" -> list = true;
+        case "--pick", "--by", "--kind", "--at-least" -> {
+          if (!hasValue) {
+            return false;
+          }
+          final String value = args.get(++i);
+          switch (arg) {
+            case "--pick" -> pick = Integer.parseInt(value);
+            case "--by" -> by = value;
+            case "--kind" -> kinds.add(value);
+            default -> atLeast = Integer.parseInt(value);
+          }
+        }
+        default -> {
+          if (arg.startsWith("-")) {
+            return false;
+          }
+          ids.add(arg);
+        }
+      }
+    }
+    return all || list || pick > 0 || !ids.isEmpty();
+  }
+
+  private boolean run(Path module) throws IOException {
+    final Path folder = module.resolve("src/test/mutants");
+    final Path classes = module.resolve("target/classes");
+    final Sources sources = new Sources(module.resolve("src/main/java"), classes);
+    final List<Mutant> known = new ArrayList<>(Handwritten.read(folder.resolve("list"), sources));
+    final int byHand = known.size();
+    known.addAll(sources.mechanical(FOLDERS));
+    checkIds(known);
+    final Map<String, String> equivalents = Equivalents.read(folder.resolve("equivalent"), known);
+    final List<Mutant> chosen = choose(known, equivalents);
+    System.out.println(
+        "mutants: "
+            + byHand
+            + " by hand, "
+            + (known.size() - byHand)
+            + " mechanical, "
+            + equivalents.size()
+            + " of them equivalent; chosen: "
+            + chosen.size());
+    if (list) {
+      for (final Mutant mutant : chosen) {
+        final String reason = equivalents.get(mutant.id());
+        System.out.println(mutant + (reason == null ? "" : " [equivalent: " + reason + "]"));
+      }
+      return true;
+    }
+    final List<Suite> suites = Suite.read(folder.resolve("suites"));
+    try (Bench bench = new Bench(module, sources, suites, kinds)) {
+      return report(bench, chosen, equivalents.size());
+    }
+  }
+
+  private static void checkIds(List<Mutant> mutants) {
+    final Set<String> ids = new HashSet<>();
+    for (final Mutant mutant : mutants) {
+      if (!ids.add(mutant.id())) {
+        throw new IllegalArgumentException("an id twice: " + mutant.id());
+      }
+    }
+  }
+
+  private List<Mutant> choose(List<Mutant> known, Map<String, String> equivalents) {
+    if (list && ids.isEmpty()) {
+      return known;
+    }
+    final List<Mutant> live =
+        new ArrayList<>(
+            known.stream().filter(mutant -> !equivalents.containsKey(mutant.id())).toList());
+    if (pick > 0) {
+      Collections.shuffle(live, new Random(by.hashCode()));
+      return live.subList(0, Math.min(pick, live.size()));
+    }
+    if (all) {
+      return live;
+    }
+    final Set<Mutant> chosen = new HashSet<>();
+    for (final String id : ids) {
+      final List<Mutant> named = known.stream().filter(mutant -> isNamed(mutant, id)).toList();
+      if (named.isEmpty()) {
+        throw new IllegalArgumentException("no such mutant: " + id);
+      }
+      chosen.addAll(named);
+    }
+    return known.stream().filter(chosen::contains).toList();
+  }
+
+  private static boolean isNamed(Mutant mutant, String id) {
+    return id.endsWith("*")
+        ? mutant.id().startsWith(id.substring(0, id.length() - 1))
+        : mutant.id().equals(id);
+  }
+
+  private boolean report(Bench bench, List<Mutant> chosen, int equivalents) throws IOException {
+    final List<Mutant> survivors = new ArrayList<>();
+    final Map<String, Integer> killers = new TreeMap<>();
+    for (final Mutant mutant : chosen) {
+      final Bench.Result result = bench.run(mutant);
+      System.out.println(mutant + ": " + result.text());
+      if (result.killer() == null) {
+        survivors.add(mutant);
+      } else {
+        killers.merge(result.killer().kind(), 1, Integer::sum);
+      }
+    }
+    if (!survivors.isEmpty()) {
+      System.out.println("survivors:");
+      survivors.forEach(survivor -> System.out.println("  " + survivor));
+    }
+    killers.forEach((kind, count) -> System.out.println("killed by " + kind + ": " + count));
+    final int killed = chosen.size() - survivors.size();
+    System.out.println(
+        "mutants: "
+            + killed
+            + " killed, "
+            + survivors.size()
+            + " survived, "
+            + equivalents
+            + " equivalent");
+    return atLeast < 0 ? survivors.isEmpty() : killed >= atLeast;
+  }
+}
