@@ -71,19 +71,22 @@ final class Bench implements AutoCloseable {
 
   /** Runs suites on a mutant until one fails. */
   Result run(Mutant mutant) throws IOException {
-    final long begin = System.nanoTime();
+    long spentNs = 0;
     final Path folder = output.resolve("classes").resolve(mutant.id());
     delete(folder);
     sources.compile(mutant, folder);
     try {
       for (final Suite suite : inOrder(mutant)) {
         final long usualNs = usual(suite);
+        final long beginNs = System.nanoTime();
         final Verdict verdict =
             run(suite, folder, SLACK_NS + SLOWER * usualNs, Math.max(LIMIT_NS, SLOWER * usualNs));
+        spentNs += System.nanoTime() - beginNs;
         if (verdict.outcome() != Outcome.PASSED) {
           killers.setProperty(mutant.id(), suite.className());
-          final long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - begin);
-          return new Result(suite, describe(suite, verdict) + " in " + seconds + " s");
+          return new Result(
+              suite,
+              describe(suite, verdict) + " in " + TimeUnit.NANOSECONDS.toSeconds(spentNs) + " s");
         }
       }
     } finally {

@@ -185,6 +185,15 @@ class RingPollerTest {
     verifyNoMoreInteractions(region);
   }
 
+  /** A session polls in a loop: a plain load could be hoisted out of it. */
+  @Test
+  void lookAtTheNextFrameAcquires() {
+    clearInvocations(region);
+    assertFalse(poller.hasNext());
+    verify(region).getLongAcquire(frame(START));
+    verifyNoMoreInteractions(region);
+  }
+
   @Test
   void padIsConsumedSilently() {
     put(START, FrameDescriptor.maxPayload(2), 2);

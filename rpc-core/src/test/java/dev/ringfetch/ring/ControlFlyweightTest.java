@@ -1,0 +1,70 @@
+package dev.ringfetch.ring;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.mockito.Mockito.clearInvocations;
+import static org.mockito.Mockito.inOrder;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.verifyNoMoreInteractions;
+import static org.mockito.Mockito.when;
+
+import dev.ringfetch.fabric.MemoryRegion;
+import dev.ringfetch.fabric.QueuePair;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.mockito.InOrder;
+
+/**
+ * What is loaded here decides what is stored elsewhere, and what is stored here vouches for what
+ * was loaded elsewhere: so every load acquires and every store releases, and is posted afterwards.
+ */
+class ControlFlyweightTest {
+  private static final int OFFSET = 128;
+  private static final int CONSUMED = OFFSET + ControlDescriptor.CONSUMED_OFFSET;
+  private static final int SLEEP = OFFSET + ControlDescriptor.SLEEP_OFFSET;
+  private static final int BLOCKED = OFFSET + ControlDescriptor.BLOCKED_OFFSET;
+
+  private final MemoryRegion region = mock(MemoryRegion.class);
+  private final QueuePair queuePair = mock(QueuePair.class);
+  private ControlFlyweight line;
+
+  @BeforeEach
+  void create() {
+    when(queuePair.memory()).thenReturn(region);
+    line = new ControlFlyweight(queuePair, OFFSET);
+    clearInvocations(queuePair);
+  }
+
+  @Test
+  void loadsAcquire() {
+    when(region.getLongAcquire(CONSUMED)).thenReturn(-3L);
+    when(region.getIntAcquire(SLEEP)).thenReturn(1, 0);
+    when(region.getIntAcquire(BLOCKED)).thenReturn(0, 1);
+    assertEquals(-3L, line.consumed());
+    assertTrue(line.sleeping());
+    assertFalse(line.sleeping());
+    assertFalse(line.blocked());
+    assertTrue(line.blocked());
+    verifyNoMoreInteractions(queuePair);
+  }
+
+  @Test
+  void storesReleaseAndArePosted() {
+    line.consumed(-3);
+    line.sleeping(true);
+    line.sleeping(false);
+    line.blocked(true);
+    line.blocked(false);
+    InOrder order = inOrder(region, queuePair);
+    order.verify(region).putLongRelease(CONSUMED, -3);
+    order.verify(queuePair).write(OFFSET, ControlDescriptor.CONTROL_LENGTH);
+    for (int flag : new int[] {SLEEP, BLOCKED}) {
+      for (int value : new int[] {1, 0}) {
+        order.verify(region).putIntRelease(flag, value);
+        order.verify(queuePair).write(OFFSET, ControlDescriptor.CONTROL_LENGTH);
+      }
+    }
+    verifyNoMoreInteractions(region, queuePair);
+  }
+}
