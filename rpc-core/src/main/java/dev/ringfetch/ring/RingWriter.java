@@ -100,8 +100,7 @@ public final class RingWriter {
           "frame is longer than the ring: length=" + length + " ringSlots=" + ringSlots);
     }
     final int untilEnd = ringSlots - (int) (position & mask);
-    final int needed = slots <= untilEnd ? slots : untilEnd;
-    int credit = ensureCredit(needed);
+    int credit = ensureCredit(Math.min(slots, untilEnd));
     if (credit != WRITTEN) {
       return credit;
     }
@@ -129,7 +128,7 @@ public final class RingWriter {
     final int frame = ringOffset + (int) (position & mask) * SLOT_LENGTH;
     memory.putLong(frame + STREAM_ID_OFFSET, FrameDescriptor.word1(streamId, flags, code));
     memory.putLong(frame + ACK_OFFSET, ack & 0xFFFF_FFFFL);
-    if (payload != null && length > 0) {
+    if (payload != null) {
       memory.putBytes(frame + PAYLOAD_OFFSET, payload, offset, length);
     }
     memory.putLongRelease(

@@ -59,9 +59,6 @@ public final class ClientSession extends Session {
     if (index != FreeList.NONE) {
       return streams.get(index);
     }
-    if (unused.get() > maxStreams) {
-      return null;
-    }
     final int fresh = unused.getAndIncrement();
     if (fresh > maxStreams) {
       unused.set(maxStreams + 1);
@@ -169,7 +166,7 @@ public final class ClientSession extends Session {
           || thread.isInterrupted()) {
         return true;
       }
-      if (!news.isNoStreamBut(stream)) {
+      if (news.first() != null) {
         return false;
       }
       Thread.onSpinWait();

@@ -31,7 +31,7 @@ final class Inbox {
     this.ring = rings.poller();
     this.ownControl = rings.ownControl();
     this.peerControl = rings.peerControl();
-    this.tellThreshold = Math.max(1, ring.slots() / 4);
+    this.tellThreshold = ring.slots() / 4;
   }
 
   /** Takes some of what came in, and returns how many frames that were. */
@@ -48,10 +48,8 @@ final class Inbox {
 
   /** Takes all that is committed, at the session's end: as much as a sane peer can have put in. */
   void drain() {
-    int left = violated ? 0 : ring.slots();
-    while (left > 0) {
-      final int frames = ring.poll(session, Math.min(left, POLL_LIMIT));
-      left = frames > 0 ? left - frames : 0;
+    if (!violated) {
+      ring.poll(session, ring.slots());
     }
   }
 

@@ -36,11 +36,6 @@ final class News {
     return head;
   }
 
-  /** True when exactly this stream, or none, waits to be told. */
-  boolean isNoStreamBut(Stream stream) {
-    return head == null || (head == stream && tail == stream);
-  }
-
   /** Takes the chain, for {@link #tell}; null when there is none. */
   Stream takeStreams() {
     final Stream taken = head;

@@ -92,10 +92,6 @@ final class Outbox {
    * @return how many frames were written.
    */
   int flush() {
-    if (line.isEmpty()) {
-      unblock();
-      return 0;
-    }
     final long before = writer.position();
     int frames = 0;
     Stream stream;

@@ -51,7 +51,6 @@ public final class ServerSession extends Session {
   private final Acceptor acceptor;
   private final Listener listener;
 
-  private int live;
   private int abandoned; // cancelled calls that have not let go
   private long heldLength;
   private volatile boolean draining;
@@ -137,7 +136,7 @@ public final class ServerSession extends Session {
       drainSent = true;
       sendDrain();
     }
-    if (aborting && live > 0) {
+    if (aborting) {
       for (final ServerStream stream : streams) {
         if (stream != null) {
           cancel(stream, UNAVAILABLE_CODE);
@@ -212,7 +211,6 @@ public final class ServerSession extends Session {
     deadlines.remove(stream);
     streams[stream.index()] = null;
     closedIds[stream.index()] = stream.id;
-    live--;
   }
 
   /**
@@ -309,7 +307,6 @@ public final class ServerSession extends Session {
     final ServerStream stream = pooled != null ? pooled : new ServerStream();
     stream.id = streamId;
     streams[index] = stream;
-    live++;
     return stream;
   }
 

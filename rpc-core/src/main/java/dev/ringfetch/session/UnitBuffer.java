@@ -20,7 +20,7 @@ public final class UnitBuffer {
   static final int RETAINED_LENGTH = 8 * 1024;
 
   private static final int INITIAL_LENGTH = 256;
-  private static final int MAX_LENGTH = Integer.MAX_VALUE - 64;
+  static final int MAX_LENGTH = Integer.MAX_VALUE - 64;
 
   private byte[] bytes = new byte[INITIAL_LENGTH];
   private int end = HEADROOM;
@@ -65,13 +65,18 @@ public final class UnitBuffer {
     final int start = end;
     final long needed = (long) end + length;
     if (needed > bytes.length) {
-      if (needed > MAX_LENGTH) {
-        throw new IllegalStateException("unit is too long: length=" + needed);
-      }
-      bytes = Arrays.copyOf(bytes, (int) Math.min(MAX_LENGTH, Math.max(needed, 2L * bytes.length)));
+      bytes = Arrays.copyOf(bytes, capacity(needed, bytes.length));
     }
     end = (int) needed;
     return start;
+  }
+
+  /** How long an array becomes that must hold this much. */
+  static int capacity(long needed, int before) {
+    if (needed > MAX_LENGTH) {
+      throw new IllegalStateException("unit is too long: length=" + needed);
+    }
+    return (int) Math.min(MAX_LENGTH, Math.max(needed, 2L * before));
   }
 
   /** Makes room so that this many bytes can be added without growing. */

@@ -21,10 +21,13 @@ import java.util.stream.Stream;
  * take; then on the mutant, until one fails.
  */
 final class Bench implements AutoCloseable {
-  private static final long SLACK_NS = TimeUnit.SECONDS.toNanos(8);
+  private static final long SLACK_NS = TimeUnit.SECONDS.toNanos(5);
   private static final int SLOWER = 6;
   private static final long LIMIT_NS = TimeUnit.SECONDS.toNanos(240);
   private static final int RUNS_OF_A_FORK = 150;
+
+  /** What runs for a second is compiled quickly rather than well. */
+  private static final List<String> QUICK = List.of("-XX:TieredStopAtLevel=1");
 
   private final Path output;
   private final Path classes;
@@ -110,9 +113,7 @@ final class Bench implements AutoCloseable {
   private List<Suite> inOrder(Mutant mutant) {
     final List<Suite> chosen = new ArrayList<>();
     for (final Suite suite : suites) {
-      final boolean named = mutant.suites().contains(suite.simpleName());
-      final boolean run = mutant.suites().isEmpty() ? !suite.isProcess() : named;
-      if (run && (kinds.isEmpty() || kinds.contains(suite.kind()))) {
+      if (suite.isFor(mutant) && (kinds.isEmpty() || kinds.contains(suite.kind()))) {
         chosen.add(suite);
       }
     }
@@ -139,15 +140,15 @@ final class Bench implements AutoCloseable {
 
   private Verdict run(Suite suite, Path mutated, long cpuLimitNs, long limitNs) throws IOException {
     final String classPath = System.getProperty("java.class.path");
-    if (suite.isProcess()) { // its children must meet the mutant, too
+    if (suite.needsJvm()) { // which meets the mutant on its class path, as its children do
       final String path = mutated == null ? classPath : mutated + File.pathSeparator + classPath;
-      try (Fork own = new Fork(path, output.resolve("log"))) {
+      try (Fork own = new Fork(List.of(), path, output.resolve("log"))) {
         return own.run(suite, List.of(), cpuLimitNs, limitNs);
       }
     }
     if (fork == null || fork.isSpent() || runs++ % RUNS_OF_A_FORK == 0) {
       close();
-      fork = new Fork(classPath, output.resolve("log"));
+      fork = new Fork(QUICK, classPath, output.resolve("log"));
     }
     return fork.run(
         suite,

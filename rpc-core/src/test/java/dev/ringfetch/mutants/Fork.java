@@ -9,6 +9,7 @@ import java.io.InputStreamReader;
 import java.io.OutputStreamWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
@@ -25,20 +26,25 @@ final class Fork implements AutoCloseable {
   /**
    * Starts the JVM.
    *
+   * @param flags of it.
    * @param classPath of it.
    * @param log that gets what the tests print.
    */
-  Fork(String classPath, Path log) throws IOException {
+  Fork(List<String> flags, String classPath, Path log) throws IOException {
+    final List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(flags);
+    command.addAll(
+        List.of(
+            "-ea",
+            "-Xmx768m",
+            "-XX:+UseSerialGC",
+            "-XX:+EnableDynamicAgentLoading",
+            "-cp",
+            classPath,
+            Worker.class.getName()));
     process =
-        new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-ea",
-                "-Xmx768m",
-                "-XX:+UseSerialGC",
-                "-XX:+EnableDynamicAgentLoading",
-                "-cp",
-                classPath,
-                Worker.class.getName())
+        new ProcessBuilder(command)
             .redirectError(ProcessBuilder.Redirect.appendTo(log.toFile()))
             .start();
     killer = new Thread(this::kill, "end-worker");

@@ -12,13 +12,15 @@ import java.util.List;
  * @param kind what finds the fault: {@code unit}, {@code simulator}, {@code stress} or {@code
  *     process}. The last starts processes, takes long, and runs only for mutants that name it.
  * @param className of the test class.
+ * @param subjects simple names of the classes that it can say something about; empty for all.
  */
-record Suite(String kind, String className) {
-  static final String PROCESS = "process";
+record Suite(String kind, String className, List<String> subjects) {
+  private static final String STRESS = "stress";
+  private static final String PROCESS = "process";
 
-  private static final List<String> KINDS = List.of("unit", "simulator", "stress", PROCESS);
+  private static final List<String> KINDS = List.of("unit", "simulator", STRESS, PROCESS);
 
-  /** Reads suites, one a line: kind and class. They run in this order. */
+  /** Reads suites, one a line: kind, class, subjects. They run in this order. */
   static List<Suite> read(Path file) throws IOException {
     final List<Suite> suites = new ArrayList<>();
     for (final String line : Files.readAllLines(file)) {
@@ -26,10 +28,10 @@ record Suite(String kind, String className) {
         continue;
       }
       final String[] words = line.strip().split("\\s+", -1);
-      if (words.length != 2 || !KINDS.contains(words[0])) {
+      if (words.length < 2 || !KINDS.contains(words[0])) {
         throw new IllegalArgumentException(file + ": not a suite: " + line);
       }
-      suites.add(new Suite(words[0], words[1]));
+      suites.add(new Suite(words[0], words[1], List.of(words).subList(2, words.length)));
     }
     return suites;
   }
@@ -38,7 +40,15 @@ record Suite(String kind, String className) {
     return className.substring(className.lastIndexOf('.') + 1);
   }
 
-  boolean isProcess() {
-    return kind.equals(PROCESS);
+  /** True when it needs a JVM as it is, to itself: for its children, or for its compilers. */
+  boolean needsJvm() {
+    return kind.equals(PROCESS) || kind.equals(STRESS);
+  }
+
+  /** True when the suite is to run on a mutant: because that names it, or names none. */
+  boolean isFor(Mutant mutant) {
+    return mutant.suites().isEmpty()
+        ? !kind.equals(PROCESS) && (subjects.isEmpty() || subjects.contains(mutant.className()))
+        : mutant.suites().contains(simpleName());
   }
 }

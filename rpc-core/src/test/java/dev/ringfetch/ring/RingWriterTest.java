@@ -160,7 +160,9 @@ class RingWriterTest {
     assertEquals(RingWriter.WRITTEN, write(4));
     assertTrue(writer.onAck((int) (START + 2))); // written before the line was
     assertTrue(writer.onAck((int) (START + 2)));
+    clearInvocations(region);
     assertEquals(RingWriter.WRITTEN, write(4));
+    verify(region, never()).getLongAcquire(ControlDescriptor.CONSUMED_OFFSET); // nothing forgotten
     assertEquals(RingWriter.INSUFFICIENT_CREDIT, write(1));
   }
 
@@ -254,6 +256,15 @@ class RingWriterTest {
     when(queuePair.write(anyInt(), anyInt())).thenReturn(QueuePair.CLOSED);
     write(1);
     assertEquals(QueuePair.CLOSED, writer.publish());
+  }
+
+  /** The peer can consume the pad while the frame waits. */
+  @Test
+  void padNeedsCreditForItselfOnly() {
+    write(6);
+    line(START + 2);
+    assertEquals(RingWriter.INSUFFICIENT_CREDIT, write(7));
+    assertEquals(START + 8, writer.position());
   }
 
   /** What is there is visible to the peer: it has to be rung for like any frame. */

@@ -35,6 +35,9 @@ final class SessionSteps {
   final List<String> clientEnds = new ArrayList<>();
   final List<String> serverEnds = new ArrayList<>();
 
+  /** Runs whenever somebody looks at the clock: what the others do while a thread polls. */
+  Runnable onClock = () -> {};
+
   private final Runnable drain;
 
   private long nowNs = START_NS;
@@ -59,6 +62,19 @@ final class SessionSteps {
    * @param drain makes visible what either side has stored; called when both come to rest.
    */
   SessionSteps(Sizes sizes, HeapFabric fabric, Runnable drain) {
+    this(sizes, fabric, drain, 0);
+  }
+
+  /** Creates both sides, whose threads poll for this long before they give up. */
+  SessionSteps(Sizes sizes, long spinNs) {
+    this(
+        sizes,
+        new HeapFabric(ArenaDescriptor.length(sizes.ringLength, sizes.ringLength)),
+        () -> {},
+        spinNs);
+  }
+
+  private SessionSteps(Sizes sizes, HeapFabric fabric, Runnable drain, long spinNs) {
     this.fabric = fabric;
     this.drain = drain;
     geometry =
@@ -72,8 +88,8 @@ final class SessionSteps {
             -20);
     final SessionContext context =
         new SessionContext()
-            .clock((NanoClock) () -> nowNs)
-            .spinNs(0)
+            .clock((NanoClock) this::clock)
+            .spinNs(spinNs)
             .maxInboundLength(sizes.maxInboundLength);
     new ControlFlyweight(fabric.server(), ArenaDescriptor.SERVER_CONTROL_OFFSET)
         .consumed(geometry.requestPosition());
@@ -99,6 +115,11 @@ final class SessionSteps {
     clientPoller.add(client);
     serverPoller.add(server);
     settle();
+  }
+
+  private long clock() {
+    onClock.run();
+    return nowNs;
   }
 
   long nowNs() {

@@ -33,6 +33,33 @@ class UnitBufferTest {
   }
 
   @Test
+  void memoryIsKeptUpToALimit() {
+    unit.extend(UnitBuffer.RETAINED_LENGTH - UnitBuffer.HEADROOM);
+    byte[] kept = unit.array();
+    assertEquals(UnitBuffer.RETAINED_LENGTH, kept.length);
+    unit.clear();
+    assertSame(kept, unit.array());
+    unit.extend(UnitBuffer.RETAINED_LENGTH - UnitBuffer.HEADROOM + 1);
+    unit.clear();
+    assertTrue(unit.array().length < UnitBuffer.RETAINED_LENGTH);
+  }
+
+  @Test
+  void memoryGrowsByDoublingUpToTheLongestArray() {
+    byte[] first = unit.array();
+    unit.extend(first.length - UnitBuffer.HEADROOM);
+    assertSame(first, unit.array(), "it fits");
+    int max = UnitBuffer.MAX_LENGTH;
+    assertEquals(512, UnitBuffer.capacity(257, 256));
+    assertEquals(513, UnitBuffer.capacity(513, 256));
+    assertEquals(max, UnitBuffer.capacity(max, 256));
+    assertEquals(max, UnitBuffer.capacity(max - 1L, max - 10));
+    assertThrows(IllegalStateException.class, () -> UnitBuffer.capacity(max + 1L, 256));
+    unit.extend(1);
+    assertThrows(IllegalStateException.class, () -> unit.extend(Integer.MAX_VALUE));
+  }
+
+  @Test
   void lengthStandsInFrontOfTheUnit() {
     unit.addBytes(new byte[300], 0, 300);
     unit.storeLength();

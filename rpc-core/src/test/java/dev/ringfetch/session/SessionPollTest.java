@@ -1,0 +1,160 @@
+package dev.ringfetch.session;
+
+import static dev.ringfetch.session.SessionSteps.bytes;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.ringfetch.session.ClientStream.Outcome;
+import dev.ringfetch.session.SessionSteps.Call;
+import dev.ringfetch.session.SessionSteps.ServerCall;
+import dev.ringfetch.session.SessionSteps.Sizes;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A caller polls for its answer: what ends that, and what it does for others meanwhile. */
+@Timeout(60)
+class SessionPollTest {
+  private static final long SPIN_NS = 1000;
+  private static final long TICK_NS = 100;
+
+  private final SessionSteps steps = new SessionSteps(Sizes.ROOMY, SPIN_NS);
+  private int looks;
+
+  /** Time passes with every look at the clock; at one of them something happens. */
+  private void atLook(int when, Runnable happens) {
+    looks = 0;
+    steps.onClock =
+        () -> {
+          steps.advance(TICK_NS);
+          if (++looks == when) {
+            happens.run();
+          }
+        };
+  }
+
+  private Call call() {
+    return steps.prepare(bytes(8, 1), Stream.NO_DEADLINE);
+  }
+
+  private void serve() {
+    steps.server.service(false);
+    steps.requests.forEach(ServerCall::echo);
+    steps.requests.clear();
+  }
+
+  @Test
+  void callerPollsUntilItsAnswerComes() {
+    Call call = call();
+    atLook(4, this::serve);
+    steps.client.sendAndPoll(call.stream);
+    assertEquals(Outcome.ANSWERED, call.outcome);
+    assertTrue(looks < 7, () -> "it polled on: looks=" + looks);
+  }
+
+  @Test
+  void callerThatPollsIsNotRung() {
+    Call call = call();
+    final int rings = steps.fabric.server().ringsSent();
+    atLook(4, this::serve);
+    steps.client.sendAndPoll(call.stream);
+    assertTrue(call.isOver());
+    assertEquals(rings, steps.fabric.server().ringsSent());
+  }
+
+  @Test
+  void callerPollsForABoundedTimeAndLeavesArmed() {
+    Call call = call();
+    atLook(0, () -> {});
+    steps.client.sendAndPoll(call.stream);
+    assertFalse(call.isOver());
+    assertEquals(1 + SPIN_NS / TICK_NS, looks);
+    assertTrue(steps.client.inbox.isArmed());
+    steps.onClock = () -> {};
+    serve();
+    steps.stepClient();
+    assertEquals(Outcome.ANSWERED, call.outcome);
+  }
+
+  @Test
+  void othersAreToldWhileTheCallerPollsOn() {
+    Call other = steps.send(bytes(8, 2));
+    Call call = call();
+    boolean[] toldInTime = {false};
+    atLook(
+        2,
+        () -> {
+          steps.server.service(false);
+          steps.requests.remove(0).echo();
+        });
+    Runnable first = steps.onClock;
+    steps.onClock =
+        () -> {
+          first.run();
+          if (looks == 5) {
+            toldInTime[0] = other.isOver();
+            serve();
+          }
+        };
+    steps.client.sendAndPoll(call.stream);
+    assertTrue(toldInTime[0], "the other call waits for this one");
+    assertEquals(Outcome.ANSWERED, call.outcome);
+  }
+
+  @Test
+  void interruptedCallerStopsPolling() {
+    Call call = call();
+    atLook(3, () -> Thread.currentThread().interrupt());
+    steps.client.sendAndPoll(call.stream);
+    assertTrue(Thread.interrupted());
+    assertTrue(looks < 5, () -> "looks=" + looks);
+    assertFalse(call.isOver());
+    assertTrue(steps.client.inbox.isArmed());
+  }
+
+  @Test
+  void callerStopsWhenTheSessionEnds() {
+    Call call = call();
+    atLook(3, () -> steps.client.requestEnd("test"));
+    steps.client.sendAndPoll(call.stream);
+    assertEquals(Outcome.SESSION_ENDED, call.outcome);
+    assertTrue(looks < 6, () -> "looks=" + looks);
+  }
+
+  /** While others are told the token is free, and whoever takes it polls from then on. */
+  @Test
+  void callerLeavesThePollingToWhoeverTakesTheToken() {
+    Call other = steps.send(bytes(8, 2));
+    other.onClosed = () -> assertTrue(steps.client.tryAcquire());
+    Call call = call();
+    atLook(
+        2,
+        () -> {
+          steps.server.service(false);
+          steps.requests.remove(0).echo();
+        });
+    steps.client.sendAndPoll(call.stream);
+    assertTrue(other.isOver());
+    assertTrue(looks < 5, () -> "looks=" + looks);
+    assertFalse(steps.client.tryAcquire(), "the other's token");
+    serve();
+    steps.client.work(true);
+    steps.client.releaseAndTell();
+    assertEquals(Outcome.ANSWERED, call.outcome);
+  }
+
+  /** Whoever has the token sends the request; the caller does not wait for it for long. */
+  @Test
+  void callerGivesUpWaitingForTheToken() {
+    assertTrue(steps.client.tryAcquire());
+    Call call = call();
+    steps.client.sendAndPoll(call.stream);
+    assertFalse(call.stream.outboundBegun);
+    assertTrue(steps.client.releaseAndTell(), "asked for meanwhile");
+    steps.client.drive();
+    assertTrue(call.stream.outboundBegun);
+    serve();
+    steps.stepClient();
+    assertEquals(Outcome.ANSWERED, call.outcome);
+  }
+}

@@ -1,0 +1,138 @@
+package dev.ringfetch.session;
+
+import static dev.ringfetch.session.SessionSteps.bytes;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.ringfetch.fabric.HeapRegion;
+import dev.ringfetch.ring.ArenaDescriptor;
+import dev.ringfetch.session.SessionSteps.Call;
+import dev.ringfetch.session.SessionSteps.Sizes;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * Nothing is stored or rung that nobody needs: a store takes the peer's line away, a ring is a
+ * system call.
+ */
+@Timeout(60)
+class SessionTrafficTest {
+  private static final Sizes TWO_SLOTS = new Sizes(128, 64, 8, 1000);
+  private static final Sizes SIXTEEN_SLOTS = new Sizes(1024, 64, 64, 1000);
+
+  private static final class CountingRegion extends HeapRegion {
+    int stores;
+
+    CountingRegion(int length) {
+      super(length);
+    }
+
+    @Override
+    public void putLongRelease(int index, long value) {
+      stores++;
+      super.putLongRelease(index, value);
+    }
+
+    @Override
+    public void putIntRelease(int index, int value) {
+      stores++;
+      super.putIntRelease(index, value);
+    }
+  }
+
+  private CountingRegion region;
+  private SessionSteps steps;
+
+  private void start(Sizes sizes) {
+    region = new CountingRegion(ArenaDescriptor.length(sizes.ringLength(), sizes.ringLength()));
+    steps = new SessionSteps(sizes, region);
+  }
+
+  private int serverRings() {
+    return steps.fabric.server().ringsSent();
+  }
+
+  @Test
+  void pollThatFindsNothingStoresNothing() {
+    start(TWO_SLOTS);
+    steps.send(bytes(1, 1));
+    steps.answerAll();
+    for (Session session : new Session[] {steps.client, steps.server}) {
+      assertTrue(session.tryAcquire());
+      session.disarm();
+      final int stores = region.stores;
+      for (int i = 0; i < 10; i++) {
+        session.disarm();
+        assertEquals(0, session.work(true));
+      }
+      assertEquals(stores, region.stores);
+      session.releaseAndTell();
+    }
+  }
+
+  @Test
+  void blockedSideSaysSoOnce() {
+    start(TWO_SLOTS);
+    assertTrue(steps.client.tryAcquire());
+    for (int i = 0; i < 3; i++) {
+      steps.send(bytes(1, i));
+    }
+    steps.client.work(false);
+    assertTrue(steps.client.outbox.isBlocked());
+    final int stores = region.stores;
+    for (int i = 0; i < 10; i++) {
+      assertEquals(0, steps.client.work(true));
+    }
+    assertEquals(stores, region.stores);
+    steps.client.releaseAndTell();
+  }
+
+  @Test
+  void creditRingsNobodyWhoHasEnough() {
+    start(SIXTEEN_SLOTS);
+    for (int i = 0; i < 4; i++) {
+      steps.send(bytes(1, i)); // leaves armed, so the client sleeps
+    }
+    final int rings = serverRings();
+    steps.server.service(false);
+    assertEquals(0, steps.server.ring.untold(), "told");
+    assertEquals(rings, serverRings());
+  }
+
+  @Test
+  void creditRingsNobodyWhoPolls() {
+    start(TWO_SLOTS);
+    assertTrue(steps.client.tryAcquire());
+    steps.client.disarm();
+    for (int i = 0; i < 3; i++) {
+      steps.send(bytes(1, i));
+    }
+    steps.client.work(false);
+    assertTrue(steps.client.outbox.isBlocked());
+    final int rings = serverRings();
+    steps.server.service(false);
+    assertEquals(0, steps.server.ring.untold(), "told");
+    assertEquals(rings, serverRings());
+    assertEquals(1, steps.client.work(false), "there is room");
+    steps.client.releaseAndTell();
+  }
+
+  @Test
+  void sleeperThatWaitsForCreditIsRungOnce() {
+    start(TWO_SLOTS);
+    Call last = null;
+    for (int i = 0; i < 3; i++) {
+      last = steps.send(bytes(1, i));
+    }
+    assertTrue(steps.client.outbox.isBlocked() && steps.client.inbox.isArmed());
+    final int rings = serverRings();
+    for (int i = 0; i < 5; i++) {
+      steps.server.service(false);
+    }
+    assertEquals(rings + 1, serverRings());
+    assertFalse(last.stream.outboundBegun);
+    steps.stepClient();
+    assertTrue(last.stream.outboundBegun);
+  }
+}
