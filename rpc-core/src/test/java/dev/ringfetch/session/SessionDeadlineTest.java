@@ -102,6 +102,21 @@ class SessionDeadlineTest {
     assertFalse(steps.client.hasEnded());
   }
 
+  /** The origin of nanoTime is arbitrary. */
+  @Test
+  void callWithoutADeadlineIsNeverLate() {
+    steps.advance(Long.MIN_VALUE / 2);
+    Call call = steps.send(bytes(3, 1));
+    Call timed = steps.send(bytes(3, 1), 1000);
+    steps.settle();
+    assertFalse(call.isOver() || timed.isOver());
+    assertEquals(0, steps.requests.stream().mapToInt(request -> request.cancels).sum());
+    assertEquals(Stream.NO_DEADLINE, steps.requests.get(0).stream.deadlineNs());
+    steps.answerAll();
+    assertEquals(Outcome.ANSWERED, call.outcome);
+    assertEquals(Outcome.ANSWERED, timed.outcome);
+  }
+
   @Test
   void lateWhileThereIsNoRoom() {
     SessionSteps tiny = new SessionSteps(new Sizes(128, 64, 8, 1000));
