@@ -67,7 +67,7 @@ public final class OwnershipStress {
   @Outcome(expect = FORBIDDEN, desc = "One was forgotten, or served twice.")
   @State
   public static class TwoStreams {
-    private final CountingSession session = new CountingSession();
+    private final CountingSession session = Sessions.counting();
     private final Stream first = new TestStream(1);
     private final Stream second = new TestStream(2);
 
@@ -99,7 +99,7 @@ public final class OwnershipStress {
   @Outcome(expect = FORBIDDEN, desc = "One was forgotten, or served twice.")
   @State
   public static class OneStream {
-    private final CountingSession session = new CountingSession();
+    private final CountingSession session = Sessions.counting();
     private final Stream stream = new TestStream(1);
 
     /** Asks, and serves if it can. */
@@ -130,7 +130,7 @@ public final class OwnershipStress {
   @Outcome(expect = FORBIDDEN, desc = "The end, or what was asked, was forgotten.")
   @State
   public static class End {
-    private final CountingSession session = new CountingSession();
+    private final CountingSession session = Sessions.counting();
     private final Stream stream = new TestStream(1);
 
     /** Ends the session. */

@@ -26,7 +26,7 @@ public final class PollerStress {
   abstract static class Sleeper implements Doorbell {
     private static final long TIMEOUT_NS = 30_000_000_000L;
 
-    final Poller poller = new Poller(this, CountingSession.CONTEXT);
+    final Poller poller = new Poller(this, Sessions.CONTEXT);
     int outcome = -1;
 
     private volatile boolean woken;
@@ -106,7 +106,7 @@ public final class PollerStress {
   @Outcome(expect = FORBIDDEN, desc = "Never slept.")
   @State
   public static class Late extends Sleeper {
-    private final CountingSession session = new CountingSession(poller);
+    private final CountingSession session = Sessions.counting(poller);
 
     @Override
     boolean isFound(long timeoutNs) {
@@ -136,7 +136,7 @@ public final class PollerStress {
   @Outcome(expect = FORBIDDEN, desc = "Never slept.")
   @State
   public static class Change extends Sleeper {
-    private final CountingSession session = new CountingSession(poller);
+    private final CountingSession session = Sessions.counting(poller);
 
     @Override
     boolean isFound(long timeoutNs) {
@@ -168,7 +168,7 @@ public final class PollerStress {
   public static class Deadline extends Sleeper {
     private static final long AN_HOUR_NS = 3_600_000_000_000L;
 
-    private final CountingSession session = new CountingSession(poller);
+    private final CountingSession session = Sessions.counting(poller);
     private final Stream stream = new TestStream(1);
 
     /** An idle session. */

@@ -49,7 +49,7 @@ class SessionSides {
         .consumed(geometry.requestPosition());
     new ControlFlyweight(fabric.client(), ArenaDescriptor.CLIENT_CONTROL_OFFSET)
         .consumed(geometry.responsePosition());
-    final SessionContext context = CountingSession.CONTEXT;
+    final SessionContext context = Sessions.CONTEXT;
     client =
         new ClientSession(
             fabric.client(),

@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 public final class SharedSlices {
   /** How many slices there are. */
-  public static final int COUNT = 8 * 1024;
+  public static final int COUNT = 2 * 1024;
 
   private static final int ALIGNMENT = 64;
 

@@ -2,18 +2,16 @@ package dev.ringfetch.session;
 
 import dev.ringfetch.fabric.HeapFabric;
 import dev.ringfetch.fabric.MemoryRegion;
-import dev.ringfetch.fabric.shm.SharedSlices;
 import dev.ringfetch.ring.ArenaDescriptor;
 
 /** A session without calls, which counts what its owners were asked for. */
 final class CountingSession extends Session {
-  static final SessionContext CONTEXT = new SessionContext().spinNs(0);
-
   private static final int RING_LENGTH = ArenaDescriptor.MIN_RING_LENGTH;
   private static final Geometry GEOMETRY =
       new Geometry(RING_LENGTH, RING_LENGTH, RING_LENGTH, 1, 0x5EED_0000_0000_5EEDL, 0, 0);
-  private static final SharedSlices SLICES =
-      new SharedSlices(ArenaDescriptor.length(RING_LENGTH, RING_LENGTH));
+
+  /** Length of the memory of such a session. */
+  static final int MEMORY_LENGTH = ArenaDescriptor.length(RING_LENGTH, RING_LENGTH);
 
   // The owner's: plain, so that the token is tested, too.
   int asked; // all bits together
@@ -22,16 +20,8 @@ final class CountingSession extends Session {
   int ends;
   int endsTold;
 
-  CountingSession() {
-    this(new Poller(SLICES.connect().serverDoorbell(), CONTEXT));
-  }
-
-  CountingSession(Poller poller) {
-    this(SLICES.connect(), poller);
-  }
-
-  private CountingSession(HeapFabric fabric, Poller poller) {
-    super(RingPair.ofServer(fabric.server(), GEOMETRY), poller, CONTEXT);
+  CountingSession(HeapFabric fabric, Poller poller, SessionContext context) {
+    super(RingPair.ofServer(fabric.server(), GEOMETRY), poller, context);
   }
 
   @Override

@@ -1,0 +1,2 @@
+/** Runs the stress tests of the packages beside. */
+package dev.ringfetch.stress;
