@@ -12,7 +12,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** An index server as a child process. */
-final class ServerProcess implements AutoCloseable {
+public final class ServerProcess implements AutoCloseable {
   static final int DEADLINE_SECONDS = 120;
   private static final Pattern LISTENING = Pattern.compile("index server listening on port (\\d+)");
 
@@ -25,7 +25,7 @@ final class ServerProcess implements AutoCloseable {
   }
 
   /** Starts the program with these arguments. */
-  static ServerProcess start(String... arguments) throws IOException {
+  public static ServerProcess start(String... arguments) throws IOException {
     final List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.add("-cp");
@@ -36,7 +36,7 @@ final class ServerProcess implements AutoCloseable {
   }
 
   /** Waits for the line that says that it serves; returns the port in it. */
-  int awaitPort() throws Exception {
+  public int awaitPort() throws Exception {
     final String line = readLine();
     final Matcher matcher = LISTENING.matcher(String.valueOf(line));
     if (!matcher.matches()) {

@@ -1,0 +1,40 @@
+package dev.ringfetch.index.linearizability;
+
+/**
+ * What is asked of one key.
+ *
+ * @param kind the operation
+ * @param value number of the value to be written, see {@link Values}; 0 if nothing is written
+ * @param expected the version that a compare-and-set asks for; 0 for absence, and for the others
+ */
+record Call(Kind kind, long value, long expected) {
+  /** The operations of the index. */
+  enum Kind {
+    GET,
+    /** One key of a batch: a read of its own, see {@link Operation}. */
+    BATCH_GET,
+    PUT,
+    DELETE,
+    COMPARE_AND_SET;
+
+    boolean isRead() {
+      return this == GET || this == BATCH_GET;
+    }
+  }
+
+  static Call read(Kind kind) {
+    return new Call(kind, 0, 0);
+  }
+
+  static Call put(long value) {
+    return new Call(Kind.PUT, value, 0);
+  }
+
+  static Call delete() {
+    return new Call(Kind.DELETE, 0, 0);
+  }
+
+  static Call compareAndSet(long expected, long value) {
+    return new Call(Kind.COMPARE_AND_SET, value, expected);
+  }
+}

@@ -1,0 +1,90 @@
+package dev.ringfetch.index.linearizability;
+
+import dev.ringfetch.index.linearizability.Call.Kind;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/** Counts what histories contain: a check of a history in which little happened proves little. */
+final class Coverage {
+  private static final List<String> OUTCOMES = List.of("yes", "no", "open");
+
+  private final Map<String, Long> counts = new HashMap<>();
+  private long operations;
+  private long meetings;
+
+  /** Adds a history of a round. */
+  void add(Collection<Operation> history) {
+    operations += history.size();
+    for (final Operation operation : history) {
+      final int outcome = operation.isOpen() ? 2 : operation.answer().yes() ? 0 : 1;
+      counts.merge(
+          name(operation.ring(), operation.call().kind(), OUTCOMES.get(outcome)), 1L, Long::sum);
+    }
+    history.stream()
+        .collect(Collectors.groupingBy(Operation::key))
+        .values()
+        .forEach(this::countMeetings);
+  }
+
+  /**
+   * Counts where an operation over one transport began while the one before, over the other, was.
+   */
+  private void countMeetings(List<Operation> ofOneKey) {
+    final List<Operation> ordered =
+        ofOneKey.stream().sorted(Comparator.comparingLong(Operation::invokedNs)).toList();
+    for (int i = 1; i < ordered.size(); i++) {
+      final Operation before = ordered.get(i - 1);
+      if (before.ring() != ordered.get(i).ring()
+          && ordered.get(i).invokedNs() < before.answeredNs()) {
+        meetings++;
+      }
+    }
+  }
+
+  long operations() {
+    return operations;
+  }
+
+  /** How often an operation over a ring and one over gRPC were under way on a key together. */
+  long meetings() {
+    return meetings;
+  }
+
+  /** The operations, outcomes and transports that did not come together. */
+  List<String> missing() {
+    final List<String> missing = new ArrayList<>();
+    for (final boolean ring : new boolean[] {true, false}) {
+      for (final Kind kind : Kind.values()) {
+        for (final String outcome : OUTCOMES) {
+          final String name = name(ring, kind, outcome);
+          if (!counts.containsKey(name)) {
+            missing.add(name);
+          }
+        }
+      }
+    }
+    return missing;
+  }
+
+  /** One line for each transport and operation. */
+  @Override
+  public String toString() {
+    return counts.entrySet().stream()
+            .sorted(Map.Entry.comparingByKey())
+            .map(entry -> entry.getKey() + " " + entry.getValue())
+            .collect(Collectors.joining("\n", "", "\n"))
+        + operations
+        + " operations, of which "
+        + meetings
+        + " met one over the other transport on their key";
+  }
+
+  private static String name(boolean ring, Kind kind, String outcome) {
+    return (ring ? "ring " : "grpc ") + kind + " " + outcome;
+  }
+}
