@@ -37,8 +37,7 @@ public abstract class StoreProgram {
 
   /** Writes an entry. */
   @Operation
-  public HashStore.PutResult put(
-      @Param(name = "key") int key, @Param(name = "value") int value) {
+  public HashStore.PutResult put(@Param(name = "key") int key, @Param(name = "value") int value) {
     return putInto(NUMBERS.get(key), NUMBERS.get(value));
   }
 
