@@ -23,7 +23,6 @@ import java.util.stream.Stream;
 final class Bench implements AutoCloseable {
   private static final long SLACK_NS = TimeUnit.SECONDS.toNanos(5);
   private static final int SLOWER = 6;
-  private static final long LIMIT_NS = TimeUnit.SECONDS.toNanos(240);
   private static final int RUNS_OF_A_FORK = 150;
 
   /** What runs for a second is compiled quickly rather than well. */
@@ -83,7 +82,7 @@ final class Bench implements AutoCloseable {
         final long usualNs = usual(suite);
         final long beginNs = System.nanoTime();
         final Verdict verdict =
-            run(suite, folder, SLACK_NS + SLOWER * usualNs, Math.max(LIMIT_NS, SLOWER * usualNs));
+            run(suite, folder, SLACK_NS + SLOWER * usualNs);
         spentNs += System.nanoTime() - beginNs;
         if (verdict.outcome() != Outcome.PASSED) {
           killers.setProperty(mutant.id(), suite.className());
@@ -130,7 +129,7 @@ final class Bench implements AutoCloseable {
     if (known != null) {
       return known;
     }
-    final Verdict verdict = run(suite, null, Long.MAX_VALUE, LIMIT_NS);
+    final Verdict verdict = run(suite, null, Long.MAX_VALUE);
     if (verdict.outcome() != Outcome.PASSED) {
       throw new IllegalStateException("on the unbroken code: " + suite + ": " + verdict);
     }
@@ -138,12 +137,12 @@ final class Bench implements AutoCloseable {
     return verdict.cpuNs();
   }
 
-  private Verdict run(Suite suite, Path mutated, long cpuLimitNs, long limitNs) throws IOException {
+  private Verdict run(Suite suite, Path mutated, long limitNs) throws IOException {
     final String classPath = System.getProperty("java.class.path");
     if (suite.needsJvm()) { // which meets the mutant on its class path, as its children do
       final String path = mutated == null ? classPath : mutated + File.pathSeparator + classPath;
       try (Fork own = new Fork(List.of(), path, output.resolve("log"))) {
-        return own.run(suite, List.of(), cpuLimitNs, limitNs);
+        return own.run(suite, List.of(), limitNs);
       }
     }
     if (fork == null || fork.isSpent() || runs++ % RUNS_OF_A_FORK == 0) {
@@ -153,7 +152,6 @@ final class Bench implements AutoCloseable {
     return fork.run(
         suite,
         mutated == null ? List.of(classes, tests) : List.of(mutated, classes, tests),
-        cpuLimitNs,
         limitNs);
   }
 

@@ -60,13 +60,14 @@ final class Fork implements AutoCloseable {
    * Runs a suite.
    *
    * @param folders that classes of ours are loaded from; empty for the class path.
+   * @param limitNs of processor time.
    */
-  Verdict run(Suite suite, List<Path> folders, long cpuLimitNs, long limitNs) throws IOException {
+  Verdict run(Suite suite, List<Path> folders, long limitNs) throws IOException {
     final String loaded =
         String.join(File.pathSeparator, folders.stream().map(Path::toString).toList());
     String answer;
     try {
-      in.write(suite.className() + "\t" + loaded + "\t" + cpuLimitNs + "\t" + limitNs + "\n");
+      in.write(suite.className() + "\t" + loaded + "\t" + limitNs + "\n");
       in.flush();
       answer = out.readLine();
     } catch (IOException e) { // its end of the pipe is gone

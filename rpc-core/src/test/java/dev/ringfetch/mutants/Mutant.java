@@ -34,6 +34,12 @@ record Mutant(
     return flat(before) + " -> " + (after.isBlank() ? "nothing" : flat(after));
   }
 
+  /** What kind of change it is; of those by hand, the id. */
+  String kind() {
+    final String[] names = id.split("\\.", -1);
+    return names[Math.max(0, names.length - 2)];
+  }
+
   /** The simple name of the file's class. */
   String className() {
     return path.substring(path.lastIndexOf('/') + 1, path.length() - ".java".length());

@@ -88,7 +88,8 @@ public final class Mutants {
     final Sources sources = new Sources(module.resolve("src/main/java"), classes);
     final List<Mutant> known = new ArrayList<>(Handwritten.read(folder.resolve("list"), sources));
     final int byHand = known.size();
-    known.addAll(sources.mechanical(FOLDERS));
+    final Excluded excluded = Excluded.read(folder.resolve("excluded"));
+    known.addAll(excluded.leaveOut(sources.mechanical(FOLDERS)));
     checkIds(known);
     final Map<String, String> equivalents = Equivalents.read(folder.resolve("equivalent"), known);
     final List<Mutant> chosen = choose(known, equivalents);
@@ -98,9 +99,7 @@ public final class Mutants {
             + " by hand, "
             + (known.size() - byHand)
             + " mechanical, "
-            + equivalents.size()
-            + " of them equivalent; chosen: "
-            + chosen.size());
+            + equivalents.size() + " of them equivalent; left out: " + excluded.leftOut() + "; chosen: " + chosen.size());
     if (list) {
       for (final Mutant mutant : chosen) {
         final String reason = equivalents.get(mutant.id());

@@ -9,16 +9,18 @@ import java.util.List;
 /**
  * A test class that is run on mutants.
  *
- * @param kind what finds the fault: {@code unit}, {@code simulator}, {@code stress} or {@code
- *     process}. The last starts processes, takes long, and runs only for mutants that name it.
+ * @param kind what finds the fault: {@code unit}, {@code simulator}, {@code stress}, {@code rules}
+ *     or {@code process}. The last starts processes, takes long, and runs only for mutants that
+ *     name it.
  * @param className of the test class.
  * @param subjects simple names of the classes that it can say something about; empty for all.
  */
 record Suite(String kind, String className, List<String> subjects) {
   private static final String STRESS = "stress";
+  private static final String RULES = "rules";
   private static final String PROCESS = "process";
 
-  private static final List<String> KINDS = List.of("unit", "simulator", STRESS, PROCESS);
+  private static final List<String> KINDS = List.of("unit", "simulator", STRESS, RULES, PROCESS);
 
   /** Reads suites, one a line: kind, class, subjects. They run in this order. */
   static List<Suite> read(Path file) throws IOException {
@@ -40,9 +42,9 @@ record Suite(String kind, String className, List<String> subjects) {
     return className.substring(className.lastIndexOf('.') + 1);
   }
 
-  /** True when it needs a JVM as it is, to itself: for its children, or for its compilers. */
+  /** True when it needs a JVM as it is: for its children, its compilers, or to read classes. */
   boolean needsJvm() {
-    return kind.equals(PROCESS) || kind.equals(STRESS);
+    return kind.equals(PROCESS) || kind.equals(STRESS) || kind.equals(RULES);
   }
 
   /** True when the suite is to run on a mutant: because that names it, or names none. */

@@ -167,7 +167,7 @@ class RingPropertyTest {
   void framesCrossFromThreadToThread(int slots) throws Exception {
     long seed = System.nanoTime();
     Ends ends = new Ends(seed, slots);
-    long frames = 2_000L * slots; // each time that a ring is full costs a slice of a busy machine
+    long frames = 500L * slots; // each time that a ring is full costs a slice of a busy machine
     CompletableFuture<Void> writing =
         CompletableFuture.runAsync(
             () -> {

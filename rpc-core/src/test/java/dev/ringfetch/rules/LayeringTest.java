@@ -20,6 +20,7 @@ import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
+import java.lang.invoke.VarHandle;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -114,6 +115,18 @@ final class LayeringTest {
           .accessTargetWhere(
               calls(Thread.class, "sleep").or(calls(TimeUnit.class, "sleep")).as("sleep"))
           .because("a wait goes through an idle strategy or a park that can be woken");
+
+  @ArchTest
+  static final ArchRule ordersAreNamed =
+      noClasses()
+          .that()
+          .resideInAnyPackage(RING, SESSION)
+          .should()
+          .accessTargetWhere(
+              calls(VarHandle.class, "get")
+                  .or(calls(VarHandle.class, "set"))
+                  .as("VarHandle.get or set"))
+          .because("what needs a VarHandle needs an order, also where this machine has it anyway");
 
   @ArchTest
   static final ArchRule hotLayersDoNotStream =

@@ -1,0 +1,242 @@
+package dev.ringfetch.session;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.ArgumentMatchers.anyLong;
+import static org.mockito.ArgumentMatchers.eq;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.never;
+import static org.mockito.Mockito.verify;
+import static org.mockito.Mockito.when;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.fabric.Fabric;
+import dev.ringfetch.fabric.FabricCapabilities;
+import dev.ringfetch.fabric.FabricCapabilities.ReadAtomicity;
+import dev.ringfetch.fabric.FabricCapabilities.WriteOrder;
+import dev.ringfetch.fabric.HeapDoorbell;
+import dev.ringfetch.fabric.HeapRegion;
+import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.ring.ArenaDescriptor;
+import dev.ringfetch.v1.Answer;
+import dev.ringfetch.v1.Geometry;
+import dev.ringfetch.v1.OpenRequest;
+import dev.ringfetch.v1.OpenResponse;
+import dev.ringfetch.v1.Refusal;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What a client takes from a server's answer, and what it declines before it connects. */
+class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake.Listener {
+  private static final int RING_LENGTH = 128;
+  private static final int LENGTH = ArenaDescriptor.length(RING_LENGTH, 2 * RING_LENGTH);
+
+  private final List<OpenRequest> sent = new ArrayList<>();
+  private final Fabric other = mock(Fabric.class);
+  private final Fabric fabric = mock(Fabric.class);
+  private final QueuePair queuePair = mock(QueuePair.class);
+  private final Poller poller = new Poller(new HeapDoorbell(), new SessionContext());
+  private boolean closed;
+  private ClientSession session;
+  private String refusal;
+
+  @BeforeEach
+  void prepare() throws IOException {
+    when(other.name()).thenReturn("other");
+    when(fabric.name()).thenReturn("heap");
+    when(fabric.connect(any(), any(), any(), anyLong())).thenReturn(queuePair);
+    when(queuePair.memory()).thenReturn(new HeapRegion(LENGTH));
+    capabilities(WriteOrder.ASCENDING, true);
+  }
+
+  private void capabilities(WriteOrder order, boolean loadStore) {
+    when(queuePair.capabilities())
+        .thenReturn(new FabricCapabilities(order, ReadAtomicity.LINE, loadStore, 0));
+  }
+
+  private static Answer.Builder answer() {
+    return Answer.newBuilder()
+        .setVersion(Wire.VERSION)
+        .setFabric("heap")
+        .setToken(ByteString.copyFrom(new byte[Wire.TOKEN_LENGTH]))
+        .setMaxStreams(1)
+        .setGeometry(
+            Geometry.newBuilder()
+                .setRequestRingBytes(RING_LENGTH)
+                .setResponseRingBytes(2 * RING_LENGTH)
+                .setMaxFrameBytes(64));
+  }
+
+  private void take(Consumer<Answer.Builder> change) {
+    final Answer.Builder answer = answer();
+    change.accept(answer);
+    new ClientHandshake(
+            List.of(
+                PolledFabric.undriven(other, poller), PolledFabric.undriven(fabric, poller)),
+            new SessionContext(),
+            this,
+            this)
+        .onResponse(OpenResponse.newBuilder().setAnswer(answer).build());
+  }
+
+  private void assertAccepted() {
+    assertNotNull(session, () -> "declined: " + refusal);
+    assertNull(refusal);
+    assertTrue(sent.isEmpty());
+  }
+
+  private void assertDeclined(String part) {
+    assertNull(session);
+    assertTrue(refusal.contains(part), refusal);
+    assertEquals(1, sent.size());
+    assertEquals(refusal, sent.get(0).getDecline().getReason());
+    assertTrue(closed);
+  }
+
+  @Test
+  void smallestAnswerIsTaken() throws IOException {
+    take(answer -> {});
+    assertAccepted();
+    verify(other, never()).connect(any(), any(), any(), anyLong());
+  }
+
+  @Test
+  void mostStreamsAreTaken() {
+    take(answer -> answer.setMaxStreams(SessionContext.MAX_STREAMS_LIMIT));
+    assertAccepted();
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, -1, SessionContext.MAX_STREAMS_LIMIT + 1, Integer.MAX_VALUE})
+  void streamsThatCannotBe(int streams) throws IOException {
+    take(answer -> answer.setMaxStreams(streams));
+    assertDeclined("max_streams=" + streams);
+    verify(fabric, never()).connect(any(), any(), any(), anyLong());
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, -1, 63})
+  void framesThatCannotBe(int bytes) {
+    take(answer -> answer.getGeometryBuilder().setMaxFrameBytes(bytes));
+    assertDeclined("max_frame_bytes=" + bytes);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 64, 100, -128, 1 << 30})
+  void ringsThatCannotBe(int bytes) {
+    take(answer -> answer.getGeometryBuilder().setRequestRingBytes(bytes));
+    assertDeclined("request_ring_bytes=" + bytes);
+    sent.clear();
+    take(answer -> answer.getGeometryBuilder().setResponseRingBytes(bytes));
+    assertDeclined("response_ring_bytes=" + bytes);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 15, 17})
+  void tokenOfAnotherLength(int length) {
+    take(answer -> answer.setToken(ByteString.copyFrom(new byte[length])));
+    assertDeclined("token length=" + length);
+  }
+
+  @Test
+  void anotherVersion() {
+    take(answer -> answer.setVersion(Wire.VERSION + 1));
+    assertDeclined("version=" + (Wire.VERSION + 1));
+  }
+
+  @Test
+  void unknownFabric() {
+    take(answer -> answer.setFabric("unheard of"));
+    assertDeclined("fabric=unheard of");
+  }
+
+  @Test
+  void memoryThatIsTooShort() {
+    when(queuePair.memory()).thenReturn(new HeapRegion(LENGTH - 8));
+    take(answer -> {});
+    assertDeclined("memory length=" + (LENGTH - 8) + " of " + LENGTH);
+    verify(queuePair).close();
+  }
+
+  @Test
+  void memoryThatCannotBeLoaded() {
+    capabilities(WriteOrder.ASCENDING, false);
+    take(answer -> {});
+    assertDeclined("capabilities");
+    verify(queuePair).close();
+  }
+
+  @Test
+  void memoryThatIsWrittenInAnyOrder() {
+    capabilities(WriteOrder.NONE, true);
+    take(answer -> {});
+    assertDeclined("capabilities");
+    verify(queuePair).close();
+  }
+
+  @Test
+  void reasonOfAFailureIsPassedOn() throws IOException {
+    when(fabric.connect(any(), any(), eq(new byte[Wire.TOKEN_LENGTH]), anyLong()))
+        .thenThrow(new IOException("no such file"));
+    take(answer -> {});
+    assertDeclined("no such file");
+    assertEquals("no such file", refusal);
+  }
+
+  @Test
+  void failureWithoutAMessageIsNamed() throws IOException {
+    when(fabric.connect(any(), any(), any(), anyLong())).thenThrow(new IOException());
+    take(answer -> {});
+    assertDeclined("java.io.IOException");
+  }
+
+  @Test
+  void refusalIsPassedOn() {
+    new ClientHandshake(List.of(), new SessionContext(), this, this)
+        .onResponse(
+            OpenResponse.newBuilder().setRefusal(Refusal.newBuilder().setReason("full")).build());
+    assertEquals("full", refusal);
+    assertTrue(closed);
+    assertTrue(sent.isEmpty());
+  }
+
+  @Override
+  public void send(OpenRequest step) {
+    sent.add(step);
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+  }
+
+  @Override
+  public void exhausted(String reason) {
+    throw new AssertionError(reason);
+  }
+
+  @Override
+  public void onSession(ClientSession opened, String name, List<String> methods) {
+    session = opened;
+    assertEquals("heap", name);
+  }
+
+  @Override
+  public void onRefused(String reason) {
+    refusal = reason;
+  }
+
+  @Override
+  public void onEnded(ClientSession ended, String reason) {
+    throw new AssertionError(reason);
+  }
+}
