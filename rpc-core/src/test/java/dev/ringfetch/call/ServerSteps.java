@@ -140,7 +140,8 @@ final class ServerSteps {
     frame(id, FrameDescriptor.CLOSE, 0, new byte[0]);
   }
 
-  private void frame(int id, int flags, int code, byte[] payload) {
+  /** Sends a frame, and polls. */
+  void frame(int id, int flags, int code, byte[] payload) {
     final int ack = (int) responses.position();
     assertEquals(
         RingWriter.WRITTEN, requests.write(id, flags, code, ack, payload, 0, payload.length));

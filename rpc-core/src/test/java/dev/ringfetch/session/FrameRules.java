@@ -1,0 +1,196 @@
+package dev.ringfetch.session;
+
+import static dev.ringfetch.ring.FrameDescriptor.CONTINUATION;
+import static dev.ringfetch.ring.FrameDescriptor.PAD;
+import static dev.ringfetch.ring.FrameDescriptor.PARTIAL;
+
+import dev.ringfetch.fabric.MemoryRegion;
+import dev.ringfetch.ring.RingWriter;
+import java.io.ByteArrayOutputStream;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The rules of docs/wire-format.md a second time: says of the frames in a ring, before a session
+ * polls them, what that session must make of them. Changes nothing.
+ */
+abstract class FrameRules {
+  private static final int SLOT = 64;
+  private static final int OVERHEAD = 32;
+  private static final VarHandle ACKED = field(RingWriter.class, "acked", long.class);
+
+  private final MemoryRegion region;
+  private final int ringOffset;
+  private final int slots;
+  private final long epoch;
+  private final Session session;
+  private final List<Unit> units = new ArrayList<>();
+
+  private long acked;
+
+  FrameRules(MemoryRegion region, int ringOffset, int ringLength, long epoch, Session session) {
+    this.region = region;
+    this.ringOffset = ringOffset;
+    this.slots = ringLength / SLOT;
+    this.epoch = epoch;
+    this.session = session;
+  }
+
+  /** A unit that the session takes in. */
+  record Unit(int id, int flags, int code, int total, boolean discarded, ByteBuffer bytes) {}
+
+  /**
+   * What comes of the frames that are there.
+   *
+   * @param frames that are looked at, an offending one among them.
+   * @param position behind the last that is taken.
+   * @param reject why the session ends, or null.
+   * @param units that are whole, in order.
+   */
+  record Judgement(int frames, long position, Reject reject, List<Unit> units) {}
+
+  /** A unit on its way, as it is after the frames that were judged. */
+  static final class Chain {
+    final int id;
+    int flags;
+    int code;
+    boolean partial;
+    int total;
+    long received;
+    boolean discarded;
+    boolean handed;
+    boolean answered;
+    boolean queued;
+    int held;
+    final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+
+    Chain(int id) {
+      this.id = id;
+    }
+
+    /** A stream of the session under test, as it is now. */
+    Chain(Stream stream) {
+      this(stream.id);
+      flags = stream.inboundFlags;
+      code = stream.inboundCode;
+      partial = stream.inboundPartial;
+      total = stream.inboundTotal;
+      received = stream.inboundReceived;
+      discarded = stream.inboundDiscarded;
+      queued = stream.outboundQueued;
+      final UnitBuffer unit = stream.inbound();
+      bytes.write(unit.array(), unit.offset(), unit.length());
+    }
+
+    Unit unit() {
+      return new Unit(id, flags, code, total, discarded, ByteBuffer.wrap(bytes.toByteArray()));
+    }
+
+    Reject accept(int frameFlags, int frameCode, ByteBuffer payload, int maxLength) {
+      final boolean more = (frameFlags & PARTIAL) != 0;
+      if (((frameFlags & CONTINUATION) != 0) != partial) {
+        return Reject.CHAIN_ORDER;
+      }
+      if (!partial) {
+        flags = frameFlags & ~PARTIAL;
+        code = frameCode;
+        if (more && payload.remaining() < 4) {
+          return Reject.CHAIN_LENGTH;
+        }
+        total = more ? payload.getInt() : payload.remaining();
+        discarded = total > maxLength;
+      }
+      partial = more;
+      received += payload.remaining();
+      if (total < 0) {
+        return Reject.CHAIN_NEGATIVE;
+      }
+      if (received > total) {
+        return Reject.CHAIN_LONG;
+      }
+      if (more ? received == total : received < total) {
+        return Reject.CHAIN_END;
+      }
+      if (!discarded) {
+        final byte[] copy = new byte[payload.remaining()];
+        payload.get(copy);
+        bytes.write(copy, 0, copy.length);
+      }
+      return null;
+    }
+  }
+
+  static VarHandle field(Class<?> owner, String name, Class<?> type) {
+    try {
+      return MethodHandles.privateLookupIn(owner, MethodHandles.lookup())
+          .findVarHandle(owner, name, type);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  /** Looks at the session as it is now. */
+  abstract void begin();
+
+  /** Judges one frame that is not padding. Null when it may be written. */
+  abstract Reject onFrame(int streamId, int flags, int code, ByteBuffer payload);
+
+  final void add(Unit unit) {
+    units.add(unit);
+  }
+
+  /** Judges what a poll finds: at the most one lap of the ring. */
+  final Judgement judge() {
+    begin();
+    units.clear();
+    acked = (long) ACKED.get(session.writer);
+    long position = session.pollPosition();
+    int frames = 0;
+    while (frames < Math.min(slots, 64)) {
+      final int slot = (int) Math.floorMod(position, (long) slots);
+      final int frame = ringOffset + slot * SLOT;
+      final int tag = (int) (((position ^ epoch) * 0x9E3779B97F4A7C15L) >>> 32);
+      if (region.getInt(frame + 4) != tag) {
+        break;
+      }
+      final int length = region.getInt(frame);
+      if (length < 0 || length + (long) OVERHEAD > (long) (slots - slot) * SLOT) {
+        return new Judgement(frames + 1, position, Reject.LENGTH, List.copyOf(units));
+      }
+      final int taken = (length + OVERHEAD + SLOT - 1) / SLOT;
+      if (region.getLong(frame + taken * SLOT - 8) != (position ^ epoch)) {
+        break;
+      }
+      position += taken;
+      frames++;
+      final Reject reject = judge(frame, length);
+      if (reject != null) {
+        return new Judgement(frames, position, reject, List.copyOf(units));
+      }
+    }
+    return new Judgement(frames, position, null, List.copyOf(units));
+  }
+
+  private Reject judge(int frame, int length) {
+    final int flags = region.getInt(frame + 12) & 0xFFFF;
+    if ((flags & PAD) != 0) {
+      return null;
+    }
+    final int step = region.getInt(frame + 16) - (int) acked;
+    if (step < 0 || step > session.writePosition() - acked) {
+      return Reject.ACK;
+    }
+    acked += step;
+    final byte[] payload = new byte[length];
+    region.getBytes(frame + 24, payload, 0, length);
+    return onFrame(
+        region.getInt(frame + 8),
+        flags,
+        region.getInt(frame + 12) >>> 16,
+        ByteBuffer.wrap(payload).order(ByteOrder.LITTLE_ENDIAN));
+  }
+}

@@ -1,0 +1,248 @@
+package dev.ringfetch.session;
+
+import static dev.ringfetch.ring.FrameDescriptor.CLOSE;
+import static dev.ringfetch.ring.FrameDescriptor.CONTINUATION;
+import static dev.ringfetch.ring.FrameDescriptor.DEADLINE;
+import static dev.ringfetch.ring.FrameDescriptor.METADATA;
+import static dev.ringfetch.ring.FrameDescriptor.NAMED;
+import static dev.ringfetch.ring.FrameDescriptor.PARTIAL;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.ringfetch.ring.ArenaDescriptor;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A server's session whose client is a fuzzer's program. */
+final class HostileClientWorld extends HostileWorld {
+  private static final int MIN_ABANDONED = 64;
+
+  private final ServerSession session;
+  private final RequestRules rules;
+  private final List<ServerStream> running = new ArrayList<>();
+  private final int[] lastIds;
+  private int begun; // id of the chain that was begun last
+
+  HostileClientWorld(FuzzInput input) {
+    super(input, true);
+    session =
+        new ServerSession(
+            fabric.server(),
+            geometry,
+            poller,
+            context,
+            (told, stream) -> accept(stream),
+            (told, reason) -> ends.add(reason));
+    rules = new RequestRules(region, geometry, session, context);
+    lastIds = new int[geometry.maxStreams() + 1];
+    ring =
+        new HostileRing(
+            region,
+            ArenaDescriptor.REQUEST_RING_OFFSET,
+            geometry.requestRingLength(),
+            geometry.epoch(),
+            geometry.requestPosition());
+    consumed = geometry.responsePosition();
+    poller.add(session);
+  }
+
+  @Override
+  Session session() {
+    return session;
+  }
+
+  @Override
+  FrameRules rules() {
+    return rules;
+  }
+
+  private void accept(ServerStream stream) {
+    taken.add(unit(stream));
+    final int flags = stream.inboundFlags();
+    assertFalse(stream.inboundDiscarded(), "a request that is too long is handed on");
+    assertEquals(stream.inboundTotal(), stream.inbound().length());
+    assertTrue(
+        stream.inbound().length()
+            <= Units.maxLength(context.maxInboundLength(), context.maxMetadataLength()));
+    assertEquals(SessionSteps.UNIT & ~2, flags & (SessionSteps.UNIT & ~2), "flags");
+    if ((flags & DEADLINE) != 0) {
+      assertTrue(stream.deadlineNs() != Stream.NO_DEADLINE && stream.inbound().length() >= 8);
+    }
+    running.add(stream);
+  }
+
+  @Override
+  void act(int operation) {
+    switch (operation) {
+      case 0 -> write(id(), flags(), input.next() << input.next(9), payload());
+      case 1 -> write(nextId(index()), SessionSteps.UNIT, input.next(), payload());
+      case 2 -> request();
+      case 3 -> chain();
+      case 4 -> write(lastIds[index()], CLOSE, 0, new byte[0]);
+      case 5 -> answer();
+      case 6 -> burst();
+      default -> actAlike(operation);
+    }
+  }
+
+  @Override
+  void drain() {
+    if (input.next(4) == 0) {
+      session.abort("test");
+    } else {
+      session.drain();
+    }
+  }
+
+  private int index() {
+    return 1 + input.next(geometry.maxStreams());
+  }
+
+  private int nextId(int index) {
+    lastIds[index] = (lastIds[index] & ~0xFFFF) + 0x10000 | index;
+    return lastIds[index];
+  }
+
+  private int id() {
+    return switch (input.next(6)) {
+      case 0 -> input.nextInt();
+      case 1 -> index() | input.next(4) << 16;
+      case 2 -> begun;
+      case 3 -> geometry.maxStreams() + 1 | input.next() << 16;
+      case 4 -> nextId(index());
+      default -> lastIds[index()];
+    };
+  }
+
+  /** A request with sections, as a client that may be right writes it. */
+  private void request() {
+    final byte[] bytes = payload();
+    final int sections = input.choose(DEADLINE, NAMED, METADATA, DEADLINE | METADATA);
+    if (bytes.length >= 8 && input.nextBoolean()) {
+      ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).putLong(0, input.nextShort() * 100L);
+    }
+    write(nextId(index()), SessionSteps.UNIT | sections, input.next(), bytes);
+  }
+
+  /** A chain of some frames, of the length that was announced or of another one. */
+  private void chain() {
+    final int index = index();
+    begun = nextId(index);
+    final int piece = Math.min(1 + input.next(), ring.maxPayload() - 4);
+    final int pieces = 2 + input.next(3);
+    final int error = (int) input.nextError();
+    final boolean announcesLess = input.nextBoolean();
+    final int announced = announcesLess ? pieces * piece + error : input.nextShort();
+    final int flags = SessionSteps.UNIT | (input.nextBoolean() ? DEADLINE : 0);
+    final byte[] first = new byte[4 + piece];
+    ByteBuffer.wrap(first).order(ByteOrder.LITTLE_ENDIAN).putInt(announced);
+    write(begun, flags | PARTIAL, input.next(), first);
+    final int sent = 1 + input.next(pieces);
+    for (int i = 1; i < sent && !session.hasEnded(); i++) {
+      final int more = i < pieces - 1 ? PARTIAL : 0;
+      write(begun, CONTINUATION | more, 0, payload(piece));
+    }
+  }
+
+  /** The handler of a call answers, or learns of a cancel. */
+  private void answer() {
+    if (running.isEmpty()) {
+      return;
+    }
+    final ServerStream stream = running.remove(input.next(running.size()));
+    final int length = input.nextBoolean() ? input.next() : input.nextShort() % 3_000;
+    switch (input.next(4)) {
+      case 0 -> {
+        if (stream.isCancelled()) {
+          session.release(stream);
+        } else {
+          final ServerStream substitute = ServerStream.substitute();
+          substitute.outbound().extend(length);
+          session.respondInstead(stream, substitute, SessionSteps.UNIT, 2);
+        }
+      }
+      case 1 -> {
+        stream.outbound().extend(length);
+        session.respond(stream, SessionSteps.UNIT, 0, false);
+        if (stream.isCancelled()) {
+          session.release(stream);
+        }
+      }
+      default -> {
+        stream.outbound().extend(length);
+        session.respond(stream, SessionSteps.UNIT, 0, true);
+      }
+    }
+  }
+
+  /** Many calls, each cancelled at once or not at all, with or without a round between them. */
+  private void burst() {
+    final int calls = input.next(100);
+    final boolean cancels = input.nextBoolean();
+    final boolean steps = input.nextBoolean();
+    final int length = input.next() * 40;
+    final int index = index();
+    for (int i = 0; i < calls && !session.hasEnded(); i++) {
+      final int id = nextId(cancels ? index : 1 + i % geometry.maxStreams());
+      if (length < 8192) {
+        final byte[] bytes = new byte[Math.min(length, ring.maxPayload())];
+        write(id, SessionSteps.UNIT, 1, (int) consumed, bytes);
+      } else { // announced, and never sent
+        final byte[] first = new byte[Math.min(64, ring.maxPayload())];
+        ByteBuffer.wrap(first).order(ByteOrder.LITTLE_ENDIAN).putInt(length);
+        write(id, SessionSteps.UNIT | PARTIAL, 1, (int) consumed, first);
+      }
+      if (cancels) {
+        write(id, CLOSE, 0, (int) consumed, new byte[0]);
+      }
+      if (steps) {
+        step(true);
+      }
+    }
+  }
+
+  @Override
+  void checkBounds() {
+    final int maxStreams = geometry.maxStreams();
+    final int maxRunning = maxStreams + Math.max(MIN_ABANDONED, maxStreams);
+    assertTrue(running.size() <= 2 * maxRunning, () -> "running=" + running.size());
+    assertTrue(rules.abandoned() <= maxRunning, () -> "abandoned=" + rules.abandoned());
+    assertTrue(rules.held() <= context.maxHeldLength(), () -> "held=" + rules.held());
+    assertTrue(rules.held() >= 0, () -> "held=" + rules.held());
+    assertEquals(rules.inTable(), rules.live(), "live");
+    // A DRAIN, and by one an index: what is one too many ends the session.
+    final int backlog = session.outbox.length();
+    assertTrue(backlog <= 2 * (maxStreams + 2) + 64, () -> "backlog=" + backlog);
+  }
+
+  @Override
+  void finish() {
+    if (input.nextBoolean()) {
+      session.end("test");
+    }
+    while (!running.isEmpty()) {
+      final ServerStream stream = running.remove(running.size() - 1);
+      if (stream.isCancelled()) {
+        session.release(stream);
+      } else {
+        session.respond(stream, SessionSteps.UNIT, 0, true);
+      }
+    }
+    fabric.client().close();
+    step(true);
+    for (int i = 0; i < 4; i++) {
+      round(poller);
+    }
+    running.forEach(session::release); // what was committed when the session ended
+    assertEquals(1, ends.size(), "ends told");
+    assertTrue(fabric.server().isClosed(), "the connection is closed");
+    assertEquals(0, rules.live(), "live");
+    assertEquals(0, rules.inTable(), "in the table");
+    assertEquals(0, rules.abandoned(), "abandoned");
+    assertEquals(0, rules.held(), "held");
+    assertEquals(0, session.outbox.length(), "backlog");
+  }
+}

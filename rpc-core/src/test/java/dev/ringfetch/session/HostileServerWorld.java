@@ -1,0 +1,209 @@
+package dev.ringfetch.session;
+
+import static dev.ringfetch.ring.FrameDescriptor.CLOSE;
+import static dev.ringfetch.ring.FrameDescriptor.CONTINUATION;
+import static dev.ringfetch.ring.FrameDescriptor.DESCRIPTION;
+import static dev.ringfetch.ring.FrameDescriptor.DRAIN;
+import static dev.ringfetch.ring.FrameDescriptor.PARTIAL;
+import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.ringfetch.ring.ArenaDescriptor;
+import dev.ringfetch.session.ClientStream.Outcome;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A client's session whose server is a fuzzer's program. */
+final class HostileServerWorld extends HostileWorld {
+  private final ClientSession session;
+  private final ResponseRules rules;
+  private final List<Call> calls = new ArrayList<>();
+  private int nextCall;
+
+  HostileServerWorld(FuzzInput input) {
+    super(input, false);
+    session =
+        new ClientSession(
+            fabric.client(), geometry, poller, context, (told, reason) -> ends.add(reason));
+    rules = new ResponseRules(region, geometry, session);
+    ring =
+        new HostileRing(
+            region,
+            ArenaDescriptor.responseRingOffset(geometry.requestRingLength()),
+            geometry.responseRingLength(),
+            geometry.epoch(),
+            geometry.responsePosition());
+    consumed = geometry.requestPosition();
+    poller.add(session);
+  }
+
+  @Override
+  Session session() {
+    return session;
+  }
+
+  @Override
+  FrameRules rules() {
+    return rules;
+  }
+
+  @Override
+  void act(int operation) {
+    switch (operation) {
+      case 0 -> write(id(), flags(), input.next() << input.next(9), payload());
+      case 1 -> write(awaited(), SessionSteps.UNIT, input.next(), payload());
+      case 2 -> call(false);
+      case 3 -> chain();
+      case 4 -> {
+        if (!calls.isEmpty()) {
+          calls.get(input.next(calls.size())).cancel();
+        }
+      }
+      case 5 -> write(awaited(), input.choose(CLOSE, SUFFIX, SUFFIX | DESCRIPTION), 4, payload(8));
+      case 6 -> {
+        if (input.next(8) == 0) {
+          write(0, DRAIN, 0, new byte[0]);
+        } else {
+          call(true);
+        }
+      }
+      default -> actAlike(operation);
+    }
+  }
+
+  @Override
+  void drain() {
+    session.drain();
+  }
+
+  private void call(boolean polls) {
+    final ClientStream stream = session.open();
+    if (stream == null) {
+      return;
+    }
+    final int maxLength = input.choose(1 << 20, 0, 100, 2_000);
+    final long timeoutNs = input.nextBoolean() ? Stream.NO_DEADLINE : input.next() * 1_000L;
+    final Call call = new Call(stream, nextCall++, maxLength);
+    calls.add(call);
+    stream.outbound().extend(input.nextBoolean() ? input.next() : input.nextShort() % 3_000);
+    stream.prepare(
+        call,
+        SessionSteps.UNIT,
+        5,
+        timeoutNs == Stream.NO_DEADLINE ? timeoutNs : nowNs + timeoutNs,
+        maxLength);
+    if (polls) {
+      observe(false, () -> session.sendAndPoll(stream));
+    } else {
+      session.send(stream);
+    }
+  }
+
+  /** The id of a call that is not over, if there is one. */
+  private int awaited() {
+    return calls.isEmpty() ? 1 : calls.get(input.next(calls.size())).id;
+  }
+
+  private int id() {
+    return switch (input.next(5)) {
+      case 0 -> input.nextInt();
+      case 1 -> 0;
+      case 2 -> 1 + input.next(geometry.maxStreams() + 1) | input.next(4) << 16;
+      default -> awaited();
+    };
+  }
+
+  private void chain() {
+    final int id = awaited();
+    final int piece = Math.min(1 + input.next(), ring.maxPayload() - 4);
+    final int pieces = 2 + input.next(3);
+    final byte[] first = new byte[4 + piece];
+    ByteBuffer.wrap(first)
+        .order(ByteOrder.LITTLE_ENDIAN)
+        .putInt(pieces * piece + (int) input.nextError());
+    write(id, SessionSteps.UNIT | PARTIAL, input.next(), first);
+    final int sent = 1 + input.next(pieces);
+    for (int i = 1; i < sent && !session.hasEnded(); i++) {
+      final int more = i < pieces - 1 ? PARTIAL : 0;
+      write(id, CONTINUATION | more, 0, payload(piece));
+    }
+  }
+
+  @Override
+  void checkBounds() {
+    assertTrue(calls.size() <= nextCall);
+    assertTrue(
+        session.outbox.length() <= geometry.maxStreams(),
+        () -> "backlog=" + session.outbox.length());
+  }
+
+  @Override
+  void finish() {
+    session.end("test");
+    for (int i = 0; i < 4; i++) {
+      round(poller);
+    }
+    assertEquals(1, ends.size(), "ends told");
+    assertTrue(fabric.client().isClosed(), "the connection is closed");
+    for (final Call call : List.copyOf(calls)) {
+      assertTrue(call.isOver(), () -> "left behind: call " + call.number);
+    }
+    final ClientStream late = session.open();
+    if (late != null) {
+      final Call call = new Call(late, nextCall++, 1);
+      late.prepare(call, SessionSteps.UNIT, 1, Stream.NO_DEADLINE, 1);
+      session.send(late);
+      assertEquals(Outcome.NOT_SENT, call.outcome);
+    }
+  }
+
+  /** A call of the application's, which keeps the rules. */
+  private final class Call implements ClientStream.Listener {
+    private final ClientStream stream;
+    private final int id;
+    private final int number;
+    private final int maxLength;
+    private Outcome outcome;
+    private boolean cancelled;
+
+    Call(ClientStream stream, int number, int maxLength) {
+      this.stream = stream;
+      this.id = stream.id;
+      this.number = number;
+      this.maxLength = maxLength;
+    }
+
+    boolean isOver() {
+      return cancelled || outcome != null;
+    }
+
+    void cancel() {
+      cancelled = true;
+      calls.remove(this);
+      session.cancel(stream);
+    }
+
+    @Override
+    public void onClosed(ClientSession told, ClientStream closed, Outcome how) {
+      assertEquals(stream, closed);
+      assertEquals(id, closed.id);
+      assertNull(outcome, "told twice");
+      assertNotNull(how);
+      assertTrue(!cancelled, "a call that has let go is told");
+      outcome = how;
+      calls.remove(this);
+      if (how == Outcome.ANSWERED) {
+        taken.add(unit(closed));
+        assertTrue(closed.inbound().length() <= Math.max(0, maxLength), "a long response is kept");
+        session.recycle(closed);
+      } else {
+        session.release(closed, false);
+      }
+    }
+  }
+}

@@ -1,0 +1,43 @@
+package dev.ringfetch.session;
+
+/** Why a session ends over what its peer has written, a value for each rule of the wire format. */
+enum Reject {
+  /** A length that does not fit between the frame and the end of the ring. */
+  LENGTH,
+  /** An ack of what was never sent, or one that goes back. */
+  ACK,
+  /** A control line that says so. */
+  CONTROL_LINE,
+  /** An index that is not of the table; to a server, also a frame of the session. */
+  INDEX,
+  /** A request with an index that is in use. */
+  INDEX_IN_USE,
+  /** A request with the id that its index had last. */
+  ID_AGAIN,
+  /** A request with flags that none has, or without those that each has. */
+  REQUEST_FLAGS,
+  /** A request while the ends of too many others wait for room. */
+  BACKLOG,
+  /** A close, or a continuation, of what is neither open nor was closed last. */
+  STRANGE_ID,
+  /** Flags beside those of a close or of a continuation. */
+  CLOSE_FLAGS,
+  /** A continuation of nothing, or a beginning within a chain. */
+  CHAIN_ORDER,
+  /** The first frame of a chain has no room for the unit's length. */
+  CHAIN_LENGTH,
+  /** The unit's length is negative. */
+  CHAIN_NEGATIVE,
+  /** More bytes than announced. */
+  CHAIN_LONG,
+  /** The last frame, and bytes are missing; or the last byte, and more frames are announced. */
+  CHAIN_END,
+  /** A request with a deadline that has no room for it. */
+  DEADLINE,
+  /** To a client: a frame of the session that is not DRAIN alone. */
+  SESSION_FRAME,
+  /** To a client: an id that awaits nothing. */
+  NOT_AWAITED,
+  /** To a client: a response that does not end its stream. */
+  NO_SUFFIX
+}
