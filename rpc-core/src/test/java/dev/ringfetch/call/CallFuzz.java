@@ -43,7 +43,6 @@ public final class CallFuzz {
             + " requests="
             + HostileRequests.outcomes()
             + " responses="
-            + HostileResponses.outcomes()
-            );
+            + HostileResponses.outcomes());
   }
 }

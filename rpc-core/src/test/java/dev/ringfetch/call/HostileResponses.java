@@ -114,8 +114,7 @@ final class HostileResponses {
     if (response.messageLength >= 0) {
       assertTrue(response.messageLength <= limits.maxInboundMessageLength());
       assertTrue(response.messageOffset >= unit.offset());
-      assertTrue(
-          response.messageOffset + response.messageLength <= unit.offset() + unit.length());
+      assertTrue(response.messageOffset + response.messageLength <= unit.offset() + unit.length());
     }
     touch(response.trailers);
     if (response.headers != null) {

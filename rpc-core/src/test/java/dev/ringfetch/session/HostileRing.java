@@ -12,14 +12,15 @@ import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.ring.FrameDescriptor;
 
 /** The writing end of a ring without any of its rules: it asks for no credit and checks nothing. */
-final class HostileRing {
+public final class HostileRing {
   private final MemoryRegion region;
   private final int offset;
   private final int slots;
   private final long epoch;
   private long position;
 
-  HostileRing(MemoryRegion region, int offset, int length, long epoch, long position) {
+  /** Creates the end of a ring whose next frame is at this position. */
+  public HostileRing(MemoryRegion region, int offset, int length, long epoch, long position) {
     this.region = region;
     this.offset = offset;
     this.slots = length / SLOT_LENGTH;
@@ -27,22 +28,23 @@ final class HostileRing {
     this.position = position;
   }
 
-  long position() {
+  /** Of the next frame, in slots. */
+  public long position() {
     return position;
   }
 
   /** Goes on from here, over whatever is there. */
-  void position(long position) {
+  public void position(long position) {
     this.position = position;
   }
 
   /** Longest payload that a frame can have. */
-  int maxPayload() {
+  public int maxPayload() {
     return FrameDescriptor.maxPayload(slots);
   }
 
   /** Slots that a frame takes from here, with the padding before it. */
-  int needed(int length) {
+  public int needed(int length) {
     final int untilEnd = untilEnd();
     final int needed = FrameDescriptor.slots(length);
     return needed <= untilEnd ? needed : untilEnd + needed;
@@ -61,7 +63,7 @@ final class HostileRing {
   }
 
   /** Writes a frame as it ought to be written, whatever is in it. */
-  void write(int streamId, int flags, int code, int ack, byte[] payload) {
+  public void write(int streamId, int flags, int code, int ack, byte[] payload) {
     final int needed = FrameDescriptor.slots(payload.length);
     if (needed > untilEnd()) {
       put(0, PAD, 0, ack, null, FrameDescriptor.maxPayload(untilEnd()), untilEnd());
@@ -83,19 +85,19 @@ final class HostileRing {
   }
 
   /** Writes word 0 alone: a frame of this length, right or wrong, whose rest is what is there. */
-  void announce(int length) {
+  public void announce(int length) {
     region.putLongRelease(
         at() + LENGTH_OFFSET, FrameDescriptor.word0(FrameDescriptor.tag(epoch, position), length));
   }
 
   /** Writes the commit word alone, where a frame of so many slots has it. */
-  void commit(int taken) {
+  public void commit(int taken) {
     final int index = at() + Math.max(1, Math.min(taken, untilEnd())) * SLOT_LENGTH;
     region.putLongRelease(index - COMMIT_LENGTH, FrameDescriptor.commitWord(epoch, position));
   }
 
   /** Writes the slot of this many slots ago again, as it was, or as if it were new. */
-  void replay(int slotsAgo, boolean fresh) {
+  public void replay(int slotsAgo, boolean fresh) {
     final byte[] old = new byte[SLOT_LENGTH];
     region.getBytes(
         offset + (int) ((position - slotsAgo) & (slots - 1L)) * SLOT_LENGTH, old, 0, SLOT_LENGTH);

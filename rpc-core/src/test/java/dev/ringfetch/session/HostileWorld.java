@@ -237,8 +237,7 @@ abstract class HostileWorld {
     } else {
       assertTrue(!VIOLATION.equals(end), () -> "ended after " + expected);
     }
-    assertEquals(
-        expected.position(), session().pollPosition(), () -> "position after " + expected);
+    assertEquals(expected.position(), session().pollPosition(), () -> "position after " + expected);
     assertEquals(expected.units(), taken, () -> "units of " + expected);
   }
 

@@ -43,6 +43,22 @@ final class SystemChild implements AutoCloseable {
     return start(List.of(), directory, "server", port);
   }
 
+  /** Starts a server that takes so many sessions, all on one poller. Its first line is the port. */
+  static SystemChild serverOf(Path directory, int maxSessions) throws IOException {
+    return start(List.of(), directory, "server", 0, maxSessions);
+  }
+
+  /** Starts a client that misbehaves. Its first line comes after it has done so once. */
+  static SystemChild hostile(Path directory, int port, HostilePeer.Manner manner)
+      throws IOException {
+    return start(List.of(), directory, "hostile", port, manner.ordinal());
+  }
+
+  /** Starts a process that burns as much of a core as it is told, and does nothing else. */
+  static SystemChild burner(Path directory) throws IOException {
+    return start(List.of(), directory, "burner");
+  }
+
   /** Starts a client with calls under way. Its first line comes when the ring carries them. */
   static SystemChild client(Path directory, int port, int hanging) throws IOException {
     return start(List.of(), directory, "load", port, hanging);
@@ -178,7 +194,9 @@ final class SystemChild implements AutoCloseable {
     final Path directory = Path.of(args[0]);
     final int port = args.length > 2 ? Integer.parseInt(args[2]) : 0;
     switch (args[1]) {
-      case "server" -> serve(directory, port);
+      case "server" -> serve(directory, port, args.length > 3 ? Integer.parseInt(args[3]) : 0);
+      case "hostile" -> HostilePeer.run(directory, port, Integer.parseInt(args[3]));
+      case "burner" -> Burner.run();
       case "load" -> load(directory, port, Integer.parseInt(args[3]));
       case "churn" -> comeAndGo(directory, port);
       case "caller" -> call(directory, port);
@@ -193,15 +211,19 @@ final class SystemChild implements AutoCloseable {
     return RingChannelBuilder.forAddress("localhost", port).usePlaintext().shmDirectory(directory);
   }
 
-  private static BufferedReader input() {
+  static BufferedReader input() {
     return new BufferedReader(new InputStreamReader(System.in, UTF_8));
   }
 
-  private static void serve(Path directory, int port) throws IOException {
+  private static void serve(Path directory, int port, int maxSessions) throws IOException {
     final HashIndex index = new HashIndex();
     final Descriptors descriptors = new Descriptors();
-    final RingServer server =
-        RingServerBuilder.forPort(port).shmDirectory(directory).addService(index).build().start();
+    final RingServerBuilder builder =
+        RingServerBuilder.forPort(port).shmDirectory(directory).addService(index);
+    if (maxSessions > 0) {
+      builder.maxSessions(maxSessions).pollers(1);
+    }
+    final RingServer server = builder.build().start();
     System.out.println(server.getPort());
     final BufferedReader input = input();
     String line;
@@ -294,6 +316,10 @@ final class SystemChild implements AutoCloseable {
       }
       if ("transport".equals(line)) {
         System.out.println(channel.transport());
+        continue;
+      }
+      if (line.startsWith("measure ")) {
+        System.out.println(Latencies.measure(channel, Long.parseLong(line.substring(8))));
         continue;
       }
       final String[] words = line.split(" ", -1); // "call", or "hang <ms> of deadline"
