@@ -16,6 +16,7 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ServerCalls;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
@@ -199,6 +200,38 @@ abstract class StatusContract extends TransportContract {
     // What ends the listener is not awaited: gRPC's executor stops at an Error, and leaves what was
     // queued behind it there.
     assertThrownInHandlerIsUnknown(new AssertionError("secret"));
+  }
+
+  @Test
+  void aHandlerThatRunsOutOfMemoryIsUnknown() throws Exception {
+    assertEndsItsOwnCallOnly(
+        served -> {
+          throw new OutOfMemoryError("secret");
+        });
+  }
+
+  @Test
+  void aHandlerThatRunsOutOfStackIsUnknown() throws Exception {
+    assertEndsItsOwnCallOnly(served -> served.answer(new byte[depth(served, 0)]));
+  }
+
+  private void assertEndsItsOwnCallOnly(Consumer<Served> failing) throws Exception {
+    start(
+        new Served.Handler(
+            served -> {
+              if (served.request().length == 3) {
+                failing.accept(served);
+              }
+              served.answer(Bytes.digest(served.request()));
+            }));
+    for (int i = 0; i < 3; i++) {
+      assertStatus(Status.Code.UNKNOWN, UNKNOWN_TEXT, exchange().send(new byte[3]).await());
+      assertServes();
+    }
+  }
+
+  private static int depth(Served served, int above) {
+    return served.request().length == 0 ? above : 1 + depth(served, above + 1);
   }
 
   @Test

@@ -2,7 +2,6 @@ package dev.ringfetch.rpc;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
@@ -220,18 +219,46 @@ abstract class UserFailureContract extends TransportContract {
   @Test
   void listenerThatThrowsAnError() throws Exception {
     start(Bytes.digesting());
-    final AssertionError thrown = new AssertionError("thrown");
-    final Exchange call =
-        new Exchange(harness.channel()) {
-          @Override
-          void inMessage(byte[] message) {
-            throw thrown;
-          }
-        };
-    final Status status = call.send(new byte[1]).await();
-    assertEquals(Status.Code.CANCELLED, status.getCode());
-    assertInstanceOf(AssertionError.class, status.getCause());
-    assertServes();
+    final List<Error> errors =
+        List.of(
+            new AssertionError("thrown"),
+            new OutOfMemoryError("thrown"),
+            new StackOverflowError("thrown"));
+    for (final Error thrown : errors) {
+      for (final String where : List.of("headers", "message", "close")) {
+        final Exchange call =
+            new Exchange(harness.channel()) {
+              private void fail(String here) {
+                if (here.equals(where)) {
+                  throw thrown;
+                }
+              }
+
+              @Override
+              void inHeaders(Metadata headers) {
+                fail("headers");
+              }
+
+              @Override
+              void inMessage(byte[] message) {
+                fail("message");
+              }
+
+              @Override
+              void inClose(Status status) {
+                fail("close");
+              }
+            };
+        final Status status = call.send(new byte[1]).await();
+        if (where.equals("close")) { // too late to count
+          assertEquals(Status.Code.OK, status.getCode());
+        } else {
+          assertEquals(Status.Code.CANCELLED, status.getCode());
+          assertSame(thrown, status.getCause());
+        }
+        assertServes();
+      }
+    }
   }
 
   @Test

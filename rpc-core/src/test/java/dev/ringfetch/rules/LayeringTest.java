@@ -21,6 +21,9 @@ import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
 import java.lang.invoke.VarHandle;
+import java.time.Clock;
+import java.util.Calendar;
+import java.util.Date;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -40,6 +43,15 @@ final class LayeringTest {
 
   /** The generated messages of the session protocol. */
   private static final String PROTOCOL = "dev.ringfetch.v1";
+
+  /** Agrona's clocks that read the time of day. */
+  private static final Set<String> CLOCKS_OF_THE_DAY =
+      Set.of(
+          "org.agrona.concurrent.SystemEpochClock",
+          "org.agrona.concurrent.SystemEpochNanoClock",
+          "org.agrona.concurrent.SystemEpochMicroClock",
+          "org.agrona.concurrent.OffsetEpochNanoClock",
+          "org.agrona.concurrent.HighResolutionClock");
 
   /** Leaves out what protoc writes: it comes to this module's class path from others. */
   static final class NoGeneratedCode implements ImportOption {
@@ -129,6 +141,14 @@ final class LayeringTest {
           .because("what needs a VarHandle needs an order, also where this machine has it anyway");
 
   @ArchTest
+  static final ArchRule nobodyAsksTheWallClock =
+      noClasses()
+          .should()
+          .accessTargetWhere(
+              DescribedPredicate.describe("the time of day", LayeringTest::isWallClock))
+          .because("it jumps: deadlines and pauses are measured with System.nanoTime");
+
+  @ArchTest
   static final ArchRule hotLayersDoNotStream =
       noClasses()
           .that()
@@ -190,6 +210,29 @@ final class LayeringTest {
         access ->
             access.getTargetOwner().isEquivalentTo(owner)
                 && access.getTarget().getName().equals(method));
+  }
+
+  /** A call, constructor or method reference that yields what the wall clock says. */
+  private static boolean isWallClock(JavaAccess<?> access) {
+    final JavaClass owner = access.getTargetOwner();
+    final String name = access.getTarget().getName();
+    if (owner.isEquivalentTo(System.class)) {
+      return name.equals("currentTimeMillis");
+    }
+    if (owner.isEquivalentTo(Clock.class)) {
+      return name.startsWith("system") || name.startsWith("tick");
+    }
+    if (owner.getPackageName().equals("java.time")
+        || owner.getPackageName().startsWith("java.time.")) {
+      return name.equals("now");
+    }
+    if (owner.isEquivalentTo(Date.class)) {
+      return name.equals("<init>");
+    }
+    if (owner.isAssignableTo(Calendar.class)) {
+      return name.equals("getInstance") || name.equals("<init>");
+    }
+    return CLOCKS_OF_THE_DAY.contains(owner.getFullName());
   }
 
   private static ArchCondition<JavaClass> haveNothingButStaticMembers() {

@@ -38,6 +38,9 @@ final class SessionSteps {
   /** Runs whenever somebody looks at the clock: what the others do while a thread polls. */
   Runnable onClock = () -> {};
 
+  /** What the server does first with a request. */
+  Runnable onRequest = () -> {};
+
   private final Runnable drain;
 
   private long nowNs = START_NS;
@@ -110,7 +113,10 @@ final class SessionSteps {
             geometry,
             serverPoller,
             context,
-            (session, stream) -> requests.add(new ServerCall(stream)),
+            (session, stream) -> {
+              onRequest.run();
+              requests.add(new ServerCall(stream));
+            },
             (session, reason) -> serverEnds.add(reason));
     clientPoller.add(client);
     serverPoller.add(server);

@@ -7,6 +7,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
+import java.nio.file.FileSystemException;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -123,6 +124,9 @@ final class SessionFile implements AutoCloseable {
               Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS));
     } catch (NoSuchFileException e) {
       throw new IOException("the offer is taken or withdrawn: there is no " + path, e);
+    } catch (FileSystemException e) {
+      // Not the file: each attempt has another one, and would be logged as another reason.
+      throw new IOException("cannot open the memory on offer: " + Reason.of(e), e);
     }
     boolean verified = false;
     try {

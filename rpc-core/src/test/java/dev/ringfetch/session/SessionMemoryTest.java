@@ -1,0 +1,98 @@
+package dev.ringfetch.session;
+
+import static dev.ringfetch.session.SessionSteps.bytes;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.ringfetch.fabric.HeapRegion;
+import dev.ringfetch.ring.ArenaDescriptor;
+import dev.ringfetch.session.ClientStream.Outcome;
+import dev.ringfetch.session.SessionSteps.Call;
+import dev.ringfetch.session.SessionSteps.Sizes;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A heap that is used up while sessions are served: no token is kept, and every call ends. */
+@Timeout(60)
+class SessionMemoryTest {
+  private final StarvedRegion region =
+      new StarvedRegion(ArenaDescriptor.length(Sizes.ROOMY.ringLength(), Sizes.ROOMY.ringLength()));
+  private final SessionSteps steps = new SessionSteps(Sizes.ROOMY, region);
+
+  /** To verify memory allocates; there is nothing to be had for some times. */
+  private static final class StarvedRegion extends HeapRegion {
+    int starved;
+
+    StarvedRegion(int length) {
+      super(length);
+    }
+
+    @Override
+    public void verify() {
+      if (starved > 0) {
+        starved--;
+        throw new OutOfMemoryError("of the test");
+      }
+      super.verify();
+    }
+  }
+
+  /** However often in a row: what cannot be done is done again until it can. */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7, 8, 16, 32})
+  void everyCallEndsAndIsTold(int starved) {
+    final Call answered = steps.send(bytes(3, 1));
+    steps.answerAll();
+    assertEquals(Outcome.ANSWERED, answered.outcome);
+    final Call call = steps.send(bytes(3, 1));
+    region.starved = starved;
+    steps.answerAll();
+    assertEquals(0, region.starved, "was it met at all?");
+    assertTrue(call.isOver(), "the call has no end");
+    assertEquals(steps.client.hasEnded() ? 1 : 0, steps.clientEnds.size());
+    assertEquals(steps.server.hasEnded() ? 1 : 0, steps.serverEnds.size());
+    assertEquals(steps.client.hasEnded(), steps.server.hasEnded());
+    assertFree(steps.client);
+    assertFree(steps.server);
+  }
+
+  /** Nobody has the call, so nobody would answer it. */
+  @Test
+  void aRequestThatCannotBeTakenEndsTheSession() {
+    steps.onRequest =
+        () -> {
+          throw new OutOfMemoryError("of the test");
+        };
+    final Call call = steps.send(bytes(3, 1));
+    steps.settle();
+    assertEquals(Outcome.SESSION_ENDED, call.outcome);
+    assertEquals(1, steps.serverEnds.size(), "told once");
+    assertEquals(1, steps.clientEnds.size(), "told once");
+    assertFree(steps.server);
+  }
+
+  /** A handler's thread meets it as it answers; the poller does the rest. */
+  @Test
+  void anAnswerMeetsIt() {
+    final Call call = steps.send(bytes(3, 1));
+    steps.settle();
+    region.starved = 5;
+    steps.request().echo();
+    assertFree(steps.server);
+    steps.settle();
+    if (call.outcome == Outcome.ANSWERED) {
+      assertArrayEquals(bytes(3, 2), call.response);
+    } else {
+      assertEquals(Outcome.SESSION_ENDED, call.outcome);
+    }
+  }
+
+  private static void assertFree(Session session) {
+    assertTrue(session.tryAcquire(), "the token was kept");
+    assertFalse(session.releaseAndTell() && !session.hasEnded());
+  }
+}
