@@ -158,9 +158,9 @@ public final class Poller implements Runnable, AutoCloseable {
       runTasks();
       endSessions("closed");
     } catch (IOException | RuntimeException | Error e) {
+      endSessions("poller failed: " + e); // first: what it failed of may fail the log
       System.getLogger(Poller.class.getName())
-          .log(System.Logger.Level.ERROR, "poller failed, its sessions end", e);
-      endSessions("poller failed: " + e);
+          .log(System.Logger.Level.ERROR, "poller failed, its sessions have ended", e);
     } finally {
       doorbell.close();
       closed = true;
