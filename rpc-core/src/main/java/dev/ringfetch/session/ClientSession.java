@@ -69,12 +69,12 @@ public final class ClientSession extends Session {
     return stream;
   }
 
-  /** Highest index that was ever used. */
-  int lastUsed() {
-    return Math.min(unused.get(), streams.length()) - 1;
+  /** Highest index of a stream; the lowest is 1. */
+  int lastIndex() {
+    return maxStreams;
   }
 
-  /** The stream of an index that was used; null for a moment before its first call. */
+  /** The stream of an index; null before its first call. */
   ClientStream stream(int index) {
     return streams.get(index);
   }
@@ -373,8 +373,7 @@ public final class ClientSession extends Session {
   @Override
   void onEnd() {
     pending = 0;
-    final int last = lastUsed();
-    for (int index = 1; index <= last; index++) {
+    for (int index = 1; index <= maxStreams; index++) {
       final ClientStream stream = stream(index);
       if (stream != null && stream.state != State.IDLE && stream.state != State.DONE) {
         deadlines.remove(stream);

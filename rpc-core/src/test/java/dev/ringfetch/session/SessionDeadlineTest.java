@@ -175,6 +175,30 @@ class SessionDeadlineTest {
     assertEquals(Doorbell.FOREVER, steps.fabric.serverDoorbell().lastTimeoutNs());
   }
 
+  /** Only what comes before the time for which it sleeps wakes a sleeper. */
+  @Test
+  void sleeperIsWokenForAnEarlierDeadline() {
+    assertEquals(Doorbell.FOREVER, steps.clientPoller.beginSleep(true));
+    int wakeups = steps.fabric.clientDoorbell().wakeups();
+    steps.send(bytes(1, 1));
+    assertEquals(wakeups, steps.fabric.clientDoorbell().wakeups(), "no deadline");
+    steps.send(bytes(1, 1), 5000);
+    assertEquals(wakeups + 1, steps.fabric.clientDoorbell().wakeups());
+    steps.clientPoller.endSleep();
+    assertEquals(5000, steps.clientPoller.beginSleep(true));
+    steps.send(bytes(1, 1), 6000);
+    steps.send(bytes(1, 1), 5000);
+    assertEquals(wakeups + 1, steps.fabric.clientDoorbell().wakeups(), "awake in time anyway");
+    steps.send(bytes(1, 1), 4999);
+    assertEquals(wakeups + 2, steps.fabric.clientDoorbell().wakeups());
+    steps.clientPoller.endSleep();
+    assertEquals(4999, steps.clientPoller.beginSleep(true));
+    steps.advance(6000);
+    steps.clientPoller.endSleep();
+    assertEquals(0, steps.clientPoller.beginSleep(true), "late: it is not put off");
+    steps.clientPoller.endSleep();
+  }
+
   /** One poller, two sessions: the deadline of the quiet one is kept while the other is busy. */
   @Test
   void busySessionDoesNotHoldUpTheDeadlinesOfAQuietOne() throws Exception {

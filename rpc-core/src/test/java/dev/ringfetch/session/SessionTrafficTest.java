@@ -89,6 +89,20 @@ class SessionTrafficTest {
   }
 
   @Test
+  void sideThatPollsAgainIsNotRung() {
+    start(SIXTEEN_SLOTS);
+    steps.send(bytes(1, 1)); // leaves armed
+    assertTrue(steps.client.tryAcquire());
+    steps.client.disarm();
+    final int rings = serverRings();
+    steps.server.service(false);
+    steps.request().echo();
+    assertEquals(rings, serverRings());
+    assertTrue(steps.client.work(true) > 0);
+    steps.client.releaseAndTell();
+  }
+
+  @Test
   void creditRingsNobodyWhoHasEnough() {
     start(SIXTEEN_SLOTS);
     for (int i = 0; i < 4; i++) {

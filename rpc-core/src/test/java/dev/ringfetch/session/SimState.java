@@ -90,7 +90,7 @@ enum SimState {
   }
 
   private static void addStreams(ClientSession session, Set<SimState> states) {
-    for (int index = 1; index <= session.lastUsed(); index++) {
+    for (int index = 1; index <= session.lastIndex(); index++) {
       final ClientStream stream = session.stream(index);
       if (stream != null) {
         switch (stream.state) {

@@ -1,0 +1,190 @@
+package dev.ringfetch.session;
+
+import static dev.ringfetch.session.SessionSteps.bytes;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.ringfetch.fabric.Doorbell;
+import dev.ringfetch.fabric.HeapDoorbell;
+import dev.ringfetch.session.SessionSteps.Call;
+import dev.ringfetch.session.SessionSteps.Sizes;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** When a poller sleeps, what wakes it, and for how long it looks at a session in vain. */
+@Timeout(60)
+class PollerTest {
+  private static final long SPIN_NS = 50_000;
+  private static final long DOORBELL_INTERVAL_NS = 20_000;
+
+  private final SessionSteps steps = new SessionSteps(Sizes.ROOMY, SPIN_NS);
+  private final Poller poller = steps.clientPoller;
+  private final HeapDoorbell doorbell = steps.fabric.clientDoorbell();
+  private final List<String> done = new ArrayList<>();
+
+  private void comeToRest() {
+    for (int i = 0; i < 3; i++) {
+      steps.advance(SPIN_NS);
+      steps.settle();
+    }
+    assertTrue(poller.isIdle());
+  }
+
+  /** What is asked of a poller that is awake is found by it; one that sleeps is woken. */
+  private void assertWakesASleeperOnly(Runnable asks) throws IOException {
+    int wakeups = doorbell.wakeups();
+    asks.run();
+    assertEquals(wakeups, doorbell.wakeups(), "awake");
+    poller.doWork();
+    comeToRest();
+    poller.beginSleep(true);
+    asks.run();
+    assertEquals(wakeups + 1, doorbell.wakeups(), "asleep");
+    poller.endSleep();
+    assertEquals(Poller.AWAKE, poller.beginSleep(true), "there is work");
+    poller.endSleep();
+    poller.doWork();
+    comeToRest();
+    assertEquals(Doorbell.FOREVER, poller.beginSleep(true));
+    poller.endSleep();
+  }
+
+  @Test
+  void taskWakesASleeper() throws IOException {
+    assertWakesASleeperOnly(() -> poller.execute(() -> done.add("task")));
+    assertEquals(List.of("task", "task"), done);
+  }
+
+  @Test
+  void sessionThatComesOrGoesWakesASleeper() throws IOException {
+    assertWakesASleeperOnly(() -> poller.remove(steps.client));
+  }
+
+  @Test
+  void sessionThatIsToBePolledWakesASleeper() throws IOException {
+    assertWakesASleeperOnly(() -> poller.activateLater(steps.client));
+  }
+
+  @Test
+  void nestedSleepLeavesTasksForLater() throws IOException {
+    comeToRest();
+    poller.execute(() -> done.add("task"));
+    assertEquals(Doorbell.FOREVER, poller.beginSleep(false));
+    poller.endSleep();
+    poller.serveNested();
+    assertEquals(List.of(), done);
+    poller.doWork();
+    assertEquals(List.of("task"), done);
+  }
+
+  /** An interrupt is for the callback that got it, or for a task that waits. */
+  @Test
+  void interruptKeepsNobodyAwake() {
+    comeToRest();
+    Thread.currentThread().interrupt();
+    poller.beginSleep(false);
+    poller.endSleep();
+    assertTrue(Thread.currentThread().isInterrupted(), "the task's that waits");
+    poller.beginSleep(true);
+    poller.endSleep();
+    assertFalse(Thread.interrupted());
+  }
+
+  @Test
+  void sleeperIsNotWokenForWhatIsNotEarlier() {
+    comeToRest();
+    int wakeups = doorbell.wakeups();
+    poller.beginSleep(true);
+    poller.wakeupBefore(Stream.NO_DEADLINE);
+    assertEquals(wakeups, doorbell.wakeups());
+    poller.wakeupBefore(Stream.NO_DEADLINE - 1);
+    assertEquals(wakeups + 1, doorbell.wakeups());
+    poller.endSleep();
+    poller.wakeupBefore(Long.MIN_VALUE + 1);
+    assertEquals(wakeups + 1, doorbell.wakeups(), "awake: it looks before it sleeps");
+  }
+
+  @Test
+  void sessionIsPolledForAWhileAfterItsLastWork() throws IOException {
+    Call call = steps.send(bytes(8, 1));
+    comeToRest();
+    steps.request().echo();
+    doorbell.poll(); // rung awake
+    assertTrue(poller.doWork() > 0);
+    assertTrue(call.isOver());
+    steps.advance(SPIN_NS - 1);
+    poller.doWork();
+    assertFalse(poller.isIdle());
+    steps.advance(1);
+    assertTrue(poller.doWork() > 0, "it may have told something on its way");
+    assertTrue(poller.isIdle());
+  }
+
+  /** The holder serves it, or the doorbell brings it back. */
+  @Test
+  void sessionThatAnotherThreadHoldsIsLeftToIt() throws IOException {
+    steps.send(bytes(8, 1));
+    poller.activate(steps.client);
+    assertTrue(steps.client.tryAcquire());
+    poller.doWork();
+    assertTrue(poller.isIdle());
+    steps.client.releaseAndTell();
+    poller.doWork();
+    assertFalse(poller.isIdle(), "it was missed");
+  }
+
+  @Test
+  void doorbellIsLookedAtNowAndThenWhileSessionsAreBusy() throws IOException {
+    comeToRest();
+    poller.activate(steps.client);
+    poller.doWork(); // looks at it
+    steps.fabric.server().ringDoorbell();
+    assertTrue(steps.fabric.client().ringPending());
+    steps.advance(DOORBELL_INTERVAL_NS - 1);
+    poller.doWork();
+    assertTrue(steps.fabric.client().ringPending(), "a system call for every round");
+    steps.advance(1);
+    poller.doWork();
+    assertFalse(steps.fabric.client().ringPending());
+  }
+
+  @Test
+  void sessionIsInThePolledSetOnce() throws IOException {
+    comeToRest();
+    poller.activate(steps.client);
+    poller.activate(steps.client);
+    poller.activateLater(steps.client);
+    poller.doWork();
+    steps.advance(SPIN_NS);
+    poller.doWork();
+    assertTrue(poller.isIdle());
+  }
+
+  /** Nobody else would do it. */
+  @Test
+  void whatIsAskedOfAPollerThatHasEndedIsDoneAtOnce() {
+    poller.close();
+    poller.run();
+    assertEquals(List.of("closed"), steps.clientEnds);
+    poller.execute(() -> done.add("task"));
+    assertEquals(List.of("task"), done);
+    SessionSteps other = new SessionSteps(Sizes.ROOMY);
+    poller.activate(other.client);
+    poller.remove(other.client);
+    assertTrue(poller.isIdle());
+  }
+
+  @Test
+  void taskOfAPollerThatHasNotBegunWaits() {
+    Poller idle = new Poller(new HeapDoorbell(), new SessionContext());
+    idle.execute(() -> done.add("task"));
+    assertEquals(List.of(), done);
+    idle.close();
+    idle.run();
+    assertEquals(List.of("task"), done);
+  }
+}
