@@ -145,7 +145,7 @@ public final class PendingCallStress {
       expect = ACCEPTABLE,
       desc = "The cancel counted.")
   @Outcome(id = "2, 1, 1", expect = ACCEPTABLE, desc = "The answer counted.")
-  @Outcome(expect = FORBIDDEN, desc = "Told wrongly, or the stream is lost, or free twice.")
+  @Outcome(expect = FORBIDDEN, desc = "Told wrongly, or the stream is lost, free twice, or no good.")
   @State
   public static class CancelOrAnswer extends SessionSides {
     private static final int CANCELLED = 1;
@@ -158,7 +158,7 @@ public final class PendingCallStress {
     /** The answer is in the ring. */
     public CancelOrAnswer() {
       super(SMALL_RING_LENGTH, 1);
-      stream = prepare(1, this::onClosed);
+      stream = fill(client.open(), 1, this::onClosed);
       client.send(stream);
       serverPolls();
       respond();
@@ -189,17 +189,26 @@ public final class PendingCallStress {
       clientPolls();
     }
 
-    /** What counted, how often it was told, and how many streams there are. */
+    /** What counted, how often it was told, and whether the stream serves one more call. */
     @Arbiter
     public void after(III_Result r) {
+      settle();
+      r.r1 = end.get();
+      r.r2 = told.get();
+      final ClientStream next = client.open();
+      if (next == null || client.open() != null) {
+        return;
+      }
+      client.send(fill(next, 1, (session, closed, outcome) -> r.r3++));
+      serverPolls();
+      respond();
+      settle();
+    }
+
+    private void settle() {
       for (int round = 0; round < ROUNDS; round++) {
         serverPolls();
         clientPolls();
-      }
-      r.r1 = end.get();
-      r.r2 = told.get();
-      while (client.open() != null) {
-        r.r3++;
       }
     }
   }

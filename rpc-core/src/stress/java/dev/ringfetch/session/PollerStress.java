@@ -4,6 +4,7 @@ import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
 import dev.ringfetch.fabric.Doorbell;
+import java.util.concurrent.ThreadLocalRandom;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.JCStressTest;
 import org.openjdk.jcstress.annotations.Outcome;
@@ -26,14 +27,24 @@ public final class PollerStress {
   abstract static class Sleeper implements Doorbell {
     private static final long TIMEOUT_NS = 30_000_000_000L;
 
+    private static final int MAX_DELAY = 8;
+
     final Poller poller = new Poller(this, Sessions.CONTEXT);
     int outcome = -1;
 
+    private final int delay = ThreadLocalRandom.current().nextInt(MAX_DELAY);
     private volatile boolean woken;
     private volatile boolean over;
 
     /** True when the sleeper does not need to be woken any more. */
     abstract boolean isFound(long timeoutNs);
+
+    /** Lets the poller come closer to its sleep, or less close. */
+    final void comeLate() {
+      for (int left = delay; left > 0; left--) {
+        Thread.onSpinWait();
+      }
+    }
 
     /** Ends the other actor's part. */
     final void over() {
@@ -93,6 +104,7 @@ public final class PollerStress {
     /** Has work. */
     @Actor
     public void other() {
+      comeLate();
       poller.execute(() -> run++);
       over();
     }
@@ -123,6 +135,7 @@ public final class PollerStress {
     /** Has work. */
     @Actor
     public void other() {
+      comeLate();
       poller.activateLater(session);
       over();
     }
@@ -153,6 +166,7 @@ public final class PollerStress {
     /** Has work. */
     @Actor
     public void other() {
+      comeLate();
       poller.add(session);
       over();
     }
@@ -191,6 +205,7 @@ public final class PollerStress {
     /** Waits for the token as nobody else does: it must have it. */
     @Actor
     public void other() {
+      comeLate();
       while (!session.tryAcquire()) {
         Thread.onSpinWait();
       }

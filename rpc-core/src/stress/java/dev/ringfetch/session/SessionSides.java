@@ -71,9 +71,8 @@ class SessionSides {
             });
   }
 
-  /** Opens a call whose request takes this many slots. */
-  final ClientStream prepare(int slots, ClientStream.Listener listener) {
-    final ClientStream stream = client.open();
+  /** Fills a call's stream with a request that takes this many slots. */
+  static ClientStream fill(ClientStream stream, int slots, ClientStream.Listener listener) {
     stream.outbound().addBytes(REQUEST, 0, FrameDescriptor.maxPayload(slots));
     stream.prepare(listener, UNIT, 1, Stream.NO_DEADLINE, LARGE_RING_LENGTH);
     return stream;
@@ -81,7 +80,8 @@ class SessionSides {
 
   /** Opens a call that is recycled when it is answered. */
   final ClientStream prepare(int slots) {
-    return prepare(
+    return fill(
+        client.open(),
         slots,
         (session, stream, outcome) -> {
           told.incrementAndGet();

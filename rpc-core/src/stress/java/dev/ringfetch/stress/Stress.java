@@ -89,12 +89,12 @@ public final class Stress {
       String said = "ok";
       if (result == null || result.status() != Status.NORMAL || result.getTotalCount() == 0) {
         broken++;
-        said = "DID NOT RUN";
+        said = result == null ? "DID NOT RUN" : result.status().name();
       } else if (!result.grading().isPassed) {
         forbidden++;
         said = "FORBIDDEN";
       }
-      System.out.printf("%-11s %s %s%n", said, test, result == null ? "" : outcomes(result));
+      System.out.printf("%-13s %s %s%n", said, test, result == null ? "" : outcomes(result));
     }
     if (broken > 0 || tests.isEmpty()) {
       System.out.printf("stress: %d of %d tests did not run%n", broken, tests.size());

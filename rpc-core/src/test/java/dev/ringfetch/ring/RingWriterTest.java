@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.ArgumentMatchers.anyInt;
+import static org.mockito.ArgumentMatchers.anyLong;
 import static org.mockito.ArgumentMatchers.eq;
 import static org.mockito.Mockito.clearInvocations;
 import static org.mockito.Mockito.inOrder;
@@ -83,6 +84,38 @@ class RingWriterTest {
     order.verify(region).putLongRelease(frame(0), word0(START, 80));
     verifyNoMoreInteractions(region);
     assertEquals(START + 2, writer.position());
+  }
+
+  /** What gives the room is loaded, with acquire, before anything is stored there. */
+  @Test
+  void creditIsLoadedBeforeTheFrameIsStored() {
+    write(8);
+    line(START + 1);
+    clearInvocations(region);
+
+    assertEquals(RingWriter.WRITTEN, write(1));
+
+    InOrder order = inOrder(region);
+    order.verify(region).getLongAcquire(ControlDescriptor.CONSUMED_OFFSET);
+    order.verify(region).putLong(eq(frame(0) + 8), anyLong());
+    order.verify(region).putLong(eq(frame(0) + 16), anyLong());
+    order.verify(region).putBytes(eq(frame(0) + 24), any(), anyInt(), anyInt());
+    order.verify(region).putLongRelease(frame(1) - 8, FrameDescriptor.commitWord(EPOCH, START + 8));
+    order.verify(region).putLongRelease(eq(frame(0)), anyLong());
+    verifyNoMoreInteractions(region);
+  }
+
+  @Test
+  void framesArePublishedWhenAllAreStored() {
+    write(1);
+    write(2);
+    writer.publish();
+
+    InOrder order = inOrder(region, queuePair);
+    order.verify(region).putLongRelease(frame(0), word0(START, FrameDescriptor.maxPayload(1)));
+    order.verify(region).putLongRelease(frame(1), word0(START + 1, FrameDescriptor.maxPayload(2)));
+    order.verify(queuePair).write(frame(0), 3 * SLOT);
+    order.verifyNoMoreInteractions();
   }
 
   @Test
