@@ -17,7 +17,7 @@ public final class CallFuzz {
       return;
     }
     executions++;
-    final int flags = program[1] & 0xFF | (program[2] & 0xFF) << 8;
+    final int flags = (program[1] & 0xFF) | (program[2] & 0xFF) << 8;
     final byte[] unit = new byte[program.length - 4];
     System.arraycopy(program, 4, unit, 0, unit.length);
     try {

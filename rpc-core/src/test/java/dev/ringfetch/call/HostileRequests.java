@@ -79,11 +79,11 @@ final class HostileRequests {
   }
 
   void read(int anyFlags, int code, byte[] unit) {
-    int flags = PREFIX | SUFFIX | anyFlags & (MESSAGE | DEADLINE | METADATA | NAMED);
+    int flags = PREFIX | SUFFIX | (anyFlags & (MESSAGE | DEADLINE | METADATA | NAMED));
     if (unit.length < Long.BYTES) {
       flags &= ~DEADLINE; // its session would end
     }
-    generation = generation + 1 & 0x7FFF;
+    generation = (generation + 1) & 0x7FFF;
     final int id = generation << 16 | 1;
     steps.frame(id, flags, code & 1, unit);
     steps.runTasks();
@@ -91,9 +91,10 @@ final class HostileRequests {
     steps.runTasks();
     assertFalse(steps.session.hasEnded(), steps.session.endReason());
     final Frame last = frames.get(frames.size() - 1);
-    for (final Frame frame : frames) {
-      assertEquals(id, frame.id(), "an answer to another");
-      assertEquals(frame == last, (frame.flags() & FrameDescriptor.PARTIAL) == 0);
+    for (int i = 0; i < frames.size(); i++) {
+      assertEquals(id, frames.get(i).id(), "an answer to another");
+      final boolean more = (frames.get(i).flags() & FrameDescriptor.PARTIAL) != 0;
+      assertEquals(i < frames.size() - 1, more, "frames of one answer");
     }
     final int first = frames.get(0).flags();
     assertTrue((first & (SUFFIX | FrameDescriptor.CLOSE)) != 0, "flags=" + first);

@@ -18,15 +18,15 @@ final class FuzzInput {
   }
 
   int nextShort() {
-    return next() | next() << 8;
+    return next() | (next() << 8);
   }
 
   int nextInt() {
-    return nextShort() | nextShort() << 16;
+    return nextShort() | (nextShort() << 16);
   }
 
   long nextLong() {
-    return (nextInt() & 0xFFFF_FFFFL) | (long) nextInt() << 32;
+    return (nextInt() & 0xFFFF_FFFFL) | ((long) nextInt() << 32);
   }
 
   int next(int limit) {

@@ -102,16 +102,16 @@ final class HostileClientWorld extends HostileWorld {
   }
 
   private int nextId(int index) {
-    lastIds[index] = (lastIds[index] & ~0xFFFF) + 0x10000 | index;
+    lastIds[index] = ((lastIds[index] & ~0xFFFF) + 0x10000) | index;
     return lastIds[index];
   }
 
   private int id() {
     return switch (input.next(6)) {
       case 0 -> input.nextInt();
-      case 1 -> index() | input.next(4) << 16;
+      case 1 -> index() | (input.next(4) << 16);
       case 2 -> begun;
-      case 3 -> geometry.maxStreams() + 1 | input.next() << 16;
+      case 3 -> (geometry.maxStreams() + 1) | (input.next() << 16);
       case 4 -> nextId(index());
       default -> lastIds[index()];
     };
@@ -212,7 +212,7 @@ final class HostileClientWorld extends HostileWorld {
     assertTrue(rules.abandoned() <= maxRunning, () -> "abandoned=" + rules.abandoned());
     assertTrue(rules.held() <= context.maxHeldLength(), () -> "held=" + rules.held());
     assertTrue(rules.held() >= 0, () -> "held=" + rules.held());
-    assertEquals(rules.inTable(), rules.live(), "live");
+    assertTrue(rules.inTable() <= maxStreams, () -> "in the table=" + rules.inTable());
     // A DRAIN, and by one an index: what is one too many ends the session.
     final int backlog = session.outbox.length();
     assertTrue(backlog <= 2 * (maxStreams + 2) + 64, () -> "backlog=" + backlog);
@@ -239,7 +239,6 @@ final class HostileClientWorld extends HostileWorld {
     running.forEach(session::release); // what was committed when the session ended
     assertEquals(1, ends.size(), "ends told");
     assertTrue(fabric.server().isClosed(), "the connection is closed");
-    assertEquals(0, rules.live(), "live");
     assertEquals(0, rules.inTable(), "in the table");
     assertEquals(0, rules.abandoned(), "abandoned");
     assertEquals(0, rules.held(), "held");

@@ -113,7 +113,7 @@ final class HostileServerWorld extends HostileWorld {
     return switch (input.next(5)) {
       case 0 -> input.nextInt();
       case 1 -> 0;
-      case 2 -> 1 + input.next(geometry.maxStreams() + 1) | input.next(4) << 16;
+      case 2 -> (1 + input.next(geometry.maxStreams() + 1)) | (input.next(4) << 16);
       default -> awaited();
     };
   }

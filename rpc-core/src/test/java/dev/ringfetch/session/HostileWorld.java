@@ -298,7 +298,7 @@ abstract class HostileWorld {
   final int flags() {
     return switch (input.next(8)) {
       case 0 -> input.nextShort();
-      case 1 -> SessionSteps.UNIT ^ 1 << input.next(16);
+      case 1 -> SessionSteps.UNIT ^ (1 << input.next(16));
       case 2 -> FrameDescriptor.CONTINUATION;
       case 3 -> FrameDescriptor.CONTINUATION | FrameDescriptor.PARTIAL;
       case 4 -> FrameDescriptor.CLOSE;

@@ -23,7 +23,6 @@ final class RequestRules extends FrameRules {
   private static final VarHandle CLOSED = field(ServerSession.class, "closedIds", int[].class);
   private static final VarHandle ABANDONED = field(ServerSession.class, "abandoned", int.class);
   private static final VarHandle HELD = field(ServerSession.class, "heldLength", long.class);
-  private static final VarHandle LIVE = field(ServerSession.class, "live", int.class);
 
   private final ServerSession session;
   private final int maxStreams;
@@ -58,11 +57,6 @@ final class RequestRules extends FrameRules {
   /** Bytes that the session counts as held. */
   long held() {
     return (long) HELD.get(session);
-  }
-
-  /** Calls that the session counts as open. */
-  int live() {
-    return (int) LIVE.get(session);
   }
 
   /** Calls that are in the session's table. */

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Timeout;
 /** The fuzz targets on random programs: what the fuzzer has found is replayed elsewhere. */
 @Timeout(120)
 class SessionFuzzTest {
-  private static final int PROGRAMS = Integer.getInteger("ringfetch.programs", 20_000);
+  private static final int PROGRAMS = Integer.getInteger("ringfetch.programs", 5_000);
 
   private static void run(Consumer<byte[]> target) {
     final long first = Long.getLong("ringfetch.seed", System.nanoTime());

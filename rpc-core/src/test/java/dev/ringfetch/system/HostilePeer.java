@@ -33,6 +33,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.ServiceLoader;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** A client that opens sessions by the rules and then keeps none. It never rests. */
 final class HostilePeer {
@@ -67,9 +68,9 @@ final class HostilePeer {
   private final Random random;
   private int number;
   private boolean told;
-  private volatile long sessions; // written by the one thread
-  private volatile long refusals;
-  private volatile long frames;
+  private final AtomicLong sessions = new AtomicLong();
+  private final AtomicLong refusals = new AtomicLong();
+  private final AtomicLong frames = new AtomicLong();
 
   HostilePeer(Path directory, int port, Manner manner, long seed) throws IOException {
     this.manner = manner;
@@ -86,16 +87,16 @@ final class HostilePeer {
   }
 
   /** Misbehaves until the input ends; says once that it does, and how far it is when asked. */
-  static void run(Path directory, int port, int manner) throws IOException {
+  static void run(Path directory, int port, Manner manner) throws IOException {
     final long seed = Long.getLong("ringfetch.seed", System.nanoTime());
-    final HostilePeer peer = new HostilePeer(directory, port, Manner.values()[manner], seed);
+    final HostilePeer peer = new HostilePeer(directory, port, manner, seed);
     final Thread thread =
         new Thread(
             () -> {
               try {
                 while (true) {
                   peer.turn();
-                  if (peer.sessions > 0 && !peer.told) {
+                  if (peer.sessions.get() > 0 && !peer.told) {
                     peer.told = true;
                     System.out.println("hostile seed=" + seed);
                   }
@@ -125,10 +126,10 @@ final class HostilePeer {
     try {
       session = HostileSession.open(channel, fabric, doorbell, directory);
     } catch (IOException e) {
-      refusals++;
+      refusals.incrementAndGet();
       return;
     }
-    sessions++;
+    sessions.incrementAndGet();
     try (session) {
       final long startNs = System.nanoTime();
       switch (manner) {
@@ -185,8 +186,8 @@ final class HostilePeer {
     final int ack = (int) session.answer.getResponsePosition();
     final int method = session.answer.getMethodsList().indexOf("ringfetch.index.v1.Index/Get");
     awaitRoom(session, payload.length);
-    session.ring.write(generation << 16 | index, UNIT, method, ack, payload);
-    frames++;
+    session.ring.write((generation << 16) | index, UNIT, method, ack, payload);
+    frames.incrementAndGet();
     session.queuePair.ringDoorbell();
   }
 
@@ -194,7 +195,7 @@ final class HostilePeer {
     final byte[] payload = new byte[length];
     random.nextBytes(payload);
     session.ring.write(id, flags, code, ack, payload);
-    frames++;
+    frames.incrementAndGet();
     session.queuePair.ringDoorbell();
   }
 
@@ -275,7 +276,7 @@ final class HostilePeer {
                   }
                 }
                 final int at = ArenaDescriptor.REQUEST_RING_OFFSET + 8 * own.nextInt(ring / 64);
-                memory.putLong(at, memory.getLong(at) ^ 1L << own.nextInt(64));
+                memory.putLong(at, memory.getLong(at) ^ (1L << own.nextInt(64)));
               }
             },
             "changer");
@@ -300,10 +301,10 @@ final class HostilePeer {
     try {
       while (held.size() < 2_000) {
         held.add(HostileSession.open(channel, fabric, doorbell, directory));
-        sessions++;
+        sessions.incrementAndGet();
       }
     } catch (IOException e) {
-      refusals++;
+      refusals.incrementAndGet();
     }
     for (final HostileSession session : held) {
       session.close();
@@ -320,7 +321,7 @@ final class HostilePeer {
       socket.connect(UnixDomainSocketAddress.of(session.bell));
       socket.write(ByteBuffer.wrap(rubbish));
     } catch (IOException e) {
-      refusals++; // there are as many strangers at that socket as it takes
+      refusals.incrementAndGet(); // there are as many strangers at that socket as it takes
     }
   }
 }

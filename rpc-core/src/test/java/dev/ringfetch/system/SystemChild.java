@@ -8,6 +8,7 @@ import dev.ringfetch.rpc.RingChannel;
 import dev.ringfetch.rpc.RingChannelBuilder;
 import dev.ringfetch.rpc.RingServer;
 import dev.ringfetch.rpc.RingServerBuilder;
+import dev.ringfetch.system.HostilePeer.Manner;
 import io.grpc.StatusRuntimeException;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -49,9 +50,8 @@ final class SystemChild implements AutoCloseable {
   }
 
   /** Starts a client that misbehaves. Its first line comes after it has done so once. */
-  static SystemChild hostile(Path directory, int port, HostilePeer.Manner manner)
-      throws IOException {
-    return start(List.of(), directory, "hostile", port, manner.ordinal());
+  static SystemChild hostile(Path directory, int port, Manner manner) throws IOException {
+    return start(List.of(), directory, "hostile", port, manner);
   }
 
   /** Starts a process that burns as much of a core as it is told, and does nothing else. */
@@ -109,11 +109,11 @@ final class SystemChild implements AutoCloseable {
     return prefix;
   }
 
-  private static SystemChild start(List<String> prefix, Path directory, String role, int... options)
-      throws IOException {
+  private static SystemChild start(
+      List<String> prefix, Path directory, String role, Object... options) throws IOException {
     final List<String> arguments = new ArrayList<>(List.of(directory.toString(), role));
-    for (final int option : options) {
-      arguments.add(Integer.toString(option));
+    for (final Object option : options) {
+      arguments.add(option.toString());
     }
     return start(prefix, List.of("-XX:TieredStopAtLevel=1"), SystemChild.class, arguments);
   }
@@ -195,7 +195,7 @@ final class SystemChild implements AutoCloseable {
     final int port = args.length > 2 ? Integer.parseInt(args[2]) : 0;
     switch (args[1]) {
       case "server" -> serve(directory, port, args.length > 3 ? Integer.parseInt(args[3]) : 0);
-      case "hostile" -> HostilePeer.run(directory, port, Integer.parseInt(args[3]));
+      case "hostile" -> HostilePeer.run(directory, port, Manner.valueOf(args[3]));
       case "burner" -> Burner.run();
       case "load" -> load(directory, port, Integer.parseInt(args[3]));
       case "churn" -> comeAndGo(directory, port);
