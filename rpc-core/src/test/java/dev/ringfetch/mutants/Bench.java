@@ -81,8 +81,7 @@ final class Bench implements AutoCloseable {
       for (final Suite suite : inOrder(mutant)) {
         final long usualNs = usual(suite);
         final long beginNs = System.nanoTime();
-        final Verdict verdict =
-            run(suite, folder, SLACK_NS + SLOWER * usualNs);
+        final Verdict verdict = run(suite, folder, SLACK_NS + SLOWER * usualNs);
         spentNs += System.nanoTime() - beginNs;
         if (verdict.outcome() != Outcome.PASSED) {
           killers.setProperty(mutant.id(), suite.className());

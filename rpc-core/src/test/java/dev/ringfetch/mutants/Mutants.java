@@ -99,7 +99,11 @@ public final class Mutants {
             + " by hand, "
             + (known.size() - byHand)
             + " mechanical, "
-            + equivalents.size() + " of them equivalent; left out: " + excluded.leftOut() + "; chosen: " + chosen.size());
+            + equivalents.size()
+            + " of them equivalent; left out: "
+            + excluded.leftOut()
+            + "; chosen: "
+            + chosen.size());
     if (list) {
       for (final Mutant mutant : chosen) {
         final String reason = equivalents.get(mutant.id());

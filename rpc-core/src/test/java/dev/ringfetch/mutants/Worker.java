@@ -68,10 +68,7 @@ final class Worker {
         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     for (String line = in.readLine(); line != null; line = in.readLine()) {
       final String[] fields = line.split("\t", -1);
-      out.println(
-          worker
-              .run(fields[0], fields[1], Long.parseLong(fields[2]))
-              .encode());
+      out.println(worker.run(fields[0], fields[1], Long.parseLong(fields[2])).encode());
     }
     Runtime.getRuntime().halt(0); // whatever threads a mutant has left
   }

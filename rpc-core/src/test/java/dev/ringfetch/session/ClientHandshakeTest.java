@@ -80,8 +80,7 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
     final Answer.Builder answer = answer();
     change.accept(answer);
     new ClientHandshake(
-            List.of(
-                PolledFabric.undriven(other, poller), PolledFabric.undriven(fabric, poller)),
+            List.of(PolledFabric.undriven(other, poller), PolledFabric.undriven(fabric, poller)),
             new SessionContext(),
             this,
             this)
