@@ -160,8 +160,7 @@ public final class ClientSession extends Session {
     while (true) {
       disarm();
       work(true);
-      if (stream.ended
-          || hasEnded()
+      if (stream.ended // also by the session's end
           || clock.nanoTime() - startNs >= spinNs
           || thread.isInterrupted()) {
         return true;

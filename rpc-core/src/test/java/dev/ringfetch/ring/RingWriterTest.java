@@ -184,6 +184,9 @@ class RingWriterTest {
     assertEquals(RingWriter.WRITTEN, write(3));
     verify(region, never()).getLongAcquire(ControlDescriptor.CONSUMED_OFFSET);
     assertEquals(RingWriter.INSUFFICIENT_CREDIT, write(1)); // the line is behind the ack, rightly
+    assertTrue(writer.onAck((int) (START + 6)));
+    assertEquals(RingWriter.INSUFFICIENT_CREDIT, write(4));
+    assertEquals(RingWriter.WRITTEN, write(3)); // the look at the line has taken nothing back
   }
 
   @Test
