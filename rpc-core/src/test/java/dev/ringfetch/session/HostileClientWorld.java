@@ -89,6 +89,13 @@ final class HostileClientWorld extends HostileWorld {
   }
 
   @Override
+  void leave() {
+    if (session.releaseAndTell()) {
+      session.drive();
+    }
+  }
+
+  @Override
   void drain() {
     if (input.next(4) == 0) {
       session.abort("test");

@@ -77,6 +77,13 @@ final class HostileServerWorld extends HostileWorld {
   }
 
   @Override
+  void leave() {
+    if (session.leave()) {
+      session.drive();
+    }
+  }
+
+  @Override
   void drain() {
     session.drain();
   }

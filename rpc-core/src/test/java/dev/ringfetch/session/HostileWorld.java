@@ -43,6 +43,8 @@ abstract class HostileWorld {
 
   private static final long ROUND_NS = 10_000; // doorbells are looked at after some of them
 
+  private static final long LOOK_NS = 50; // at the clock
+
   private static final int JUDGED_SLOTS = 64; // what one poll takes
 
   /** Kept from one world to the next: memory outside of the heap comes back slowly. One thread. */
@@ -65,6 +67,8 @@ abstract class HostileWorld {
   long nowNs = SessionSteps.START_NS;
   long consumed; // of what the session under test has sent, as its peer has it
 
+  private boolean held; // by another thread, as it were
+
   private final List<Throwable> uncaught = new ArrayList<>();
 
   HostileWorld(FuzzInput input, boolean server) {
@@ -74,19 +78,20 @@ abstract class HostileWorld {
     final int other = ringLength();
     final int requestLength = server ? own : other;
     final int responseLength = server ? other : own;
+    final int sizes = input.next();
     geometry =
         new Geometry(
             requestLength,
             responseLength,
-            input.choose(64, 128, 256, 1024),
+            64 << (sizes & 3),
             input.choose(1, 2, 4, 8),
             0x5EED_0000_0000_5EEDL,
             Long.MAX_VALUE - 10,
             -20);
     context =
         new SessionContext()
-            .clock(() -> nowNs)
-            .spinNs(0)
+            .clock(() -> nowNs += LOOK_NS)
+            .spinNs(sizes < 128 ? 0 : 20 * LOOK_NS)
             .maxMetadataLength(1)
             .maxInboundLength(input.choose(64, 1000, 8192, 20_000))
             .maxHeldLength(input.choose(0, 9_000, 20_000, 100_000));
@@ -139,6 +144,9 @@ abstract class HostileWorld {
         act(input.next(16));
         checkUncaught();
       }
+      if (held) {
+        holdOrLeave();
+      }
       step(true);
       bystander.call(40);
       bystander.assertServed();
@@ -182,6 +190,20 @@ abstract class HostileWorld {
         });
   }
 
+  /** Another thread takes the session, or does what was asked of it meanwhile and leaves. */
+  private void holdOrLeave() {
+    if (held) {
+      held = false;
+      session().work(false);
+      observe(false, this::leave);
+    } else {
+      held = session().tryAcquire();
+    }
+  }
+
+  /** Leaves the session as the threads of its side do. */
+  abstract void leave();
+
   final HeapQueuePair hostileEnd() {
     return server ? fabric.client() : fabric.server();
   }
@@ -200,8 +222,8 @@ abstract class HostileWorld {
     region.watch();
     action.run();
     region.unwatch();
-    final String end = session.endReason();
-    final boolean polled = polls || end != null || session.pollPosition() != before;
+    final String end = held ? null : session.endReason(); // told when it is let go
+    final boolean polled = (polls && !held) || end != null || session.pollPosition() != before;
     if (polled) {
       FuzzCounts.frames(expected.frames());
       FuzzCounts.units(expected.units().size());
@@ -216,6 +238,9 @@ abstract class HostileWorld {
     }
     if (end != null) {
       assertTrue(ENDS.contains(end), end);
+      if (ends.isEmpty()) {
+        round(poller); // found out as the poller went to sleep, which it does not then
+      }
       assertEquals(List.of(end), ends);
     }
     assertTrue(region.accesses() <= MAX_ACCESSES, () -> "accesses=" + region.accesses());
@@ -376,6 +401,7 @@ abstract class HostileWorld {
           case 1 -> hostileEnd().close();
           case 2 -> hostileEnd().disconnect("lost");
           case 3 -> drain();
+          case 4, 5, 6, 7 -> holdOrLeave();
           default -> bystander.step();
         }
       }
