@@ -1,0 +1,78 @@
+package dev.ringfetch.session;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.ringfetch.fabric.Doorbell;
+import dev.ringfetch.fabric.HeapFabric;
+import dev.ringfetch.ring.ArenaDescriptor;
+import dev.ringfetch.ring.FrameDescriptor;
+import dev.ringfetch.session.ClientStream.Outcome;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A poller that cannot go on takes its sessions with it: nobody waits for what it would bring. */
+@Timeout(60)
+class PollerFailureTest {
+  private static final int RING = 1024;
+
+  /** A doorbell that has broken. */
+  private static final class Broken implements Doorbell {
+    boolean closed;
+
+    @Override
+    public int await(long timeoutNs) throws IOException {
+      throw new IOException("broken by a test");
+    }
+
+    @Override
+    public int poll() throws IOException {
+      return await(0);
+    }
+
+    @Override
+    public void wakeup() {}
+
+    @Override
+    public void close() {
+      closed = true;
+    }
+  }
+
+  @Test
+  void sessionsOfABrokenDoorbellEnd() {
+    HeapFabric fabric = new HeapFabric(ArenaDescriptor.length(RING, RING));
+    SessionContext context = new SessionContext().spinNs(0);
+    Broken doorbell = new Broken();
+    Poller poller = new Poller(doorbell, context);
+    List<String> ends = new ArrayList<>();
+    ClientSession session =
+        new ClientSession(
+            fabric.client(),
+            new Geometry(RING, RING, RING, 4, 1, 0, 0),
+            poller,
+            context,
+            (ended, reason) -> ends.add(reason));
+    poller.add(session);
+    List<Outcome> outcomes = new ArrayList<>();
+    ClientStream stream = session.open();
+    stream.outbound().addLong(1);
+    stream.prepare(
+        (on, closed, outcome) -> outcomes.add(outcome),
+        FrameDescriptor.PREFIX | FrameDescriptor.MESSAGE | FrameDescriptor.SUFFIX,
+        0,
+        Stream.NO_DEADLINE,
+        RING);
+    session.send(stream);
+
+    poller.run(); // in this thread: it ends
+
+    assertEquals(List.of("poller failed: java.io.IOException: broken by a test"), ends);
+    assertEquals(List.of(Outcome.SESSION_ENDED), outcomes);
+    assertTrue(doorbell.closed);
+    assertTrue(fabric.client().isClosed());
+  }
+}
