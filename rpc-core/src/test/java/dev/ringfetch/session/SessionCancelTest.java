@@ -96,6 +96,24 @@ class SessionCancelTest {
     assertIndexReused(call, id);
   }
 
+  /** A caller has decided to cancel, and asks for it only after the listener was told of an end. */
+  @Test
+  void afterTheListenerWasTold() {
+    Call call = steps.send(bytes(3, 1));
+    int id = call.stream.id;
+    steps.settle();
+    steps.request().echo();
+    call.cancelled = true; // the listener sees it, and releases the stream as cancelled
+    steps.settle();
+    Call next = steps.send(bytes(3, 5));
+    assertFalse(next.stream == call.stream, "the cancel is still to come");
+    steps.client.cancel(call.stream);
+    steps.answerAll();
+    assertArrayEquals(bytes(3, 6), next.response);
+    steps.send(bytes(3, 1)); // takes the index that came back last
+    assertIndexReused(call, id);
+  }
+
   @Test
   void crossesTheResponse() {
     Call call = steps.send(bytes(3, 1));
