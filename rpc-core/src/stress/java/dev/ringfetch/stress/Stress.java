@@ -1,11 +1,13 @@
 package dev.ringfetch.stress;
 
 import dev.ringfetch.fabric.shm.SharedSlices;
+import dev.ringfetch.session.FreeListModel;
+import dev.ringfetch.session.OperationsModel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.SortedSet;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
 import org.openjdk.jcstress.JCStress;
 import org.openjdk.jcstress.Options;
 import org.openjdk.jcstress.infra.Status;
@@ -15,8 +17,9 @@ import org.openjdk.jcstress.infra.collectors.TestResult;
 import org.openjdk.jcstress.infra.grading.ReportUtils;
 
 /**
- * Runs the stress tests: {@code quick} or {@code full}, then any options of jcstress. Says at the
- * end what each test has seen, and fails if that is forbidden, or nothing at all.
+ * Runs the stress tests, then the models: {@code quick} or {@code full}, and any options of
+ * jcstress. Says at the end what each test has seen, and fails if that is forbidden, or nothing at
+ * all.
  */
 public final class Stress {
   private static final Map<String, String> QUICK =
@@ -27,6 +30,15 @@ public final class Stress {
   /** Few states at once: they stay in the cache, and {@link SharedSlices} has enough for them. */
   private static final Map<String, String> STATES =
       Map.of("-strideSize", "32", "-strideCount", "16");
+
+  private static final Map<String, Runnable> MODELS =
+      Map.of(
+          FreeListModel.class.getName(), FreeListModel::check,
+          OperationsModel.class.getName(), OperationsModel::check);
+
+  private static final String OK = "ok";
+  private static final String DID_NOT_RUN = "DID NOT RUN";
+  private static final String FORBIDDEN = "FORBIDDEN";
 
   private Stress() {}
 
@@ -50,7 +62,18 @@ public final class Stress {
       stress.run();
     } catch (AssertionError e) { // is how it tells of a failure, which is told below
     }
-    System.exit(report(stress.getTests(), results(options)) ? 0 : 1);
+    final Map<String, String> said = new TreeMap<>();
+    final Map<String, TestResult> results = results(options);
+    for (final String test : stress.getTests()) {
+      said.put(test, verdict(results.get(test)));
+    }
+    MODELS.forEach(
+        (name, model) -> {
+          if (Pattern.compile(options.getTestFilter()).matcher(name).find()) {
+            said.put(name, check(model));
+          }
+        });
+    System.exit(report(said) ? 0 : 1);
   }
 
   private static String[] options(Map<String, String> preset, String[] args) {
@@ -80,34 +103,45 @@ public final class Stress {
     return byName;
   }
 
-  /** Prints a line a test and one for all. Returns false when a test has failed. */
-  private static boolean report(SortedSet<String> tests, Map<String, TestResult> results) {
-    int forbidden = 0;
-    int broken = 0;
-    for (final String test : tests) {
-      final TestResult result = results.get(test);
-      String said = "ok";
-      if (result == null || result.status() != Status.NORMAL || result.getTotalCount() == 0) {
-        broken++;
-        said = result == null ? "DID NOT RUN" : result.status().name();
-      } else if (!result.grading().isPassed) {
-        forbidden++;
-        said = "FORBIDDEN";
-      }
-      System.out.printf("%-13s %s %s%n", said, test, result == null ? "" : outcomes(result));
+  private static String check(Runnable model) {
+    try {
+      model.run();
+      return OK;
+    } catch (AssertionError e) { // with what Lincheck has found
+      e.printStackTrace();
+      return FORBIDDEN;
+    } catch (RuntimeException e) { // Lincheck's own trouble
+      e.printStackTrace();
+      return DID_NOT_RUN;
     }
-    if (broken > 0 || tests.isEmpty()) {
-      System.out.printf("stress: %d of %d tests did not run%n", broken, tests.size());
-    }
-    System.out.printf("stress: %d tests, %d forbidden%n", tests.size(), forbidden);
-    return forbidden == 0 && broken == 0 && !tests.isEmpty();
   }
 
-  private static String outcomes(TestResult result) {
+  private static String verdict(TestResult result) {
+    if (result == null || result.getTotalCount() == 0) {
+      return DID_NOT_RUN;
+    }
     final StringBuilder text = new StringBuilder();
+    if (result.status() != Status.NORMAL) {
+      text.append(result.status());
+    } else {
+      text.append(result.grading().isPassed ? OK : FORBIDDEN);
+    }
     for (final String state : result.getStateKeys()) {
       text.append(String.format(" (%s) %,d", state, result.getCount(state)));
     }
     return text.toString();
+  }
+
+  /** Prints a line a test and one for all. Returns false when a test has failed. */
+  private static boolean report(Map<String, String> said) {
+    said.forEach((test, verdict) -> System.out.println(test + ": " + verdict));
+    final long passed = said.values().stream().filter(verdict -> verdict.startsWith(OK)).count();
+    final long forbidden =
+        said.values().stream().filter(verdict -> verdict.startsWith(FORBIDDEN)).count();
+    if (passed + forbidden < said.size()) {
+      System.out.printf("stress: %d tests did not run%n", said.size() - passed - forbidden);
+    }
+    System.out.printf("stress: %d tests, %d forbidden%n", said.size(), forbidden);
+    return passed == said.size() && !said.isEmpty();
   }
 }

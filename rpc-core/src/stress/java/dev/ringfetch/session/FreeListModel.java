@@ -8,7 +8,6 @@ import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.ThreadIdGen;
-import org.junit.jupiter.api.Test;
 
 /**
  * Lincheck switches between two threads at points that it chooses, and looks for an order of takes
@@ -18,14 +17,15 @@ import org.junit.jupiter.api.Test;
  * is public.
  */
 @Param(name = "thread", gen = ThreadIdGen.class)
-public class FreeListLincheckTest {
+public class FreeListModel {
   private static final int INDEXES = 3;
   private static final int THREADS = 4; // two, and those before and after them
 
   private final FreeList list = new FreeList(INDEXES);
   private final Deque<?>[] taken = new Deque<?>[THREADS];
 
-  public FreeListLincheckTest() {
+  /** All indexes are free. */
+  public FreeListModel() {
     for (int index = 0; index < INDEXES; index++) {
       list.give(index);
     }
@@ -39,6 +39,7 @@ public class FreeListLincheckTest {
     return (Deque<Integer>) taken[thread];
   }
 
+  /** Takes an index. */
   @Operation
   public int take(@Param(name = "thread") int thread) {
     final int index = list.take();
@@ -59,16 +60,16 @@ public class FreeListLincheckTest {
     return index;
   }
 
-  @Test
-  void resultsHaveAnOrderThatExplainsThem() {
+  /** Throws when results have no order that explains them. */
+  public static void check() {
     new ModelCheckingOptions()
         .addGuarantee(forClasses(ArrayDeque.class.getName()).allMethods().ignore()) // the test's
-        .iterations(25)
-        .invocationsPerIteration(200)
+        .iterations(20)
+        .invocationsPerIteration(150)
         .threads(2)
         .actorsBefore(0)
         .actorsPerThread(3)
         .actorsAfter(2)
-        .check(FreeListLincheckTest.class);
+        .check(FreeListModel.class);
   }
 }

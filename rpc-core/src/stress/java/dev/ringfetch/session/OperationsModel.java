@@ -9,7 +9,6 @@ import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.ThreadIdGen;
 import org.jetbrains.lincheck.datastructures.Validate;
-import org.junit.jupiter.api.Test;
 
 /**
  * Threads ask a session for something and try to own it, in orders of their accesses that Lincheck
@@ -19,7 +18,7 @@ import org.junit.jupiter.api.Test;
  */
 @Param(name = "thread", gen = ThreadIdGen.class)
 @Param(name = "stream", gen = IntGen.class, conf = "0:2")
-public class SessionLincheckTest {
+public class OperationsModel {
   private static final int ASKS = 2; // of a thread
   private static final int THREADS = 4; // two, and those before and after them
 
@@ -27,12 +26,14 @@ public class SessionLincheckTest {
   private final int[] asked = new int[THREADS];
   private final CountingSession session;
 
-  public SessionLincheckTest() {
+  /** Nothing was asked yet. */
+  public OperationsModel() {
     final HeapFabric fabric = new HeapFabric(CountingSession.MEMORY_LENGTH);
     final SessionContext context = new SessionContext().clock((NanoClock) () -> 0).spinNs(0);
     session = new CountingSession(fabric, new Poller(fabric.serverDoorbell(), context), context);
   }
 
+  /** Asks, and serves if it can. */
   @Operation
   public void ask(@Param(name = "thread") int thread, @Param(name = "stream") int stream) {
     final int bit = thread * ASKS + asked[thread]++; // never the same, so that none merge
@@ -40,6 +41,7 @@ public class SessionLincheckTest {
     session.drive();
   }
 
+  /** At the end of each execution. */
   @Validate
   public void nothingStaysBehind() {
     final int sum = Arrays.stream(asked).sum();
@@ -48,15 +50,15 @@ public class SessionLincheckTest {
     }
   }
 
-  @Test
-  void nothingThatWasAskedStaysBehind() {
+  /** Throws when something stays behind. */
+  public static void check() {
     new ModelCheckingOptions()
-        .iterations(10)
-        .invocationsPerIteration(300)
+        .iterations(8)
+        .invocationsPerIteration(200)
         .threads(2)
         .actorsBefore(0)
         .actorsPerThread(ASKS)
         .actorsAfter(0)
-        .check(SessionLincheckTest.class);
+        .check(OperationsModel.class);
   }
 }
