@@ -33,7 +33,7 @@ final class Client {
   /** Indexes are limited; until that number each round also meets on one that is not there yet. */
   private static final int INDEXES = 500;
 
-  private static final int BATCH_MAX = 5;
+  private static final int BATCH_MAX = 8;
 
   private final int id;
   private final Random random;

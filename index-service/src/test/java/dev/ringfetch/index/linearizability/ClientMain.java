@@ -9,6 +9,7 @@ import io.grpc.ManagedChannelBuilder;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -30,7 +31,11 @@ final class ClientMain {
     final int port = Integer.parseInt(args[0]);
     final List<Route> routes = new ArrayList<>();
     final RingChannel ring =
-        RingChannelBuilder.forAddress("localhost", port).usePlaintext().requireFabric().build();
+        RingChannelBuilder.forAddress("localhost", port)
+            .usePlaintext()
+            .spinTime(Duration.ZERO)
+            .requireFabric()
+            .build();
     final ManagedChannel grpc =
         ManagedChannelBuilder.forAddress("localhost", port).usePlaintext().build();
     if (!"grpc".equals(args[1])) {

@@ -11,7 +11,10 @@ import java.util.stream.Collectors;
 
 /** Counts what histories contain: a check of a history in which little happened proves little. */
 final class Coverage {
-  private static final List<String> OUTCOMES = List.of("yes", "no", "open");
+  private static final String RING = "ring";
+  private static final String GRPC = "grpc";
+  private static final String OPEN = "open";
+  private static final List<String> OUTCOMES = List.of("yes", "no", OPEN);
 
   private final Map<String, Long> counts = new HashMap<>();
   private long operations;
@@ -46,10 +49,6 @@ final class Coverage {
     }
   }
 
-  long operations() {
-    return operations;
-  }
-
   /** How often an operation over a ring and one over gRPC were under way on a key together. */
   long meetings() {
     return meetings;
@@ -71,20 +70,22 @@ final class Coverage {
     return missing;
   }
 
-  /** One line for each transport and operation. */
+  /** The sums, in one line. */
   @Override
   public String toString() {
+    return String.format(
+        "operations=%d ring=%d grpc=%d open=%d meetings=%d",
+        operations, sum(RING), sum(GRPC), sum(OPEN), meetings);
+  }
+
+  private long sum(String word) {
     return counts.entrySet().stream()
-            .sorted(Map.Entry.comparingByKey())
-            .map(entry -> entry.getKey() + " " + entry.getValue())
-            .collect(Collectors.joining("\n", "", "\n"))
-        + operations
-        + " operations, of which "
-        + meetings
-        + " met one over the other transport on their key";
+        .filter(entry -> entry.getKey().contains(word))
+        .mapToLong(Map.Entry::getValue)
+        .sum();
   }
 
   private static String name(boolean ring, Kind kind, String outcome) {
-    return (ring ? "ring " : "grpc ") + kind + " " + outcome;
+    return (ring ? RING : GRPC) + " " + kind + " " + outcome;
   }
 }

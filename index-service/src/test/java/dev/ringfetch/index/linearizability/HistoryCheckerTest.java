@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 /** Accepts histories that can be, and rejects them once they were corrupted. */
 final class HistoryCheckerTest {
-  private static final int SEEDS = 100;
+  private static final int SEEDS = 50;
   private static final int SIZE = 300;
 
   /** Versions are multiples of this, so that there is room for wrong ones in between. */

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -19,18 +20,24 @@ import org.junit.jupiter.api.io.TempDir;
  * five operations, some of which end without an answer. What all clients saw together must be
  * linearizable.
  *
- * <p>{@code -Dtest.args=-Dringfetch.linearizability.rounds=N} makes it longer, about four rounds a
- * second; {@code -Dringfetch.seed=SEED} draws the same operations again, which then meet as they
- * happen to.
+ * <p>{@code -Dtest.args=-Dringfetch.linearizability.rounds=N} makes it longer, with about 3,500
+ * operations a round; {@code -Dringfetch.seed=SEED} draws the same operations again, which then
+ * meet as they happen to.
  */
 final class LinearizabilityTest {
-  private static final int ROUNDS = Integer.getInteger("ringfetch.linearizability.rounds", 40);
+  private static final int ROUNDS = Integer.getInteger("ringfetch.linearizability.rounds", 30);
   private static final long SEED =
       Long.getLong("ringfetch.seed", ThreadLocalRandom.current().nextLong());
 
   /** More calls where they are quicker, so that all are about as long at a round. */
-  private static final List<Kind> PROCESSES =
-      List.of(new Kind("ring", 4, 300), new Kind("both", 3, 150), new Kind("grpc", 3, 100));
+  private static final List<Clients> PROCESSES =
+      List.of(new Clients("ring", 4, 400), new Clients("both", 3, 100), new Clients("grpc", 3, 60));
+
+  /** More than a process has threads, so that each client has an id of its own. */
+  private static final int IDS = 100;
+
+  private final Coverage coverage = new Coverage();
+  private long checkingNs;
 
   @TempDir Path directory;
 
@@ -40,57 +47,64 @@ final class LinearizabilityTest {
     final List<ClientProcess> clients = new ArrayList<>();
     try (ServerProcess server = ServerProcess.start("--port=0")) {
       final int port = server.awaitPort();
-      for (int i = 0; i < PROCESSES.size(); i++) {
-        final Kind kind = PROCESSES.get(i);
-        final Path file = directory.resolve("history-" + i);
+      for (final Clients one : PROCESSES) {
+        final int firstId = 1 + IDS * clients.size();
         clients.add(
             ClientProcess.start(
-                file, port, kind.routes, kind.threads, 1 + 100 * i, SEED, kind.calls));
+                directory.resolve("history-" + firstId),
+                port,
+                one.routes,
+                one.threads,
+                firstId,
+                SEED,
+                one.calls));
       }
-      check(clients);
+      for (int round = 0; round < ROUNDS; round++) {
+        checkRound(round, clients);
+      }
     } finally {
       clients.forEach(ClientProcess::close);
     }
-  }
-
-  private static void check(List<ClientProcess> clients) throws Exception {
-    final Coverage coverage = new Coverage();
-    final long[] ringCalls = new long[clients.size()];
-    long checkingNs = 0;
-    for (int round = 0; round < ROUNDS; round++) {
-      for (final ClientProcess client : clients) {
-        client.begin(round);
-      }
-      final List<Operation> history = new ArrayList<>();
-      for (int i = 0; i < clients.size(); i++) {
-        final ClientProcess.Report report = clients.get(i).end();
-        history.addAll(report.history());
-        ringCalls[i] = report.ringCalls();
-        assertEquals(0, report.fallbackCalls(), "calls that were not carried by the ring");
-      }
-      coverage.add(history);
-      final long startNs = System.nanoTime();
-      final Optional<String> violation = HistoryChecker.violation(history);
-      checkingNs += System.nanoTime() - startNs;
-      if (violation.isPresent()) {
-        fail("seed=" + SEED + " round=" + round + "\n" + violation.get());
-      }
-    }
-    System.out.println(coverage);
     System.out.printf(
-        "linearizability: seed=%d rounds=%d operations=%d ringCalls=%s checked in %d ms%n",
-        SEED,
-        ROUNDS,
-        coverage.operations(),
-        List.of(ringCalls[0], ringCalls[1]),
-        checkingNs / 1_000_000);
-    for (int i = 0; i < ringCalls.length; i++) {
-      assertEquals(
-          !"grpc".equals(PROCESSES.get(i).routes), ringCalls[i] > 0, PROCESSES.get(i).routes);
-    }
+        "linearizability: seed=%d rounds=%d %s, checked in %d ms%n",
+        SEED, ROUNDS, coverage, TimeUnit.NANOSECONDS.toMillis(checkingNs));
     assertEquals(List.of(), coverage.missing(), () -> "never happened, seed=" + SEED);
-    assertTrue(coverage.meetings() > 0, "transports never met, seed=" + SEED);
+    assertTrue(coverage.meetings() > 0, () -> "the transports never met, seed=" + SEED);
   }
 
-  private record Kind(String routes, int threads, int calls) {}
+  private void checkRound(int round, List<ClientProcess> clients) throws Exception {
+    final String where = "seed=" + SEED + " round=" + round;
+    final List<Operation> history = new ArrayList<>();
+    final long startNs = System.nanoTime();
+    for (final ClientProcess client : clients) {
+      client.begin(round);
+    }
+    for (int i = 0; i < clients.size(); i++) {
+      final ClientProcess.Report report = clients.get(i).end();
+      final String routes = PROCESSES.get(i).routes;
+      assertEquals(!"grpc".equals(routes), report.ringCalls() > 0, routes);
+      assertEquals(0, report.fallbackCalls(), "calls meant for the ring that gRPC carried");
+      history.addAll(report.history());
+    }
+    final long endNs = System.nanoTime();
+    for (final Operation operation : history) {
+      // Not so if the processes had different clocks.
+      assertTrue(startNs <= operation.invokedNs(), where);
+      assertTrue(operation.invokedNs() <= operation.answeredNs(), where);
+      assertTrue(operation.answeredNs() <= endNs, where);
+    }
+    coverage.add(history);
+    final Optional<String> violation = HistoryChecker.violation(history);
+    checkingNs += System.nanoTime() - endNs;
+    violation.ifPresent(text -> fail(where + "\n" + text));
+  }
+
+  /**
+   * A client process.
+   *
+   * @param routes what it uses: ring, grpc, or both
+   * @param threads how many clients it has
+   * @param calls how many each makes in a round
+   */
+  private record Clients(String routes, int threads, int calls) {}
 }

@@ -6,8 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.v1.Entry;
 import org.jetbrains.lincheck.LincheckAssertionError;
+import org.jetbrains.lincheck.datastructures.ManagedStrategyGuaranteeKt;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.StressOptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -21,38 +23,59 @@ import org.junit.jupiter.params.provider.ValueSource;
 final class HashStoreLincheckTest {
   @Test
   void resultsOfTwoThreadsHaveAnOrder() {
-    modelChecking(2, 3).check(Intact.class);
+    modelChecking(2, 3).iterations(8).invocationsPerIteration(200).check(Intact.class);
   }
 
   @Test
   void resultsOfThreeThreadsHaveAnOrder() {
-    modelChecking(3, 2).check(Intact.class);
+    modelChecking(3, 2).iterations(4).invocationsPerIteration(200).check(Intact.class);
   }
 
   @Test
   void resultsUnderStressHaveAnOrder() {
-    new StressOptions()
-        .iterations(5)
-        .invocationsPerIteration(1_000)
-        .threads(2)
-        .actorsPerThread(4)
-        .check(Intact.class);
+    stress().iterations(4).invocationsPerIteration(300).check(Intact.class);
+  }
+
+  @Test
+  @Tag("slow")
+  void resultsOfLongRunsHaveAnOrder() {
+    modelChecking(2, 4).iterations(20).invocationsPerIteration(300).check(Intact.class);
+    modelChecking(3, 2).iterations(10).invocationsPerIteration(300).check(Intact.class);
+    stress().iterations(10).invocationsPerIteration(1_000).check(Intact.class);
   }
 
   @ParameterizedTest
-  @ValueSource(classes = {LatePut.class, LateDelete.class, LateComparison.class})
+  @ValueSource(classes = {LatePut.class, LateComparison.class})
   void raceIsFound(Class<? extends StoreProgram> wrong) {
+    final ModelCheckingOptions options =
+        modelChecking(2, 3)
+            .iterations(8)
+            .invocationsPerIteration(200)
+            // Which takes longer than to find one.
+            .minimizeFailedScenario(false);
     final LincheckAssertionError found =
-        assertThrows(LincheckAssertionError.class, () -> modelChecking(2, 3).check(wrong));
+        assertThrows(LincheckAssertionError.class, () -> options.check(wrong));
     assertTrue(found.getMessage().contains("Invalid execution results"), found::getMessage);
   }
 
+  /** No switches within messages: they do not change, and their builders have one thread. */
   private static ModelCheckingOptions modelChecking(int threads, int actorsPerThread) {
     return new ModelCheckingOptions()
-        .iterations(8)
-        .invocationsPerIteration(200)
         .threads(threads)
-        .actorsPerThread(actorsPerThread);
+        .actorsPerThread(actorsPerThread)
+        .addGuarantee(
+            ManagedStrategyGuaranteeKt.forClasses(HashStoreLincheckTest::isOfMessages)
+                .allMethods()
+                .ignore());
+  }
+
+  private static boolean isOfMessages(String className) {
+    return className.startsWith("com.google.protobuf.")
+        || className.startsWith("dev.ringfetch.index.v1.");
+  }
+
+  private static StressOptions stress() {
+    return new StressOptions().threads(2).actorsPerThread(4);
   }
 
   /** The store as it is. */
@@ -64,16 +87,6 @@ final class HashStoreLincheckTest {
     HashStore.PutResult putInto(ByteString key, ByteString value) {
       final boolean absent = store.get(key) == null;
       return new HashStore.PutResult(store.put(key, value).version(), absent);
-    }
-  }
-
-  /** Looks whether there is an entry to delete before it does. */
-  public static final class LateDelete extends StoreProgram {
-    @Override
-    boolean deleteFrom(ByteString key) {
-      final boolean existed = store.get(key) != null;
-      store.delete(key);
-      return existed;
     }
   }
 

@@ -44,7 +44,7 @@ public abstract class StoreProgram {
   /** Removes an entry. */
   @Operation
   public boolean delete(@Param(name = "key") int key) {
-    return deleteFrom(NUMBERS.get(key));
+    return store.delete(NUMBERS.get(key));
   }
 
   /** Writes an entry on a condition. */
@@ -58,10 +58,6 @@ public abstract class StoreProgram {
 
   HashStore.PutResult putInto(ByteString key, ByteString value) {
     return store.put(key, value);
-  }
-
-  boolean deleteFrom(ByteString key) {
-    return store.delete(key);
   }
 
   HashStore.CompareResult compareIn(ByteString key, long expected, ByteString value) {
