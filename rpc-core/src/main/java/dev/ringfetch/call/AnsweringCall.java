@@ -176,7 +176,7 @@ abstract class AnsweringCall<ReqT, RespT> extends ServerCall<ReqT, RespT> {
     try {
       response = finish(stream.outbound(), headersSent ? flags | PREFIX : flags, status, trailers);
     } catch (RuntimeException | Error e) { // trailers that cannot be serialised
-      respondInstead(e);
+      respondInstead(Status.fromThrowable(e));
       throw e;
     }
     session.respond(stream, response, status.getCode().value(), reusable);
@@ -206,14 +206,6 @@ abstract class AnsweringCall<ReqT, RespT> extends ServerCall<ReqT, RespT> {
     return before < ANSWERED;
   }
 
-  private void respondInstead(Throwable e) {
-    try {
-      respondInstead(Status.fromThrowable(e));
-    } catch (OutOfMemoryError again) {
-      session.doom();
-    }
-  }
-
   private void respondInstead(Status status) {
     if (cancelled) {
       letGo();
@@ -223,9 +215,9 @@ abstract class AnsweringCall<ReqT, RespT> extends ServerCall<ReqT, RespT> {
       final ServerStream own = ServerStream.substitute();
       final int response = finish(own.outbound(), 0, status, null);
       session.respondInstead(stream, own, response, status.getCode().value());
-    } catch (Error e) { // there is no memory for another answer, and nobody else gives one
+    } catch (Throwable t) { // there is no memory for another answer, and nobody else gives one
       session.doom();
-      throw e;
+      throw t;
     }
   }
 

@@ -101,8 +101,12 @@ final class UnaryServerCall<ReqT, RespT> extends AnsweringCall<ReqT, RespT>
     if (!(e instanceof RejectedExecutionException)) {
       log("executor of a call", e);
     }
-    final boolean open =
-        answer(Status.UNAVAILABLE.withDescription("Server executor: " + e.getMessage()));
+    endUnserved(e, Status.UNAVAILABLE.withDescription("Server executor: " + e.getMessage()));
+  }
+
+  /** Answers, tells the context, and lets go, since the call's task will not. */
+  private void endUnserved(Throwable e, Status status) {
+    final boolean open = answer(status);
     final Context.CancellableContext own = context;
     if (own != null) {
       own.cancel(cancelled ? cancelCause() : open ? e : null);
@@ -119,7 +123,7 @@ final class UnaryServerCall<ReqT, RespT> extends AnsweringCall<ReqT, RespT>
     } catch (Throwable t) { // not the handler's: there is no memory or no stack to serve it in
       ended = true;
       try {
-        answer(Status.UNKNOWN.withDescription(FAILED));
+        endUnserved(t, Status.UNKNOWN.withDescription(FAILED));
       } catch (Throwable again) {
         session.doom(); // nobody else would tell the client
       }

@@ -59,6 +59,9 @@ public final class ClientSession extends Session {
     if (index != FreeList.NONE) {
       return streams.get(index);
     }
+    if (unused.get() > maxStreams) { // not a store by every caller that finds none
+      return null;
+    }
     final int fresh = unused.getAndIncrement();
     if (fresh > maxStreams) {
       unused.set(maxStreams + 1);
@@ -402,8 +405,11 @@ public final class ClientSession extends Session {
 
   @Override
   void tellEnd(String reason) {
-    poller.remove(this);
-    listener.onEnded(this, reason);
+    try {
+      listener.onEnded(this, reason);
+    } finally {
+      poller.remove(this);
+    }
   }
 
   @Override

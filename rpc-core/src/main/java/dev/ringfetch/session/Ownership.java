@@ -11,29 +11,29 @@ import java.lang.invoke.VarHandle;
  * so the work is not forgotten (flat combining).
  */
 final class Ownership {
-  private static final long NOBODY = 0;
+  private static final Thread NOBODY = null;
   private static final VarHandle OWNER;
 
   static {
     try {
-      OWNER = MethodHandles.lookup().findVarHandle(Ownership.class, "owner", long.class);
+      OWNER = MethodHandles.lookup().findVarHandle(Ownership.class, "owner", Thread.class);
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
     }
   }
 
   @SuppressWarnings("unused") // through OWNER
-  private volatile long owner; // id of the thread
+  private volatile Thread owner;
 
   /** Takes the token if it is free. Everything that former owners did is visible then. */
   boolean tryAcquire() {
-    return (long) OWNER.getVolatile(this) == NOBODY
-        && OWNER.compareAndSet(this, NOBODY, Thread.currentThread().getId());
+    return (Thread) OWNER.getVolatile(this) == NOBODY
+        && OWNER.compareAndSet(this, NOBODY, Thread.currentThread());
   }
 
   /** True when the calling thread holds the token. */
   boolean isMine() {
-    return (long) OWNER.getVolatile(this) == Thread.currentThread().getId();
+    return (Thread) OWNER.getVolatile(this) == Thread.currentThread();
   }
 
   /**

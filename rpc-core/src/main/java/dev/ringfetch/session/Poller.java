@@ -63,9 +63,8 @@ public final class Poller implements Runnable, AutoCloseable {
           try {
             sessions.add(session);
             session.queuePair.bind(session);
-          } catch (Throwable t) { // nobody will serve it: the peer learns so by the end
-            session.doom();
-            session.queuePair.close();
+          } catch (Throwable t) { // nobody will serve it: both sides learn so by the end
+            session.end("poller cannot serve the session: " + t);
             throw t;
           }
           activate(session);
@@ -103,7 +102,12 @@ public final class Poller implements Runnable, AutoCloseable {
 
   /** As {@link #activate}, from any thread; also while a task waits for an answer. */
   void activateLater(Session session) {
-    late.add(session);
+    try {
+      late.add(session);
+    } catch (OutOfMemoryError e) {
+      alarm(); // activates all
+      return;
+    }
     if (wakeAtNs != AWAKE) {
       doorbell.wakeup();
     }

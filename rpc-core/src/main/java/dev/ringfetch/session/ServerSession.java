@@ -383,8 +383,11 @@ public final class ServerSession extends Session {
 
   @Override
   void tellEnd(String reason) {
-    poller.remove(this);
-    listener.onEnded(this, reason);
+    try {
+      listener.onEnded(this, reason);
+    } finally {
+      poller.remove(this);
+    }
   }
 
   /** A handler's thread leaves without arming: this side's poller always comes back. */

@@ -38,6 +38,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   private final Ownership ownership = new Ownership();
   private final OperationQueue operations = new OperationQueue();
 
+  private Stream asking; // first of those that were taken out of the queue, and not heard yet
   private boolean touched; // the memory, since it was verified
 
   @SuppressWarnings("unused") // keeps the loads of a probe alive
@@ -176,7 +177,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
       if (!armed) {
         poller.activateLater(this);
       }
-      if (!more || doomed) {
+      if (!more || (doomed && !ended)) {
         return;
       }
     }
@@ -234,8 +235,10 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
     final Stream streams;
     final List<Runnable> tasks;
     boolean taken = false;
+    boolean unasked = false;
     try {
       verifyTouched();
+      unasked = asking != null;
       earliest = deadlines.earliestNs();
       wakePoller = earliest < earliestDeadlineNs;
       if (earliest != earliestDeadlineNs) {
@@ -259,7 +262,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
     }
     News.tell(this, streams);
     News.run(tasks);
-    return !operations.isEmpty() || attention || (endReason != null && !ended);
+    return unasked || !operations.isEmpty() || attention || (endReason != null && !ended);
   }
 
   /**
@@ -356,9 +359,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
    * it here, or no stack. Allocates nothing. Any thread.
    */
   public final void doom() {
-    if (endReason == null) {
-      endReason = NO_MEMORY;
-    }
+    requestEnd(NO_MEMORY);
     doomed = true;
     poller.alarm();
   }
@@ -380,24 +381,26 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
     finish();
   }
 
-  /** Where this throws, for want of memory, it is called again and goes on where it stopped. */
+  /** Where this throws, for want of memory, it is called again: what was done is not done twice. */
   private void finish() {
     touched = false;
     outbox.clear();
     onEnd();
-    queuePair.close();
     news.add(() -> tellEnd(endReason));
     ended = true;
+    queuePair.close();
   }
 
   private int takeOperations() {
     int done = 0;
-    Stream stream = operations.takeAll();
-    while (stream != null) {
-      final Stream next = stream.nextOperation;
+    if (asking == null) {
+      asking = operations.takeAll();
+    }
+    while (asking != null) {
+      final Stream stream = asking;
+      asking = stream.nextOperation;
       stream.nextOperation = null;
       onOperations(stream, stream.takeOperations());
-      stream = next;
       done++;
     }
     return done;
@@ -539,7 +542,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   final void recover() {
     doomed = false;
     if (ownership.isMine()) {
-      doom();
+      requestEnd(NO_MEMORY);
       ownership.release();
     }
   }

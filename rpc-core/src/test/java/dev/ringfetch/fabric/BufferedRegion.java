@@ -1,6 +1,7 @@
 package dev.ringfetch.fabric;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.random.RandomGenerator;
 
@@ -14,6 +15,7 @@ import java.util.random.RandomGenerator;
  */
 public final class BufferedRegion implements MemoryRegion {
   private static final int CAPACITY = 56; // of stores, about as many as a core has
+  private static final int LINE = 64; // of a copy, what becomes visible at once at the most
 
   private final HeapRegion memory;
   private final RandomGenerator order; // null: in order
@@ -173,9 +175,12 @@ public final class BufferedRegion implements MemoryRegion {
 
   @Override
   public void putBytes(int index, byte[] source, int offset, int length) {
-    final byte[] bytes = new byte[length];
-    System.arraycopy(source, offset, bytes, 0, length);
-    store(index, bytes, false);
+    for (int done = 0; done < length; done += LINE) { // seen in parts
+      store(
+          index + done,
+          Arrays.copyOfRange(source, offset + done, offset + Math.min(length, done + LINE)),
+          false);
+    }
   }
 
   @Override

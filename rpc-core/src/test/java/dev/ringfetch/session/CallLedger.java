@@ -5,8 +5,10 @@ import dev.ringfetch.session.ClientStream.Outcome;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SplittableRandom;
 
 /** The calls of a simulation: what was asked, and by whom. */
@@ -15,6 +17,8 @@ final class CallLedger {
 
   private final Simulation simulation;
   private final Map<Long, SimCall> calls = new HashMap<>(); // looked up only
+  private final Set<Long> lost = new HashSet<>(); // ids of calls whose client was killed
+  private final Set<Long> aborted = new HashSet<>(); // sessions
   private long lastId;
   private long over;
 
@@ -54,11 +58,11 @@ final class CallLedger {
     final int start = unit.offset() + (timed ? Long.BYTES : 0);
     final byte[] request = Arrays.copyOfRange(unit.array(), start, unit.offset() + unit.length());
     simulation.check(request.length >= HEAD, "a request of nobody");
-    simulation.check(
-        ByteBuffer.wrap(request).getLong(Long.BYTES) == channel, "a request of another session");
+    simulation.check(SimCall.channelOf(request) == channel, "a request of another session");
     final SimCall call = calls.get(SimCall.idOf(request));
     if (call == null) {
-      return null; // its client was killed, or it ended long ago
+      simulation.check(lost.contains(SimCall.idOf(request)), "a request of nobody's");
+      return null;
     }
     simulation.check(Arrays.equals(call.request, request), "another request");
     simulation.check(timed == (call.deadlineNs != Stream.NO_DEADLINE), "another deadline");
@@ -75,14 +79,27 @@ final class CallLedger {
   }
 
   /** The client of these calls was killed: nobody waits for them. */
-  void lost(List<SimCall> lost) {
-    over += lost.size();
-    lost.forEach(call -> calls.remove(call.id));
+  void lost(SimClient client) {
+    over += client.calls.size();
+    calls.values().stream().filter(call -> call.client == client).forEach(c -> lost.add(c.id));
+    calls.keySet().removeAll(lost);
+  }
+
+  /** The server aborts a session: its calls may end so. */
+  void aborted(long channel) {
+    aborted.add(channel);
+  }
+
+  /** True when the server has aborted a session. */
+  boolean isAborted(long channel) {
+    return aborted.contains(channel);
   }
 
   /** Nothing is under way any more: what has ended is forgotten. */
   void forget() {
     calls.clear();
+    lost.clear();
+    aborted.clear();
   }
 
   /** How many calls have ended. */

@@ -19,6 +19,7 @@ final class SimCall implements ClientStream.Listener {
   final ClientStream stream;
   final byte[] request;
   final long id;
+  final long channel;
   final long deadlineNs;
   int executions;
   Outcome outcome; // null while it is open, and when it was cancelled
@@ -36,6 +37,7 @@ final class SimCall implements ClientStream.Listener {
     this.stream = stream;
     this.request = request;
     this.id = idOf(request);
+    this.channel = channelOf(request);
     final boolean timed = timeoutNs != Stream.NO_DEADLINE;
     deadlineNs = timed ? client.simulation.timeline.nowNs() + timeoutNs : Stream.NO_DEADLINE;
     if (timed) {
@@ -49,6 +51,11 @@ final class SimCall implements ClientStream.Listener {
   /** The call's number, which a request begins with. */
   static long idOf(byte[] request) {
     return ByteBuffer.wrap(request).getLong();
+  }
+
+  /** Number of the session that a request was made for. */
+  static long channelOf(byte[] request) {
+    return ByteBuffer.wrap(request).getLong(Long.BYTES);
   }
 
   /** What the server answers: drawn from the whole request, mostly short. */
@@ -120,7 +127,8 @@ final class SimCall implements ClientStream.Listener {
     final int code = stream.inboundCode();
     if (flags == CLOSED_BY_SERVER) {
       final boolean late = code == 4 && deadlineNs <= simulation.timeline.nowNs();
-      simulation.check(late || (code == 14 && simulation.hasAborted()), "closed by the server");
+      simulation.check(
+          late || (code == 14 && simulation.ledger.isAborted(channel)), "closed by the server");
       return;
     }
     if (flags == REFUSED) {

@@ -38,7 +38,7 @@ final class SimClient extends SimProcess {
     if (isDead() || control != null) {
       return;
     }
-    if (simulation.server.isDead()) {
+    if (simulation.server.isDead() || !isRunning(simulation.timeline.nowNs())) {
       openLater();
       return;
     }

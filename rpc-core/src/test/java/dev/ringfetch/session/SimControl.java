@@ -87,16 +87,27 @@ final class SimControl {
 
   private void toServer(String what, Runnable step) {
     toServerNs = Math.max(toServerNs, simulation.timeline.nowNs()) + delayNs();
+    tellServer(what, step);
+  }
+
+  private void tellServer(String what, Runnable step) {
     later(
         toServerNs,
         what,
         () -> {
           if (server.isDead()) {
             end();
+          } else if (!ended && isStalled(server)) {
+            toServerNs = server.stalledUntilNs() + delayNs();
+            tellServer(what, step);
           } else if (!ended) {
             step.run();
           }
         });
+  }
+
+  private boolean isStalled(SimProcess process) {
+    return !process.isRunning(simulation.timeline.nowNs());
   }
 
   private void toClient(String what, Runnable step) {
@@ -104,7 +115,7 @@ final class SimControl {
     tellClient(what, step);
   }
 
-  /** One at a time: what comes while the client is within a step waits. */
+  /** One at a time: what comes while the client is within a step, or stalled, waits. */
   private void tellClient(String what, Runnable step) {
     later(
         toClientNs,
@@ -113,8 +124,8 @@ final class SimControl {
           if (client.isDead()) {
             return;
           }
-          if (telling) {
-            toClientNs = simulation.timeline.nowNs() + delayNs();
+          if (telling || isStalled(client)) {
+            toClientNs = Math.max(client.stalledUntilNs(), simulation.timeline.nowNs()) + delayNs();
             tellClient(what, step);
             return;
           }

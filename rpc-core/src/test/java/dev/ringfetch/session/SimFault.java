@@ -2,108 +2,113 @@ package dev.ringfetch.session;
 
 import dev.ringfetch.fabric.sim.SimFabric;
 import dev.ringfetch.fabric.sim.Timeline;
-import java.util.List;
 
 /** What can go wrong in a simulation, with a client and the server that it talks to. */
 enum SimFault {
   /** The client stands still for some time. */
   STALL_CLIENT {
     @Override
-    void strike(Simulation simulation, SimClient client) {
+    boolean strike(Simulation simulation, SimClient client) {
       client.stallUntil(some(simulation, MAX_STALL_NS));
+      return true;
     }
   },
   /** The server stands still for some time. */
   STALL_SERVER {
     @Override
-    void strike(Simulation simulation, SimClient client) {
+    boolean strike(Simulation simulation, SimClient client) {
       simulation.server.stallUntil(some(simulation, MAX_STALL_NS));
+      return !simulation.server.isDead();
     }
   },
   /** The client's process is killed; the next one comes up. */
   KILL_CLIENT {
     @Override
-    void strike(Simulation simulation, SimClient client) {
+    boolean strike(Simulation simulation, SimClient client) {
       simulation.kill(client, true);
+      return true;
     }
   },
   /** The client's machine goes down, with the stores that were not visible yet. */
   LOSE_CLIENT {
     @Override
-    void strike(Simulation simulation, SimClient client) {
+    boolean strike(Simulation simulation, SimClient client) {
       simulation.kill(client, false);
+      return true;
     }
   },
   /** The server's process is killed; the next one comes up. */
   KILL_SERVER {
     @Override
-    void strike(Simulation simulation, SimClient client) {
-      simulation.killServer(true);
+    boolean strike(Simulation simulation, SimClient client) {
+      return simulation.killServer(true);
     }
   },
   /** The server's machine goes down, with the stores that were not visible yet. */
   LOSE_SERVER {
     @Override
-    void strike(Simulation simulation, SimClient client) {
-      simulation.killServer(false);
+    boolean strike(Simulation simulation, SimClient client) {
+      return simulation.killServer(false);
     }
   },
   /** The control stream ends, and the fabric lives. */
   BREAK_CONTROL {
     @Override
-    void strike(Simulation simulation, SimClient client) {
-      if (client.control != null) {
-        client.control.end();
+    boolean strike(Simulation simulation, SimClient client) {
+      if (client.control == null) {
+        return false;
       }
+      client.control.end();
+      return true;
     }
   },
   /** The fabric breaks, and the control stream lives. */
   BREAK_FABRIC {
     @Override
-    void strike(Simulation simulation, SimClient client) {
+    boolean strike(Simulation simulation, SimClient client) {
       if (client.session == null) {
         client.fabric.refuse(1);
       }
       client.fabric.breakConnections();
+      return true;
     }
   },
   /** Rings and ends on their way to one side are late. */
   HOLD_RINGS {
     @Override
-    void strike(Simulation simulation, SimClient client) {
+    boolean strike(Simulation simulation, SimClient client) {
       side(simulation, client).holdRingsUntil(some(simulation, MAX_HOLD_NS));
+      return true;
     }
   },
   /** What one side writes stays invisible, or half visible, for some time. */
   HOLD_WRITES {
     @Override
-    void strike(Simulation simulation, SimClient client) {
+    boolean strike(Simulation simulation, SimClient client) {
       side(simulation, client).holdWritesUntil(some(simulation, MAX_HOLD_NS));
+      return true;
     }
   },
-  /** The server asks for no new calls. */
+  /** The server asks for no new calls, and will for the sessions that open meanwhile. */
   DRAIN {
     @Override
-    void strike(Simulation simulation, SimClient client) {
-      List.copyOf(simulation.server.sessions.values()).forEach(ServerSession::drain);
+    boolean strike(Simulation simulation, SimClient client) {
+      return simulation.server.drain();
     }
   },
-  /** The server cancels every call and ends the session. */
+  /** The server cancels every call and ends the session, or the handshake. */
   ABORT {
     @Override
-    void strike(Simulation simulation, SimClient client) {
-      simulation.aborted();
-      final ServerSession session = simulation.server.sessionOf(client);
-      if (session != null) {
-        session.abort("aborted");
-      }
+    boolean strike(Simulation simulation, SimClient client) {
+      return simulation.server.abort(client);
     }
   };
 
   private static final int MAX_STALL_NS = 300_000;
   private static final int MAX_HOLD_NS = 100_000;
 
-  abstract void strike(Simulation simulation, SimClient client);
+  /** Strikes; false when there was nothing to strike. */
+  abstract boolean strike(Simulation simulation, SimClient client);
 
   private static SimFabric side(Simulation simulation, SimClient client) {
     return simulation.timeline.random().nextBoolean() ? client.fabric : simulation.server.fabric;

@@ -8,12 +8,15 @@ import java.util.TreeMap;
 /** The server of a simulation: takes sessions, and has threads that answer some time. */
 final class SimServer extends SimProcess {
   private static final int HANDLERS = 2;
+  private static final int MOMENT_NS = 30_000;
 
   /** Open sessions by control stream. */
   final TreeMap<Long, ServerSession> sessions = new TreeMap<>();
 
   final List<SimControl> controls = new ArrayList<>();
   final List<Request> requests = new ArrayList<>();
+  private long drainingUntilNs;
+  private long abortingUntilNs;
 
   SimServer(Simulation simulation) {
     super(simulation);
@@ -26,6 +29,29 @@ final class SimServer extends SimProcess {
   /** The session that a client's control stream has opened, or null. */
   ServerSession sessionOf(SimClient client) {
     return client.control == null ? null : sessions.get(client.control.channel);
+  }
+
+  /** Asks for no new calls, on sessions that open in a moment, too. False when it is dead. */
+  boolean drain() {
+    drainingUntilNs = simulation.timeline.nowNs() + MOMENT_NS;
+    List.copyOf(sessions.values()).forEach(ServerSession::drain);
+    return !isDead();
+  }
+
+  /** Aborts a client's session, or those that open in a moment. False when it is dead. */
+  boolean abort(SimClient client) {
+    final ServerSession session = sessionOf(client);
+    if (session == null) {
+      abortingUntilNs = simulation.timeline.nowNs() + MOMENT_NS;
+    } else {
+      abort(client.control.channel, session);
+    }
+    return !isDead();
+  }
+
+  private void abort(long channel, ServerSession session) {
+    simulation.ledger.aborted(channel);
+    session.abort("aborted");
   }
 
   /** A request that a handler has. */
@@ -103,6 +129,11 @@ final class SimServer extends SimProcess {
     public void onSession(ServerSession session) {
       if (!session.hasEnded()) {
         sessions.put(control.channel, session);
+      }
+      if (simulation.timeline.nowNs() < abortingUntilNs) {
+        abort(control.channel, session);
+      } else if (simulation.timeline.nowNs() < drainingUntilNs) {
+        session.drain();
       }
     }
 

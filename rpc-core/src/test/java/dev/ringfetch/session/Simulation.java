@@ -1,6 +1,7 @@
 package dev.ringfetch.session;
 
 import dev.ringfetch.fabric.sim.SimContext;
+import dev.ringfetch.fabric.sim.SimContext.StoreOrder;
 import dev.ringfetch.fabric.sim.SimNetwork;
 import dev.ringfetch.fabric.sim.SimRegion;
 import dev.ringfetch.fabric.sim.Timeline;
@@ -31,6 +32,7 @@ final class Simulation {
   SimServer server;
 
   final FaultMatrix matrix = new FaultMatrix();
+  private final StoreOrder storeOrder;
   private final List<SimActor> actors = new ArrayList<>();
   private final List<SimActor> ready = new ArrayList<>();
   private FaultMatrix.Cell cell;
@@ -40,7 +42,6 @@ final class Simulation {
   private long lastChannel;
   private int depth;
   private boolean quiet;
-  private boolean aborted;
   private String failure;
 
   /**
@@ -50,6 +51,7 @@ final class Simulation {
    */
   Simulation(long seed, SimContext options) {
     this.timeline = new Timeline(seed);
+    this.storeOrder = options.storeOrder();
     this.nextCell = seed * FAULTS_PER_SEED; // so that seeds in a row strike in every cell
     this.sizes = SimSizes.draw(timeline.random());
     this.network = new SimNetwork(timeline, options.preemption(this::preempted));
@@ -86,14 +88,6 @@ final class Simulation {
     return quiet;
   }
 
-  boolean hasAborted() {
-    return aborted;
-  }
-
-  void aborted() {
-    aborted = true;
-  }
-
   /** Fails the simulation unless something holds; also where exceptions do not come through. */
   void check(boolean holds, String otherwise) {
     if (!holds && failure == null) {
@@ -112,8 +106,28 @@ final class Simulation {
     check(expected, "session ended: " + reason);
   }
 
-  /** Runs until so many calls have ended, with faults. */
-  void run(long calls) {
+  /**
+   * Runs with faults until so many calls have ended, then without, so many times.
+   *
+   * @throws AssertionError that names the seed and the last steps, if something does not hold.
+   */
+  void rounds(int rounds, long calls) {
+    final Thread thread = Thread.currentThread();
+    final Thread.UncaughtExceptionHandler before = thread.getUncaughtExceptionHandler();
+    thread.setUncaughtExceptionHandler((in, e) -> check(false, "a callback threw " + e));
+    try {
+      for (int round = 0; round < rounds; round++) {
+        run(calls);
+        quiesce();
+      }
+    } catch (RuntimeException | Error e) {
+      throw new AssertionError(e.getMessage() + "; " + this + "\n" + timeline.lastSteps(), e);
+    } finally {
+      thread.setUncaughtExceptionHandler(before);
+    }
+  }
+
+  private void run(long calls) {
     final long until = ledger.over() + calls;
     final long maxSteps = timeline.steps() + 10_000 + calls * 2_000;
     while (ledger.over() < until) {
@@ -201,10 +215,11 @@ final class Simulation {
       final var states = SimState.of(this, client);
       if (states.contains(cell.state())) {
         timeline.note(cell.toString(), 0);
-        matrix.struck(cell.fault(), states);
-        cell.fault().strike(this, client);
-        cell = null;
-        drawNextFault();
+        if (cell.fault().strike(this, client)) {
+          matrix.struck(cell.fault(), states);
+          cell = null;
+          drawNextFault();
+        }
         return;
       }
     }
@@ -222,14 +237,18 @@ final class Simulation {
     if (client.control != null) {
       client.control.end();
     }
-    ledger.lost(client.calls);
+    ledger.lost(client);
     actors.removeIf(actor -> actor.process == client);
     final int index = clients.indexOf(client);
     clients.set(index, new SimClient(this, index));
   }
 
-  void killServer(boolean keepStores) {
+  /** False when it is dead already. */
+  boolean killServer(boolean keepStores) {
     final SimServer dead = server;
+    if (dead.isDead()) {
+      return false;
+    }
     dead.fabric.kill(keepStores);
     List.copyOf(dead.controls).forEach(SimControl::end);
     actors.removeIf(actor -> actor.process == dead);
@@ -241,13 +260,14 @@ final class Simulation {
             server = new SimServer(this);
           }
         });
+    return true;
   }
 
   /**
    * No more faults and no new calls: what is pending ends in time, nothing is lost, and sessions
    * work.
    */
-  void quiesce() {
+  private void quiesce() {
     quiet = true;
     for (final SimClient client : clients) {
       release(client);
@@ -255,7 +275,6 @@ final class Simulation {
     release(server);
     new Rest(this).check();
     ledger.forget();
-    aborted = false;
     quiet = false;
     throwFailure();
   }
@@ -270,13 +289,8 @@ final class Simulation {
   void throwFailure() {
     check(network.violations().isEmpty(), network.violations().toString());
     if (failure != null) {
-      throw new AssertionError(failure + "; " + describeFailure());
+      throw new AssertionError(failure);
     }
-  }
-
-  /** The seed, and how it came to this. */
-  String describeFailure() {
-    return this + "\n" + timeline.lastSteps();
   }
 
   /** Sessions that were opened, or tried to. */
@@ -287,8 +301,14 @@ final class Simulation {
   @Override
   public String toString() {
     return String.format(
-        "seed=%d steps=%d calls=%d faults=%d trace=%016x %s",
-        timeline.seed(), timeline.steps(), ledger.over(), matrix.faults(), timeline.trace(), sizes);
+        "seed=%d steps=%d calls=%d faults=%d trace=%016x storeOrder=%s %s",
+        timeline.seed(),
+        timeline.steps(),
+        ledger.over(),
+        matrix.faults(),
+        timeline.trace(),
+        storeOrder,
+        sizes);
   }
 
   /** Has happen what is due. */

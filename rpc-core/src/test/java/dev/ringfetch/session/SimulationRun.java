@@ -30,15 +30,7 @@ final class SimulationRun {
   void next() {
     final Simulation simulation =
         new Simulation(firstSeed + seeds, new SimContext().storeOrder(storeOrder));
-    try {
-      for (int round = 0; round < ROUNDS; round++) {
-        simulation.run(CALLS);
-        simulation.quiesce();
-      }
-    } catch (RuntimeException e) {
-      throw new AssertionError(
-          e + "; storeOrder=" + storeOrder + " " + simulation.describeFailure(), e);
-    }
+    simulation.rounds(ROUNDS, CALLS);
     seeds++;
     steps += simulation.timeline.steps();
     calls += simulation.ledger.over();

@@ -44,8 +44,7 @@ class SimulationTest {
 
   private static String run(long seed) {
     Simulation simulation = new Simulation(seed, new SimContext().storeOrder(StoreOrder.RELEASE));
-    simulation.run(500);
-    simulation.quiesce();
+    simulation.rounds(1, 500);
     return simulation.toString();
   }
 }

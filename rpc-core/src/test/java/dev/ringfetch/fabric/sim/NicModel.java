@@ -37,14 +37,6 @@ public record NicModel(
   public static final NicModel CONNECT_X3 =
       new NicModel("ConnectX-3, 40 Gb/s (RFP)", 100, 2.11e6, 11.26e6, 40e9, 850, 400, 300);
 
-  /**
-   * ConnectX-3 at 56 Gb/s as HERD measured it (SIGCOMM'14, section 3): 35 M inbound WRITEs a
-   * second, a decline beyond 260 client processes. Posted in batches, as HERD does, it issues about
-   * as many as it serves.
-   */
-  public static final NicModel CONNECT_X3_HERD =
-      new NicModel("ConnectX-3, 56 Gb/s (HERD)", 50, 22e6, 35e6, 56e9, 850, 260, 300);
-
   /** Time that the outbound engine is busy with one work request, in nanoseconds. */
   double outboundNs(int bytes, int connections) {
     return Math.max(1e9 / outboundPerSecond, bytes * 8e9 / bitsPerSecond) + miss(connections);

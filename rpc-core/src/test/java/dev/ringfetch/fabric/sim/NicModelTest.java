@@ -3,6 +3,7 @@ package dev.ringfetch.fabric.sim;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
 import org.junit.jupiter.api.Test;
 
 /** Closed loops over the costs alone: as many work requests a second as were published. */
@@ -71,5 +72,32 @@ class NicModelTest {
     double cached = outbound(NicModel.CONNECT_X3.cachedConnections(), 32);
     assertEquals(outbound(10, 32), cached, 0.02 * cached);
     assertTrue(outbound(2 * NicModel.CONNECT_X3.cachedConnections(), 32) < 0.9 * cached);
+  }
+
+  /** The model is an option of the network: a read through it takes the way there and back. */
+  @Test
+  void workRequestsOfAFabricCost() throws IOException {
+    long free = readNs(NicModel.FREE);
+    long priced = readNs(NicModel.CONNECT_X3);
+    assertTrue(priced - free > 2 * NicModel.CONNECT_X3.wireNs(), free + " and " + priced);
+  }
+
+  private static long readNs(NicModel model) throws IOException {
+    Timeline timeline = new Timeline(1);
+    SimNetwork network =
+        new SimNetwork(
+            timeline,
+            new SimContext().loadStore(false).maxDelayNs(10).nic(model).preemption(() -> {}));
+    SimFabric server = network.open();
+    SimFabric client = network.open();
+    byte[] token = new byte[16];
+    var offer = server.offer(server.openDoorbell(), client.hint(), 128, token, arrived -> {});
+    var reading = client.connect(client.openDoorbell(), offer.descriptor(), token, 0);
+    long startNs = timeline.nowNs();
+    reading.read(reading.remote(), 0, reading.memory(), 64, 64, 0, 1);
+    while (reading.completions().poll((id, status, value) -> {}, 1) == 0) {
+      assertTrue(timeline.runNext());
+    }
+    return timeline.nowNs() - startNs;
   }
 }
