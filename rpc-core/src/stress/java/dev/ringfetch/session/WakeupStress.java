@@ -86,12 +86,13 @@ public final class WakeupStress {
     private final ClientStream stream;
     private final long before;
 
-    /** A request ring that is full, and one call more. */
+    /** A request ring that is full, one call more, and a client that was polled until now. */
     public Credit() {
       super(SMALL_RING_LENGTH, 3);
       client.send(prepare(1));
       client.send(prepare(1));
       stream = prepare(1);
+      client.disarm();
       before = client.writePosition();
     }
 
@@ -177,7 +178,7 @@ public final class WakeupStress {
       before = client.writePosition();
     }
 
-    /** Blocked flag, fence, the credit; then the sleep flag, fence, the credit. */
+    /** Blocked flag, fence, the credit. */
     @Actor
     public void writer() {
       client.send(stream);
