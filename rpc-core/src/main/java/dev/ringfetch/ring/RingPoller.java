@@ -72,12 +72,14 @@ public final class RingPoller {
   /**
    * Hands out the frames that have arrived. If the handler throws, its frame counts as consumed.
    *
-   * @param limit how many at the most.
-   * @return how many were consumed, or {@link #PROTOCOL_VIOLATION}.
+   * @param limit in slots: no frame is taken after so many. It bounds the bytes as well, of a peer,
+   *     too, that writes without credit as fast as it is read.
+   * @return how many frames were consumed, or {@link #PROTOCOL_VIOLATION}.
    */
   public int poll(FrameHandler handler, int limit) {
+    final long start = position;
     int frames = 0;
-    while (frames < limit) {
+    while (position - start < limit) {
       final int index = (int) (position & mask);
       final int frame = ringOffset + index * SLOT_LENGTH;
       final long word0 = region.getLongAcquire(frame + LENGTH_OFFSET);

@@ -10,7 +10,7 @@ import dev.ringfetch.ring.RingPoller;
  * room, and has the peer ring when nobody polls. Belongs to the owner of the session.
  */
 final class Inbox {
-  private static final int POLL_LIMIT = 64;
+  private static final int POLL_LIMIT = 64; // slots; then others have their turn
 
   private final Session session;
   private final QueuePair queuePair;

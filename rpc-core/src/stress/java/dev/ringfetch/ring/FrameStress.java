@@ -43,7 +43,7 @@ public final class FrameStress {
     /** Takes what is there. */
     @Actor
     public void poller(II_Result r) {
-      r.r1 = pollAWhile(2, 2);
+      r.r1 = pollAWhile(2, 8);
       r.r2 = whole();
     }
   }
@@ -73,7 +73,7 @@ public final class FrameStress {
     /** Takes what is there. */
     @Actor
     public void poller(II_Result r) {
-      r.r1 = pollAWhile(2, 2);
+      r.r1 = pollAWhile(2, 8);
       r.r2 = whole();
     }
   }
@@ -104,7 +104,7 @@ public final class FrameStress {
     /** Takes what is there. */
     @Actor
     public void poller(II_Result r) {
-      r.r1 = pollAWhile(2, 2);
+      r.r1 = pollAWhile(2, 8);
       r.r2 = whole();
     }
   }

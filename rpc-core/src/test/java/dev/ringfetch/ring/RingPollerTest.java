@@ -215,6 +215,16 @@ class RingPollerTest {
   }
 
   @Test
+  void limitCountsSlots() {
+    put(START, 100, 3);
+    put(START + 3, 1, 1);
+    put(START + 4, 100, 3);
+    assertEquals(2, poller.poll(this::keep, 4));
+    assertEquals(1, poller.poll(this::keep, 1));
+    assertEquals(List.of(100, 1, 100), lengths);
+  }
+
+  @Test
   void frameThatTheHandlerRefusesIsAViolation() {
     put(START, 0, 1);
     put(START + 1, 1, 1);

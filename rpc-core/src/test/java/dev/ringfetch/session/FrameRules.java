@@ -143,14 +143,15 @@ abstract class FrameRules {
     units.add(unit);
   }
 
-  /** Judges what a poll finds: at the most one lap of the ring. */
+  /** Judges what one poll takes. */
   final Judgement judge() {
     begin();
     units.clear();
     acked = (long) ACKED.get(session.writer);
     long position = session.pollPosition();
     int frames = 0;
-    while (frames < Math.min(slots, 64)) {
+    final long start = position;
+    while (position - start < 64) {
       final int slot = (int) Math.floorMod(position, (long) slots);
       final int frame = ringOffset + slot * SLOT;
       final int tag = (int) (((position ^ epoch) * 0x9E3779B97F4A7C15L) >>> 32);

@@ -341,4 +341,46 @@ class HostileClientTest {
     assertEquals(List.of("test"), flooded.serverEnds);
     assertTrue(written.get() < 10_000, "the end waited for the peer: " + written);
   }
+
+  /** Nor do long requests, of which there is a next one whenever one was read. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void floodOfLongRequestsDoesNotHoldTheThread(boolean atTheEnd) {
+    int length = steps.geometry.requestRingLength();
+    HostileRegion region = new HostileRegion(ArenaDescriptor.length(length, length));
+    SessionSteps flooded = new SessionSteps(Sizes.ROOMY, region);
+    HostileRing ring =
+        new HostileRing(
+            region,
+            ArenaDescriptor.REQUEST_RING_OFFSET,
+            length,
+            flooded.geometry.epoch(),
+            flooded.geometry.requestPosition());
+    while (ring.position() % (length / FrameDescriptor.SLOT_LENGTH) != 0) {
+      ring.write(0, FrameDescriptor.PAD, 0, 0, new byte[0]);
+    }
+    flooded.fabric.client().ringDoorbell();
+    flooded.settle();
+    byte[] request = new byte[ring.maxPayload()];
+    int[] written = {0};
+    Runnable[] write = new Runnable[1];
+    write[0] =
+        () -> {
+          if (flooded.server.pollPosition() == ring.position() && written[0] < 60) {
+            int ack = (int) flooded.geometry.responsePosition();
+            ring.write(++written[0], UNIT, 0, ack, request);
+          }
+          region.changeBefore(0, write[0]);
+        };
+    region.watch();
+    region.changeBefore(0, write[0]);
+    if (atTheEnd) {
+      flooded.server.end("test");
+    } else {
+      flooded.server.service(false);
+    }
+    region.unwatch();
+    assertTrue(written[0] > 0);
+    assertTrue(region.copied() <= 2L * length, "copied=" + region.copied());
+  }
 }
