@@ -144,7 +144,7 @@ final class Mechanical extends TreeScanner<Void, Void> {
     }
     if (text(tree.getMethodSelect()).matches("Math\\.(min|max)")) {
       for (final ExpressionTree argument : tree.getArguments()) {
-        replace("limit", tree, text(argument));
+        replace("limit", tree, "(" + text(argument) + ")");
       }
     }
     return super.visitMethodInvocation(tree, null);

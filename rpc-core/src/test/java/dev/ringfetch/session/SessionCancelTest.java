@@ -114,6 +114,29 @@ class SessionCancelTest {
     assertIndexReused(call, id);
   }
 
+  /** As many cancelled calls may still run as calls may be under way. */
+  @Test
+  void ofAsManyCallsAsThereAreStreams() {
+    steps = new SessionSteps(new Sizes(64 * 1024, 4096, 80, 1000));
+    List<Call> calls = new ArrayList<>();
+    for (int i = 0; i < 80; i++) {
+      calls.add(steps.send(bytes(1, 1)));
+    }
+    steps.settle();
+    calls.subList(0, 79).forEach(Call::cancel);
+    steps.settle();
+    assertEquals(80, steps.requests.size());
+    Call accepted = steps.send(bytes(1, 1));
+    steps.settle();
+    assertFalse(accepted.isOver());
+    calls.get(79).cancel();
+    steps.settle();
+    Call refused = steps.send(bytes(1, 1));
+    steps.settle();
+    assertEquals(8, refused.code);
+    assertEquals(81, steps.requests.size());
+  }
+
   @Test
   void crossesTheResponse() {
     Call call = steps.send(bytes(3, 1));

@@ -112,9 +112,27 @@ class SessionDeadlineTest {
     assertFalse(call.isOver() || timed.isOver());
     assertEquals(0, steps.requests.stream().mapToInt(request -> request.cancels).sum());
     assertEquals(Stream.NO_DEADLINE, steps.requests.get(0).stream.deadlineNs());
+    steps.advance(1000);
+    steps.settle();
+    assertEquals(Outcome.DEADLINE_EXCEEDED, timed.outcome);
+    assertFalse(call.isOver());
     steps.answerAll();
     assertEquals(Outcome.ANSWERED, call.outcome);
-    assertEquals(Outcome.ANSWERED, timed.outcome);
+  }
+
+  @Test
+  void lateCallIsClosedOnce() {
+    Call call = steps.send(bytes(3, 1), 1000);
+    steps.fabric.serverDoorbell().hold(true); // its own clock would end the call as well
+    steps.advance(1000);
+    steps.client.service(false);
+    assertEquals(Outcome.DEADLINE_EXCEEDED, call.outcome);
+    long position = steps.client.writePosition();
+    steps.client.cancel(call.stream);
+    assertEquals(position, steps.client.writePosition(), "a second CLOSE");
+    steps.fabric.serverDoorbell().hold(false);
+    steps.settle();
+    assertFalse(steps.server.hasEnded());
   }
 
   @Test

@@ -90,6 +90,17 @@ class SessionEndTest {
   }
 
   @Test
+  void firstReasonToDrainCounts() {
+    Call call = steps.send(bytes(3, 1));
+    steps.client.drain("first");
+    steps.client.drain("second");
+    steps.server.drain();
+    steps.answerAll();
+    assertEquals(Outcome.ANSWERED, call.outcome);
+    assertBothEnded("first");
+  }
+
+  @Test
   void idleClientDrainsAtOnce() {
     steps.client.drain();
     steps.settle();
@@ -163,6 +174,59 @@ class SessionEndTest {
     assertEquals(1, steps.requests.get(1).cancels);
     assertEquals(0, steps.requests.get(0).cancels);
     assertBothEnded("lost");
+  }
+
+  /** Its bytes may have come out of memory that was not there any more. */
+  @Test
+  void answerThatWasNotToldIsNotTrustedWhenTheSessionFails() {
+    Call late = steps.send(bytes(1, 1), 1000);
+    Call answered = steps.send(bytes(1, 1));
+    Call told = steps.send(bytes(1, 1));
+    steps.settle();
+    steps.requests.remove(2).echo();
+    steps.settle();
+    steps.requests.get(1).echo();
+    assertTrue(steps.client.tryAcquire());
+    steps.advance(1000);
+    steps.client.work(true);
+    steps.client.failed(new InternalError("a fault of the test"));
+    steps.client.releaseAndTell();
+    assertEquals(Outcome.DEADLINE_EXCEEDED, late.outcome);
+    assertEquals(Outcome.SESSION_ENDED, answered.outcome);
+    assertEquals(Outcome.ANSWERED, told.outcome);
+  }
+
+  @Test
+  void requestThatWasNotToldIsNotTrustedWhenTheSessionFails() {
+    steps.send(bytes(1, 1));
+    assertTrue(steps.server.tryAcquire());
+    steps.server.work(true);
+    steps.server.failed(new InternalError("a fault of the test"));
+    steps.server.releaseAndTell();
+    assertTrue(steps.request().stream.isCancelled());
+  }
+
+  /** Cancelled before anybody has seen it: it is told nothing, also when the session ends. */
+  @Test
+  void callThatWasCancelledIsNotToldOfTheEnd() {
+    ClientStream stream = steps.client.open();
+    stream.prepare(
+        (session, ended, outcome) -> {
+          throw new AssertionError("told of " + outcome);
+        },
+        SessionSteps.UNIT,
+        5,
+        Stream.NO_DEADLINE,
+        100);
+    assertTrue(steps.client.tryAcquire());
+    steps.client.send(stream);
+    steps.client.cancel(stream);
+    steps.client.end("test");
+    if (steps.client.leave()) {
+      steps.client.drive();
+    }
+    assertEquals(List.of("test"), steps.clientEnds);
+    assertFalse(stream.ended, "told");
   }
 
   @Test
