@@ -158,7 +158,7 @@ public final class ServerSession extends Session {
       return;
     }
     final boolean current = streams[stream.index()] == stream && !stream.answered;
-    if ((asked & ServerStream.RESPOND) == 0 || !current || hasEnded()) {
+    if ((asked & ServerStream.RESPOND) == 0 || !current) {
       return; // in particular, one that serves another call by now is left alone
     }
     stream.answered = true;

@@ -21,8 +21,8 @@ import java.util.stream.Stream;
  * take; then on the mutant, until one fails.
  */
 final class Bench implements AutoCloseable {
-  private static final long SLACK_NS = TimeUnit.SECONDS.toNanos(5);
-  private static final int SLOWER = 6;
+  private static final long SLACK_NS = TimeUnit.SECONDS.toNanos(3);
+  private static final int SLOWER = 5;
   private static final int RUNS_OF_A_FORK = 150;
 
   /** What runs for a second is compiled quickly rather than well. */

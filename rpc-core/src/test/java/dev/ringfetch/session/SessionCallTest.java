@@ -18,8 +18,10 @@ import dev.ringfetch.session.SessionSteps.Sizes;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -124,6 +126,24 @@ class SessionCallTest {
     assertSame(calls.get(10).stream, again.stream);
     assertEquals(id + 0x10000, again.stream.id);
     assertNull(steps.client.open());
+  }
+
+  @Test
+  void streamsOfTheServerAreReusedUpToALimit() {
+    SessionSteps wide = new SessionSteps(new Sizes(64 * 1024, 4096, 1100, 1000));
+    Set<ServerStream> first = Collections.newSetFromMap(new IdentityHashMap<>());
+    for (int round = 0; round < 2; round++) {
+      for (int i = 0; i < 1100; i++) {
+        wide.send(bytes(1, 1));
+      }
+      wide.settle();
+      assertEquals(1100, wide.requests.size());
+      if (round == 0) {
+        wide.requests.forEach(request -> first.add(request.stream));
+        wide.answerAll();
+      }
+    }
+    assertEquals(1024, wide.requests.stream().filter(r -> first.contains(r.stream)).count());
   }
 
   @Test

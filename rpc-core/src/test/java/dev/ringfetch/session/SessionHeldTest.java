@@ -9,6 +9,7 @@ import static dev.ringfetch.session.SessionSteps.UNIT;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.fabric.HeapFabric;
@@ -157,7 +158,8 @@ class SessionHeldTest {
     taken();
     request(6, LONG);
     assertRefused("holds too much");
-    server.respond(held.get(1), 0, 0, false); // lets go as well
+    server.respond(held.get(1), 0, 0, false); // lets go as well, but may still be read
+    assertEquals(LONG, held.get(1).inbound().length());
     request(7, LONG);
     taken();
   }
@@ -241,6 +243,31 @@ class SessionHeldTest {
     respond(second, "b");
     respond(third, "c");
     assertEquals(List.of(ok(2, "b"), ok(3, "c")), frames());
+  }
+
+  @Test
+  void releaseOfACallThatIsUnderWayAnswersNothing() throws IOException {
+    request(1, 10);
+    ServerStream stream = taken();
+    fill(stream, "half an answer");
+    server.release(stream);
+    assertEquals(List.of(), frames());
+    stream.outbound().clear();
+    respond(stream, "a");
+    assertEquals(List.of(ok(1, "a")), frames());
+  }
+
+  @Test
+  void streamIsReusedUnlessSomebodyMayStillLookAtIt() throws IOException {
+    request(1, 10);
+    ServerStream first = taken();
+    server.respond(first, UNIT, 0, false);
+    request(2, 10);
+    ServerStream second = taken();
+    assertNotSame(first, second);
+    server.respond(second, UNIT, 0, true);
+    request(3, 10);
+    assertSame(second, taken());
   }
 
   @Test
