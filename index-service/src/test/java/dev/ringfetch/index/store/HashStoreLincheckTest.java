@@ -1,5 +1,6 @@
 package dev.ringfetch.index.store;
 
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -8,7 +9,6 @@ import dev.ringfetch.index.v1.Entry;
 import org.jetbrains.lincheck.LincheckAssertionError;
 import org.jetbrains.lincheck.datastructures.ManagedStrategyGuaranteeKt;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
-import org.jetbrains.lincheck.datastructures.StressOptions;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -32,16 +32,16 @@ final class HashStoreLincheckTest {
   }
 
   @Test
-  void resultsUnderStressHaveAnOrder() {
-    stress().iterations(4).invocationsPerIteration(300).check(Intact.class);
+  void resultsUnderStressHaveAnOrder() throws Exception {
+    assertTrue(StoreStress.isLinearizable(Intact.class, 4, 300));
   }
 
   @Test
   @Tag("slow")
-  void resultsOfLongRunsHaveAnOrder() {
+  void resultsOfLongRunsHaveAnOrder() throws Exception {
     modelChecking(2, 4).iterations(20).invocationsPerIteration(300).check(Intact.class);
     modelChecking(3, 2).iterations(10).invocationsPerIteration(300).check(Intact.class);
-    stress().iterations(10).invocationsPerIteration(1_000).check(Intact.class);
+    assertTrue(StoreStress.isLinearizable(Intact.class, 20, 1_000));
   }
 
   @ParameterizedTest
@@ -58,6 +58,12 @@ final class HashStoreLincheckTest {
     assertTrue(found.getMessage().contains("Invalid execution results"), found::getMessage);
   }
 
+  @Test
+  @Tag("slow")
+  void stressFindsRace() throws Exception {
+    assertFalse(StoreStress.isLinearizable(LatePut.class, 100, 1_000));
+  }
+
   /** No switches within messages: they do not change, and their builders have one thread. */
   private static ModelCheckingOptions modelChecking(int threads, int actorsPerThread) {
     return new ModelCheckingOptions()
@@ -72,10 +78,6 @@ final class HashStoreLincheckTest {
   private static boolean isOfMessages(String className) {
     return className.startsWith("com.google.protobuf.")
         || className.startsWith("dev.ringfetch.index.v1.");
-  }
-
-  private static StressOptions stress() {
-    return new StressOptions().threads(2).actorsPerThread(4);
   }
 
   /** The store as it is. */
