@@ -31,9 +31,10 @@ package dev.ringfetch.ring;
  * <ul>
  *   <li><b>Word 0</b> (Length and Tag, one 64-bit word): the length of the payload in bytes, and a
  *       hash of epoch and position. A CPU stores it last, a NIC places it first.
- *   <li><b>Commit Word</b>: the 64-bit position salted with the epoch. A NIC places it last. A
- *       frame counts only when both match: what an earlier lap left behind has another position,
- *       and what an application put into a payload cannot know the epoch.
+ *   <li><b>Commit Word</b>: the 64-bit position salted with the epoch, then scattered over all 64
+ *       bits. A NIC places it last. A frame counts only when both match: what an earlier lap left
+ *       behind has another position, what an application put into a payload cannot know the epoch,
+ *       and what is half an old commit word and half the end of a payload is neither.
  *   <li><b>Code</b>: the method id in a request; in a response the status code in the low 8 bits
  *       and, once a fabric fetches, the process time in the high 8 (5 bits of exponent, 3 of
  *       mantissa).
@@ -143,9 +144,13 @@ public final class FrameDescriptor {
     return (int) (((position ^ epoch) * 0x9E3779B97F4A7C15L) >>> 32);
   }
 
-  /** Commit word of the frame at this position. */
+  /**
+   * Commit word of the frame at this position: another one for every position. Neighbours differ in
+   * all bytes: else the last byte of a payload that ends within an old commit word would make it a
+   * later one's, once in 256 times.
+   */
   public static long commitWord(long epoch, long position) {
-    return position ^ epoch;
+    return (position ^ epoch) * 0xD1342543DE82EF95L;
   }
 
   /** Word 0 of a frame. */

@@ -32,6 +32,19 @@ class FrameDescriptorTest {
           FrameDescriptor.PAD,
           FrameDescriptor.DRAIN);
 
+  /** A payload that ends within an old commit word replaces its low bytes by any others. */
+  @Test
+  void noPartOfACommitWordIsThatOfANeighbour() {
+    long epoch = 0x5EED_0000_0000_5EEDL;
+    for (long position = -300; position < 300; position++) {
+      for (long later = position + 1; later < position + 1000; later++) {
+        long differing =
+            FrameDescriptor.commitWord(epoch, position) ^ FrameDescriptor.commitWord(epoch, later);
+        assertNotEquals(0, differing >>> 32, "position=" + position + " later=" + later);
+      }
+    }
+  }
+
   @Test
   void smallFrameIsOneLine() {
     assertEquals(64, FrameDescriptor.SLOT_LENGTH);

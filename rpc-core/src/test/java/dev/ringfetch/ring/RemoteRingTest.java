@@ -51,6 +51,14 @@ class RemoteRingTest {
     assertWhole(() -> weak().writeOrder(WriteOrder.ASCENDING), ring -> ring.place(FRAMES));
   }
 
+  /** A seed under which a payload completed an old commit word, when those were not scattered. */
+  @Test
+  void payloadThatEndsInAnOldCommitWord() throws IOException {
+    RemoteRing ring = new RemoteRing(41704764691087L, weak().writeOrder(WriteOrder.ASCENDING));
+    ring.place(FRAMES);
+    assertFalse(ring.isWrong(), ring::toString);
+  }
+
   @Test
   void framesPlacedInNoOrderAreNot() throws IOException {
     RemoteRing wrong =
