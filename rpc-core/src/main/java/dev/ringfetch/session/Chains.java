@@ -49,8 +49,7 @@ final class Chains {
     }
     stream.inboundPartial = partial;
     stream.inboundReceived += bytes;
-    if (stream.inboundTotal < 0
-        || stream.inboundReceived > stream.inboundTotal
+    if (stream.inboundReceived > stream.inboundTotal // also of a negative one
         || partial == (stream.inboundReceived == stream.inboundTotal)) {
       return false;
     }

@@ -59,6 +59,14 @@ class ChainsTest {
   }
 
   @Test
+  void firstFrameMayHoldTheLengthAlone() {
+    assertTrue(first(7, 0));
+    assertTrue(stream.inboundPartial);
+    assertTrue(next(false, 7));
+    assertEquals(7, stream.inbound().length());
+  }
+
+  @Test
   void chainIsAUnit() {
     long seed = System.nanoTime();
     Random random = new Random(seed);

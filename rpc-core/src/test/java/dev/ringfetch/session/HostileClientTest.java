@@ -189,7 +189,15 @@ class HostileClientTest {
 
   @ParameterizedTest
   @ValueSource(
-      ints = {CONTINUATION | MESSAGE, CLOSE | PREFIX, CLOSE | 0x8000, CONTINUATION | CLOSE})
+      ints = {
+        CONTINUATION | MESSAGE,
+        CONTINUATION | PARTIAL | MESSAGE,
+        CONTINUATION | PARTIAL | 0x8000,
+        CONTINUATION | PARTIAL | CLOSE,
+        CLOSE | PREFIX,
+        CLOSE | 0x8000,
+        CONTINUATION | CLOSE
+      })
   void flagsBesideCloseOrContinuation(int flags) {
     write(1, UNIT | PARTIAL, 0, new byte[] {100, 0, 0, 0, 1});
     steps.settle();
