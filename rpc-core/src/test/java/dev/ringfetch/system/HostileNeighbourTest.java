@@ -2,6 +2,7 @@ package dev.ringfetch.system;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.ringfetch.system.HostilePeer.Manner;
 import java.nio.file.Path;
@@ -9,6 +10,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.ToDoubleFunction;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -21,7 +23,8 @@ import org.junit.jupiter.params.provider.EnumSource;
  * What a hostile process costs a well-behaved one on the same poller: its throughput and its p99
  * beside the hostile process, against those beside a benign process that burns as much processor
  * time. Rounds with the one and with the other take turns; the median of the rounds' ratios counts,
- * so that a machine that is busy otherwise is so for both.
+ * so that a machine that is busy otherwise is so for both; where other processes take more than a
+ * tenth of it, a round does not count.
  *
  * <p>{@code ringfetch.rounds} and {@code ringfetch.round.ms} set how many and how long.
  */
@@ -31,6 +34,8 @@ class HostileNeighbourTest {
   private static final int ROUNDS = Integer.getInteger("ringfetch.rounds", 7);
   private static final int ROUND_MS = Integer.getInteger("ringfetch.round.ms", 1_000);
   private static final int SESSIONS = 20;
+  private static final int MAX_DROPPED = 2 * ROUNDS;
+  private static final double MAX_FOREIGN = 0.1; // of all cores
   private static final double MIN_THROUGHPUT = 0.8;
   private static final double MAX_P99 = 2;
 
@@ -71,53 +76,97 @@ class HostileNeighbourTest {
   @ParameterizedTest
   @EnumSource
   void costsNoMoreThanABenignOne(Manner manner) throws Exception {
-    final List<Double> throughputs = new ArrayList<>();
-    final List<Double> p99s = new ArrayList<>();
-    final StringBuilder rounds = new StringBuilder();
+    final List<Round> rounds = new ArrayList<>();
+    int dropped = 0;
     final String seed;
+    final long sessions;
     try (SystemChild hostile = SystemChild.hostile(directory, port, manner)) {
       seed = hostile.readLine();
       measure(ROUND_MS); // what it calls in the server is compiled by then
-      for (int round = 0; round < ROUNDS; round++) {
-        final long startNs = System.nanoTime();
-        final Duration before = cpuTime(hostile);
-        final Latencies beside = measure(ROUND_MS);
-        final long burnt = cpuTime(hostile).minus(before).toNanos();
-        final long share = 1_000 * burnt / (System.nanoTime() - startNs);
-        hostile.signal("STOP");
-        burner.ask(Long.toString(share));
-        final Latencies alone = measure(ROUND_MS);
-        burner.ask("0");
-        hostile.signal("CONT");
-        throughputs.add((double) beside.perSecond() / alone.perSecond());
-        p99s.add((double) beside.p99Ns() / alone.p99Ns());
-        rounds.append(
-            String.format(
-                Locale.ROOT,
-                "%n  cpu=%.2f hostile: %d/s p99=%d us; benign: %d/s p99=%d us",
-                share / 1000.0,
-                beside.perSecond(),
-                beside.p99Ns() / 1000,
-                alone.perSecond(),
-                alone.p99Ns() / 1000));
+      while (rounds.size() < ROUNDS && dropped < MAX_DROPPED) {
+        final Round round = round(hostile);
+        if (round.foreign() > MAX_FOREIGN) {
+          dropped++;
+          System.out.println("dropped:" + round);
+        } else {
+          rounds.add(round);
+        }
       }
-      System.out.printf(
-          Locale.ROOT,
-          "hostile: %s %s sessions=%d rounds=%d throughput=%.2f p99=%.2f%s%n",
-          manner,
-          seed,
-          hostile.count("sessions"),
-          ROUNDS,
-          median(throughputs),
-          median(p99s),
-          rounds);
+      sessions = hostile.count("sessions");
     }
-    assertTrue(median(throughputs) >= MIN_THROUGHPUT, () -> seed + " throughput " + throughputs);
-    assertTrue(median(p99s) <= MAX_P99, () -> seed + " p99 " + p99s);
     Await.until("the end of its sessions", 60, () -> server.count("sessions") == 1);
+    final double throughput = median(rounds, Round::throughput);
+    final double p99 = median(rounds, Round::p99);
+    System.out.printf(
+        Locale.ROOT,
+        "hostile: %s %s sessions=%d rounds=%d dropped=%d throughput=%.2f p99=%.2f%n",
+        manner,
+        seed,
+        sessions,
+        rounds.size(),
+        dropped,
+        throughput,
+        p99);
+    rounds.forEach(System.out::println);
+    assumeTrue(
+        rounds.size() == ROUNDS, "other processes keep the machine busy: dropped=" + dropped);
+    assertTrue(throughput >= MIN_THROUGHPUT, () -> seed + " throughput=" + throughput);
+    assertTrue(p99 <= MAX_P99, () -> seed + " p99=" + p99);
   }
 
-  private static double median(List<Double> values) {
-    return values.stream().sorted().toList().get(values.size() / 2);
+  /** The hostile process first, then one that burns what it has burnt. */
+  private static Round round(SystemChild hostile) throws Exception {
+    final Cores cores = new Cores(List.of(server, neighbour, burner, hostile));
+    final Duration before = cpuTime(hostile);
+    final Duration serverBefore = cpuTime(server);
+    final long startNs = System.nanoTime();
+    final Latencies beside = measure(ROUND_MS);
+    final double elapsedNs = System.nanoTime() - startNs;
+    final double burnt = cpuTime(hostile).minus(before).toNanos() / elapsedNs;
+    final double serving = cpuTime(server).minus(serverBefore).toNanos() / elapsedNs;
+    hostile.signal("STOP");
+    burner.ask(Long.toString(Math.round(1_000 * burnt)));
+    final Latencies alone = measure(ROUND_MS);
+    burner.ask("0");
+    hostile.signal("CONT");
+    return new Round(burnt, serving, beside, alone, cores.foreign());
+  }
+
+  /**
+   * One of each.
+   *
+   * @param burnt cores that the hostile process took.
+   * @param serving cores that the server took meanwhile.
+   * @param foreign share of all cores that other processes took, in both.
+   */
+  private record Round(
+      double burnt, double serving, Latencies beside, Latencies alone, double foreign) {
+    double throughput() {
+      return (double) beside.perSecond() / alone.perSecond();
+    }
+
+    double p99() {
+      return (double) beside.p99Ns() / alone.p99Ns();
+    }
+
+    @Override
+    public String toString() {
+      return String.format(
+          Locale.ROOT,
+          "  cores=%.2f server=%.2f foreign=%.2f hostile: %d/s p99=%d us benign: %d/s p99=%d us",
+          burnt,
+          serving,
+          foreign,
+          beside.perSecond(),
+          beside.p99Ns() / 1000,
+          alone.perSecond(),
+          alone.p99Ns() / 1000);
+    }
+  }
+
+  private static double median(List<Round> rounds, ToDoubleFunction<Round> value) {
+    return rounds.isEmpty()
+        ? Double.NaN
+        : rounds.stream().mapToDouble(value).sorted().toArray()[rounds.size() / 2];
   }
 }
