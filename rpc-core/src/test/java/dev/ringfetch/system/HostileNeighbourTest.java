@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  *
  * <p>{@code ringfetch.rounds} and {@code ringfetch.round.ms} set how many and how long.
  */
-@Tag("slow")
+@Tag("timing")
 @Timeout(300)
 class HostileNeighbourTest {
   private static final int ROUNDS = Integer.getInteger("ringfetch.rounds", 7);
