@@ -163,7 +163,8 @@ abstract class FrameRules {
         return new Judgement(frames + 1, position, Reject.LENGTH, List.copyOf(units));
       }
       final int taken = (length + OVERHEAD + SLOT - 1) / SLOT;
-      if (region.getLong(frame + taken * SLOT - 8) != (position ^ epoch)) {
+      final long commit = (position ^ epoch) * 0xD1342543DE82EF95L;
+      if (region.getLong(frame + taken * SLOT - 8) != commit) {
         break;
       }
       position += taken;
