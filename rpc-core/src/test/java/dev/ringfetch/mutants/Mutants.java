@@ -24,6 +24,7 @@ public final class Mutants {
         --all           run all
         --pick N        run N of all, chosen ...
         --by TEXT       ... by this text, a commit's hash for example
+        --by-hand       with --all or --pick: only of those written by hand
         --list          print the mutants instead of running them
         --kind KIND     run only suites of this kind (unit, simulator, stress); may be repeated
         --at-least N    with --kind: fail only when fewer than N are killed
@@ -35,6 +36,7 @@ public final class Mutants {
   private final Set<String> kinds = new HashSet<>();
   private boolean all;
   private boolean list;
+  private boolean byHand;
   private int pick;
   private String by = "";
   private int atLeast = -1;
@@ -59,6 +61,7 @@ public final class Mutants {
       switch (arg) {
         case "--all" -> all = true;
         case "--list" -> list = true;
+        case "--by-hand" -> byHand = true;
         case "--pick", "--by", "--kind", "--at-least" -> {
           if (!hasValue) {
             return false;
@@ -87,17 +90,17 @@ public final class Mutants {
     final Path classes = module.resolve("target/classes");
     final Sources sources = new Sources(module.resolve("src/main/java"), classes);
     final List<Mutant> known = new ArrayList<>(Handwritten.read(folder.resolve("list"), sources));
-    final int byHand = known.size();
+    final int handwritten = known.size();
     final Excluded excluded = Excluded.read(folder.resolve("excluded"));
     known.addAll(excluded.leaveOut(sources.mechanical(FOLDERS)));
     checkIds(known);
     final Map<String, String> equivalents = Equivalents.read(folder.resolve("equivalent"), known);
-    final List<Mutant> chosen = choose(known, equivalents);
+    final List<Mutant> chosen = choose(byHand ? known.subList(0, handwritten) : known, equivalents);
     System.out.println(
         "mutants: "
-            + byHand
+            + handwritten
             + " by hand, "
-            + (known.size() - byHand)
+            + (known.size() - handwritten)
             + " mechanical, "
             + equivalents.size()
             + " of them equivalent; left out: "
