@@ -40,6 +40,7 @@ final class Fork implements AutoCloseable {
             "-Xmx768m",
             "-XX:+UseSerialGC",
             "-XX:+EnableDynamicAgentLoading",
+            "-XX:+ExitOnOutOfMemoryError",
             "-cp",
             classPath,
             Worker.class.getName()));
