@@ -97,11 +97,9 @@ final class Inbox {
     return true;
   }
 
-  /** Stops the peer from ringing: somebody polls. */
+  /** Stops the peer from ringing, which it was armed for: somebody polls. */
   void disarm() {
-    if (armed) {
-      armed = false;
-      ownControl.sleeping(false);
-    }
+    armed = false;
+    ownControl.sleeping(false);
   }
 }

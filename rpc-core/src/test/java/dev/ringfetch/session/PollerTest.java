@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.fabric.Doorbell;
 import dev.ringfetch.fabric.HeapDoorbell;
+import dev.ringfetch.fabric.HeapFabric;
 import dev.ringfetch.session.SessionSteps.Call;
 import dev.ringfetch.session.SessionSteps.Sizes;
 import java.io.IOException;
@@ -154,12 +155,40 @@ class PollerTest {
 
   @Test
   void sessionIsInThePolledSetOnce() throws IOException {
-    comeToRest();
-    poller.activate(steps.client);
-    poller.activate(steps.client);
-    poller.activateLater(steps.client);
+    SessionContext context = new SessionContext().clock(steps::nowNs);
+    CountingSession session =
+        new CountingSession(new HeapFabric(CountingSession.MEMORY_LENGTH), poller, context);
+    poller.add(session);
     poller.doWork();
-    steps.advance(SPIN_NS);
+    int rounds = session.rounds;
+    poller.activate(session);
+    poller.activate(session);
+    poller.activateLater(session);
+    poller.doWork();
+    assertEquals(rounds + 1, session.rounds);
+  }
+
+  @Test
+  void pollerServesUntilItIsClosed() {
+    poller.activate(steps.client);
+    int[] looks = {0};
+    steps.onClock =
+        () -> {
+          if (++looks[0] == 10) {
+            poller.close();
+          }
+        };
+    poller.run();
+    assertTrue(looks[0] >= 10, () -> "looks=" + looks[0]);
+    assertEquals(List.of("closed"), steps.clientEnds);
+  }
+
+  /** The set belongs to the poller's thread, which is not the one that removes. */
+  @Test
+  void sessionIsTakenOutByThePollerItself() throws IOException {
+    poller.activate(steps.client);
+    poller.remove(steps.client);
+    assertFalse(poller.isIdle());
     poller.doWork();
     assertTrue(poller.isIdle());
   }

@@ -124,6 +124,28 @@ class SessionCreditTest {
   }
 
   @Test
+  void whoWaitsForCreditIsToldOfTheLeast() {
+    SessionSteps steps = new SessionSteps(new Sizes(1024, 1024, 64, 1000)); // 16 slots
+    while (steps.client.writePosition() % 16 != 14) {
+      steps.send(bytes(1, 1));
+      steps.answerAll();
+    }
+    for (int i = 0; i < 3; i++) {
+      steps.send(bytes(1, 1));
+    }
+    steps.server.service(false);
+    assertEquals(3, steps.server.ring.untold(), "less than a quarter");
+    Call call = steps.send(bytes(15 * 64 - 32, 1));
+    assertTrue(steps.client.outbox.isBlocked());
+    steps.server.service(false);
+    assertEquals(0, steps.server.ring.untold());
+    steps.client.service(false);
+    assertFalse(steps.client.outbox.isBlocked());
+    steps.answerAll();
+    assertEquals(Outcome.ANSWERED, call.outcome);
+  }
+
+  @Test
   void everythingIsToldBeforeASideSleeps() {
     SessionSteps steps = new SessionSteps(new Sizes(1024, 64, 64, 1000));
     steps.send(bytes(1, 1));
