@@ -199,7 +199,8 @@ public final class PendingCallStress {
       if (next == null || client.open() != null) {
         return;
       }
-      client.send(fill(next, 1, (session, closed, outcome) -> r.r3++));
+      client.send(
+          fill(next, 1, (session, closed, outcome) -> r.r3 += outcome == ClientStream.Outcome.ANSWERED ? 1 : 2));
       serverPolls();
       if (!requests.isEmpty()) {
         respond();
