@@ -12,7 +12,9 @@ final class FreeList {
 
   private static final long INDEX_MASK = 0xFFFF_FFFFL;
 
-  private final AtomicLong head = new AtomicLong(INDEX_MASK);
+  /** The index on top, and above it the stamp. */
+  final AtomicLong head = new AtomicLong(INDEX_MASK);
+
   private final int[] next;
 
   FreeList(int capacity) {

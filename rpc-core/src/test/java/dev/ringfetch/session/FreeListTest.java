@@ -1,6 +1,7 @@
 package dev.ringfetch.session;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayDeque;
@@ -41,6 +42,26 @@ class FreeListTest {
         }
       }
     }
+  }
+
+  /** A take that was overtaken must notice, though the index that it saw is on top again. */
+  @Test
+  void theHeadIsNeverWhatItWas() {
+    FreeList list = new FreeList(3);
+    list.give(0);
+    list.give(1);
+    list.give(2);
+    long seen = list.head.get();
+    int top = list.take();
+    int below = list.take();
+    list.give(top);
+    assertEquals(top, (int) list.head.get());
+    assertNotEquals(seen, list.head.get(), "below it lies no longer " + below);
+    seen = list.head.get();
+    list.give(below);
+    assertEquals(below, list.take());
+    assertEquals(top, (int) list.head.get());
+    assertNotEquals(seen, list.head.get());
   }
 
   @Test
