@@ -10,7 +10,6 @@ import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.session.ClientStream.Outcome;
 import dev.ringfetch.session.ClientStream.State;
 import java.io.IOException;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
@@ -28,7 +27,6 @@ public final class ClientSession extends Session {
 
   private final AtomicReferenceArray<ClientStream> streams;
   private final FreeList free;
-  private final AtomicInteger unused = new AtomicInteger(1);
   private final int maxStreams;
   private final Listener listener;
 
@@ -50,25 +48,23 @@ public final class ClientSession extends Session {
     this.maxStreams = geometry.maxStreams();
     this.streams = new AtomicReferenceArray<>(maxStreams + 1);
     this.free = new FreeList(maxStreams + 1);
+    for (int index = maxStreams; index > 0; index--) {
+      free.give(index);
+    }
     this.listener = listener;
   }
 
   /** Takes a free stream, or returns null when as many calls are under way as there can be. */
   public ClientStream open() {
     final int index = free.take();
-    if (index != FreeList.NONE) {
-      return streams.get(index);
-    }
-    if (unused.get() > maxStreams) { // not a store by every caller that finds none
+    if (index == FreeList.NONE) {
       return null;
     }
-    final int fresh = unused.getAndIncrement();
-    if (fresh > maxStreams) {
-      unused.set(maxStreams + 1);
-      return null;
+    ClientStream stream = streams.get(index);
+    if (stream == null) {
+      stream = new ClientStream(index);
+      streams.set(index, stream);
     }
-    final ClientStream stream = new ClientStream(fresh);
-    streams.set(fresh, stream);
     return stream;
   }
 
