@@ -223,8 +223,8 @@ final class Mechanical extends TreeScanner<Void, Void> {
     }
     final ExpressionTree tree = bare(condition);
     if (!isJunction(tree)) {
-      replace("true", tree, TRUE);
-      replace("false", tree, FALSE);
+      replace("true", tree, always(tree));
+      replace("false", tree, never(tree));
     }
     breakTerms(tree);
   }
@@ -235,11 +235,35 @@ final class Mechanical extends TreeScanner<Void, Void> {
       return;
     }
     final boolean and = tree.getKind() == Kind.CONDITIONAL_AND;
-    replace(and ? "false" : "true", tree, and ? FALSE : TRUE);
+    replace(and ? "false" : "true", tree, and ? never(tree) : always(tree));
     for (final ExpressionTree term : terms(tree, tree.getKind())) {
-      replace("without", term, and ? TRUE : FALSE);
+      replace("without", term, and ? always(term) : never(term));
       breakTerms(bare(term));
     }
+  }
+
+  private String always(ExpressionTree condition) {
+    return assigns(condition) ? "(" + text(condition) + " || " + TRUE + ")" : TRUE;
+  }
+
+  private String never(ExpressionTree condition) {
+    return assigns(condition) ? "(" + text(condition) + " && " + FALSE + ")" : FALSE;
+  }
+
+  /** Then it must be computed for what follows to compile. */
+  private static boolean assigns(ExpressionTree condition) {
+    return Boolean.TRUE.equals(
+        new TreeScanner<Boolean, Void>() {
+          @Override
+          public Boolean visitAssignment(AssignmentTree tree, Void p) {
+            return true;
+          }
+
+          @Override
+          public Boolean reduce(Boolean one, Boolean other) {
+            return Boolean.TRUE.equals(one) || Boolean.TRUE.equals(other);
+          }
+        }.scan(condition, null));
   }
 
   private void breakBound(ExpressionTree tree) {
