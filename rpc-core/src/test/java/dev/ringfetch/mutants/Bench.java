@@ -1,11 +1,11 @@
 package dev.ringfetch.mutants;
 
 import dev.ringfetch.mutants.Verdict.Outcome;
-import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -139,7 +139,8 @@ final class Bench implements AutoCloseable {
   private Verdict run(Suite suite, Path mutated, long limitNs) throws IOException {
     final String classPath = System.getProperty("java.class.path");
     if (suite.needsJvm()) { // which meets the mutant on its class path, as its children do
-      final String path = mutated == null ? classPath : mutated + File.pathSeparator + classPath;
+      final String path =
+          mutated == null ? classPath : classPath.replace(classes.toString(), whole(mutated));
       try (Fork own = new Fork(List.of(), path, output.resolve("log"))) {
         return own.run(suite, List.of(), limitNs);
       }
@@ -152,6 +153,28 @@ final class Bench implements AutoCloseable {
         suite,
         mutated == null ? List.of(classes, tests) : List.of(mutated, classes, tests),
         limitNs);
+  }
+
+  /** All classes, the mutant in its place: who reads class files must not find two of a name. */
+  private String whole(Path mutated) throws IOException {
+    final Path whole = output.resolve("whole");
+    delete(whole);
+    copy(classes, whole);
+    copy(mutated, whole);
+    return whole.toString();
+  }
+
+  private static void copy(Path from, Path to) throws IOException {
+    try (Stream<Path> files = Files.walk(from)) {
+      for (final Path file : (Iterable<Path>) files::iterator) {
+        final Path copy = to.resolve(from.relativize(file).toString());
+        if (Files.isDirectory(file)) {
+          Files.createDirectories(copy);
+        } else {
+          Files.copy(file, copy, StandardCopyOption.REPLACE_EXISTING);
+        }
+      }
+    }
   }
 
   private static void delete(Path folder) throws IOException {

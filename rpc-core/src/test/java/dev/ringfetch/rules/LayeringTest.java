@@ -16,7 +16,6 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.core.importer.Location;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
-import com.tngtech.archunit.junit.CacheMode;
 import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.ConditionEvents;
@@ -33,8 +32,7 @@ import java.util.stream.Stream;
 /** The layers of the main code, what each may use, and what none may. */
 @AnalyzeClasses(
     packages = "dev.ringfetch",
-    importOptions = {ImportOption.DoNotIncludeTests.class, LayeringTest.NoGeneratedCode.class},
-    cacheMode = CacheMode.PER_CLASS) // mutants of these classes are judged in one JVM
+    importOptions = {ImportOption.DoNotIncludeTests.class, LayeringTest.NoGeneratedCode.class})
 final class LayeringTest {
   private static final String RPC = "dev.ringfetch.rpc";
   private static final String CALL = "dev.ringfetch.call";
