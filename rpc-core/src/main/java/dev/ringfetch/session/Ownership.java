@@ -37,11 +37,10 @@ final class Ownership {
   }
 
   /**
-   * Lets the token go. The caller looks at the queue afterwards: the full fence orders that look
-   * after the release, as the enqueuer's attempt comes after its enqueueing.
+   * Lets the token go. The caller looks at the queue afterwards, and that look must not come before
+   * this store: a volatile one, as the enqueuer's attempt comes after its enqueueing.
    */
   void release() {
-    OWNER.setRelease(this, NOBODY);
-    VarHandle.fullFence();
+    OWNER.setVolatile(this, NOBODY);
   }
 }

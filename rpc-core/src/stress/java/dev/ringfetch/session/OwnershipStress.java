@@ -14,9 +14,9 @@ import org.openjdk.jcstress.infra.results.II_Result;
 /**
  * The token and the queue beside it: what is asked for while the owner leaves is not forgotten.
  *
- * <p>The owner stores the token's release and loads the queue, who asks stores to the queue and
- * loads the token: x86-64 lets both miss each other where the fence in {@link Ownership#release} is
- * left out. That former owners' plain stores are visible it guarantees by itself.
+ * <p>The owner lets the token go and loads the queue, who asks stores to the queue and
+ * loads the token: x86-64 lets both miss each other where {@link Ownership#release} is but a release
+ * store. That former owners' plain stores are visible it guarantees by itself.
  */
 public final class OwnershipStress {
   private OwnershipStress() {}

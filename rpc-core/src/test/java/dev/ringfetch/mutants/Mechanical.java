@@ -29,7 +29,7 @@ import java.util.Map;
  *
  * <ul>
  *   <li>{@code fence}: a full fence is left out.
- *   <li>{@code order}: a store with release, or a load with acquire or volatile order, is plain.
+ *   <li>{@code order}: an ordered load or store is plain.
  *   <li>{@code true}, {@code false}: a condition always holds, or never.
  *   <li>{@code without}: one term of a condition is left out.
  *   <li>{@code bound}: a comparison is off by one.
@@ -51,7 +51,7 @@ final class Mechanical extends TreeScanner<Void, Void> {
           "putLongRelease", "putLong",
           "putIntRelease", "putInt",
           "getVolatile", "get",
-          "setRelease", "set");
+          "setVolatile", "set");
 
   private static final Map<Kind, String> OFF_BY_ONE =
       Map.of(
