@@ -147,9 +147,6 @@ public final class Poller implements Runnable, AutoCloseable {
     try {
       while (!closed) {
         try {
-          if (alarmed) {
-            recover();
-          }
           if (doWork() == 0) {
             idle();
           }
@@ -206,7 +203,7 @@ public final class Poller implements Runnable, AutoCloseable {
    */
   void alarm() {
     alarmed = true;
-    if (!isCurrentThread()) {
+    if (wakeAtNs != AWAKE) {
       doorbell.wakeup();
     }
   }
@@ -252,9 +249,6 @@ public final class Poller implements Runnable, AutoCloseable {
   /** One round within a task or callback that waits for an answer: sleeps, but runs no tasks. */
   void serveNested() throws IOException {
     try {
-      if (alarmed) {
-        recover();
-      }
       if (serveSessions() == 0) {
         if (isIdle()) {
           sleep(false);
@@ -316,6 +310,9 @@ public final class Poller implements Runnable, AutoCloseable {
   }
 
   private int serveSessions() throws IOException {
+    if (alarmed) {
+      recover();
+    }
     int done = 0;
     if (!changes.isEmpty()) {
       verify();

@@ -71,6 +71,24 @@ class PollerTest {
   }
 
   @Test
+  void alarmWakesASleeper() throws IOException {
+    assertWakesASleeperOnly(poller::alarm);
+  }
+
+  /** Whichever was left in the midst of something; also within a task that waits. */
+  @Test
+  void alarmedPollerLooksAfterItsSessions() throws IOException {
+    Call call = steps.send(bytes(8, 1));
+    comeToRest();
+    assertTrue(steps.client.tryAcquire());
+    poller.alarm();
+    poller.serveNested();
+    assertEquals("session failed: no memory to serve it in", steps.client.endReason());
+    poller.doWork();
+    assertTrue(call.isOver());
+  }
+
+  @Test
   void nestedSleepLeavesTasksForLater() throws IOException {
     comeToRest();
     poller.execute(() -> done.add("task"));
