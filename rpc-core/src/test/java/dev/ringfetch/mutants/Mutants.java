@@ -20,7 +20,8 @@ public final class Mutants {
       """
       usage: rpc-core/src/test/mutants/run [options] [ID...]
 
-        ID...           run these mutants; an ID that ends with * stands for all that begin so
+        ID...           run these mutants; an ID that ends with * stands for all that begin so,
+                        less those that are known to be equivalent
         --all           run all
         --pick N        run N of all, chosen ...
         --by TEXT       ... by this text, a commit's hash for example
@@ -145,7 +146,8 @@ public final class Mutants {
     }
     final Set<Mutant> chosen = new HashSet<>();
     for (final String id : ids) {
-      final List<Mutant> named = known.stream().filter(mutant -> isNamed(mutant, id)).toList();
+      final List<Mutant> named =
+          (id.endsWith("*") ? live : known).stream().filter(mutant -> isNamed(mutant, id)).toList();
       if (named.isEmpty()) {
         throw new IllegalArgumentException("no such mutant: " + id);
       }

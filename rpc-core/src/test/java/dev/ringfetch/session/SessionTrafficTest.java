@@ -1,12 +1,14 @@
 package dev.ringfetch.session;
 
 import static dev.ringfetch.session.SessionSteps.bytes;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.fabric.HeapRegion;
 import dev.ringfetch.ring.ArenaDescriptor;
+import dev.ringfetch.ring.FrameDescriptor;
 import dev.ringfetch.session.SessionSteps.Call;
 import dev.ringfetch.session.SessionSteps.Sizes;
 import org.junit.jupiter.api.Test;
@@ -148,5 +150,46 @@ class SessionTrafficTest {
     assertFalse(last.stream.outboundBegun);
     steps.stepClient();
     assertTrue(last.stream.outboundBegun);
+  }
+
+  /** What fills the longest frame to the last byte goes in that frame. */
+  @Test
+  void longestUnitOfOneFrameTakesOne() {
+    start(new Sizes(1024, 128, 8, 1000));
+    for (int length : new int[] {127 - FrameDescriptor.OVERHEAD, 128 - FrameDescriptor.OVERHEAD}) {
+      long before = steps.client.writePosition();
+      steps.send(bytes(length, 1));
+      assertEquals(before + 2, steps.client.writePosition(), "slots for length=" + length);
+      steps.answerAll();
+    }
+    long before = steps.client.writePosition();
+    steps.send(bytes(129 - FrameDescriptor.OVERHEAD, 1));
+    assertEquals(before + 3, steps.client.writePosition(), "a second frame");
+    steps.answerAll();
+  }
+
+  /** Also when the stream's unit was only half out. */
+  @Test
+  void cancelIsSaidOnce() {
+    start(SIXTEEN_SLOTS);
+    Call call = steps.send(bytes(900, 1));
+    assertFalse(call.stream.outbound().length() == call.stream.outboundSent, "all is out");
+    call.cancel();
+    assertTrue(steps.server.tryAcquire());
+    steps.server.work(true); // makes room, and tells nobody
+    steps.server.work(true);
+    long before = steps.client.writePosition();
+    steps.stepClient();
+    assertEquals(before + 1, steps.client.writePosition(), "one CLOSE");
+    steps.server.releaseAndTell();
+    steps.settle();
+  }
+
+  @Test
+  void framesFitTheirRing() {
+    start(new Sizes(256, 4096, 8, 10_000));
+    Call call = steps.send(bytes(1_000, 1));
+    steps.answerAll();
+    assertArrayEquals(bytes(1_000, 2), call.response);
   }
 }
