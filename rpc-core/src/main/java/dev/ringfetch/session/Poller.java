@@ -265,7 +265,7 @@ public final class Poller implements Runnable, AutoCloseable {
 
   /** A thread has told something that a nested round may be waiting for. */
   void told(Session session) {
-    if (nested && !isCurrentThread()) {
+    if (nested) {
       activateLater(session);
     }
   }

@@ -100,6 +100,19 @@ class PollerTest {
     assertEquals(List.of("task"), done);
   }
 
+  @Test
+  void nestedWaitSleepsOnlyWhenNoSessionIsBusy() throws IOException {
+    comeToRest();
+    int awaits = doorbell.awaits();
+    poller.activate(steps.client);
+    poller.serveNested();
+    assertEquals(awaits, doorbell.awaits());
+    steps.advance(SPIN_NS);
+    poller.serveNested();
+    poller.serveNested();
+    assertEquals(awaits + 1, doorbell.awaits());
+  }
+
   /** An interrupt is for the callback that got it, or for a task that waits. */
   @Test
   void interruptKeepsNobodyAwake() {
