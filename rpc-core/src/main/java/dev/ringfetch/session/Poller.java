@@ -405,11 +405,8 @@ public final class Poller implements Runnable, AutoCloseable {
 
   /** Awake again, for whatever reason; after every {@link #beginSleep}. */
   void endSleep() {
-    final boolean timed = wakeAtNs != Stream.NO_DEADLINE;
     wakeAtNs = AWAKE;
-    if (timed) {
-      activateLate(); // a session whose deadline has passed
-    }
+    activateLate(); // a session whose deadline has passed
   }
 
   private long earliestDeadlineNs() {

@@ -74,7 +74,7 @@ final class Fork implements AutoCloseable {
     } catch (IOException e) { // its end of the pipe is gone
       answer = null;
     }
-    if (answer == null) {
+    if (answer == null || answer.startsWith("Terminating due to")) { // says HotSpot, out of memory
       spent = true;
       return new Verdict(Outcome.DIED, suite.simpleName(), "the JVM ended", 0, 0);
     }

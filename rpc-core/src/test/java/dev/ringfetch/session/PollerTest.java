@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.ringfetch.fabric.Doorbell;
 import dev.ringfetch.fabric.HeapDoorbell;
 import dev.ringfetch.fabric.HeapFabric;
+import dev.ringfetch.fabric.HeapRegion;
+import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.session.SessionSteps.Call;
 import dev.ringfetch.session.SessionSteps.Sizes;
 import java.io.IOException;
@@ -113,6 +115,87 @@ class PollerTest {
     assertEquals(awaits + 1, doorbell.awaits());
   }
 
+  @Test
+  void sleepEndsWithTheEarliestDeadline() throws IOException {
+    SessionSteps other = new SessionSteps(Sizes.ROOMY);
+    poller.add(other.client); // without one
+    poller.doWork();
+    steps.send(bytes(8, 1), 10 * SPIN_NS);
+    long sentNs = steps.nowNs();
+    comeToRest();
+    assertEquals(sentNs + 10 * SPIN_NS - steps.nowNs(), poller.beginSleep(true));
+    poller.endSleep();
+  }
+
+  @Test
+  void pollerThatIsToEndDoesNotSleep() throws IOException {
+    comeToRest();
+    int awaits = doorbell.awaits();
+    poller.close();
+    poller.serveNested();
+    assertEquals(awaits, doorbell.awaits());
+  }
+
+  @Test
+  void pollerWithoutWorkSleeps() {
+    class Sleep implements Doorbell {
+      private Poller sleeper;
+
+      @Override
+      public int poll() {
+        return 0;
+      }
+
+      @Override
+      public int await(long timeoutNs) {
+        assertEquals(FOREVER, timeoutNs);
+        sleeper.close();
+        return 0;
+      }
+
+      @Override
+      public void wakeup() {
+        done.add("woken");
+      }
+
+      @Override
+      public void close() {
+        done.add("closed");
+      }
+    }
+
+    Sleep sleep = new Sleep();
+    sleep.sleeper = new Poller(sleep, new SessionContext());
+    sleep.sleeper.run(); // ends because it slept
+    assertEquals(List.of("woken", "closed"), done);
+  }
+
+  /** What one session has left behind in the thread must not come up in the next one's frames. */
+  @Test
+  void ofSeveralSessionsEachIsVerifiedBeforeItIsTouched() throws IOException {
+    List<Long> positions = new ArrayList<>();
+    SessionSteps[] watched = new SessionSteps[1];
+    HeapRegion region =
+        new HeapRegion(ArenaDescriptor.length(Sizes.ROOMY.ringLength(), Sizes.ROOMY.ringLength())) {
+          @Override
+          public void verify() {
+            if (watched[0] != null) {
+              positions.add(watched[0].server.pollPosition());
+            }
+          }
+        };
+    SessionSteps shared = new SessionSteps(Sizes.ROOMY, region);
+    shared.serverPoller.add(steps.client);
+    shared.settle();
+    shared.send(bytes(8, 1));
+    watched[0] = shared;
+    long before = shared.server.pollPosition();
+    shared.serverPoller.activate(shared.server);
+    shared.serverPoller.doWork();
+    assertEquals(before + 1, shared.server.pollPosition());
+    assertEquals(before, positions.get(0));
+  }
+
   /** An interrupt is for the callback that got it, or for a task that waits. */
   @Test
   void interruptKeepsNobodyAwake() {
@@ -209,7 +292,9 @@ class PollerTest {
             poller.close();
           }
         };
+    int awaits = doorbell.awaits();
     poller.run();
+    assertEquals(awaits, doorbell.awaits(), "it slept beside a busy session");
     assertTrue(looks[0] >= 10, () -> "looks=" + looks[0]);
     assertEquals(List.of("closed"), steps.clientEnds);
   }

@@ -79,6 +79,7 @@ class ServerHandshakeTest {
   private static final class Peer
       implements ControlStream<OpenResponse>, ServerHandshake.Listener, ServerHandshake.Timer {
     Answer answer;
+    int steps;
     boolean closed;
     boolean exhausted;
     int opening;
@@ -90,6 +91,7 @@ class ServerHandshakeTest {
 
     @Override
     public void send(OpenResponse step) {
+      steps++;
       if (step.hasAnswer()) {
         answer = step.getAnswer();
       }
@@ -138,6 +140,10 @@ class ServerHandshakeTest {
   }
 
   private Peer hello(int ringLength) {
+    return begin(helloOf(ringLength));
+  }
+
+  private Peer begin(OpenRequest step) {
     final Peer peer = new Peer();
     final ServerHandshake handshake =
         new ServerHandshake(
@@ -151,19 +157,22 @@ class ServerHandshakeTest {
             new Random(1));
     handshakes.add(handshake);
     peers.add(peer);
-    handshake.onRequest(
-        OpenRequest.newBuilder()
-            .setHello(
-                Hello.newBuilder()
-                    .setMinVersion(Wire.VERSION)
-                    .setMaxVersion(Wire.VERSION)
-                    .addFabrics(FabricOffer.newBuilder().setName("pages").setHint(ByteString.EMPTY))
-                    .setGeometry(
-                        Geometry.newBuilder()
-                            .setRequestRingBytes(ringLength)
-                            .setResponseRingBytes(ringLength)))
-            .build());
+    handshake.onRequest(step);
     return peer;
+  }
+
+  private static OpenRequest helloOf(int ringLength) {
+    return OpenRequest.newBuilder()
+        .setHello(
+            Hello.newBuilder()
+                .setMinVersion(Wire.VERSION)
+                .setMaxVersion(Wire.VERSION)
+                .addFabrics(FabricOffer.newBuilder().setName("pages").setHint(ByteString.EMPTY))
+                .setGeometry(
+                    Geometry.newBuilder()
+                        .setRequestRingBytes(ringLength)
+                        .setResponseRingBytes(ringLength)))
+        .build();
   }
 
   /** What was asked of the poller so far is done. */
@@ -191,6 +200,35 @@ class ServerHandshakeTest {
     handshakes.get(0).onClosed();
     assertEquals(0, fabric.offered());
     assertEquals(null, peer.timeout, "the timer still holds it");
+  }
+
+  @Test
+  void secondHelloEndsIt() {
+    final Peer peer = hello(4096);
+    handshakes.get(0).onRequest(helloOf(4096));
+    assertTrue(peer.closed);
+    assertEquals(1, peer.steps);
+    assertEquals(0, fabric.offered());
+  }
+
+  @Test
+  void firstStepMustBeAHello() {
+    final Peer peer = begin(OpenRequest.getDefaultInstance());
+    assertTrue(peer.closed);
+    assertEquals(0, peer.steps);
+  }
+
+  @Test
+  void endOfTheStreamDrainsTheSession() throws InterruptedException {
+    final Peer peer = hello(4096);
+    fabric.connect(polled.nextPoller());
+    awaitPoller();
+    final long before = peer.session.writePosition();
+    handshakes.get(0).onClosed();
+    awaitPoller();
+    assertEquals(before + 1, peer.session.writePosition(), "the notice");
+    peer.session.end("test");
+    assertTrue(peer.ended.await(30, TimeUnit.SECONDS));
   }
 
   @Test
