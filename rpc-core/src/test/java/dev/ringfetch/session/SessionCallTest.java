@@ -261,6 +261,19 @@ class SessionCallTest {
     assertFalse(fits.isOver());
   }
 
+  /** The deadline that travels before a message is none of its length. */
+  @Test
+  void oversizeRequestWithADeadlineIsToldItsOwnLength() {
+    int max = 10_000;
+    SessionSteps strict = new SessionSteps(new Sizes(1024, 256, 8, max));
+    int longest = Units.maxLength(max, 8 * 1024);
+    Call call = strict.send(bytes(longest, 1), 1_000_000);
+    strict.settle();
+    assertEquals(8, call.code);
+    String text = new String(call.response, java.nio.charset.StandardCharsets.UTF_8);
+    assertTrue(text.startsWith(Units.tooLong(max, longest)), text);
+  }
+
   @Test
   void listenerThatThrowsDoesNotHurtTheNextOne() {
     List<Throwable> uncaught = new ArrayList<>();

@@ -159,6 +159,7 @@ class SessionDeadlineTest {
     call.stream.outbound().addLong(timeoutNs);
     call.stream.prepare(
         call, SessionSteps.UNIT | FrameDescriptor.DEADLINE, 5, Stream.NO_DEADLINE, 100);
+    steps.onClock = () -> steps.advance(1); // one look is not like the other
     steps.client.send(call.stream);
     steps.settle();
     assertEquals(4, call.code);

@@ -164,6 +164,19 @@ class SessionHeldTest {
     taken();
   }
 
+  /** A stream keeps that much memory from call to call anyway. */
+  @Test
+  void requestThatNeedsNoMemoryOfItsOwnIsNotCounted() throws IOException {
+    request(1, LONG);
+    taken();
+    request(2, LONG);
+    taken();
+    request(3, UnitBuffer.RETAINED_LENGTH);
+    taken();
+    request(4, UnitBuffer.RETAINED_LENGTH + 1);
+    assertRefused("holds too much");
+  }
+
   @Test
   void requestsThatWereNotWholeAreNotHeld() throws IOException {
     for (int id = 1; id <= 8; id++) {

@@ -192,4 +192,18 @@ class SessionTrafficTest {
     steps.answerAll();
     assertArrayEquals(bytes(1_000, 2), call.response);
   }
+
+  /** Its memory may be another's by then, or gone. */
+  @Test
+  void sessionThatHasEndedTouchesNothing() {
+    start(SIXTEEN_SLOTS);
+    steps.server.end("test");
+    steps.client.end("test");
+    int stores = region.stores;
+    steps.server.retire();
+    steps.client.retire();
+    steps.server.drive();
+    steps.client.drive();
+    assertEquals(stores, region.stores);
+  }
 }
