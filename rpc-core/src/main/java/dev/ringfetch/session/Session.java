@@ -110,7 +110,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
 
   /** True when the session has ended: nothing can be sent any more. */
   public boolean hasEnded() {
-    return ended || endReason != null;
+    return endReason != null;
   }
 
   /** Why the session has ended, or null. */
@@ -555,7 +555,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   abstract boolean retire();
 
   /** The earliest deadline, as of the last release. */
-  final long earliestDeadlineNs() {
+  long earliestDeadlineNs() {
     return earliestDeadlineNs;
   }
 }

@@ -5,7 +5,7 @@ import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.ring.ArenaDescriptor;
 
 /** A session without calls, which counts what its owners were asked for. */
-final class CountingSession extends Session {
+class CountingSession extends Session {
   private static final int RING_LENGTH = ArenaDescriptor.MIN_RING_LENGTH;
   static final Geometry GEOMETRY =
       new Geometry(RING_LENGTH, RING_LENGTH, RING_LENGTH, 1, 0x5EED_0000_0000_5EEDL, 0, 0);

@@ -250,6 +250,49 @@ class PollerTest {
     steps.client.releaseAndTell();
     poller.doWork();
     assertFalse(poller.isIdle(), "it was missed");
+    comeToRest();
+    assertTrue(steps.client.tryAcquire());
+    steps.client.releaseAndTell();
+    poller.doWork();
+    assertTrue(poller.isIdle(), "it was missed once");
+  }
+
+  private CountingSession asking(Runnable whenAsked) throws IOException {
+    SessionContext context = new SessionContext().clock(steps::nowNs);
+    CountingSession session =
+        new CountingSession(new HeapFabric(CountingSession.MEMORY_LENGTH), poller, context) {
+          @Override
+          long earliestDeadlineNs() {
+            whenAsked.run();
+            return super.earliestDeadlineNs();
+          }
+        };
+    poller.add(session);
+    poller.doWork();
+    comeToRest();
+    return session;
+  }
+
+  /** It sleeps for ever as far as others know, until it knows better itself. */
+  @Test
+  void deadlineThatComesWhileThePollerLooksForTheEarliestWakesIt() throws IOException {
+    asking(() -> poller.wakeupBefore(steps.nowNs()));
+    int wakeups = doorbell.wakeups();
+    poller.beginSleep(true);
+    assertEquals(wakeups + 1, doorbell.wakeups());
+    poller.endSleep();
+  }
+
+  @Test
+  void sessionThatWasTakenOutIsForgotten() throws IOException {
+    int[] asked = {0};
+    CountingSession session = asking(() -> asked[0]++);
+    poller.remove(session);
+    poller.doWork();
+    int before = asked[0];
+    poller.beginSleep(true);
+    poller.endSleep();
+    assertEquals(before, asked[0]);
   }
 
   @Test

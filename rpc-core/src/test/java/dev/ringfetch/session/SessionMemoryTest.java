@@ -4,6 +4,7 @@ import static dev.ringfetch.session.SessionSteps.bytes;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.fabric.HeapRegion;
@@ -89,6 +90,32 @@ class SessionMemoryTest {
     } else {
       assertEquals(Outcome.SESSION_ENDED, call.outcome);
     }
+  }
+
+  /** Where there is nothing to be had each attempt costs a collection: the poller makes pauses. */
+  @Test
+  void aThreadThatCannotEndASessionLeavesItToThePoller() {
+    region.starved = 1_000;
+    steps.client.end("test");
+    assertTrue(region.starved > 900, () -> "left: " + region.starved);
+    region.starved = 0;
+    steps.settle();
+    assertEquals(1, steps.clientEnds.size());
+  }
+
+  /** Its token is free all the same, and the poller looks after what was left undone. */
+  @Test
+  void aReleaseThatFailsIsToldToThePoller() {
+    steps.send(bytes(3, 1));
+    assertTrue(steps.client.tryAcquire());
+    steps.client.disarm();
+    region.starved = 1_000;
+    assertThrows(OutOfMemoryError.class, steps.client::releaseAndTell);
+    region.starved = 0;
+    assertEquals(Poller.AWAKE, steps.clientPoller.beginSleep(true), "alarmed");
+    steps.clientPoller.endSleep();
+    steps.settle();
+    assertFree(steps.client);
   }
 
   private static void assertFree(Session session) {

@@ -193,6 +193,22 @@ class SessionTrafficTest {
     assertArrayEquals(bytes(1_000, 2), call.response);
   }
 
+  @Test
+  void noticeRingsForItselfOnly() {
+    start(SIXTEEN_SLOTS);
+    steps.send(bytes(1, 1));
+    steps.settle();
+    steps.server.drain();
+    steps.settle();
+    assertTrue(steps.client.tryAcquire());
+    steps.client.disarm();
+    int rings = serverRings();
+    steps.request().echo();
+    assertEquals(rings, serverRings(), "the client polls");
+    steps.client.leave();
+    steps.settle();
+  }
+
   /** Its memory may be another's by then, or gone. */
   @Test
   void sessionThatHasEndedTouchesNothing() {

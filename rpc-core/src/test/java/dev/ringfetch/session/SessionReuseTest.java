@@ -1,0 +1,197 @@
+package dev.ringfetch.session;
+
+import static dev.ringfetch.session.SessionSteps.bytes;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.ringfetch.fabric.HeapFabric;
+import dev.ringfetch.session.SessionSteps.ServerCall;
+import dev.ringfetch.session.SessionSteps.Sizes;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Streams serve one call after the other, and stand in one chain after the other. */
+@Timeout(60)
+class SessionReuseTest {
+  private static final int CALLS = 100_000;
+
+  private final SessionSteps steps = new SessionSteps(Sizes.ROOMY);
+  private final HeapFabric fabric = new HeapFabric(CountingSession.MEMORY_LENGTH);
+  private final SessionContext context = new SessionContext();
+  private final Poller poller = new Poller(fabric.serverDoorbell(), context);
+  private final List<String> done = new ArrayList<>();
+  private final Stream one = new TestStream(1);
+  private final Stream other = new TestStream(2);
+
+  private int nextId = 1; // of whoever has the stream
+
+  @Test
+  void deadlineIsOfOneCall() {
+    steps.send(bytes(3, 1), 1_000_000);
+    steps.settle();
+    ServerCall timed = steps.request();
+    assertNotEquals(Stream.NO_DEADLINE, timed.stream.deadlineNs());
+    timed.echo();
+    steps.settle();
+    steps.send(bytes(3, 1));
+    steps.settle();
+    ServerCall next = steps.request();
+    assertSame(timed.stream, next.stream);
+    assertEquals(Stream.NO_DEADLINE, next.stream.deadlineNs());
+  }
+
+  /** Who has been answered is not told of the next one's cancel. */
+  @Test
+  void listenerIsOfOneCall() {
+    steps.send(bytes(3, 1));
+    steps.settle();
+    ServerCall call = steps.request();
+    call.echo();
+    assertNull(call.stream.listener());
+  }
+
+  /** Whoever finds the index free finds the stream empty, with an id that nobody had. */
+  @Test
+  void streamIsFreeWhenItIsEmpty() throws Exception {
+    SessionSteps single = new SessionSteps(new Sizes(1024, 256, 1, 1000));
+    ExecutorService threads = Executors.newFixedThreadPool(2);
+    try {
+      List<CompletableFuture<Void>> takers = new ArrayList<>();
+      for (int i = 0; i < 2; i++) {
+        takers.add(CompletableFuture.runAsync(() -> takeAndGive(single.client), threads));
+      }
+      for (CompletableFuture<Void> taker : takers) {
+        taker.get(50, TimeUnit.SECONDS);
+      }
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+
+  private void takeAndGive(ClientSession session) {
+    for (int calls = 0; calls < CALLS && !Thread.currentThread().isInterrupted(); ) {
+      ClientStream stream = session.open();
+      if (stream != null) {
+        calls++;
+        assertEquals(nextId, stream.id);
+        assertNull(stream.listener());
+        assertEquals(0, stream.outbound().length());
+        nextId += 1 << Stream.INDEX_BITS;
+        stream.outbound().addInt(calls);
+        stream.prepare((from, closed, how) -> {}, SessionSteps.UNIT, 0, Stream.NO_DEADLINE, 100);
+        session.recycle(stream);
+      }
+    }
+  }
+
+  /** Its call has ended, and the next one's answer is there before the first is through. */
+  @Test
+  void streamIsToBeToldAgainWhileItIsTold() {
+    CountingSession session =
+        new CountingSession(fabric, poller, context) {
+          @Override
+          void tell(Stream stream) {
+            done.add("told " + stream.index());
+            if (done.size() == 1) {
+              news.add(stream);
+              news.add(other);
+            }
+          }
+        };
+    session.news.add(one);
+    News.tell(session, session.news.takeStreams());
+    News.tell(session, session.news.takeStreams());
+    assertEquals(List.of("told 1", "told 1", "told 2"), done);
+  }
+
+  private CountingSession asksAgain() {
+    return new CountingSession(fabric, poller, context) {
+      @Override
+      void onOperations(Stream stream, int asked) {
+        done.add("asked " + stream.index());
+        if (done.size() == 1) {
+          submit(other, 1);
+          submit(stream, 1);
+        }
+      }
+    };
+  }
+
+  @Test
+  void streamAsksAgainWhileItIsHeard() {
+    CountingSession session = asksAgain();
+    session.submit(one, 1);
+    session.drive();
+    assertEquals(List.of("asked 1", "asked 2", "asked 1"), done);
+  }
+
+  /** Also when there was no memory to end it properly: nobody comes back for what has ended. */
+  @Test
+  void streamOfAnEndedSessionIsHeard() {
+    CountingSession session = asksAgain();
+    session.end("test");
+    session.doom();
+    session.submit(one, 1);
+    session.drive();
+    assertEquals(List.of("asked 1", "asked 2", "asked 1"), done);
+  }
+
+  /** Both were taken out of the queue at once. */
+  @Test
+  void streamIsHeardThoughTheOneBeforeItFailed() {
+    CountingSession session =
+        new CountingSession(fabric, poller, context) {
+          @Override
+          void onOperations(Stream stream, int asked) {
+            done.add("asked " + stream.index());
+            if (done.size() == 1) {
+              throw new IllegalStateException("of the test");
+            }
+          }
+        };
+    assertTrue(session.tryAcquire());
+    session.submit(one, 1);
+    session.submit(other, 1);
+    assertTrue(session.releaseAndTell());
+    session.drive();
+    assertEquals(List.of("asked 1", "asked 2"), done);
+  }
+
+  @Test
+  void roundThatWasAskedForOfAHeldSessionIsDone() {
+    assertTrue(steps.client.tryAcquire());
+    steps.client.drain();
+    assertTrue(steps.client.releaseAndTell());
+    steps.client.drive();
+    assertEquals(List.of("drained"), steps.clientEnds);
+  }
+
+  @Test
+  void requestOfASessionThatEndsIsCancelled() {
+    steps.send(bytes(3, 1));
+    steps.settle();
+    ServerStream stream = steps.request().stream;
+    steps.server.end("test");
+    assertTrue(stream.isCancelled());
+  }
+
+  @Test
+  void firstReasonOfAnEndCounts() {
+    assertTrue(steps.client.tryAcquire());
+    steps.client.end("first");
+    steps.client.end("second");
+    assertEquals("first", steps.client.endReason());
+    assertTrue(steps.client.releaseAndTell());
+    steps.client.drive();
+    assertEquals(List.of("first"), steps.clientEnds);
+  }
+}
