@@ -192,7 +192,6 @@ public final class ClientSession extends Session {
   public void recycle(ClientStream stream) {
     final int index = stream.index();
     stream.reset();
-    stream.id += 1 << Stream.INDEX_BITS;
     free.give(index);
   }
 

@@ -75,9 +75,11 @@ public final class ClientStream extends Stream {
     return listener;
   }
 
+  /** Forgets the call; the next one has an id that none had. */
   @Override
   void reset() {
     super.reset();
+    id += 1 << INDEX_BITS;
     listener = null;
     state = State.IDLE;
     outcome = null;

@@ -111,7 +111,7 @@ public abstract class Stream {
     return (int) OPERATIONS.getAndSet(this, 0);
   }
 
-  /** Forgets the call. Buffers are empty, the id is kept. */
+  /** Forgets the call. Buffers are empty afterwards. */
   void reset() {
     outbound.clear();
     inbound.clear();
