@@ -50,7 +50,7 @@ public final class ServerHandshake {
   private boolean begun;
   private int offeredLength; // what is counted for this offer
   private Fabric.Offer offer;
-  private Runnable timeout;
+  private Runnable timeout; // cancels it; there with the offer
   private ServerSession session;
   private boolean closed;
 
@@ -101,47 +101,45 @@ public final class ServerHandshake {
 
   /** The control stream has ended, or is to: what is on offer is withdrawn, a session drained. */
   public void onClosed() {
+    final Fabric.Offer withdrawn;
     final ServerSession draining;
     synchronized (this) {
       closed = true;
+      withdrawn = takeOffer();
       draining = session;
     }
-    withdraw();
+    if (withdrawn != null) {
+      withdraw(withdrawn);
+    }
     if (draining != null) {
       draining.drain();
     }
     control.close();
   }
 
-  /** Takes back what is on offer. False when nothing is. */
-  private boolean withdraw() {
-    final Fabric.Offer withdrawn;
-    synchronized (this) {
-      withdrawn = offer;
-      offer = null;
-      if (withdrawn == null) {
-        return false;
-      }
-      closed = true;
-      cancelTimeout();
-    }
-    withdrawn.close();
-    notOpened();
-    return true;
-  }
-
   /** A client that takes an answer and never connects would hold the memory for ever. */
   private void onTimeout() {
-    if (withdraw()) {
+    final Fabric.Offer withdrawn = takeOffer();
+    if (withdrawn != null) {
+      withdraw(withdrawn);
       control.close();
     }
   }
 
-  private void cancelTimeout() {
-    if (timeout != null) {
+  /** What is on offer, which it is no longer: for the one who connects or withdraws it. Or null. */
+  private synchronized Fabric.Offer takeOffer() {
+    final Fabric.Offer taken = offer;
+    if (taken != null) {
+      offer = null;
       timeout.run();
       timeout = null;
     }
+    return taken;
+  }
+
+  private void withdraw(Fabric.Offer withdrawn) {
+    withdrawn.close();
+    notOpened();
   }
 
   private void notOpened() {
@@ -237,13 +235,14 @@ public final class ServerHandshake {
       final OpenResponse answer = answer(polled, made, token, geometry);
       prepare(made.memory(), geometry);
       synchronized (this) {
-        if (!closed) {
-          timeout = timer.schedule(() -> poller.execute(this::onTimeout), OFFER_TIMEOUT_NS);
-          offer = made;
-          kept = true;
+        if (closed) {
+          return null;
         }
+        timeout = timer.schedule(() -> poller.execute(this::onTimeout), OFFER_TIMEOUT_NS);
+        offer = made;
+        kept = true;
       }
-      return kept ? answer : null;
+      return answer;
     } finally {
       if (!kept) {
         made.close();
@@ -309,19 +308,8 @@ public final class ServerHandshake {
   private void connected(QueuePair queuePair, Geometry geometry, Poller poller) {
     final ServerSession opened =
         new ServerSession(queuePair, geometry, poller, context, acceptor, this::ended);
-    final boolean taken;
-    final boolean late;
-    synchronized (this) {
-      taken = offer != null; // else it was withdrawn at the same time, and is given back already
-      late = closed;
-      offer = null;
-      cancelTimeout();
-    }
-    if (late) {
+    if (takeOffer() == null) { // withdrawn at the same time, and given back already
       queuePair.close();
-      if (taken) {
-        notOpened();
-      }
       return;
     }
     OFFERED_LENGTH.addAndGet(-offeredLength);
