@@ -408,7 +408,7 @@ public final class ClientSession extends Session {
   }
 
   @Override
-  boolean expectsFrames() {
+  boolean mustArmToLeave() {
     return pending > 0;
   }
 

@@ -397,11 +397,6 @@ public final class ServerSession extends Session {
   }
 
   @Override
-  boolean expectsFrames() {
-    return true;
-  }
-
-  @Override
   boolean retire() {
     if (!tryAcquire()) {
       return false; // a handler's thread owns the session, and will not arm it

@@ -90,8 +90,11 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   /** The end of the session is told to whoever keeps it; owns nothing. Called once. */
   abstract void tellEnd(String reason);
 
-  /** True while the peer owes this side frames, so that somebody must listen; owner. */
-  abstract boolean expectsFrames();
+  /**
+   * True when a thread that leaves must arm the session, because the peer owes it frames and no
+   * poller will look by itself; owner.
+   */
+  abstract boolean mustArmToLeave();
 
   /** The poller that serves this session. */
   public Poller poller() {
@@ -302,11 +305,6 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
     } catch (InternalError e) {
       return true;
     }
-  }
-
-  /** True when a thread that leaves must arm the session, because no poller will look by itself. */
-  boolean mustArmToLeave() {
-    return !ended && expectsFrames();
   }
 
   /**

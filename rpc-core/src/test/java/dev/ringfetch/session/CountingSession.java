@@ -46,7 +46,7 @@ class CountingSession extends Session {
   }
 
   @Override
-  boolean expectsFrames() {
+  boolean mustArmToLeave() {
     return false;
   }
 

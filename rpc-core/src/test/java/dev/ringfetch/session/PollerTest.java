@@ -75,6 +75,7 @@ class PollerTest {
   @Test
   void alarmWakesASleeper() throws IOException {
     assertWakesASleeperOnly(poller::alarm);
+    assertFalse(steps.client.hasEnded(), "nothing was wrong with it");
   }
 
   /** Whichever was left in the midst of something; also within a task that waits. */

@@ -274,7 +274,7 @@ class SessionDeadlineTest {
     void tellEnd(String reason) {}
 
     @Override
-    boolean expectsFrames() {
+    boolean mustArmToLeave() {
       return false;
     }
 

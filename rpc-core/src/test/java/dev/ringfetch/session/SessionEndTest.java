@@ -37,6 +37,16 @@ class SessionEndTest {
   }
 
   @Test
+  void faultAfterTheEndChangesNothing() {
+    steps.client.end("test");
+    assertTrue(steps.client.tryAcquire());
+    steps.client.failed(new InternalError("of the test"));
+    steps.client.releaseAndTell();
+    steps.settle();
+    assertBothEnded("test");
+  }
+
+  @Test
   void serverDrainsWhenPendingCallsHaveEnded() {
     drainsWhenPendingCallsHaveEnded(steps.server::drain);
   }

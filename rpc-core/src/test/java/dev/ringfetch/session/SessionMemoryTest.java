@@ -118,6 +118,17 @@ class SessionMemoryTest {
     assertFree(steps.client);
   }
 
+  /** What comes up before a session is touched is not of its doing. */
+  @Test
+  void aSessionIsSparedWhatIsOfAnother() {
+    steps.send(bytes(3, 1));
+    region.starved = 1;
+    assertThrows(OutOfMemoryError.class, () -> steps.server.service(true));
+    assertFree(steps.server);
+    assertFalse(steps.server.hasEnded());
+    steps.answerAll();
+  }
+
   private static void assertFree(Session session) {
     assertTrue(session.tryAcquire(), "the token was kept");
     assertFalse(session.releaseAndTell() && !session.hasEnded());

@@ -25,9 +25,16 @@ class SessionTrafficTest {
 
   private static final class CountingRegion extends HeapRegion {
     int stores;
+    int verifications;
 
     CountingRegion(int length) {
       super(length);
+    }
+
+    @Override
+    public void verify() {
+      verifications++;
+      super.verify();
     }
 
     @Override
@@ -207,6 +214,33 @@ class SessionTrafficTest {
     assertEquals(rings, serverRings(), "the client polls");
     steps.client.leave();
     steps.settle();
+  }
+
+  @Test
+  void whoIsArmedSaysSoOnce() {
+    start(SIXTEEN_SLOTS);
+    steps.send(bytes(1, 1));
+    int stores = region.stores;
+    steps.client.drive();
+    steps.client.drive();
+    assertEquals(stores, region.stores);
+  }
+
+  /** Among others a session is verified before it is changed, and only then. */
+  @Test
+  void sessionWithoutWorkIsNotVerified() {
+    start(SIXTEEN_SLOTS);
+    steps.server.service(true); // disarms it
+    int before = region.verifications;
+    steps.server.service(true);
+    assertEquals(before, region.verifications);
+    steps.send(bytes(1, 1));
+    steps.server.service(true);
+    assertTrue(region.verifications > before);
+    steps.server.end("test");
+    before = region.verifications;
+    steps.server.service(true);
+    assertEquals(before, region.verifications, "it is out of that memory");
   }
 
   /** Its memory may be another's by then, or gone. */

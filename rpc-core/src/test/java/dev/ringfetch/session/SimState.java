@@ -76,7 +76,7 @@ enum SimState {
       return states;
     }
     addStreams(session, states);
-    add(states, IDLE, !session.expectsFrames());
+    add(states, IDLE, !session.mustArmToLeave());
     add(states, CLIENT_BLOCKED, session.outbox.isBlocked());
     add(states, CLIENT_ARMED, session.inbox.isArmed());
     add(states, DRAINING, session.isDraining());
