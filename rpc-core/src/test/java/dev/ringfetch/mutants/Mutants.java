@@ -52,7 +52,12 @@ public final class Mutants {
       System.err.print(USAGE);
       System.exit(2);
     }
-    System.exit(mutants.run(module) ? 0 : 1);
+    try {
+      System.exit(mutants.run(module) ? 0 : 1);
+    } catch (IllegalArgumentException e) { // of what was asked for, or of a line of the lists
+      System.err.println(e.getMessage());
+      System.exit(2);
+    }
   }
 
   private boolean parse(List<String> args) {
@@ -71,7 +76,12 @@ public final class Mutants {
           switch (arg) {
             case "--pick" -> pick = Integer.parseInt(value);
             case "--by" -> by = value;
-            case "--kind" -> kinds.add(value);
+            case "--kind" -> {
+              if (!Suite.KINDS.contains(value)) {
+                return false;
+              }
+              kinds.add(value);
+            }
             default -> atLeast = Integer.parseInt(value);
           }
         }

@@ -20,7 +20,7 @@ record Suite(String kind, String className, List<String> subjects) {
   private static final String RULES = "rules";
   private static final String PROCESS = "process";
 
-  private static final List<String> KINDS = List.of("unit", "simulator", STRESS, RULES, PROCESS);
+  static final List<String> KINDS = List.of("unit", "simulator", STRESS, RULES, PROCESS);
 
   /** Reads suites, one a line: kind, class, subjects. They run in this order. */
   static List<Suite> read(Path file) throws IOException {

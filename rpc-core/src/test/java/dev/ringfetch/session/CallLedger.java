@@ -66,6 +66,11 @@ final class CallLedger {
     }
     simulation.check(Arrays.equals(call.request, request), "another request");
     simulation.check(timed == (call.deadlineNs != Stream.NO_DEADLINE), "another deadline");
+    simulation.check(
+        timed
+            ? stream.deadlineNs() >= call.deadlineNs && stream.deadlineNs() != Stream.NO_DEADLINE
+            : stream.deadlineNs() == Stream.NO_DEADLINE,
+        "another deadline at the server");
     call.executions++;
     simulation.check(call.executions == 1, "executed twice");
     simulation.check(call.outcome != Outcome.NOT_SENT, "not sent, and executed");

@@ -71,6 +71,10 @@ final class Rest {
     simulation.check(other.writePosition() == own.pollPosition(), "response ring is not empty");
     simulation.check(own.outbox.isEmpty() && other.outbox.isEmpty(), "something is left in line");
     simulation.check(!own.outbox.isBlocked() && !other.outbox.isBlocked(), "blocked at rest");
+    simulation.check(
+        own.deadlines.earliestNs() == Stream.NO_DEADLINE
+            && other.deadlines.earliestNs() == Stream.NO_DEADLINE,
+        "a deadline of nobody's");
     simulation.throwFailure();
   }
 

@@ -3,6 +3,7 @@ package dev.ringfetch.session;
 import dev.ringfetch.ring.FrameDescriptor;
 import dev.ringfetch.session.ClientStream.Outcome;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 
@@ -133,7 +134,7 @@ final class SimCall implements ClientStream.Listener {
     }
     if (flags == REFUSED) {
       simulation.check(code == 8 && executions == 0, "refused with code " + code);
-      simulation.check(simulation.sizes.refuses(), "refused with all the room");
+      checkRefusal();
       return;
     }
     simulation.check(flags == UNIT && code == 0, "flags=" + flags + " code=" + code);
@@ -143,5 +144,22 @@ final class SimCall implements ClientStream.Listener {
         Arrays.copyOfRange(unit.array(), unit.offset(), unit.offset() + unit.length());
     simulation.check(
         Arrays.equals(answerTo(request, simulation.sizes.ringLength()), answer), "another answer");
+  }
+
+  /** Every refusal has its reason, and that is true. */
+  private void checkRefusal() {
+    final SimSizes sizes = client.simulation.sizes;
+    final UnitBuffer unit = stream.inbound();
+    final String reason =
+        new String(unit.array(), unit.offset(), unit.length(), StandardCharsets.UTF_8);
+    final boolean deserved;
+    if (reason.startsWith("gRPC message exceeds")) {
+      deserved = request.length > sizes.maxInboundLength();
+    } else if (reason.startsWith("session holds too much")) {
+      deserved = request.length > UnitBuffer.RETAINED_LENGTH - Long.BYTES && sizes.isTight();
+    } else { // cancelled calls still run
+      deserved = sizes.cancels() || sizes.deadlines();
+    }
+    client.simulation.check(deserved, "refused: " + reason);
   }
 }

@@ -38,8 +38,8 @@ record SimSizes(
         random.nextBoolean());
   }
 
-  /** True when the server may refuse a request for its length, or for what it holds already. */
-  boolean refuses() {
-    return maxInboundLength < ROOMY || maxHeldLength < ROOMY || cancels || deadlines;
+  /** True when two long requests may be more than the server holds for a client. */
+  boolean isTight() {
+    return maxHeldLength < ROOMY;
   }
 }

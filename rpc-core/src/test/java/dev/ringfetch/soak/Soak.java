@@ -10,8 +10,15 @@ import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.Callable;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 
 /**
  * Kills and stops servers and clients by a schedule that a seed draws, and checks after every fault
@@ -34,24 +41,46 @@ final class Soak {
     this.random = random;
   }
 
-  public static void main(String[] args) throws Exception {
-    int kills = 1_000;
-    long seed = System.nanoTime();
-    Path shm = Path.of("/dev/shm");
-    Path logs = Path.of("target", "soak");
-    for (int i = 0; i < args.length; i += 2) {
-      final String value = i + 1 < args.length ? args[i + 1] : "";
-      switch (args[i]) {
-        case "--kills" -> kills = Integer.parseInt(value);
-        case "--seed" -> seed = Long.parseLong(value);
-        case "--shm-directory" -> shm = Path.of(value);
-        case "--logs" -> logs = Path.of(value);
-        default -> {
-          System.err.println("usage: run [--kills N] [--seed S] [--shm-directory PATH]");
-          System.exit(2);
-        }
+  /** What the command takes. */
+  @Command(
+      name = "soak/run",
+      mixinStandardHelpOptions = true,
+      sortOptions = false,
+      description = "Kills and stops servers and clients under load.")
+  private static final class Arguments implements Callable<Integer> {
+    @Option(names = "--kills", description = "How many, at least 1. Default: ${DEFAULT-VALUE}.")
+    private int kills = 1_000;
+
+    @Option(names = "--seed", description = "Of what is struck, and when. Default: the clock.")
+    private long seed = System.nanoTime();
+
+    @Option(
+        names = "--shm-directory",
+        description = "Where memory is shared. Default: ${DEFAULT-VALUE}.")
+    private Path shm = Path.of("/dev/shm");
+
+    @Option(names = "--logs", description = "Where processes log. Default: ${DEFAULT-VALUE}.")
+    private Path logs = Path.of("target", "soak");
+
+    @Spec private CommandSpec spec;
+
+    @Override
+    public Integer call() throws IOException {
+      if (kills < 1) {
+        throw new ParameterException(spec.commandLine(), "--kills: at least 1");
       }
+      if (!Files.isWritable(shm)) {
+        throw new ParameterException(spec.commandLine(), "--shm-directory: cannot write to " + shm);
+      }
+      return soak(kills, seed, shm, logs);
     }
+  }
+
+  public static void main(String[] args) {
+    System.exit(new CommandLine(new Arguments()).execute(args));
+  }
+
+  private static int soak(int kills, long seed, Path shm, Path logs) throws IOException {
     System.out.println("soak: kills=" + kills + " seed=" + seed + " logs=" + logs);
     Files.createDirectories(logs);
     final Path directory = Files.createTempDirectory(shm, "rf-soak-");
@@ -75,7 +104,7 @@ final class Soak {
       status = 1;
     }
     delete(directory);
-    System.exit(status);
+    return status;
   }
 
   private static void delete(Path directory) throws IOException {
