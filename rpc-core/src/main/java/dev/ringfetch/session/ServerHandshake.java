@@ -159,14 +159,17 @@ public final class ServerHandshake {
   }
 
   private void answer(Hello hello) {
-    if (hello.getMinVersion() > Wire.VERSION || hello.getMaxVersion() < Wire.VERSION) {
+    final int min = hello.getMinVersion();
+    final int max = hello.getMaxVersion();
+    if (Integer.compareUnsigned(min, Wire.VERSION) > 0
+        || Integer.compareUnsigned(max, Wire.VERSION) < 0) {
       refuse(
           "wire version "
               + Wire.VERSION
               + " is served, not "
-              + hello.getMinVersion()
+              + Integer.toUnsignedString(min)
               + " to "
-              + hello.getMaxVersion());
+              + Integer.toUnsignedString(max));
       return;
     }
     if (!listener.onOpening()) {

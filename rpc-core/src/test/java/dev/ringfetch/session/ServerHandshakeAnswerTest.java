@@ -45,9 +45,9 @@ class ServerHandshakeAnswerTest extends OfferingServer {
     return begin(step(hello));
   }
 
-  /** The server's version is 1. */
+  /** The server's version is 1, and versions have no sign. */
   @ParameterizedTest
-  @CsvSource({"1, 1", "0, 1", "1, 2", "0, 2"})
+  @CsvSource({"1, 1", "0, 1", "1, 2", "0, 2", "1, -1"})
   void versionThatIsServed(int min, int max) {
     final Peer peer = begin(step(hello().setMinVersion(min).setMaxVersion(max)));
     assertNotNull(peer.answer, () -> peer.refusal);
@@ -55,7 +55,7 @@ class ServerHandshakeAnswerTest extends OfferingServer {
   }
 
   @ParameterizedTest
-  @CsvSource({"0, 0, 0 to 0", "2, 2, 2 to 2", "2, 3, 2 to 3"})
+  @CsvSource({"0, 0, 0 to 0", "2, 2, 2 to 2", "2, 3, 2 to 3", "-1, -1, 4294967295 to 4294967295"})
   void versionThatIsNotServed(int min, int max, String said) {
     final Peer peer = begin(step(hello().setMinVersion(min).setMaxVersion(max)));
     assertEquals("wire version 1 is served, not " + said, peer.refusal);
