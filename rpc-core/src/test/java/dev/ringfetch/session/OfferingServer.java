@@ -16,6 +16,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
@@ -34,13 +35,22 @@ abstract class OfferingServer {
   final List<Peer> peers = new ArrayList<>();
   final SessionContext context = new SessionContext(); // a test may change it before a hello
   RandomGenerator random = new Random(1);
+  private final List<Throwable> uncaught = new CopyOnWriteArrayList<>(); // of the pollers' tasks
   final ManualFabric fabric = new ManualFabric("pages");
   final PolledFabric polled = open(fabric);
   List<PolledFabric> served = List.of(polled);
 
-  static PolledFabric open(ManualFabric fabric) {
+  final PolledFabric open(ManualFabric fabric) {
     try {
-      return PolledFabric.open(fabric, new FabricContext(), new SessionContext(), 1, "handshakes");
+      final PolledFabric opened =
+          PolledFabric.open(fabric, new FabricContext(), new SessionContext(), 1, "handshakes");
+      opened
+          .nextPoller()
+          .execute(
+              () ->
+                  Thread.currentThread()
+                      .setUncaughtExceptionHandler((thread, t) -> uncaught.add(t)));
+      return opened;
     } catch (IOException e) {
       throw new AssertionError(e);
     }
@@ -55,6 +65,7 @@ abstract class OfferingServer {
     }
     assertEquals(0, fabric.offered(), "memory on offer");
     served.forEach(PolledFabric::close);
+    assertEquals(List.of(), uncaught);
     largestIsOffered(); // by another server: nothing is counted that is not there
   }
 
