@@ -22,7 +22,10 @@ import org.junit.jupiter.api.Timeout;
 /** Streams serve one call after the other, and stand in one chain after the other. */
 @Timeout(60)
 class SessionReuseTest {
-  private static final int CALLS = 100_000;
+  private static final int CALLS = 50_000;
+
+  /** More than a buffer keeps, so that to empty it takes time. */
+  private static final int LONG = UnitBuffer.RETAINED_LENGTH + 1;
 
   private final SessionSteps steps = new SessionSteps(Sizes.ROOMY);
   private final HeapFabric fabric = new HeapFabric(CountingSession.MEMORY_LENGTH);
@@ -86,7 +89,8 @@ class SessionReuseTest {
         assertNull(stream.listener());
         assertEquals(0, stream.outbound().length());
         nextId += 1 << Stream.INDEX_BITS;
-        stream.outbound().addInt(calls);
+        stream.outbound().extend(LONG);
+        stream.inbound().extend(LONG);
         stream.prepare((from, closed, how) -> {}, SessionSteps.UNIT, 0, Stream.NO_DEADLINE, 100);
         session.recycle(stream);
       }
