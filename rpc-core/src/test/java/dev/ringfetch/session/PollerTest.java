@@ -240,6 +240,36 @@ class PollerTest {
     assertTrue(poller.isIdle());
   }
 
+  /** The sender cannot arm for it, does not poll itself, and the peer rings nobody. */
+  @Test
+  void answerThatIsThereBeforeTheSenderHasLeftIsPolledFor() throws IOException {
+    Runnable[] afterFence = {null};
+    SessionSteps[] quick = {null};
+    HeapRegion region =
+        new HeapRegion(ArenaDescriptor.length(Sizes.ROOMY.ringLength(), Sizes.ROOMY.ringLength())) {
+          @Override
+          public void fullFence() {
+            super.fullFence();
+            Runnable first = afterFence[0];
+            afterFence[0] = null;
+            if (first != null) {
+              first.run();
+            }
+          }
+        };
+    quick[0] = new SessionSteps(Sizes.ROOMY, region);
+    afterFence[0] =
+        () -> {
+          quick[0].server.service(false);
+          quick[0].request().echo();
+        };
+    Call call = quick[0].send(bytes(8, 1));
+    assertFalse(call.isOver());
+    assertFalse(quick[0].fabric.client().ringPending());
+    quick[0].clientPoller.doWork();
+    assertTrue(call.isOver());
+  }
+
   /** The holder serves it, or the doorbell brings it back. */
   @Test
   void sessionThatAnotherThreadHoldsIsLeftToIt() throws IOException {

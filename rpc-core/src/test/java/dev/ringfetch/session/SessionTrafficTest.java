@@ -247,8 +247,12 @@ class SessionTrafficTest {
   @Test
   void sessionThatHasEndedTouchesNothing() {
     start(SIXTEEN_SLOTS);
-    steps.server.end("test");
-    steps.client.end("test");
+    for (Session session : new Session[] {steps.client, steps.server}) {
+      assertTrue(session.tryAcquire());
+      session.disarm();
+      session.releaseAndTell();
+      session.end("test");
+    }
     int stores = region.stores;
     steps.server.retire();
     steps.client.retire();
