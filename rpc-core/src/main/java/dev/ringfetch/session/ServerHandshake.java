@@ -15,7 +15,9 @@ import dev.ringfetch.v1.OpenResponse;
 import dev.ringfetch.v1.Refusal;
 import java.io.IOException;
 import java.security.SecureRandom;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -186,22 +188,25 @@ public final class ServerHandshake {
     }
     offeredLength = length;
     final StringBuilder reasons = new StringBuilder("no fabric in common");
+    final Map<String, PolledFabric> untried = new HashMap<>();
+    fabrics.forEach(own -> untried.put(own.fabric().name(), own));
     boolean counted = true;
     try {
       for (final FabricOffer theirs : hello.getFabricsList()) {
-        for (final PolledFabric ours : fabrics) {
-          if (ours.fabric().name().equals(theirs.getName())) {
-            try {
-              final OpenResponse answer = offer(ours, theirs, geometry, length);
-              if (answer != null) {
-                counted = false; // the offer's end gives it back
-                control.send(answer);
-              }
-              return;
-            } catch (IOException e) {
-              reasons.append("; ").append(theirs.getName()).append(": ").append(e.getMessage());
-            }
+        final PolledFabric ours = untried.remove(theirs.getName()); // however often it is named
+        if (ours == null) {
+          continue;
+        }
+        try {
+          final OpenResponse answer = offer(ours, theirs, geometry, length);
+          if (answer != null) {
+            counted = false; // the offer's end gives it back
+            control.send(answer);
           }
+          return;
+        } catch (IOException e) {
+          final String reason = e.getMessage() == null ? e.toString() : e.getMessage();
+          reasons.append("; ").append(theirs.getName()).append(": ").append(reason);
         }
       }
     } finally {

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
  */
 @Timeout(120)
 class RemoteRingTest {
-  private static final int SEEDS = 60;
+  private static final int SEEDS = Integer.getInteger("ringfetch.seeds", 60);
   private static final int FRAMES = 300;
 
   /** The first ring of so many that takes a wrong frame, or null. */

@@ -113,6 +113,19 @@ class ServerHandshakeAnswerTest extends OfferingServer {
     assertEquals(1, peer.opening);
   }
 
+  /** A client can name it as often as a message is long. */
+  @Test
+  void fabricIsTriedOnceHoweverOftenItIsNamed() {
+    fabric.failure = new IOException("no room");
+    assertEquals("no fabric in common; pages: no room", helloOf("pages", "pages", "pages").refusal);
+  }
+
+  @Test
+  void failureWithoutAMessageIsNamed() {
+    fabric.failure = new IOException();
+    assertEquals("no fabric in common; pages: java.io.IOException", helloOf("pages").refusal);
+  }
+
   @Test
   void everyFabricFails() {
     serveBoth();
