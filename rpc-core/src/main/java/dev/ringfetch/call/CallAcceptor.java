@@ -25,6 +25,7 @@ public final class CallAcceptor implements ServerSession.Acceptor {
   private final Attributes attributes;
   private final String authority;
   private final ServerLimits limits;
+  private final Turns turns;
 
   /**
    * Creates the acceptor.
@@ -51,6 +52,7 @@ public final class CallAcceptor implements ServerSession.Acceptor {
     this.attributes = attributes;
     this.authority = authority;
     this.limits = limits;
+    this.turns = executor == DirectExecutor.INSTANCE ? null : new Turns(executor);
   }
 
   @Override
@@ -69,6 +71,22 @@ public final class CallAcceptor implements ServerSession.Acceptor {
   /** A method by name, or null. */
   ServerMethodDefinition<?, ?> lookup(String name) {
     return registry.lookupMethod(name, authority);
+  }
+
+  /** Runs a call's task for the first time. Never throws because an executor does. */
+  void execute(UnaryServerCall<?, ?> call) {
+    if (turns == null) {
+      executor.execute(call);
+    } else {
+      turns.execute(call);
+    }
+  }
+
+  /** A call's task runs for the first time. */
+  void begun() {
+    if (turns != null) {
+      turns.begun();
+    }
   }
 
   Executor executor() {

@@ -56,6 +56,7 @@ final class UnaryServerCall<ReqT, RespT> extends AnsweringCall<ReqT, RespT>
   private int messageOffset;
   private int messageLength = -1;
   private boolean halfClosed;
+  private boolean hasRun;
   private boolean ended;
 
   @SuppressWarnings("unused") // through SIGNALS
@@ -84,6 +85,10 @@ final class UnaryServerCall<ReqT, RespT> extends AnsweringCall<ReqT, RespT>
 
   private void signal(int signal) {
     if (((int) SIGNALS.getAndBitwiseOr(this, RUNNING | signal) & RUNNING) == 0) {
+      if (!hasRun) {
+        acceptor.execute(this);
+        return;
+      }
       try {
         acceptor.executor().execute(this);
       } catch (RuntimeException | Error e) { // rejected, or there is no thread to be had
@@ -96,7 +101,7 @@ final class UnaryServerCall<ReqT, RespT> extends AnsweringCall<ReqT, RespT>
    * The executor does not take the task. This thread stands in for the task, once for all since the
    * call stays marked as running: nothing of the handler runs here but listeners of its context.
    */
-  private void rejected(Throwable e) {
+  void rejected(Throwable e) {
     ended = true;
     if (!(e instanceof RejectedExecutionException)) {
       log("executor of a call", e);
@@ -118,6 +123,10 @@ final class UnaryServerCall<ReqT, RespT> extends AnsweringCall<ReqT, RespT>
 
   @Override
   public void run() {
+    if (!hasRun) {
+      hasRun = true;
+      acceptor.begun();
+    }
     try {
       runSignalled();
     } catch (Throwable t) { // not the handler's: there is no memory or no stack to serve it in

@@ -148,6 +148,12 @@ public final class RingWriter {
     return position + slots - consumed <= ringSlots ? WRITTEN : INSUFFICIENT_CREDIT;
   }
 
+  /** Slots that the peer has not consumed, as far as it tells. */
+  public long unconsumed() {
+    refreshCredit();
+    return position - consumed;
+  }
+
   /** Reads the peer's control line. False when the peer claims what cannot be. */
   private boolean refreshCredit() {
     final long line = peerControl.consumed();

@@ -3,6 +3,7 @@ package dev.ringfetch.rpc;
 import dev.ringfetch.call.CallAcceptor;
 import dev.ringfetch.call.ServerLimits;
 import dev.ringfetch.session.ControlStream;
+import dev.ringfetch.session.DeadlineTimer;
 import dev.ringfetch.session.PolledFabric;
 import dev.ringfetch.session.ServerHandshake;
 import dev.ringfetch.session.ServerSession;
@@ -13,6 +14,7 @@ import dev.ringfetch.v1.SessionServiceGrpc;
 import io.grpc.Attributes;
 import io.grpc.Context;
 import io.grpc.Contexts;
+import io.grpc.Grpc;
 import io.grpc.HandlerRegistry;
 import io.grpc.InternalServer;
 import io.grpc.Metadata;
@@ -31,6 +33,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -47,6 +50,7 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
   private final int maxSessions;
   private final Set<ServerSession> sessions = ConcurrentHashMap.newKeySet();
   private final AtomicInteger sessionCount = new AtomicInteger();
+  private final Admission admission;
 
   private volatile List<PolledFabric> fabrics = List.of();
   private volatile Context callContext = Context.ROOT;
@@ -71,6 +75,7 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
     this.context = context;
     this.limits = limits;
     this.maxSessions = maxSessions;
+    this.admission = new Admission(context.clock());
   }
 
   /** This service, behind what tells it of the connection that a client comes on. */
@@ -146,6 +151,8 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
           ServerHandshake.Listener {
     private final ServerCallStreamObserver<OpenResponse> responses;
     private ServerHandshake handshake;
+    private Object host;
+    private Future<?> turn; // of a client that has to wait for it
     private boolean ended;
 
     Opening(ServerCallStreamObserver<OpenResponse> responses) {
@@ -153,6 +160,7 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
     }
 
     void begin(Attributes attributes, String authority) {
+      host = Admission.hostOf(attributes.get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR));
       handshake =
           new ServerHandshake(
               fabrics,
@@ -168,6 +176,9 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
     private void cancelled() {
       synchronized (this) {
         ended = true;
+        if (turn != null) {
+          turn.cancel(false);
+        }
       }
       handshake.onClosed();
     }
@@ -211,6 +222,37 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
     }
 
     @Override
+    public void onHello(Runnable answer) {
+      final long delayNs = admission.delayNs(host);
+      if (delayNs == Admission.REFUSED) {
+        exhausted("too many sessions are opened from this host");
+      } else if (delayNs == 0) {
+        answer.run();
+      } else { // it makes files, for which the timer has no time
+        final Runnable task = () -> DefaultExecutor.INSTANCE.execute(() -> answerLate(answer));
+        synchronized (this) {
+          if (!ended) {
+            turn = DeadlineTimer.schedule(task, delayNs);
+          }
+        }
+      }
+    }
+
+    private void answerLate(Runnable answer) {
+      try {
+        answer.run();
+      } catch (RuntimeException | Error e) { // as gRPC does where the answer is given at once
+        synchronized (this) {
+          if (!ended) {
+            ended = true;
+            responses.onError(Status.UNKNOWN.withCause(e).asRuntimeException());
+          }
+        }
+        throw e;
+      }
+    }
+
+    @Override
     public boolean onOpening() {
       if (draining) {
         return false;
@@ -245,6 +287,7 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
         sessions.notifyAll();
       }
       sessionCount.decrementAndGet();
+      admission.onEnded(host, session.isPeerAtFault(), session.unanswered());
     }
   }
 }

@@ -39,7 +39,7 @@ final class Inbox {
     final int frames = ring.poll(session, POLL_LIMIT);
     if (frames == RingPoller.PROTOCOL_VIOLATION) {
       violated = true;
-      session.requestEnd("the peer broke the protocol");
+      session.blame("the peer broke the protocol");
       return 0;
     }
     creditPeer();

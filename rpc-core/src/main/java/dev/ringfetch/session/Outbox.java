@@ -104,7 +104,7 @@ final class Outbox {
         written = writeFrame(stream);
       }
       if (written == RingWriter.PROTOCOL_VIOLATION) {
-        session.requestEnd("the peer acknowledged what was never sent");
+        session.blame("the peer acknowledged what was never sent");
         break;
       }
       if (written == RingWriter.INSUFFICIENT_CREDIT) {

@@ -95,7 +95,7 @@ public final class ServerHandshake {
   public void onRequest(OpenRequest request) {
     if (request.hasHello() && !begun) {
       begun = true;
-      answer(request.getHello());
+      listener.onHello(() -> answer(request.getHello()));
     } else {
       onClosed(); // declined, or a step that does not come here
     }
@@ -149,6 +149,10 @@ public final class ServerHandshake {
     listener.onNotOpened();
   }
 
+  private synchronized boolean isClosed() {
+    return closed;
+  }
+
   private static boolean reserve(int length) {
     long before;
     do {
@@ -161,6 +165,9 @@ public final class ServerHandshake {
   }
 
   private void answer(Hello hello) {
+    if (isClosed()) {
+      return;
+    }
     final int min = hello.getMinVersion();
     final int max = hello.getMaxVersion();
     if (Integer.compareUnsigned(min, Wire.VERSION) > 0
@@ -353,6 +360,14 @@ public final class ServerHandshake {
 
   /** Told what comes of a handshake. */
   public interface Listener {
+    /**
+     * A client asks. To be run once, in any thread, now or when it is the client's turn; or never,
+     * when the control stream has been ended.
+     */
+    default void onHello(Runnable answer) {
+      answer.run();
+    }
+
     /** A client wants a session. False refuses it: there are too many. */
     boolean onOpening();
 

@@ -56,6 +56,7 @@ public final class ServerSession extends Session {
   private volatile boolean draining;
   private boolean drainSent;
   private volatile boolean aborting;
+  private volatile long unanswered;
 
   /**
    * Creates the session on a connected queue pair.
@@ -116,6 +117,14 @@ public final class ServerSession extends Session {
   public void release(ServerStream stream) {
     submit(stream, ServerStream.RELEASE);
     drive();
+  }
+
+  /**
+   * Calls under way when the session ended, and slots with answers that the client had not taken:
+   * what this side did for nobody.
+   */
+  public long unanswered() {
+    return unanswered;
   }
 
   /** Asks the client to put no new call on this session, and to end it after the last. */
@@ -370,8 +379,10 @@ public final class ServerSession extends Session {
 
   @Override
   void onEnd() {
+    long calls = 0;
     for (final ServerStream stream : streams) {
       if (stream != null) {
+        calls++;
         if (stream.handed) {
           news.add(() -> tellCancelled(stream)); // first: it may throw, and is called again then
         }
@@ -379,6 +390,7 @@ public final class ServerSession extends Session {
         stream.cancelled();
       }
     }
+    unanswered = calls + untaken();
   }
 
   @Override

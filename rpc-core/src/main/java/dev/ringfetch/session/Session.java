@@ -40,6 +40,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
 
   private Stream asking; // first of those that were taken out of the queue, and not heard yet
   private boolean touched; // the memory, since it was verified
+  private long untaken; // slots, at the end
 
   @SuppressWarnings("unused") // keeps the loads of a probe alive
   private long probed;
@@ -47,6 +48,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   private volatile boolean missed; // the poller came while another thread was about to leave
   private volatile boolean attention;
   private volatile String endReason;
+  private volatile boolean peerAtFault;
   private volatile boolean ended;
   private volatile boolean doomed; // it could not even be ended: the poller does
   private volatile long earliestDeadlineNs = Stream.NO_DEADLINE; // as of the last release
@@ -121,6 +123,16 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
     return endReason;
   }
 
+  /** True when the session ended by what no peer does that is in order. */
+  public boolean isPeerAtFault() {
+    return peerAtFault;
+  }
+
+  /** Slots with frames that the peer had not taken when the session ended; owner. */
+  final long untaken() {
+    return untaken;
+  }
+
   /** Position of the ring that this side writes, in slots: it grows by one per small frame. */
   public long writePosition() {
     return writer.position();
@@ -142,6 +154,12 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
     if (endReason == null) {
       endReason = reason;
     }
+  }
+
+  /** As {@link #requestEnd}, because the peer broke a rule. */
+  final void blame(String reason) {
+    peerAtFault = true;
+    requestEnd(reason);
   }
 
   @Override
@@ -368,6 +386,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
       Callbacks.report(t);
       return;
     }
+    peerAtFault |= t instanceof InternalError; // it has truncated its file
     requestEnd("session failed: " + t);
     news.add(
         () ->
@@ -460,6 +479,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   /** Ends on the owner's side: what is committed first, then the rest is told. */
   private void endNow() {
     inbox.drain();
+    untaken = writer.unconsumed();
     queuePair.memory().verify();
     finish();
   }

@@ -50,7 +50,7 @@ final class ServerSteps {
   record Frame(int id, int flags, int code, String text) {}
 
   ServerSteps(HandlerRegistry registry, List<ServerMethodDefinition<?, ?>> methods) {
-    final Geometry geometry = new Geometry(RING_LENGTH, RING_LENGTH, 8 * 1024, 64, 7, 100, 200);
+    final Geometry geometry = new Geometry(RING_LENGTH, RING_LENGTH, 8 * 1024, 256, 7, 100, 200);
     final SessionContext context = new SessionContext().spinNs(0);
     final var serverLine =
         new ControlFlyweight(fabric.server(), ArenaDescriptor.SERVER_CONTROL_OFFSET);

@@ -22,16 +22,16 @@ import org.junit.jupiter.params.provider.EnumSource;
 /**
  * What a hostile process costs a well-behaved one on the same poller: its throughput and its p99
  * beside the hostile process, against those beside a benign process that burns as much processor
- * time. Rounds with the one and with the other take turns; the median of the rounds' ratios counts,
- * so that a machine that is busy otherwise is so for both; where other processes take more than a
- * tenth of it, a round does not count.
+ * time. Rounds with the one and with the other take turns, either first; the median of the rounds'
+ * ratios counts, so that a machine that is busy otherwise is so for both; where other processes
+ * take more than a tenth of it, a round does not count.
  *
  * <p>{@code ringfetch.rounds} and {@code ringfetch.round.ms} set how many and how long.
  */
 @Tag("timing")
 @Timeout(300)
 class HostileNeighbourTest {
-  private static final int ROUNDS = Integer.getInteger("ringfetch.rounds", 7);
+  private static final int ROUNDS = Integer.getInteger("ringfetch.rounds", 9);
   private static final int ROUND_MS = Integer.getInteger("ringfetch.round.ms", 1_000);
   private static final int SESSIONS = 20;
   private static final int MAX_DROPPED = 2 * ROUNDS;
@@ -46,6 +46,8 @@ class HostileNeighbourTest {
   private static SystemChild neighbour;
   private static SystemChild burner;
   private static int port;
+
+  private double burnt; // by the hostile one, last time
 
   @BeforeAll
   static void start() throws Exception {
@@ -82,9 +84,9 @@ class HostileNeighbourTest {
     final long sessions;
     try (SystemChild hostile = SystemChild.hostile(directory, port, manner)) {
       seed = hostile.readLine();
-      measure(ROUND_MS); // what it calls in the server is compiled by then
+      burnt = besideHostile(hostile).burnt(); // what it calls in the server is compiled by then
       while (rounds.size() < ROUNDS && dropped < MAX_DROPPED) {
-        final Round round = round(hostile);
+        final Round round = round(hostile, rounds.size() % 2 == 0);
         if (round.foreign() > MAX_FOREIGN) {
           dropped++;
           System.out.println("dropped:" + round);
@@ -114,39 +116,65 @@ class HostileNeighbourTest {
     assertTrue(p99 <= MAX_P99, () -> seed + " p99=" + p99);
   }
 
-  /** The hostile process first, then one that burns what it has burnt. */
-  private static Round round(SystemChild hostile) throws Exception {
+  /** With the hostile process and with one that burns what it burns; either comes first in turn. */
+  private Round round(SystemChild hostile, boolean hostileFirst) throws Exception {
     final Cores cores = new Cores(List.of(server, neighbour, burner, hostile));
+    final Side beside;
+    final Latencies alone;
+    if (hostileFirst) {
+      beside = besideHostile(hostile);
+      hostile.signal("STOP");
+      alone = besideBenign(beside.burnt());
+    } else {
+      hostile.signal("STOP");
+      alone = besideBenign(burnt);
+      hostile.signal("CONT");
+      beside = besideHostile(hostile);
+    }
+    hostile.signal("CONT");
+    burnt = beside.burnt();
+    return new Round(beside, alone, cores.foreign());
+  }
+
+  private static Side besideHostile(SystemChild hostile) throws Exception {
     final Duration before = cpuTime(hostile);
     final Duration serverBefore = cpuTime(server);
     final long startNs = System.nanoTime();
-    final Latencies beside = measure(ROUND_MS);
+    final Latencies latencies = measure(ROUND_MS);
     final double elapsedNs = System.nanoTime() - startNs;
-    final double burnt = cpuTime(hostile).minus(before).toNanos() / elapsedNs;
-    final double serving = cpuTime(server).minus(serverBefore).toNanos() / elapsedNs;
-    hostile.signal("STOP");
-    burner.ask(Long.toString(Math.round(1_000 * burnt)));
-    final Latencies alone = measure(ROUND_MS);
-    burner.ask("0");
-    hostile.signal("CONT");
-    return new Round(burnt, serving, beside, alone, cores.foreign());
+    return new Side(
+        latencies,
+        cpuTime(hostile).minus(before).toNanos() / elapsedNs,
+        cpuTime(server).minus(serverBefore).toNanos() / elapsedNs);
   }
+
+  private static Latencies besideBenign(double cores) throws Exception {
+    burner.ask(Long.toString(Math.round(1_000 * cores)));
+    final Latencies latencies = measure(ROUND_MS);
+    burner.ask("0");
+    return latencies;
+  }
+
+  /**
+   * Beside the hostile process.
+   *
+   * @param burnt cores that it took.
+   * @param serving cores that the server took.
+   */
+  private record Side(Latencies latencies, double burnt, double serving) {}
 
   /**
    * One of each.
    *
-   * @param burnt cores that the hostile process took.
-   * @param serving cores that the server took meanwhile.
    * @param foreign share of all cores that other processes took, in both.
    */
-  private record Round(
-      double burnt, double serving, Latencies beside, Latencies alone, double foreign) {
+  private record Round(Side beside, Latencies alone, double foreign) {
     double throughput() {
-      return (double) beside.perSecond() / alone.perSecond();
+      return (double) beside.latencies().perSecond() / alone.perSecond();
     }
 
     double p99() {
-      return (double) beside.p99Ns() / alone.p99Ns();
+      return (double) beside.latencies().p99Ns() / alone.p99Ns();
     }
 
     @Override
@@ -154,11 +182,11 @@ class HostileNeighbourTest {
       return String.format(
           Locale.ROOT,
           "  cores=%.2f server=%.2f foreign=%.2f hostile: %d/s p99=%d us benign: %d/s p99=%d us",
-          burnt,
-          serving,
+          beside.burnt(),
+          beside.serving(),
           foreign,
-          beside.perSecond(),
-          beside.p99Ns() / 1000,
+          beside.latencies().perSecond(),
+          beside.latencies().p99Ns() / 1000,
           alone.perSecond(),
           alone.p99Ns() / 1000);
     }

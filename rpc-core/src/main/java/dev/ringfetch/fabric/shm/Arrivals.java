@@ -33,6 +33,7 @@ final class Arrivals implements Selectable {
   private static final int STRANGER_LIMIT = 64;
   private static final int ACCEPT_LIMIT = 16;
   private static final long STRANGER_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
+  private static final int REFUSAL_LIMIT = 16; // in the time of a pause
   private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
   private final ShmDoorbell doorbell;
@@ -47,6 +48,8 @@ final class Arrivals implements Selectable {
   private final Queue<Stranger> strangers = new ConcurrentLinkedQueue<>();
 
   private int strangerCount;
+  private int refusals;
+  private long refusalsNs = System.nanoTime();
   private boolean isAccepting = true;
   private boolean isPaused;
   private long pausedUntilNs;
@@ -126,9 +129,13 @@ final class Arrivals implements Selectable {
    * socket stays ready: the poller would spin.
    */
   private void pause(IOException cause) {
+    pause();
+    failure = cause;
+  }
+
+  private void pause() {
     isPaused = true;
     pausedUntilNs = System.nanoTime() + PAUSE_NS;
-    failure = cause;
   }
 
   /**
@@ -167,6 +174,19 @@ final class Arrivals implements Selectable {
     LOGGER.log(Level.DEBUG, "refused at {0}: {1}", path, reason);
     Cleanup.close(stranger.channel);
     forget(stranger);
+  }
+
+  /** Refuses who had no business here. Where many come, takes its time for those who follow. */
+  private void turnAway(Stranger stranger, String reason) {
+    long nowNs = System.nanoTime();
+    if (nowNs - refusalsNs >= PAUSE_NS) {
+      refusalsNs = nowNs;
+      refusals = 0;
+    }
+    if (++refusals == REFUSAL_LIMIT) {
+      pause();
+    }
+    refuse(stranger, reason);
   }
 
   private void adjustInterest() {
@@ -212,7 +232,7 @@ final class Arrivals implements Selectable {
     byte[] token = new byte[ShmFabric.TOKEN_LENGTH];
     said.get(token);
     if (offer == null || !offer.isToken(token)) {
-      refuse(stranger, "no such offer");
+      turnAway(stranger, "no such offer");
       return 0;
     }
     stranger.key.interestOps(0);
@@ -278,9 +298,9 @@ final class Arrivals implements Selectable {
         if (bytes >= 0) {
           return said.hasRemaining() ? 0 : judge(this);
         }
-        refuse(this, "gone before it presented a token");
+        turnAway(this, "gone before it presented a token");
       } catch (IOException e) {
-        refuse(this, "broken before it presented a token: " + e.getMessage());
+        turnAway(this, "broken before it presented a token: " + e.getMessage());
       }
       return 0;
     }

@@ -7,6 +7,7 @@ import java.lang.System.Logger.Level;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -29,6 +30,11 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 final class Link implements Selectable {
   private static final Logger LOGGER = System.getLogger(Link.class.getName());
+
+  /** More rings than this at a time are noise: one is enough to be heard. */
+  private static final int MUTE_RINGS = 64;
+
+  private static final long MUTE_NS = TimeUnit.MILLISECONDS.toNanos(1);
 
   private static final int OPEN = 0;
   private static final int ENDED = 1;
@@ -53,6 +59,10 @@ final class Link implements Selectable {
   private volatile int state = OPEN;
   private boolean peerGone;
   private volatile QueuePair.Listener listener;
+
+  // The doorbell's owner's.
+  private boolean isMuted;
+  private long mutedUntilNs;
 
   /**
    * Takes over a connected, authenticated channel, registered with the doorbell without interest.
@@ -116,6 +126,9 @@ final class Link implements Selectable {
     try {
       int rings = channel.read(doorbell.drain());
       if (rings >= 0) {
+        if (rings > MUTE_RINGS) {
+          mute();
+        }
         return rings > 0 && state == OPEN ? tellRing() : 0;
       }
       reason = "the peer has closed the connection or died";
@@ -123,6 +136,38 @@ final class Link implements Selectable {
       reason = "the connection to the peer broke: " + e.getMessage();
     }
     return end(reason, true);
+  }
+
+  /** Not listened to for a while; the end of the stream, too, is found after it. */
+  private void mute() {
+    lock.lock();
+    try {
+      if (state == OPEN && !isMuted) {
+        isMuted = true;
+        mutedUntilNs = System.nanoTime() + MUTE_NS;
+        key.interestOps(0);
+        doorbell.addMuted(this);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Listens again. */
+  void unmute() {
+    lock.lock();
+    try {
+      isMuted = false;
+      if (state == OPEN) {
+        key.interestOps(SelectionKey.OP_READ);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  long mutedUntilNs() {
+    return mutedUntilNs;
   }
 
   private int tellRing() {

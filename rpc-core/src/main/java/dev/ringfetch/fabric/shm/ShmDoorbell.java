@@ -8,6 +8,8 @@ import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
+import java.util.ArrayDeque;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -36,6 +38,9 @@ final class ShmDoorbell implements Doorbell {
 
   private volatile Arrivals arrivals;
   private volatile boolean closed;
+
+  /** In the order in which they are listened to again; the owner's. */
+  private final Queue<Link> muted = new ArrayDeque<>();
 
   /** Copy of the selected keys; the owner's, null while it is in use by an outer call. */
   private SelectionKey[] batch;
@@ -67,6 +72,10 @@ final class ShmDoorbell implements Doorbell {
   public int await(long timeoutNs) throws IOException {
     Arrivals arrivals = this.arrivals;
     long limitNs = arrivals == null ? timeoutNs : Math.min(timeoutNs, arrivals.dueInNs());
+    Link first = muted.peek();
+    if (first != null) {
+      limitNs = Math.min(limitNs, first.mutedUntilNs() - System.nanoTime());
+    }
     if (limitNs <= 0) {
       return poll();
     }
@@ -132,7 +141,21 @@ final class ShmDoorbell implements Doorbell {
     if (arrivals != null) {
       arrivals.onTime();
     }
+    unmute();
     return told;
+  }
+
+  /** Listens to a link again in a while. For the owner. */
+  void addMuted(Link link) {
+    muted.add(link);
+  }
+
+  private void unmute() {
+    Link first;
+    while ((first = muted.peek()) != null && first.mutedUntilNs() - System.nanoTime() <= 0) {
+      muted.remove();
+      first.unmute();
+    }
   }
 
   @Override
