@@ -12,7 +12,7 @@ import dev.ringfetch.session.ServerStream;
 import dev.ringfetch.session.UnitBuffer;
 import dev.ringfetch.session.Units;
 import io.grpc.Metadata;
-import io.grpc.ServerCall;
+import io.grpc.ServerMethodDefinition;
 import io.grpc.Status;
 import java.io.IOException;
 import java.lang.invoke.MethodHandles;
@@ -28,7 +28,7 @@ import java.lang.invoke.VarHandle;
  * another thread; the call is closed while another thread stages) the answer goes out of a stream
  * of its own. A stream whose call was not closed by the handler is left to garbage collection.
  */
-abstract class AnsweringCall<ReqT, RespT> extends ServerCall<ReqT, RespT> {
+abstract class AnsweringCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT> {
   private static final VarHandle STATE;
 
   static {
@@ -44,12 +44,6 @@ abstract class AnsweringCall<ReqT, RespT> extends ServerCall<ReqT, RespT> {
   private static final int ANSWERED = 2;
   private static final int BROKEN = 3; // answered, because the handler used the call wrongly
 
-  final ServerSession session;
-  final ServerStream stream;
-
-  /** The session has answered. */
-  volatile boolean cancelled;
-
   /** Nobody looks at the inbound unit any more. */
   volatile boolean requestRead;
 
@@ -63,20 +57,21 @@ abstract class AnsweringCall<ReqT, RespT> extends ServerCall<ReqT, RespT> {
   @SuppressWarnings("unused") // through STATE
   private volatile int state;
 
-  AnsweringCall(ServerSession session, ServerStream stream) {
-    this.session = session;
-    this.stream = stream;
+  AnsweringCall(
+      CallAcceptor acceptor,
+      ServerSession session,
+      ServerStream stream,
+      ServerMethodDefinition<ReqT, RespT> method) {
+    super(acceptor, session, stream, method);
   }
 
-  /** There is an answer, which the listener is to be told of. */
-  abstract void onAnswered();
-
   /** True when the call has its answer, whoever gave it. */
+  @Override
   final boolean isAnswered() {
     return (int) STATE.getVolatile(this) >= ANSWERED;
   }
 
-  /** True when the answer is that the handler used the call wrongly: to it that is a cancel. */
+  @Override
   final boolean isBroken() {
     return (int) STATE.getVolatile(this) == BROKEN;
   }
@@ -159,7 +154,7 @@ abstract class AnsweringCall<ReqT, RespT> extends ServerCall<ReqT, RespT> {
       try {
         respond(status, trailers, requestRead);
       } finally {
-        onAnswered();
+        signal(DELIVER);
       }
     } else {
       breakOff(Status.INTERNAL.withDescription("Closed while another thread used the call"));
@@ -187,15 +182,11 @@ abstract class AnsweringCall<ReqT, RespT> extends ServerCall<ReqT, RespT> {
     if (take(BROKEN) < ANSWERED) {
       respondInstead(status);
     }
-    onAnswered();
+    signal(DELIVER);
   }
 
-  /**
-   * Answers in the handler's stead, unless there is an answer; headers that were sent go along. The
-   * caller sees to it that the listener is told.
-   *
-   * @return true when this is the answer.
-   */
+  /** Headers that were sent go along. */
+  @Override
   final boolean answer(Status status) {
     final int before = take(ANSWERED);
     if (before == OPEN) {
@@ -227,7 +218,7 @@ abstract class AnsweringCall<ReqT, RespT> extends ServerCall<ReqT, RespT> {
   }
 
   /** Adds what is known only at the end. The flags of the unit. */
-  private static int finish(UnitBuffer unit, int flags, Status status, Metadata trailers) {
+  static int finish(UnitBuffer unit, int flags, Status status, Metadata trailers) {
     int response = flags | SUFFIX;
     if (status.getDescription() != null) {
       Sections.addDescription(unit, status.getDescription(), Units.MAX_DESCRIPTION_LENGTH);

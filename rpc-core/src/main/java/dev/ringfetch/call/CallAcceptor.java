@@ -4,10 +4,13 @@ import static dev.ringfetch.ring.FrameDescriptor.NAMED;
 
 import dev.ringfetch.session.ServerSession;
 import dev.ringfetch.session.ServerStream;
+import dev.ringfetch.session.Unit;
 import io.grpc.Attributes;
 import io.grpc.Context;
 import io.grpc.HandlerRegistry;
+import io.grpc.MethodDescriptor;
 import io.grpc.ServerMethodDefinition;
+import io.grpc.ServerStreamTracer;
 import java.util.List;
 import java.util.concurrent.Executor;
 
@@ -25,6 +28,7 @@ public final class CallAcceptor implements ServerSession.Acceptor {
   private final Attributes attributes;
   private final String authority;
   private final ServerLimits limits;
+  private final List<ServerStreamTracer.Factory> tracerFactories;
   private final Turns turns;
 
   /**
@@ -36,6 +40,7 @@ public final class CallAcceptor implements ServerSession.Acceptor {
    * @param context in which calls are made.
    * @param attributes of the connection that opened the session.
    * @param authority to which that connection was made, or null.
+   * @param tracerFactories of the server; where there are any, no call takes the short way.
    */
   public CallAcceptor(
       List<ServerMethodDefinition<?, ?>> methods,
@@ -44,7 +49,8 @@ public final class CallAcceptor implements ServerSession.Acceptor {
       Context context,
       Attributes attributes,
       String authority,
-      ServerLimits limits) {
+      ServerLimits limits,
+      List<ServerStreamTracer.Factory> tracerFactories) {
     this.methods = List.copyOf(methods);
     this.registry = registry;
     this.executor = executor;
@@ -52,20 +58,36 @@ public final class CallAcceptor implements ServerSession.Acceptor {
     this.attributes = attributes;
     this.authority = authority;
     this.limits = limits;
+    this.tracerFactories = List.copyOf(tracerFactories);
     this.turns = executor == DirectExecutor.INSTANCE ? null : new Turns(executor);
   }
 
   @Override
   public void onRequest(ServerSession session, ServerStream stream) {
-    final int id = stream.inboundCode();
-    final ServerMethodDefinition<?, ?> method =
-        (stream.inboundFlags() & NAMED) == 0 && id < methods.size() ? methods.get(id) : null;
-    accept(session, stream, method);
+    if (stream.flow() == null) {
+      accept(session, stream, method(stream.inboundFlags(), stream.inboundCode()));
+    } else { // of which the next unit may have come in
+      final Unit first = stream.flow().peek();
+      accept(session, stream, method(first.flags(), first.code()));
+    }
+  }
+
+  private ServerMethodDefinition<?, ?> method(int flags, int id) {
+    return (flags & NAMED) == 0 && id < methods.size() ? methods.get(id) : null;
   }
 
   private <ReqT, RespT> void accept(
       ServerSession session, ServerStream stream, ServerMethodDefinition<ReqT, RespT> method) {
-    new UnaryServerCall<>(this, session, stream, method).begin();
+    final boolean unary =
+        stream.flow() == null
+            && tracerFactories.isEmpty()
+            && (method == null
+                || method.getMethodDescriptor().getType() == MethodDescriptor.MethodType.UNARY);
+    if (unary) {
+      new UnaryServerCall<>(this, session, stream, method).begin();
+    } else {
+      new StreamingServerCall<>(this, session, stream, method).begin();
+    }
   }
 
   /** A method by name, or null. */
@@ -74,7 +96,7 @@ public final class CallAcceptor implements ServerSession.Acceptor {
   }
 
   /** Runs a call's task for the first time. Never throws because an executor does. */
-  void execute(UnaryServerCall<?, ?> call) {
+  void execute(ServerCallTask<?, ?> call) {
     if (turns == null) {
       executor.execute(call);
     } else {
@@ -103,6 +125,10 @@ public final class CallAcceptor implements ServerSession.Acceptor {
 
   String authority() {
     return authority;
+  }
+
+  List<ServerStreamTracer.Factory> tracerFactories() {
+    return tracerFactories;
   }
 
   ServerLimits limits() {

@@ -46,7 +46,7 @@ public final class ClientConnection {
   }
 
   /** What {@code ClientCall.getAttributes} tells. */
-  Attributes attributes() {
+  public Attributes attributes() {
     return attributes;
   }
 

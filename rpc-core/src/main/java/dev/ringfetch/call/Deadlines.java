@@ -29,7 +29,7 @@ public final class Deadlines {
   }
 
   /** Status of a call that was started too late. */
-  static Status startedLate(Deadline deadline, CallOptions options) {
+  public static Status startedLate(Deadline deadline, CallOptions options) {
     return Status.DEADLINE_EXCEEDED.withDescription(
         String.format(
             Locale.US,

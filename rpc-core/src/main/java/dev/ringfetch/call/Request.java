@@ -5,7 +5,7 @@ import static dev.ringfetch.ring.FrameDescriptor.MESSAGE;
 import static dev.ringfetch.ring.FrameDescriptor.METADATA;
 import static dev.ringfetch.ring.FrameDescriptor.NAMED;
 
-import dev.ringfetch.session.ServerStream;
+import dev.ringfetch.session.UnitBuffer;
 import io.grpc.InternalMetadata;
 import io.grpc.Metadata;
 import java.nio.ByteBuffer;
@@ -13,14 +13,19 @@ import java.nio.charset.StandardCharsets;
 
 /** Sections of a request that has any: read in the order in which they stand. */
 final class Request {
+  private static final long MAX_TIMEOUT = 100_000_000;
+  private static final Metadata.Key<String> TIMEOUT =
+      Metadata.Key.of("grpc-timeout", Metadata.ASCII_STRING_MARSHALLER);
+
   private final int flags;
   private final ByteBuffer unit;
+  private long timeoutNs;
 
-  Request(ServerStream stream) throws MalformedUnitException {
-    flags = stream.inboundFlags();
-    unit = stream.inbound().view();
+  Request(int flags, UnitBuffer bytes) {
+    this.flags = flags;
+    unit = bytes.view();
     if ((flags & DEADLINE) != 0) {
-      unit.position(unit.position() + Long.BYTES); // the session has read it
+      timeoutNs = unit.getLong(); // there is room for it: the session has looked
     }
   }
 
@@ -40,11 +45,34 @@ final class Request {
 
   /** Headers, or null when they are too long. Call second. */
   Metadata takeHeaders(int maxLength) throws MalformedUnitException {
+    final Metadata headers;
     if ((flags & METADATA) == 0) {
-      return new Metadata();
+      headers = new Metadata();
+    } else {
+      final byte[][] parts = Sections.readBlock(Sections.takeFirst(unit));
+      if (Sections.countedLength(parts) > maxLength) {
+        return null;
+      }
+      headers = InternalMetadata.newMetadata(parts);
     }
-    final byte[][] parts = Sections.readBlock(Sections.takeFirst(unit));
-    return Sections.countedLength(parts) > maxLength ? null : InternalMetadata.newMetadata(parts);
+    if ((flags & DEADLINE) != 0) {
+      headers.put(TIMEOUT, timeout(timeoutNs));
+    }
+    return headers;
+  }
+
+  /** A time as HTTP/2 would have it: eight digits at the most, and a unit. */
+  static String timeout(long nanos) {
+    if (nanos < MAX_TIMEOUT) {
+      return Math.max(0, nanos) + "n";
+    }
+    if (nanos / 1_000 < MAX_TIMEOUT) {
+      return nanos / 1_000 + "u";
+    }
+    if (nanos / 1_000_000 < MAX_TIMEOUT) {
+      return nanos / 1_000_000 + "m";
+    }
+    return Math.min(nanos / 1_000_000_000, MAX_TIMEOUT - 1) + "S";
   }
 
   /** Index of the message in the unit's array. Call last. */

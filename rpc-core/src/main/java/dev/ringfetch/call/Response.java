@@ -8,6 +8,8 @@ import static dev.ringfetch.ring.FrameDescriptor.PREFIX;
 import static dev.ringfetch.ring.FrameDescriptor.TRAILERS;
 
 import dev.ringfetch.session.ClientStream;
+import dev.ringfetch.session.Unit;
+import dev.ringfetch.session.UnitBuffer;
 import dev.ringfetch.session.Units;
 import io.grpc.InternalMetadata;
 import io.grpc.Metadata;
@@ -32,18 +34,29 @@ final class Response {
   Status status;
   Metadata trailers;
 
+  /** The status is this side's: what came cannot be used. */
+  boolean isFailed;
+
   private Response() {}
 
   /** Reads the unit that came in. What is wrong with it becomes the status. */
   static Response read(ClientStream stream, ClientLimits limits) {
+    return stream.inboundDiscarded()
+        ? new Response().tooLong(stream.inboundTotal(), limits)
+        : read(stream.inboundFlags(), stream.inboundCode(), stream.inbound(), limits);
+  }
+
+  /** Reads a unit that came in. What is wrong with it becomes the status. */
+  static Response read(Unit unit, ClientLimits limits) {
+    return unit.discarded()
+        ? new Response().tooLong(unit.total(), limits)
+        : read(unit.flags(), unit.code(), unit.bytes(), limits);
+  }
+
+  private static Response read(int flags, int code, UnitBuffer bytes, ClientLimits limits) {
     final Response response = new Response();
-    if (stream.inboundDiscarded()) {
-      return response.failed(
-          Status.RESOURCE_EXHAUSTED.withDescription(
-              Units.tooLong(limits.maxInboundMessageLength(), stream.inboundTotal())));
-    }
     try {
-      response.readSections(stream, limits);
+      response.readSections(flags, code, bytes.view(), limits);
     } catch (MalformedUnitException e) {
       return response.failed(
           Status.INTERNAL.withDescription("Malformed response: " + e.getMessage()));
@@ -51,11 +64,9 @@ final class Response {
     return response;
   }
 
-  private void readSections(ClientStream stream, ClientLimits limits)
+  private void readSections(int flags, int code, ByteBuffer unit, ClientLimits limits)
       throws MalformedUnitException {
-    final int flags = stream.inboundFlags();
-    final ByteBuffer unit = stream.inbound().view();
-    status = Status.fromCodeValue(stream.inboundCode() & 0xFF);
+    status = Status.fromCodeValue(code & 0xFF);
     trailers = new Metadata();
     if ((flags & CLOSE) != 0) {
       return;
@@ -86,11 +97,14 @@ final class Response {
       throw new MalformedUnitException("remaining=" + unit.remaining());
     }
     if (messageLength > limits.maxInboundMessageLength()) {
-      final int length = messageLength;
-      failed(
-          Status.RESOURCE_EXHAUSTED.withDescription(
-              Units.tooLong(limits.maxInboundMessageLength(), length)));
+      tooLong(messageLength, limits);
     }
+  }
+
+  private Response tooLong(int length, ClientLimits limits) {
+    return failed(
+        Status.RESOURCE_EXHAUSTED.withDescription(
+            Units.tooLong(limits.maxInboundMessageLength(), length)));
   }
 
   /** Null when it is too long. */
@@ -103,6 +117,7 @@ final class Response {
   }
 
   private Response failed(Status failure) {
+    isFailed = true;
     messageLength = -1;
     status = failure;
     trailers = new Metadata();

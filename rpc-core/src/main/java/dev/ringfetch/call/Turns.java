@@ -15,15 +15,14 @@ final class Turns {
 
   private final Executor executor;
   private final AtomicInteger handed = new AtomicInteger();
-  private final ConcurrentLinkedQueue<UnaryServerCall<?, ?>> waiting =
-      new ConcurrentLinkedQueue<>();
+  private final ConcurrentLinkedQueue<ServerCallTask<?, ?>> waiting = new ConcurrentLinkedQueue<>();
 
   Turns(Executor executor) {
     this.executor = executor;
   }
 
   /** Runs a call when it is its turn. Its task says {@link #begun} first. */
-  void execute(UnaryServerCall<?, ?> call) {
+  void execute(ServerCallTask<?, ?> call) {
     if (waiting.isEmpty() && take()) {
       hand(call);
     } else {
@@ -40,7 +39,7 @@ final class Turns {
 
   private void handMore() {
     while (!waiting.isEmpty() && take()) {
-      final UnaryServerCall<?, ?> next = waiting.poll();
+      final ServerCallTask<?, ?> next = waiting.poll();
       if (next == null) {
         handed.decrementAndGet(); // and looks again: one may have come since, and found none
       } else {
@@ -60,7 +59,7 @@ final class Turns {
     return true;
   }
 
-  private void hand(UnaryServerCall<?, ?> call) {
+  private void hand(ServerCallTask<?, ?> call) {
     try {
       executor.execute(call);
     } catch (RuntimeException | Error e) { // rejected, or there is no thread to be had

@@ -256,6 +256,12 @@ public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
         final boolean counted = fail(SENT, exceeded());
         session.release(ended, !counted);
       }
+      case TOO_MANY_RESPONSES -> {
+        final Status status =
+            Status.INTERNAL.withDescription("More than one value received for unary call");
+        final boolean counted = fail(SENT, status);
+        session.release(ended, !counted);
+      }
       case NOT_SENT -> {
         if (OUTCOME.compareAndSet(this, SENT, OPEN)) {
           unsent(session.endReason());

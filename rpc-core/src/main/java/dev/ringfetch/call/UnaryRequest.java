@@ -1,9 +1,6 @@
 package dev.ringfetch.call;
 
-import static dev.ringfetch.ring.FrameDescriptor.DEADLINE;
 import static dev.ringfetch.ring.FrameDescriptor.MESSAGE;
-import static dev.ringfetch.ring.FrameDescriptor.METADATA;
-import static dev.ringfetch.ring.FrameDescriptor.NAMED;
 import static dev.ringfetch.ring.FrameDescriptor.PREFIX;
 import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
 
@@ -17,9 +14,7 @@ import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.util.concurrent.Executor;
-import java.util.concurrent.TimeUnit;
 
 /**
  * What a client asks in a unary call, and how that becomes a unit. How the call ends is {@link
@@ -58,33 +53,22 @@ abstract class UnaryRequest<ReqT, RespT> extends CallTask<ReqT, RespT>
   /** Marshals what was asked into a stream's unit. */
   final void prepare(ClientStream opened) throws IOException {
     final UnitBuffer unit = opened.outbound();
-    int flags = PREFIX | SUFFIX;
-    long deadlineNs = ClientStream.NO_DEADLINE;
-    if (deadline != null) {
-      final long remainingNs = deadline.timeRemaining(TimeUnit.NANOSECONDS);
-      deadlineNs = connection.session().nanoTime() + remainingNs;
-      unit.addLong(remainingNs);
-      flags |= DEADLINE;
-    }
-    int methodId = connection.methodId(method.getFullMethodName());
-    if (methodId == ClientConnection.NO_METHOD_ID) {
-      final byte[] name = method.getFullMethodName().getBytes(StandardCharsets.UTF_8);
-      unit.addShort(name.length);
-      unit.addBytes(name, 0, name.length);
-      flags |= NAMED;
-      methodId = 0;
-    }
-    if (!Sections.isEmpty(headers)) {
-      Sections.addMetadata(unit, headers);
-      flags |= METADATA;
-    }
+    final long remainingNs = Requests.remainingNs(deadline);
+    final int methodId = connection.methodId(method.getFullMethodName());
+    int flags =
+        PREFIX | SUFFIX | Requests.addSections(unit, remainingNs, methodId, method, headers);
     if (hasRequest) {
       final Integer maxLength = options.getMaxOutboundMessageSize();
       Messages.write(
           method.streamRequest(request), unit, maxLength == null ? Integer.MAX_VALUE : maxLength);
       flags |= MESSAGE;
     }
-    opened.prepare(this, flags, methodId, deadlineNs, limits.maxUnitLength());
+    opened.prepare(
+        this,
+        flags,
+        Math.max(0, methodId),
+        Requests.deadlineNs(connection.session(), remainingNs),
+        limits.maxUnitLength());
   }
 
   /** The status of a call whose deadline has passed. */

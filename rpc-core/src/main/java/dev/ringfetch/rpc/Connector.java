@@ -8,9 +8,12 @@ import dev.ringfetch.session.SessionContext;
 import dev.ringfetch.v1.OpenRequest;
 import dev.ringfetch.v1.OpenResponse;
 import dev.ringfetch.v1.SessionServiceGrpc;
-import io.grpc.Attributes;
+import io.grpc.CallOptions;
 import io.grpc.Channel;
+import io.grpc.ClientCall;
+import io.grpc.ClientInterceptor;
 import io.grpc.Context;
+import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientResponseObserver;
@@ -229,11 +232,13 @@ final class Connector {
   private final class Attempt
       implements ClientHandshake.Listener,
           ControlStream<OpenRequest>,
+          ClientInterceptor,
           ClientResponseObserver<OpenRequest, OpenResponse> {
     final CompletableFuture<ClientConnection> future = new CompletableFuture<>();
 
     private final ClientHandshake handshake =
         new ClientHandshake(shared.fabrics().opened(), context, this, this);
+    private ClientCall<?, ?> call;
     private ClientCallStreamObserver<OpenRequest> requests;
     private ClientSession opened; // guarded by the connector
 
@@ -246,6 +251,7 @@ final class Connector {
       try {
         SessionServiceGrpc.newStub(control)
             .withExecutor(DefaultExecutor.INSTANCE)
+            .withInterceptors(this)
             .withMaxInboundMessageSize(MAX_HANDSHAKE_LENGTH) // the channel's is for its calls
             .open(this);
       } catch (RuntimeException e) { // of an interceptor beneath; a missing ring fails no call
@@ -260,6 +266,15 @@ final class Connector {
         }
       }
       handshake.start();
+    }
+
+    /** Keeps the call: of all there is, only it knows the addresses of the connection. */
+    @Override
+    public <ReqT, RespT> ClientCall<ReqT, RespT> interceptCall(
+        MethodDescriptor<ReqT, RespT> method, CallOptions options, Channel next) {
+      final ClientCall<ReqT, RespT> made = next.newCall(method, options);
+      call = made;
+      return made;
     }
 
     @Override
@@ -354,7 +369,7 @@ final class Connector {
     @Override
     public void onSession(ClientSession session, String fabric, List<String> methods) {
       final ClientConnection made =
-          new ClientConnection(session, fabric, methods, Attributes.EMPTY);
+          new ClientConnection(session, fabric, methods, call.getAttributes());
       final boolean unwanted;
       final String ended;
       synchronized (Connector.this) {

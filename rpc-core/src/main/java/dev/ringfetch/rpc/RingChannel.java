@@ -11,7 +11,6 @@ import io.grpc.ClientInterceptors;
 import io.grpc.ConnectivityState;
 import io.grpc.ManagedChannel;
 import io.grpc.MethodDescriptor;
-import io.grpc.MethodDescriptor.MethodType;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -90,23 +89,11 @@ public final class RingChannel extends ManagedChannel {
     if (obstacle != null) {
       return obstacle + " is not carried by a ring";
     }
-    if (method.getType() != MethodType.UNARY) {
-      return "a ring carries unary calls only: " + method.getType();
-    }
-    if (options.getCredentials() != null) {
-      return "call credentials are not carried by a ring";
-    }
     if (options.getCompressor() != null && !"identity".equals(options.getCompressor())) {
       return "compression is not carried by a ring: " + options.getCompressor();
     }
-    if (options.isWaitForReady()) {
-      return "waitForReady is not carried by a ring";
-    }
     if (options.getAuthority() != null) {
       return "an authority of the call's own is not carried by a ring";
-    }
-    if (!options.getStreamTracerFactories().isEmpty()) {
-      return "stream tracers are not carried by a ring";
     }
     return null;
   }

@@ -18,8 +18,8 @@ import java.util.Map;
 import java.util.concurrent.Executor;
 
 /**
- * Builds channels whose unary calls go over a ring where one connects the two processes, and over
- * gRPC otherwise.
+ * Builds channels whose calls go over a ring where one connects the two processes, and over gRPC
+ * otherwise.
  *
  * <p>A {@link ManagedChannelBuilder} like any other: what it does not override goes to the builder
  * of the gRPC channel beneath, which grpc-api's registry supplies (add grpc-netty or
@@ -44,18 +44,18 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
 
   /** A channel to a target, as {@link ManagedChannelBuilder#forTarget} takes it. */
   public static RingChannelBuilder forTarget(String target) {
-    return over(ManagedChannelBuilder.forTarget(target), target);
+    return over(Beneath.forTarget(target), target);
   }
 
   /** A channel to a host and port. */
   public static RingChannelBuilder forAddress(String name, int port) {
-    return over(ManagedChannelBuilder.forAddress(name, port), name + ":" + port);
+    return over(Beneath.forAddress(name, port), name + ":" + port);
   }
 
   /** A channel with credentials, as {@link Grpc#newChannelBuilder} takes them. */
   public static RingChannelBuilder newChannelBuilder(
       String target, ChannelCredentials credentials) {
-    return over(Grpc.newChannelBuilder(target, credentials), target);
+    return over(Beneath.newChannelBuilder(target, credentials), target);
   }
 
   /**

@@ -13,6 +13,7 @@ import io.grpc.ServerCredentials;
 import io.grpc.ServerInterceptor;
 import io.grpc.ServerInterceptors;
 import io.grpc.ServerServiceDefinition;
+import io.grpc.ServerStreamTracer;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -36,6 +37,8 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   private final FabricContext fabricContext = new FabricContext();
   private final SessionContext sessionContext = new SessionContext();
 
+  private final List<ServerStreamTracer.Factory> tracerFactories = new ArrayList<>();
+
   private HandlerRegistry fallback = new EmptyRegistry();
   private Executor executor = DefaultExecutor.INSTANCE;
   private int pollers = Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
@@ -47,12 +50,12 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
 
   /** A server on a port, 0 for any that is free. */
   public static RingServerBuilder forPort(int port) {
-    return over(ServerBuilder.forPort(port));
+    return over(Beneath.forPort(port));
   }
 
   /** A server with credentials, as {@link Grpc#newServerBuilderForPort} takes them. */
   public static RingServerBuilder newServerBuilderForPort(int port, ServerCredentials credentials) {
-    return over(Grpc.newServerBuilderForPort(port, credentials));
+    return over(Beneath.newServerBuilder(port, credentials));
   }
 
   /**
@@ -137,6 +140,13 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   }
 
   @Override
+  public RingServerBuilder addStreamTracerFactory(ServerStreamTracer.Factory factory) {
+    grpc.addStreamTracerFactory(new SessionTracers(factory));
+    tracerFactories.add(factory);
+    return this;
+  }
+
+  @Override
   public RingServerBuilder fallbackHandlerRegistry(HandlerRegistry registry) {
     this.fallback = registry == null ? new EmptyRegistry() : registry;
     return this;
@@ -187,6 +197,7 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
             executor,
             sessionContext,
             new ServerLimits(sessionContext.maxInboundLength(), sessionContext.maxMetadataLength()),
+            tracerFactories,
             maxSessions);
     grpc.fallbackHandlerRegistry(new SessionRegistry(endpoint.definition(), userFallback));
     return new RingServer(grpc.build(), endpoint, fabricContext, sessionContext, pollers);

@@ -1,7 +1,9 @@
 package dev.ringfetch.rpc;
 
 import dev.ringfetch.call.ClientConnection;
+import dev.ringfetch.call.StreamingClientCall;
 import dev.ringfetch.call.UnaryClientCall;
+import dev.ringfetch.session.ClientStream;
 import io.grpc.Attributes;
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
@@ -18,6 +20,9 @@ import java.util.concurrent.Executor;
  * the ring was lost, starts again on gRPC.
  */
 final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
+  private static final String NO_STREAM =
+      "ring is not available: as many calls are under way on the ring as there can be";
+
   private final RingChannel channel;
 
   private boolean started;
@@ -50,21 +55,50 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
     final String obstacle = channel.obstacle(method(), options());
     if (obstacle == null) {
       final ClientConnection ring = channel.ring();
-      if (ring != null) {
-        channel.countRingCall();
-        start(listener, headers, ring, channel.limits(options()));
+      if (ring != null && options().getCredentials() != null) {
+        delegate = WaitingCall.forCredentials(channel, method(), options(), executor(), ring);
+        delegate.start(listener, headers);
         return;
+      }
+      if (ring != null) {
+        if (method().getType() == MethodDescriptor.MethodType.UNARY
+            && options().getStreamTracerFactories().isEmpty()) {
+          channel.countRingCall();
+          start(listener, headers, ring, channel.limits(options()));
+          return;
+        }
+        if (startStreaming(listener, headers, ring)) {
+          return;
+        }
       }
     }
     if (!channel.requiresFabric()) {
       delegate = channel.newGrpcCall(method(), options());
     } else if (obstacle == null) {
-      delegate = new WaitingCall<>(channel, method(), options(), executor());
+      delegate = WaitingCall.forRing(channel, method(), options(), executor());
     } else {
       close(listener, Status.UNIMPLEMENTED.withDescription(obstacle));
       return;
     }
     delegate.start(listener, headers);
+  }
+
+  /** False when as many calls are under way on the ring as there can be, and gRPC is to serve. */
+  private boolean startStreaming(
+      Listener<RespT> listener, Metadata headers, ClientConnection ring) {
+    final ClientStream stream = ring.session().open();
+    if (stream == null) {
+      if (channel.requiresFabric()) {
+        close(listener, Status.UNAVAILABLE.withDescription(NO_STREAM));
+      }
+      return channel.requiresFabric();
+    }
+    channel.countRingCall();
+    delegate =
+        new StreamingClientCall<>(
+            method(), options(), executor(), ring, channel.limits(options()), stream);
+    delegate.start(listener, headers);
+    return true;
   }
 
   private void close(Listener<RespT> listener, Status status) {

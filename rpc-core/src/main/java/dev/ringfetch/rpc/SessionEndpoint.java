@@ -25,6 +25,7 @@ import io.grpc.ServerInterceptor;
 import io.grpc.ServerInterceptors;
 import io.grpc.ServerMethodDefinition;
 import io.grpc.ServerServiceDefinition;
+import io.grpc.ServerStreamTracer;
 import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
@@ -47,6 +48,7 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
   private final Executor executor;
   private final SessionContext context;
   private final ServerLimits limits;
+  private final List<ServerStreamTracer.Factory> tracerFactories;
   private final int maxSessions;
   private final Set<ServerSession> sessions = ConcurrentHashMap.newKeySet();
   private final AtomicInteger sessionCount = new AtomicInteger();
@@ -63,6 +65,7 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
       Executor executor,
       SessionContext context,
       ServerLimits limits,
+      List<ServerStreamTracer.Factory> tracerFactories,
       int maxSessions) {
     for (final ServerServiceDefinition service : services) {
       for (final ServerMethodDefinition<?, ?> method : service.getMethods()) {
@@ -74,6 +77,7 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
     this.executor = executor;
     this.context = context;
     this.limits = limits;
+    this.tracerFactories = List.copyOf(tracerFactories);
     this.maxSessions = maxSessions;
     this.admission = new Admission(context.clock());
   }
@@ -167,7 +171,14 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
               methodNames,
               context,
               new CallAcceptor(
-                  methods, registry, executor, callContext, attributes, authority, limits),
+                  methods,
+                  registry,
+                  executor,
+                  callContext,
+                  attributes,
+                  authority,
+                  limits,
+                  tracerFactories),
               this,
               this);
       responses.setOnCancelHandler(this::cancelled);

@@ -3,6 +3,7 @@ package dev.ringfetch.rpc;
 import dev.ringfetch.call.ClientConnection;
 import dev.ringfetch.call.Deadlines;
 import dev.ringfetch.call.DirectExecutor;
+import io.grpc.Attributes;
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
 import io.grpc.Context;
@@ -18,11 +19,13 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 
 /**
- * A call that waits for a ring, because its channel will have nothing else: keeps what is asked of
- * it and replays that on a new call as soon as there is a ring. Ends under its deadline, when it or
- * its context is cancelled, or with the reason why there is no ring.
+ * A call that waits for something before it can start: for a ring, because its channel will have
+ * nothing else, or for its credentials. Keeps what is asked of it and replays that on a new call as
+ * soon as it has what it waits for. Ends under its deadline, when it or its context is cancelled,
+ * or with the reason why there is nothing to wait for.
  *
  * <p>Nothing of the user's runs under the monitor: neither executors nor marshallers.
  */
@@ -30,7 +33,10 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
   private final RingChannel channel;
   private final MethodDescriptor<ReqT, RespT> method;
   private final CallOptions options;
+  private final CallOptions optionsAfter;
   private final Executor executor;
+  private final String what;
+  private final Supplier<CompletableFuture<Metadata>> awaited;
   private final Context context = Context.current();
   private final Context.CancellationListener contextListener =
       cancelled -> end(Contexts.statusFromCancelled(cancelled));
@@ -39,22 +45,68 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
   private List<Runnable> asked = new ArrayList<>();
   private Listener<RespT> listener;
   private Status endBeforeStart;
-  private CompletableFuture<ClientConnection> waiting;
+  private CompletableFuture<Metadata> waiting;
 
   /** Set once: what the call has become. Until {@link #replayed} what is asked still queues up. */
   private volatile ClientCall<ReqT, RespT> real;
 
   private volatile boolean replayed;
 
-  WaitingCall(
+  /**
+   * Creates a call.
+   *
+   * @param optionsAfter of the call that this one becomes.
+   * @param what it waits for, for people.
+   * @param awaited headers to be added once it is there; asked for when the call starts.
+   */
+  private WaitingCall(
+      RingChannel channel,
+      MethodDescriptor<ReqT, RespT> method,
+      CallOptions options,
+      CallOptions optionsAfter,
+      Executor executor,
+      String what,
+      Supplier<CompletableFuture<Metadata>> awaited) {
+    this.channel = channel;
+    this.method = method;
+    this.options = options;
+    this.optionsAfter = optionsAfter;
+    this.executor = executor;
+    this.what = what;
+    this.awaited = awaited;
+  }
+
+  /** A call that waits for a ring. */
+  static <ReqT, RespT> WaitingCall<ReqT, RespT> forRing(
       RingChannel channel,
       MethodDescriptor<ReqT, RespT> method,
       CallOptions options,
       Executor executor) {
-    this.channel = channel;
-    this.method = method;
-    this.options = options;
-    this.executor = executor;
+    return new WaitingCall<>(
+        channel,
+        method,
+        options,
+        options,
+        executor,
+        "a ring",
+        () -> channel.awaitRing().thenApply(ring -> new Metadata()));
+  }
+
+  /** A call that waits for its credentials. */
+  static <ReqT, RespT> WaitingCall<ReqT, RespT> forCredentials(
+      RingChannel channel,
+      MethodDescriptor<ReqT, RespT> method,
+      CallOptions options,
+      Executor executor,
+      ClientConnection ring) {
+    return new WaitingCall<>(
+        channel,
+        method,
+        options,
+        options.withCallCredentials(null),
+        executor,
+        "call credentials",
+        () -> Credentials.apply(method, options, executor, ring.attributes(), channel.authority()));
   }
 
   @Override
@@ -68,35 +120,41 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
       end(end);
       return;
     }
-    final CompletableFuture<ClientConnection> ring = channel.awaitRing().copy();
     final Deadline deadline = Deadlines.effective(options, context);
+    if (deadline != null && deadline.isExpired()) {
+      end(Deadlines.startedLate(deadline, options));
+      return;
+    }
+    final CompletableFuture<Metadata> awaiting = awaited.get();
     if (deadline != null) {
-      ring.orTimeout(deadline.timeRemaining(TimeUnit.NANOSECONDS), TimeUnit.NANOSECONDS);
+      awaiting.orTimeout(deadline.timeRemaining(TimeUnit.NANOSECONDS), TimeUnit.NANOSECONDS);
     }
     synchronized (this) {
-      waiting = ring;
+      waiting = awaiting;
     }
     context.addListener(contextListener, DirectExecutor.INSTANCE);
     if (real != null) { // cancelled meanwhile
       context.removeListener(contextListener);
-      ring.cancel(false);
+      awaiting.cancel(false);
       return;
     }
     // Not the call's executor: a blocking stub's runs tasks only while the stub waits.
     final CompletableFuture<?> unused =
-        ring.whenCompleteAsync(
-            (open, failure) -> proceed(headers, failure), DefaultExecutor.INSTANCE);
+        awaiting.whenCompleteAsync(
+            (added, failure) -> proceed(headers, added, failure), DefaultExecutor.INSTANCE);
   }
 
-  private void proceed(Metadata headers, Throwable failure) {
+  private void proceed(Metadata headers, Metadata added, Throwable failure) {
     if (failure == null) {
+      headers.merge(added);
       context.run(() -> replay(headers));
       return;
     }
     final Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
     end(
         cause instanceof TimeoutException
-            ? Status.DEADLINE_EXCEEDED.withDescription("deadline exceeded while waiting for a ring")
+            ? Status.DEADLINE_EXCEEDED.withDescription(
+                "deadline exceeded while waiting for " + what)
             : Status.fromThrowable(cause));
   }
 
@@ -113,7 +171,7 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
   }
 
   private void replay(Metadata headers) {
-    final ClientCall<ReqT, RespT> call = new RoutedCall<>(channel, method, options, executor);
+    final ClientCall<ReqT, RespT> call = new RoutedCall<>(channel, method, optionsAfter, executor);
     if (!become(call)) {
       return;
     }
@@ -140,21 +198,21 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
   }
 
   private void end(Status status) {
-    final CompletableFuture<ClientConnection> ring;
+    final CompletableFuture<Metadata> awaiting;
     synchronized (this) {
       if (listener == null) { // a cancel that overtakes the start
         endBeforeStart = status;
         return;
       }
-      ring = waiting;
+      awaiting = waiting;
     }
     if (!become(new ClosedCall<>())) {
       return;
     }
     takeAsked();
     replayed = true;
-    if (ring != null) {
-      ring.cancel(false); // and with it the timer
+    if (awaiting != null) {
+      awaiting.cancel(false); // and with it the timer
     }
     executor.execute(context.wrap(() -> listener.onClose(status, new Metadata())));
   }
@@ -184,6 +242,22 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
   @Override
   public void halfClose() {
     ask(() -> real.halfClose());
+  }
+
+  @Override
+  public boolean isReady() {
+    return replayed && real.isReady(); // which says so when that changes
+  }
+
+  @Override
+  public Attributes getAttributes() {
+    final ClientCall<ReqT, RespT> call = real;
+    return call == null ? Attributes.EMPTY : call.getAttributes();
+  }
+
+  @Override
+  public void setMessageCompression(boolean enabled) {
+    ask(() -> real.setMessageCompression(enabled));
   }
 
   @Override

@@ -4,6 +4,7 @@ import static dev.ringfetch.ring.FrameDescriptor.CLOSE;
 import static dev.ringfetch.ring.FrameDescriptor.DRAIN;
 import static dev.ringfetch.ring.FrameDescriptor.SESSION_STREAM_ID;
 import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
+import static dev.ringfetch.ring.FrameDescriptor.WINDOW_UPDATE;
 
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
@@ -164,11 +165,16 @@ public final class ClientSession extends Session {
           || thread.isInterrupted()) {
         return true;
       }
-      if (news.first() != null) {
+      if (news.hasCalls()) {
         return false;
       }
       Thread.onSpinWait();
     }
+  }
+
+  /** Begins a stream that was prepared with a flow. Later units are {@linkplain #write written}. */
+  public void begin(ClientStream stream) {
+    send(stream);
   }
 
   /** Cancels a stream and lets go of it. It is told nothing more. */
@@ -228,6 +234,10 @@ public final class ClientSession extends Session {
   @Override
   void onOperations(Stream asking, int asked) {
     final ClientStream stream = (ClientStream) asking;
+    if (stream.flow != null) {
+      onFlowOperations(stream, asked);
+      return;
+    }
     stream.cancelled |= (asked & ClientStream.CANCEL) != 0;
     stream.released |= (asked & ClientStream.RELEASE) != 0;
     stream.releasedCancelled |= (asked & ClientStream.RELEASE_CANCELLED) != 0;
@@ -239,9 +249,27 @@ public final class ClientSession extends Session {
     recycleIfClosed(stream);
   }
 
+  /** A stream that has ended is another call's, or nobody's, by now: this is not that object. */
+  private void onFlowOperations(ClientStream stream, int asked) {
+    if ((asked & ClientStream.SEND) != 0) {
+      stream.cancelled = (asked & ClientStream.CANCEL) != 0;
+      onSend(stream);
+    } else if ((asked & ClientStream.CANCEL) != 0) {
+      onCancel(stream);
+    }
+    if (stream.state == State.SENT) { // before, the first unit is in hand
+      if ((asked & Stream.WRITE) != 0) {
+        outbox.addNext(stream);
+      }
+      if ((asked & Stream.CONSUMED) != 0) {
+        updateWindow(stream);
+      }
+    }
+  }
+
   private void onSend(ClientStream stream) {
     if (stream.cancelled) { // nobody has seen it
-      stream.state = State.DONE;
+      done(stream);
     } else if (hasEnded()) {
       finish(stream, Outcome.NOT_SENT);
     } else {
@@ -250,7 +278,11 @@ public final class ClientSession extends Session {
       if (stream.deadlineNs != Stream.NO_DEADLINE) {
         deadlines.add(stream);
       }
-      outbox.add(stream);
+      if (stream.flow == null) {
+        outbox.add(stream);
+      } else {
+        outbox.addNext(stream);
+      }
     }
   }
 
@@ -264,14 +296,28 @@ public final class ClientSession extends Session {
   private void close(ClientStream stream) {
     if (stream.state == State.SENDING && !stream.outboundBegun) {
       outbox.remove(stream);
-      stream.state = State.DONE;
       pending--;
+      done(stream);
     } else if (stream.state == State.SENDING || stream.state == State.SENT) {
       stream.state = State.CLOSING;
+      if (stream.flow != null) {
+        stream.flow.dropOutbound();
+      }
       stream.outboundFlags = CLOSE;
       stream.outboundCode = 0;
       stream.headerOnly = true;
       outbox.add(stream);
+    }
+  }
+
+  /** Nothing more comes for this id. The index of a flow serves another stream from here on. */
+  private void done(ClientStream stream) {
+    stream.state = State.DONE;
+    if (stream.flow != null) {
+      final int index = stream.index();
+      stream.flow.dropOutbound();
+      streams.set(index, stream.next());
+      free.give(index);
     }
   }
 
@@ -294,6 +340,12 @@ public final class ClientSession extends Session {
     final ClientStream stream = (ClientStream) sent;
     if (stream.state == State.SENDING) {
       stream.state = State.SENT;
+    }
+    if (stream.flow != null && stream.state == State.SENT) {
+      if (stream.flow.onSent()) {
+        news.addFlow(stream);
+      }
+      outbox.addNext(stream);
     }
   }
 
@@ -322,19 +374,46 @@ public final class ClientSession extends Session {
     if ((flags & CLOSE) != 0) {
       stream.inboundFlags = CLOSE;
       stream.inboundCode = code;
+      if (stream.flow != null) {
+        stream.inbound().clear(); // of half a message
+        stream.flow.onUnit(Unit.takeInbound(stream), !stream.ended);
+      }
       onClosedByServer(stream);
       return true;
+    }
+    if (flags == WINDOW_UPDATE) {
+      return onWindowUpdate(stream, region, offset, length);
+    }
+    if (stream.flow != null && !stream.inboundPartial && !stream.flow.mayReceive(flags)) {
+      return false;
     }
     if (!Chains.accept(stream, flags, code, region, offset, length, stream.maxInboundLength)) {
       return false;
     }
     if (!stream.inboundPartial) {
-      if ((stream.inboundFlags & SUFFIX) == 0) {
-        return false;
-      }
-      onClosedByServer(stream);
+      onUnit(stream);
     }
     return true;
+  }
+
+  private void onUnit(ClientStream stream) {
+    final boolean last = (stream.inboundFlags & SUFFIX) != 0;
+    if (stream.flow != null) {
+      stream.flow.onUnit(Unit.takeInbound(stream), !stream.ended);
+      if (!stream.ended) {
+        news.addFlow(stream);
+      }
+    } else if (!last) {
+      stream.inbound().clear(); // the next one comes into the same buffer
+      if (!stream.ended) {
+        deadlines.remove(stream);
+        close(stream);
+        tellLater(stream, Outcome.TOO_MANY_RESPONSES);
+      }
+    }
+    if (last) {
+      onClosedByServer(stream);
+    }
   }
 
   private static boolean awaitsFrames(ClientStream stream) {
@@ -347,19 +426,24 @@ public final class ClientSession extends Session {
   private void onClosedByServer(ClientStream stream) {
     outbox.remove(stream);
     pending--;
-    stream.state = State.DONE;
     deadlines.remove(stream);
-    if (stream.ended) {
-      recycleIfClosed(stream);
-    } else {
+    done(stream);
+    if (!stream.ended) {
       tellLater(stream, Outcome.ANSWERED);
+    } else if (stream.flow == null) {
+      recycleIfClosed(stream);
     }
   }
 
   private void tellLater(ClientStream stream, Outcome outcome) {
     stream.ended = true;
-    stream.outcome = outcome;
-    news.add(stream);
+    if (stream.flow != null) {
+      stream.flow.end(outcome);
+      news.addFlow(stream);
+    } else {
+      stream.outcome = outcome;
+      news.add(stream);
+    }
   }
 
   private void finish(ClientStream stream, Outcome outcome) {
@@ -377,7 +461,8 @@ public final class ClientSession extends Session {
         if (stream.ended) {
           stream.state = State.DONE;
         } else {
-          finish(stream, stream.outboundBegun ? Outcome.SESSION_ENDED : Outcome.NOT_SENT);
+          final boolean unseen = stream.state == State.SENDING && !stream.outboundBegun;
+          finish(stream, unseen ? Outcome.NOT_SENT : Outcome.SESSION_ENDED);
         }
       }
     }
@@ -395,6 +480,12 @@ public final class ClientSession extends Session {
   void tell(Stream told) {
     final ClientStream stream = (ClientStream) told;
     stream.listener().onClosed(this, stream, stream.outcome);
+    poller.told(this);
+  }
+
+  @Override
+  void tellFlow(Stream told) {
+    ((ClientStream) told).flowListener().onFlow();
     poller.told(this);
   }
 

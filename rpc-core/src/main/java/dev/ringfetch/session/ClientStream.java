@@ -36,10 +36,13 @@ public final class ClientStream extends Stream {
     /** The session ended before any byte of the request was visible to the server. */
     NOT_SENT,
     /** The session ended when the server may have seen the request. */
-    SESSION_ENDED
+    SESSION_ENDED,
+    /** The server sends more than the one response of this call. */
+    TOO_MANY_RESPONSES
   }
 
   private Listener listener;
+  private FlowListener flowListener;
 
   int maxInboundLength;
   State state = State.IDLE;
@@ -75,6 +78,38 @@ public final class ClientStream extends Stream {
     return listener;
   }
 
+  /**
+   * Prepares a call that sends units as it goes, and takes them so. The stream serves this call
+   * only.
+   *
+   * @param listener told when there is something new in {@link #flow()}.
+   * @param deadlineNs in terms of the session's clock, or {@link #NO_DEADLINE}.
+   * @param maxInboundLength longest unit that is kept, in bytes.
+   * @param first unit, with PREFIX.
+   */
+  public void prepareFlow(
+      FlowListener listener, long deadlineNs, int maxInboundLength, Unit first) {
+    this.maxInboundLength = maxInboundLength;
+    this.flowListener = listener;
+    this.deadlineNs = deadlineNs;
+    flow = new Flow();
+    flow.offer(first);
+  }
+
+  /** What {@link #prepareFlow} has made. */
+  public Flow flow() {
+    return flow;
+  }
+
+  FlowListener flowListener() {
+    return flowListener;
+  }
+
+  /** The stream of the same index for the next call. */
+  ClientStream next() {
+    return new ClientStream(id + (1 << INDEX_BITS));
+  }
+
   /** Forgets the call; the next one has an id that none had. */
   @Override
   void reset() {
@@ -87,6 +122,13 @@ public final class ClientStream extends Stream {
     released = false;
     releasedCancelled = false;
     ended = false;
+  }
+
+  /** Told that there is something new in a flow. */
+  @FunctionalInterface
+  public interface FlowListener {
+    /** Look at it: units, room, its end. Called in a thread that owns nothing, also by several. */
+    void onFlow();
   }
 
   /** Told how a call ended. */

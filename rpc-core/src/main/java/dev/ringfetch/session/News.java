@@ -11,6 +11,7 @@ import java.util.List;
 final class News {
   private Stream head;
   private Stream tail;
+  private List<Stream> flows;
   private List<Runnable> tasks;
 
   /** Once only for a stream: another thread may be walking the chain in which it stood before. */
@@ -23,12 +24,28 @@ final class News {
     tail = stream;
   }
 
+  /** For a stream with a flow: as often as there is something new in that. */
+  void addFlow(Stream stream) {
+    if (!stream.flow.listed) {
+      if (flows == null) {
+        flows = new ArrayList<>();
+      }
+      flows.add(stream);
+      stream.flow.listed = true; // last: it may have thrown
+    }
+  }
+
   /** For what is told seldom enough to be allocated. */
   void add(Runnable task) {
     if (tasks == null) {
       tasks = new ArrayList<>();
     }
     tasks.add(task);
+  }
+
+  /** True when there is a call to be told. */
+  boolean hasCalls() {
+    return head != null || flows != null;
   }
 
   /** The first of the chain, or null. */
@@ -44,11 +61,44 @@ final class News {
     return taken;
   }
 
+  /** Takes the flows, for {@link #tellFlows}, and lets their calls see what is new in them. */
+  List<Stream> takeFlows() {
+    final List<Stream> taken = flows;
+    if (taken != null) {
+      for (final Stream stream : taken) {
+        stream.flow.listed = false;
+        stream.flow.publish();
+      }
+      flows = null;
+    }
+    return taken;
+  }
+
+  /** What came in with these is not to be seen: the memory went. */
+  void distrustFlows() {
+    if (flows != null) {
+      flows.forEach(stream -> stream.flow.distrust());
+    }
+  }
+
   /** Takes the tasks, for {@link #run}; null when there are none. */
   List<Runnable> takeTasks() {
     final List<Runnable> taken = tasks;
     tasks = null;
     return taken;
+  }
+
+  /** Tells flows that were taken. */
+  static void tellFlows(Session session, List<Stream> flows) {
+    if (flows != null) {
+      for (final Stream stream : flows) {
+        try {
+          session.tellFlow(stream);
+        } catch (Throwable t) { // the next one is told all the same
+          Callbacks.report(t);
+        }
+      }
+    }
   }
 
   /** Tells a chain that was taken. */

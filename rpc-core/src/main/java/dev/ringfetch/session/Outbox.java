@@ -9,6 +9,8 @@ import dev.ringfetch.ring.ControlFlyweight;
 import dev.ringfetch.ring.FrameDescriptor;
 import dev.ringfetch.ring.RingPoller;
 import dev.ringfetch.ring.RingWriter;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayDeque;
 
 /**
@@ -26,6 +28,7 @@ final class Outbox {
   private final ControlFlyweight peerControl;
   private final int maxPayload;
   private final ArrayDeque<Stream> line = new ArrayDeque<>();
+  private final ByteBuffer update = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
 
   private boolean blocked;
   private boolean unsolicited;
@@ -78,6 +81,13 @@ final class Outbox {
     add(stream);
   }
 
+  /** Puts a flow in line if it has a unit that may go. */
+  void addNext(Stream stream) {
+    if (stream.flow.load(stream)) {
+      add(stream);
+    }
+  }
+
   /** Takes a stream out of the line. */
   void remove(Stream stream) {
     if (stream.outboundQueued) {
@@ -96,12 +106,13 @@ final class Outbox {
     int frames = 0;
     Stream stream;
     while ((stream = line.peekFirst()) != null) {
-      int written = writeFrame(stream);
+      final boolean update = stream.flow != null && stream.flow.updateDue;
+      int written = write(stream, update);
       if (written == RingWriter.INSUFFICIENT_CREDIT && !blocked) {
         blocked = true;
         ownControl.blocked(true);
         memory.fullFence();
-        written = writeFrame(stream);
+        written = write(stream, update);
       }
       if (written == RingWriter.PROTOCOL_VIOLATION) {
         session.blame("the peer acknowledged what was never sent");
@@ -112,7 +123,9 @@ final class Outbox {
       }
       frames++;
       line.pollFirst();
-      if (isWhole(stream)) {
+      if (update && !stream.flow.isLoaded()) {
+        stream.outboundQueued = false;
+      } else if (!update && isWhole(stream)) {
         stream.outboundQueued = false;
         unsolicited |= stream.unsolicited;
         session.onSent(stream);
@@ -125,6 +138,10 @@ final class Outbox {
       publish();
     }
     return frames;
+  }
+
+  private int write(Stream stream, boolean update) {
+    return update ? writeUpdate(stream) : writeFrame(stream);
   }
 
   private void unblock() {
@@ -141,6 +158,25 @@ final class Outbox {
       unsolicited = false;
       queuePair.ringDoorbell();
     }
+  }
+
+  /** Tells the peer what this side's call has consumed of a flow. */
+  private int writeUpdate(Stream stream) {
+    final Flow flow = stream.flow;
+    update.putLong(0, flow.consumedLength());
+    final int written =
+        writer.write(
+            stream.id,
+            FrameDescriptor.WINDOW_UPDATE,
+            0,
+            (int) ring.position(),
+            update.array(),
+            0,
+            Long.BYTES);
+    if (written == RingWriter.WRITTEN) {
+      flow.onTold();
+    }
+    return written;
   }
 
   private static boolean isWhole(Stream stream) {

@@ -12,6 +12,7 @@ import static dev.ringfetch.ring.FrameDescriptor.PARTIAL;
 import static dev.ringfetch.ring.FrameDescriptor.PREFIX;
 import static dev.ringfetch.ring.FrameDescriptor.SESSION_STREAM_ID;
 import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
+import static dev.ringfetch.ring.FrameDescriptor.WINDOW_UPDATE;
 
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
@@ -32,9 +33,9 @@ public final class ServerSession extends Session {
   private static final int RESOURCE_EXHAUSTED_CODE = 8;
   private static final int UNAVAILABLE_CODE = 14;
 
-  private static final int NEW_REQUEST = PREFIX | SUFFIX;
   private static final int REQUEST_FLAGS =
-      NEW_REQUEST | MESSAGE | DEADLINE | METADATA | NAMED | PARTIAL;
+      PREFIX | SUFFIX | MESSAGE | DEADLINE | METADATA | NAMED | PARTIAL;
+  private static final int UNIT_FLAGS = SUFFIX | MESSAGE | PARTIAL;
 
   private static final int MAX_POOLED = 1024;
 
@@ -127,6 +128,16 @@ public final class ServerSession extends Session {
     return unanswered;
   }
 
+  /** Bytes of long requests and of streams' messages that are held; owner. */
+  long heldLength() {
+    return heldLength;
+  }
+
+  /** Cancelled calls that have not let go; owner. */
+  int abandoned() {
+    return abandoned;
+  }
+
   /** Asks the client to put no new call on this session, and to end it after the last. */
   public void drain() {
     draining = true;
@@ -163,7 +174,13 @@ public final class ServerSession extends Session {
   void onOperations(Stream asking, int asked) {
     final ServerStream stream = (ServerStream) asking;
     if (stream.abandoned) {
-      letGo(stream, asked);
+      if ((asked & (ServerStream.RELEASE | ServerStream.RESPOND)) != 0) {
+        letGo(stream, asked);
+      }
+      return;
+    }
+    if (stream.flow != null) {
+      onFlowOperations(stream, asked);
       return;
     }
     final boolean current = streams[stream.index()] == stream && !stream.answered;
@@ -181,6 +198,18 @@ public final class ServerSession extends Session {
     }
   }
 
+  private void onFlowOperations(ServerStream stream, int asked) {
+    if (streams[stream.index()] != stream) {
+      return; // the stream has ended
+    }
+    if ((asked & Stream.WRITE) != 0) {
+      outbox.addNext(stream);
+    }
+    if ((asked & Stream.CONSUMED) != 0) {
+      heldLength -= updateWindow(stream);
+    }
+  }
+
   private void send(ServerStream carrier, ServerStream answered) {
     carrier.outboundFlags = answered.responseFlags;
     carrier.outboundCode = answered.responseCode;
@@ -191,8 +220,7 @@ public final class ServerSession extends Session {
   private void letGo(ServerStream stream, int asked) {
     stream.abandoned = false;
     abandoned--;
-    heldLength -= stream.heldLength;
-    stream.heldLength = 0;
+    letGoOfMemory(stream);
     if ((asked & ServerStream.RELEASE) != 0) {
       stream.inbound().clear(); // the handler may keep the call for ever, not this
     }
@@ -201,7 +229,9 @@ public final class ServerSession extends Session {
   @Override
   void onSent(Stream sent) {
     final ServerStream stream = (ServerStream) sent;
-    if (!stream.isCancelled()) {
+    if (stream.flow != null && !stream.isCancelled()) {
+      onFlowSent(stream);
+    } else if (!stream.isCancelled()) {
       forget(stream);
       if (stream.reusable && pool.size() < MAX_POOLED) {
         stream.reset();
@@ -210,14 +240,38 @@ public final class ServerSession extends Session {
     }
   }
 
+  private void onFlowSent(ServerStream stream) {
+    final boolean last = (stream.outboundFlags & SUFFIX) != 0;
+    final boolean room = stream.flow.onSent();
+    if (last) {
+      stream.flow.sentAll();
+      forget(stream);
+    } else {
+      outbox.addNext(stream);
+    }
+    if (last || room) {
+      news.addFlow(stream);
+    }
+  }
+
   private void forget(ServerStream stream) {
     leaveTable(stream);
+    letGoOfMemory(stream);
+  }
+
+  private void letGoOfMemory(ServerStream stream) {
     heldLength -= stream.heldLength;
     stream.heldLength = 0;
+    if (stream.flow != null) {
+      heldLength -= stream.flow.heldLength();
+    }
   }
 
   private void leaveTable(ServerStream stream) {
     deadlines.remove(stream);
+    if (stream.flow != null) {
+      stream.flow.dropOutbound();
+    }
     streams[stream.index()] = null;
     closedIds[stream.index()] = stream.id;
   }
@@ -277,7 +331,7 @@ public final class ServerSession extends Session {
       return false;
     }
     ServerStream stream = streams[index];
-    if ((flags & (CLOSE | CONTINUATION)) != 0) {
+    if ((flags & PREFIX) == 0) { // of a stream that has begun
       if (stream == null || stream.id != streamId) {
         return closedIds[index] == streamId; // it crossed the last frame of this side
       }
@@ -285,30 +339,76 @@ public final class ServerSession extends Session {
         cancel(stream, CANCELLED_CODE);
         return true;
       }
-      if ((flags & ~PARTIAL) != CONTINUATION) {
+      if (flags == WINDOW_UPDATE) {
+        return onWindowUpdate(stream, region, offset, length);
+      }
+      if (stream.inboundPartial
+          ? (flags & ~PARTIAL) != CONTINUATION
+          : (flags & ~UNIT_FLAGS) != 0 || stream.flow == null || !stream.flow.mayReceive(flags)) {
         return false;
       }
     } else {
       if (stream != null
           || closedIds[index] == streamId
-          || (flags & NEW_REQUEST) != NEW_REQUEST
           || (flags & ~REQUEST_FLAGS) != 0
           || outbox.length() > streams.length) { // by one an index, and a DRAIN
         return false; // the last: an index is used again before its end was even sent
       }
       stream = accept(streamId, index);
+      if ((flags & SUFFIX) == 0) {
+        stream.flow = new Flow();
+      }
     }
     if (!Chains.accept(stream, flags, code, region, offset, length, maxUnitLength)) {
       return false;
     }
-    if ((flags & CONTINUATION) == 0 && !onFirstFrame(stream)) {
+    if ((flags & PREFIX) != 0 && !onFirstFrame(stream)) {
       return false;
     }
-    if (!stream.inboundPartial && !stream.inboundDiscarded) {
+    if (stream.isCancelled()) {
+      return true; // rejected on its first frame
+    }
+    if (stream.flow != null && (flags & CONTINUATION) == 0 && !holds(stream)) {
+      return true;
+    }
+    if (!stream.inboundPartial) {
+      onUnit(stream);
+    }
+    return true;
+  }
+
+  /**
+   * Counts a unit of a flow from its first frame on: a message until the call has consumed it, what
+   * has none to the end of the stream, since nobody says when that was read. False when it is too
+   * much.
+   */
+  private boolean holds(ServerStream stream) {
+    final int total = stream.inboundTotal;
+    final boolean message = (stream.inboundFlags & MESSAGE) != 0;
+    final long held =
+        message
+            ? Unit.cost(stream.inboundFlags, total)
+            : total > UnitBuffer.RETAINED_LENGTH ? total : 0;
+    if (heldLength + held > maxHeldLength) {
+      cancel(stream, RESOURCE_EXHAUSTED_CODE);
+      return false;
+    }
+    stream.heldLength += held;
+    heldLength += held;
+    return true;
+  }
+
+  private void onUnit(ServerStream stream) {
+    if (stream.flow != null) {
+      final Unit unit = Unit.takeInbound(stream);
+      stream.heldLength -= unit.cost(); // the flow counts it from here on
+      stream.flow.onUnit(unit, true);
+      news.addFlow(stream);
+    }
+    if (!stream.handed) {
       stream.handed = true;
       news.add(stream);
     }
-    return true;
   }
 
   private ServerStream accept(int streamId, int index) {
@@ -330,7 +430,7 @@ public final class ServerSession extends Session {
       reject(stream, "cancelled calls still run: " + abandoned);
       return true;
     }
-    if (stream.inboundTotal > UnitBuffer.RETAINED_LENGTH) {
+    if (stream.flow == null && stream.inboundTotal > UnitBuffer.RETAINED_LENGTH) {
       if (heldLength + stream.inboundTotal > maxHeldLength) {
         stream.inboundDiscarded = true;
         reject(stream, "session holds too much: length=" + heldLength + " limit=" + maxHeldLength);
@@ -369,6 +469,9 @@ public final class ServerSession extends Session {
 
   @Override
   void tell(Stream stream) {
+    if (stream.flow != null && stream.flow.peek() == null) {
+      return; // the memory went before anybody had seen the request
+    }
     try {
       acceptor.onRequest(this, (ServerStream) stream);
     } catch (Throwable t) { // nobody will answer: the client learns by the end of the session
@@ -391,6 +494,15 @@ public final class ServerSession extends Session {
       }
     }
     unanswered = calls + untaken();
+  }
+
+  @Override
+  void tellFlow(Stream told) {
+    final ServerStream stream = (ServerStream) told;
+    final ServerStream.Listener listener = stream.listener();
+    if (listener != null) { // otherwise it looks for itself
+      listener.onFlow();
+    }
   }
 
   @Override

@@ -20,7 +20,7 @@ public final class ServerStream extends Stream {
   boolean handed;
   boolean answered;
   boolean abandoned; // cancelled, and the call has not let go of it
-  int heldLength; // what the session counts for it
+  long heldLength; // what the session counts for it
 
   ServerStream() {}
 
@@ -37,6 +37,22 @@ public final class ServerStream extends Stream {
    */
   public void listener(Listener listener) {
     this.listener = listener;
+  }
+
+  /** Units in both directions; null while there is one each way. */
+  public Flow flow() {
+    return flow;
+  }
+
+  /**
+   * Makes a flow of a stream whose request is whole: the response takes several units. Called in
+   * {@link ServerSession.Acceptor#onRequest}, or by the call that was made there.
+   */
+  public Flow openFlow() {
+    if (flow == null) {
+      flow = Flow.ofRequest(Unit.takeInbound(this));
+    }
+    return flow;
   }
 
   /** True when the call is over before it was answered, whatever the handler does. */
@@ -69,12 +85,17 @@ public final class ServerStream extends Stream {
   }
 
   /** Told that a call is over before it was answered. */
-  @FunctionalInterface
   public interface Listener {
     /**
      * The call was cancelled, and the client answered: what the handler says is dropped. Called at
      * most once, in a thread that owns nothing, possibly while the handler answers.
      */
     void onCancelled();
+
+    /**
+     * There is something new in the stream's flow: units, room, its end. Called in a thread that
+     * owns nothing, also by several at a time.
+     */
+    default void onFlow() {}
   }
 }

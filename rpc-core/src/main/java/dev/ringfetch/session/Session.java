@@ -1,5 +1,6 @@
 package dev.ringfetch.session;
 
+import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.ring.RingPoller;
 import dev.ringfetch.ring.RingWriter;
@@ -68,6 +69,32 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
     this.outbox = new Outbox(this, rings);
   }
 
+  /** A window update has come in for a stream. False when it is none; owner. */
+  final boolean onWindowUpdate(Stream stream, MemoryRegion region, int offset, int length) {
+    if (stream.flow == null
+        || length != Long.BYTES
+        || !stream.flow.onUpdate(region.getLong(offset))) {
+      return false;
+    }
+    outbox.addNext(stream);
+    return true;
+  }
+
+  /**
+   * The call of a flow has consumed messages: the peer is told when that is worth a frame; owner.
+   *
+   * @return bytes that are held no longer.
+   */
+  final long updateWindow(Stream stream) {
+    final Flow flow = stream.flow;
+    final long released = flow.release();
+    if (flow.isUpdateUseful()) {
+      flow.updateDue = true;
+      outbox.add(stream);
+    }
+    return released;
+  }
+
   /** What a stream asks for; owner. */
   abstract void onOperations(Stream stream, int asked);
 
@@ -88,6 +115,9 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
 
   /** Tells the call above a stream what happened; owns nothing. */
   abstract void tell(Stream stream);
+
+  /** Tells the call above a flow that there is something new in it; owns nothing. */
+  abstract void tellFlow(Stream stream);
 
   /** The end of the session is told to whoever keeps it; owns nothing. Called once. */
   abstract void tellEnd(String reason);
@@ -141,6 +171,21 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   /** Position of the ring that this side polls, in slots. */
   public long pollPosition() {
     return ring.position();
+  }
+
+  /** Sends a unit of a flow, after those before and as the window allows. Never blocks. */
+  public final void write(Stream stream, Unit unit) {
+    stream.flow.offer(unit);
+    submit(stream, Stream.WRITE);
+    drive();
+  }
+
+  /** The call of a flow has done with a unit that came in. One thread at a time. */
+  public final void consumed(Stream stream, Unit unit) {
+    if (stream.flow.consume(unit)) {
+      submit(stream, Stream.CONSUMED);
+      drive();
+    }
   }
 
   /** Ends the session. Any thread; what is committed is still delivered, the rest fails. */
@@ -254,6 +299,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
     final long earliest;
     final boolean wakePoller;
     final Stream streams;
+    final List<Stream> flows;
     final List<Runnable> tasks;
     boolean taken = false;
     boolean unasked = false;
@@ -265,6 +311,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
       if (earliest != earliestDeadlineNs) {
         earliestDeadlineNs = earliest;
       }
+      flows = news.takeFlows();
       streams = news.takeStreams();
       tasks = news.takeTasks();
       taken = true;
@@ -282,6 +329,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
       poller.activateLater(this);
     }
     News.tell(this, streams);
+    News.tellFlows(this, flows);
     News.run(tasks);
     return unasked || !operations.isEmpty() || attention || (endReason != null && !ended);
   }
@@ -395,6 +443,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
     for (Stream stream = news.first(); stream != null; stream = stream.nextReady) {
       distrust(stream);
     }
+    news.distrustFlows();
     finish();
   }
 

@@ -123,8 +123,9 @@ public final class SessionContext {
   }
 
   /**
-   * Bytes of long requests that a server holds for one session at once, from their first frame
-   * until they are answered; a request beyond is refused. (Short ones are bounded by {@link
+   * Bytes that a server holds for one session at once, from their first frame on: of long requests
+   * and other long units until their call has ended, of a stream's messages until its handler has
+   * consumed them. What is beyond ends its call. (Short requests are bounded by {@link
    * #maxStreams}.)
    */
   public long maxHeldLength() {

@@ -30,8 +30,17 @@ public abstract class Stream {
   /** No deadline. */
   public static final long NO_DEADLINE = Long.MAX_VALUE;
 
-  private final UnitBuffer outbound = new UnitBuffer();
-  private final UnitBuffer inbound = new UnitBuffer();
+  /** The call of a flow asks: there are units to be sent. */
+  static final int WRITE = 16;
+
+  /** The call of a flow says: it has consumed messages. */
+  static final int CONSUMED = 32;
+
+  private UnitBuffer outbound = new UnitBuffer();
+  private UnitBuffer inbound = new UnitBuffer();
+
+  /** What there is of units beyond the first; null while there is one each way. */
+  Flow flow;
 
   int id;
 
@@ -74,6 +83,19 @@ public abstract class Stream {
   /** Bytes that came in: the session's until it hands them over, the call's afterwards. */
   public final UnitBuffer inbound() {
     return inbound;
+  }
+
+  /** The unit that goes out next is in this buffer. */
+  final void outbound(UnitBuffer bytes) {
+    outbound = bytes;
+  }
+
+  /** The buffer of the unit that came in; the next comes into another one. */
+  final UnitBuffer takeInbound() {
+    final UnitBuffer taken = inbound;
+    inbound = new UnitBuffer();
+    inboundPartial = false;
+    return taken;
   }
 
   /** Flags of the unit that came in. */

@@ -88,7 +88,8 @@ final class ServerSteps {
                 Context.ROOT,
                 Attributes.EMPTY,
                 null,
-                new ServerLimits(1024 * 1024, 8 * 1024)),
+                new ServerLimits(1024 * 1024, 8 * 1024),
+                List.of()),
             (ended, reason) -> {});
     poller.add(session);
     poll();
@@ -106,9 +107,16 @@ final class ServerSteps {
 
   static ServerMethodDefinition<?, ?> method(
       String name, ServerCallHandler<InputStream, InputStream> handler) {
+    return method(MethodDescriptor.MethodType.UNARY, name, handler);
+  }
+
+  static ServerMethodDefinition<?, ?> method(
+      MethodDescriptor.MethodType type,
+      String name,
+      ServerCallHandler<InputStream, InputStream> handler) {
     final MethodDescriptor<InputStream, InputStream> method =
         MethodDescriptor.<InputStream, InputStream>newBuilder()
-            .setType(MethodDescriptor.MethodType.UNARY)
+            .setType(type)
             .setFullMethodName("steps.Steps/" + name)
             .setRequestMarshaller(new Copied())
             .setResponseMarshaller(new Copied())
@@ -135,6 +143,11 @@ final class ServerSteps {
     frame(id, UNIT | FrameDescriptor.NAMED, 0, payload);
   }
 
+  /** Sends a unit, and polls. */
+  void unit(int id, int flags, String text) {
+    frame(id, flags, 0, text.getBytes(StandardCharsets.UTF_8));
+  }
+
   /** Cancels a call, and polls. */
   void cancel(int id) {
     frame(id, FrameDescriptor.CLOSE, 0, new byte[0]);
@@ -146,6 +159,22 @@ final class ServerSteps {
     assertEquals(
         RingWriter.WRITTEN, requests.write(id, flags, code, ack, payload, 0, payload.length));
     requests.publish();
+    fabric.client().ringDoorbell();
+    poll();
+  }
+
+  /** Tells the server what its client's call has consumed, and polls. */
+  void windowUpdate(int id, long consumed) {
+    final byte[] payload = new byte[Long.BYTES];
+    for (int i = 0; i < Long.BYTES; i++) {
+      payload[i] = (byte) (consumed >>> (8 * i));
+    }
+    frame(id, FrameDescriptor.WINDOW_UPDATE, 0, payload);
+  }
+
+  /** Gives the server the room of what {@link #frames} has returned. */
+  void tellConsumed() {
+    responses.tellConsumed();
     fabric.client().ringDoorbell();
     poll();
   }

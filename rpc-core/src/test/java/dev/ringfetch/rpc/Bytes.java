@@ -27,6 +27,10 @@ final class Bytes implements MethodDescriptor.Marshaller<byte[]> {
     return method(fullName, MARSHALLER, MARSHALLER);
   }
 
+  static MethodDescriptor<byte[], byte[]> method(String fullName, MethodType type) {
+    return METHOD.toBuilder().setFullMethodName(fullName).setType(type).build();
+  }
+
   static MethodDescriptor<byte[], byte[]> method(
       String fullName,
       MethodDescriptor.Marshaller<byte[]> request,

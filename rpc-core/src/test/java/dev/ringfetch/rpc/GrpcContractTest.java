@@ -12,6 +12,20 @@ final class GrpcContractTest {
   }
 
   @Nested
+  final class OnStreaming extends StreamingContract {
+    OnStreaming() {
+      super(GrpcHarness::new);
+    }
+  }
+
+  @Nested
+  final class OnCredentials extends CredentialsContract {
+    OnCredentials() {
+      super(GrpcHarness::new);
+    }
+  }
+
+  @Nested
   final class OnMetadata extends MetadataContract {
     OnMetadata() {
       super(GrpcHarness::new);

@@ -6,18 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.session.ClientSession;
-import io.grpc.CallCredentials;
 import io.grpc.CallOptions;
-import io.grpc.ClientStreamTracer;
-import io.grpc.Metadata;
-import io.grpc.MethodDescriptor.MethodType;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ClientCalls;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -111,35 +106,8 @@ final class RingChannelTest {
   void aCallThatARingCannotCarryIsUnimplemented() throws Exception {
     final RingChannel channel = start();
     final CallOptions options = CallOptions.DEFAULT;
-    final CallCredentials credentials =
-        new CallCredentials() {
-          @Override
-          public void applyRequestMetadata(
-              RequestInfo info, Executor executor, MetadataApplier applier) {
-            applier.apply(new Metadata());
-          }
-        };
-    final ClientStreamTracer.Factory tracers =
-        new ClientStreamTracer.Factory() {
-          @Override
-          public ClientStreamTracer newClientStreamTracer(
-              ClientStreamTracer.StreamInfo info, Metadata headers) {
-            return new ClientStreamTracer() {};
-          }
-        };
     assertRefused("compression", statusOf(channel, options.withCompression("gzip")));
-    assertRefused("waitForReady", statusOf(channel, options.withWaitForReady()));
-    assertRefused("credentials", statusOf(channel, options.withCallCredentials(credentials)));
     assertRefused("authority", statusOf(channel, options.withAuthority("other")));
-    assertRefused("tracers", statusOf(channel, options.withStreamTracerFactory(tracers)));
-    for (final MethodType type : MethodType.values()) {
-      if (type != MethodType.UNARY && type != MethodType.UNKNOWN) {
-        final Exchange call =
-            new Exchange(channel, Bytes.METHOD.toBuilder().setType(type).build(), options);
-        assertRefused(type.name(), call.send(new byte[1]).await());
-        assertEquals(List.of("close"), call.events());
-      }
-    }
     assertEquals(Status.Code.OK, statusOf(channel, options.withCompression("identity")).getCode());
   }
 

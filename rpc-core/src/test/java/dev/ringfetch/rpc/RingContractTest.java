@@ -12,6 +12,20 @@ final class RingContractTest {
   }
 
   @Nested
+  final class OnStreaming extends StreamingContract {
+    OnStreaming() {
+      super(RingHarness::new);
+    }
+  }
+
+  @Nested
+  final class OnCredentials extends CredentialsContract {
+    OnCredentials() {
+      super(RingHarness::new);
+    }
+  }
+
+  @Nested
   final class OnMetadata extends MetadataContract {
     OnMetadata() {
       super(RingHarness::new);

@@ -234,7 +234,7 @@ final class RingFallbackTest {
   }
 
   @Test
-  void aStreamGoesOverGrpc() throws Exception {
+  void reflectionAnswersOverBoth() throws Exception {
     server =
         ringServer(directory)
             .addService(ProtoReflectionServiceV1.newInstance())
@@ -247,6 +247,10 @@ final class RingFallbackTest {
     assertFalse(names.contains("ringfetch.v1.SessionService"), names::toString);
     assertTrue(names.contains(IndexGrpc.SERVICE_NAME), names::toString);
     assertEquals(1, channel.grpcCalls());
+    channel.awaitRing().get(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS);
+    assertEquals(names, namesByReflection(channel));
+    assertEquals(1, channel.grpcCalls());
+    assertEquals(1, channel.ringCalls());
     assertNull(
         server.getServices().stream()
             .map(found -> found.getServiceDescriptor().getName())

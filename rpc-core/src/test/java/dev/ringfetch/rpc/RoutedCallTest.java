@@ -277,7 +277,7 @@ final class RoutedCallTest extends RingFixture {
     final AtomicReference<Object> monitor = new AtomicReference<>();
     final CountDownLatch closed = new CountDownLatch(1);
     final WaitingCall<byte[], byte[]> call =
-        new WaitingCall<>(
+        WaitingCall.forRing(
             channel,
             Bytes.METHOD,
             CallOptions.DEFAULT,

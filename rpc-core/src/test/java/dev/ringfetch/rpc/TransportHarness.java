@@ -27,7 +27,8 @@ abstract class TransportHarness implements AutoCloseable {
   /** Far beyond what anything here takes on a busy machine. */
   static final long TIMEOUT_S = 30;
 
-  private final Map<String, ServerCallHandler<byte[], byte[]>> handlers = new LinkedHashMap<>();
+  private final Map<MethodDescriptor<byte[], byte[]>, ServerCallHandler<byte[], byte[]>> handlers =
+      new LinkedHashMap<>();
   private Consumer<ServerBuilder<?>> serverOptions = builder -> {};
   private Consumer<ManagedChannelBuilder<?>> channelOptions = builder -> {};
   private Server server;
@@ -68,7 +69,7 @@ abstract class TransportHarness implements AutoCloseable {
 
   final TransportHarness handle(
       MethodDescriptor<byte[], byte[]> method, ServerCallHandler<byte[], byte[]> handler) {
-    handlers.put(method.getFullMethodName(), handler);
+    handlers.put(method, handler);
     return this;
   }
 
@@ -101,7 +102,7 @@ abstract class TransportHarness implements AutoCloseable {
     if (!handlers.isEmpty()) {
       final ServerServiceDefinition.Builder service =
           ServerServiceDefinition.builder(Bytes.SERVICE);
-      handlers.forEach((name, handler) -> service.addMethod(Bytes.method(name), handler));
+      handlers.forEach(service::addMethod);
       builder.addService(service.build());
     }
     serverOptions.accept(builder);

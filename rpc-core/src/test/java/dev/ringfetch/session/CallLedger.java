@@ -9,7 +9,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.SplittableRandom;
 
 /** The calls of a simulation: what was asked, and by whom. */
 final class CallLedger {
@@ -21,6 +20,7 @@ final class CallLedger {
   private final Set<Long> aborted = new HashSet<>(); // sessions
   private long lastId;
   private long over;
+  private long streams;
 
   CallLedger(Simulation simulation) {
     this.simulation = simulation;
@@ -28,7 +28,7 @@ final class CallLedger {
 
   /** A request with the call's number, its session's number, and bytes. */
   byte[] newRequest(long channel) {
-    return newRequest(channel, HEAD + length(simulation.timeline.random()));
+    return newRequest(channel, HEAD + simulation.sizes.drawLength(simulation.timeline.random()));
   }
 
   /** As {@link #newRequest(long)}, of a given length. */
@@ -39,22 +39,22 @@ final class CallLedger {
     return request;
   }
 
-  private int length(SplittableRandom random) {
-    return switch (random.nextInt(12)) {
-      case 0 -> random.nextInt(4 * simulation.sizes.ringLength());
-      case 1, 2, 3 -> random.nextInt(simulation.sizes.maxFrameLength());
-      default -> random.nextInt(60);
-    };
-  }
-
   void opened(SimCall call) {
     calls.put(call.id, call);
   }
 
   /** The server has a request: one that was asked, on this session, byte for byte, for once. */
   SimCall executed(long channel, ServerStream stream) {
-    final boolean timed = (stream.inboundFlags() & FrameDescriptor.DEADLINE) != 0;
-    final UnitBuffer unit = stream.inbound();
+    return executed(channel, stream.inboundFlags(), stream.inbound(), stream.deadlineNs());
+  }
+
+  /** As {@link #executed(long, ServerStream)}, of a stream's first unit. */
+  SimCall executed(long channel, Unit unit, long deadlineNs) {
+    return executed(channel, unit.flags(), unit.bytes(), deadlineNs);
+  }
+
+  private SimCall executed(long channel, int flags, UnitBuffer unit, long deadlineNs) {
+    final boolean timed = (flags & FrameDescriptor.DEADLINE) != 0;
     final int start = unit.offset() + (timed ? Long.BYTES : 0);
     final byte[] request = Arrays.copyOfRange(unit.array(), start, unit.offset() + unit.length());
     simulation.check(request.length >= HEAD, "a request of nobody");
@@ -68,8 +68,8 @@ final class CallLedger {
     simulation.check(timed == (call.deadlineNs != Stream.NO_DEADLINE), "another deadline");
     simulation.check(
         timed
-            ? stream.deadlineNs() >= call.deadlineNs && stream.deadlineNs() != Stream.NO_DEADLINE
-            : stream.deadlineNs() == Stream.NO_DEADLINE,
+            ? deadlineNs >= call.deadlineNs && deadlineNs != Stream.NO_DEADLINE
+            : deadlineNs == Stream.NO_DEADLINE,
         "another deadline at the server");
     call.executions++;
     simulation.check(call.executions == 1, "executed twice");
@@ -80,6 +80,7 @@ final class CallLedger {
   /** A call has ended; with null, by its own cancel. It may still be executed. */
   void over(SimCall call, Outcome outcome) {
     over++;
+    streams += call instanceof SimStreamCall ? 1 : 0;
     simulation.timeline.note(outcome == null ? "CANCELLED" : outcome.name(), call.id);
   }
 
@@ -112,6 +113,11 @@ final class CallLedger {
     return over;
   }
 
+  /** How many of these were streams. */
+  long streams() {
+    return streams;
+  }
+
   /** What a client can make the server hold is bounded. */
   void checkHeld(ServerSession session, List<SimServer.Request> requests) {
     long held = 0;
@@ -123,6 +129,7 @@ final class CallLedger {
         held += length > UnitBuffer.RETAINED_LENGTH ? length : 0;
       }
     }
+    simulation.check(session.heldLength() <= simulation.context.maxHeldLength(), "counts too much");
     simulation.check(held <= simulation.context.maxHeldLength(), "held length=" + held);
     simulation.check(
         count <= simulation.context.maxStreams() + Math.max(64, simulation.context.maxStreams()),

@@ -41,6 +41,9 @@ class CountingSession extends Session {
   }
 
   @Override
+  void tellFlow(Stream stream) {}
+
+  @Override
   void tellEnd(String reason) {
     endsTold++;
   }

@@ -28,7 +28,7 @@ abstract class FrameRules {
   private final int slots;
   private final long epoch;
   private final Session session;
-  private final List<Unit> units = new ArrayList<>();
+  private final List<TakenUnit> units = new ArrayList<>();
 
   private long acked;
 
@@ -40,8 +40,13 @@ abstract class FrameRules {
     this.session = session;
   }
 
-  /** A unit that the session takes in. */
-  record Unit(int id, int flags, int code, int total, boolean discarded, ByteBuffer bytes) {}
+  /**
+   * A unit that the session takes in, for a call that is not over.
+   *
+   * @param flow whether it is one of a stream of many.
+   */
+  record TakenUnit(
+      int id, boolean flow, int flags, int code, int total, boolean discarded, ByteBuffer bytes) {}
 
   /**
    * What comes of the frames that are there.
@@ -51,7 +56,7 @@ abstract class FrameRules {
    * @param reject why the session ends, or null.
    * @param units that are whole, in order.
    */
-  record Judgement(int frames, long position, Reject reject, List<Unit> units) {}
+  record Judgement(int frames, long position, Reject reject, List<TakenUnit> units) {}
 
   /** A unit on its way, as it is after the frames that were judged. */
   static final class Chain {
@@ -65,7 +70,9 @@ abstract class FrameRules {
     boolean handed;
     boolean answered;
     boolean queued;
-    int held;
+    boolean over; // nobody hears of it any more
+    long held;
+    FlowRules flow; // null while there is one unit each way
     final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
 
     Chain(int id) {
@@ -82,12 +89,19 @@ abstract class FrameRules {
       received = stream.inboundReceived;
       discarded = stream.inboundDiscarded;
       queued = stream.outboundQueued;
+      flow = stream.flow == null ? null : new FlowRules(stream.flow);
       final UnitBuffer unit = stream.inbound();
       bytes.write(unit.array(), unit.offset(), unit.length());
     }
 
-    Unit unit() {
-      return new Unit(id, flags, code, total, discarded, ByteBuffer.wrap(bytes.toByteArray()));
+    TakenUnit unit() {
+      return new TakenUnit(
+          id, flow != null, flags, code, total, discarded, ByteBuffer.wrap(bytes.toByteArray()));
+    }
+
+    /** A window update has come. */
+    Reject update(ByteBuffer payload) {
+      return flow == null ? Reject.NO_FLOW : flow.update(payload);
     }
 
     Reject accept(int frameFlags, int frameCode, ByteBuffer payload, int maxLength) {
@@ -98,6 +112,8 @@ abstract class FrameRules {
       if (!partial) {
         flags = frameFlags & ~PARTIAL;
         code = frameCode;
+        received = 0;
+        bytes.reset();
         if (more && payload.remaining() < 4) {
           return Reject.CHAIN_LENGTH;
         }
@@ -139,7 +155,7 @@ abstract class FrameRules {
   /** Judges one frame that is not padding. Null when it may be written. */
   abstract Reject onFrame(int streamId, int flags, int code, ByteBuffer payload);
 
-  final void add(Unit unit) {
+  final void add(TakenUnit unit) {
     units.add(unit);
   }
 

@@ -79,9 +79,11 @@ class HostileClientTest {
   @ValueSource(
       ints = {
         0,
-        PREFIX,
         SUFFIX,
         MESSAGE,
+        MESSAGE | SUFFIX,
+        WINDOW_UPDATE,
+        PREFIX | DESCRIPTION,
         UNIT | DESCRIPTION,
         UNIT | WINDOW_UPDATE,
         UNIT | TRAILERS,

@@ -3,11 +3,15 @@ package dev.ringfetch.session;
 import static dev.ringfetch.ring.FrameDescriptor.CLOSE;
 import static dev.ringfetch.ring.FrameDescriptor.CONTINUATION;
 import static dev.ringfetch.ring.FrameDescriptor.DEADLINE;
+import static dev.ringfetch.ring.FrameDescriptor.MESSAGE;
 import static dev.ringfetch.ring.FrameDescriptor.METADATA;
 import static dev.ringfetch.ring.FrameDescriptor.NAMED;
 import static dev.ringfetch.ring.FrameDescriptor.PARTIAL;
+import static dev.ringfetch.ring.FrameDescriptor.PREFIX;
+import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.ring.ArenaDescriptor;
@@ -15,6 +19,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 
 /** A server's session whose client is a fuzzer's program. */
 final class HostileClientWorld extends HostileWorld {
@@ -22,7 +27,7 @@ final class HostileClientWorld extends HostileWorld {
 
   private final ServerSession session;
   private final RequestRules rules;
-  private final List<ServerStream> running = new ArrayList<>();
+  final List<HostedCall> running = new ArrayList<>();
   private final int[] lastIds;
   private int begun; // id of the chain that was begun last
 
@@ -60,18 +65,28 @@ final class HostileClientWorld extends HostileWorld {
   }
 
   private void accept(ServerStream stream) {
-    taken.add(unit(stream));
-    final int flags = stream.inboundFlags();
-    assertFalse(stream.inboundDiscarded(), "a request that is too long is handed on");
-    assertEquals(stream.inboundTotal(), stream.inbound().length());
-    assertTrue(
-        stream.inbound().length()
-            <= Units.maxLength(context.maxInboundLength(), context.maxMetadataLength()));
-    assertEquals(SessionSteps.UNIT & ~2, flags & (SessionSteps.UNIT & ~2), "flags");
-    if ((flags & DEADLINE) != 0) {
-      assertTrue(stream.deadlineNs() != Stream.NO_DEADLINE && stream.inbound().length() >= 8);
+    final HostedCall handler = new HostedCall(this, session, stream);
+    if (stream.flow() == null) {
+      taken.add(unit(stream));
+      assertFalse(stream.inboundDiscarded(), "a request that is too long is handed on");
+      assertEquals(stream.inboundTotal(), stream.inbound().length());
+      checkLength(stream.inbound());
+      final int flags = stream.inboundFlags();
+      assertEquals(PREFIX | SUFFIX, flags & (PREFIX | SUFFIX), "flags");
+      if ((flags & DEADLINE) != 0) {
+        assertTrue(stream.deadlineNs() != Stream.NO_DEADLINE && stream.inbound().length() >= 8);
+      }
+    } else {
+      assertNotNull(stream.flow().peek(), "a call of many units without the first");
     }
-    running.add(stream);
+    running.add(handler);
+    stream.listener(handler);
+    handler.take();
+  }
+
+  void checkLength(UnitBuffer unit) {
+    assertTrue(
+        unit.length() <= Units.maxLength(context.maxInboundLength(), context.maxMetadataLength()));
   }
 
   @Override
@@ -84,6 +99,13 @@ final class HostileClientWorld extends HostileWorld {
       case 4 -> write(lastIds[index()], CLOSE, 0, new byte[0]);
       case 5 -> answer();
       case 6 -> burst();
+      case 16 -> flow();
+      case 17 -> unit(lastIds[index()]);
+      case 18 -> {
+        final int index = index();
+        update(lastIds[index], rules.flow(index));
+      }
+      case 19 -> flood(lastIds[index()], input.next(100), input.next() * 40);
       default -> actAlike(operation);
     }
   }
@@ -143,7 +165,9 @@ final class HostileClientWorld extends HostileWorld {
     final int error = (int) input.nextError();
     final boolean announcesLess = input.nextBoolean();
     final int announced = announcesLess ? pieces * piece + error : input.nextShort();
-    final int flags = SessionSteps.UNIT | (input.nextBoolean() ? DEADLINE : 0);
+    final int flags =
+        input.choose(
+            SessionSteps.UNIT, SessionSteps.UNIT | DEADLINE, PREFIX | MESSAGE, PREFIX | DEADLINE);
     final byte[] first = new byte[4 + piece];
     ByteBuffer.wrap(first).order(ByteOrder.LITTLE_ENDIAN).putInt(announced);
     write(begun, flags | PARTIAL, input.next(), first);
@@ -154,13 +178,32 @@ final class HostileClientWorld extends HostileWorld {
     }
   }
 
-  /** The handler of a call answers, or learns of a cancel. */
+  /** Begins a stream of many units, and goes on with it. */
+  private void flow() {
+    final int id = nextId(index());
+    write(id, PREFIX | input.choose(0, MESSAGE, METADATA), input.next(), payload());
+    for (int units = input.next(4); units > 0; units--) {
+      unit(id);
+    }
+  }
+
+  /** The handler of a call answers, or learns of a cancel, or goes on. */
   private void answer() {
     if (running.isEmpty()) {
       return;
     }
-    final ServerStream stream = running.remove(input.next(running.size()));
-    final int length = input.nextBoolean() ? input.next() : input.nextShort() % 3_000;
+    final HostedCall handler = running.get(input.next(running.size()));
+    final boolean opens = input.next(4) == 0;
+    if (handler.stream.flow() == null && !opens) {
+      running.remove(handler);
+      respond(handler.stream);
+    } else {
+      handler.goOn();
+    }
+  }
+
+  private void respond(ServerStream stream) {
+    final int length = outboundLength();
     switch (input.next(4)) {
       case 0 -> {
         if (stream.isCancelled()) {
@@ -223,6 +266,29 @@ final class HostileClientWorld extends HostileWorld {
     // A DRAIN, and by one an index: what is one too many ends the session.
     final int backlog = session.outbox.length();
     assertTrue(backlog <= 2 * (maxStreams + 2) + 64, () -> "backlog=" + backlog);
+    if (!session.hasEnded() && !isHeld()) {
+      checkHeld();
+    }
+  }
+
+  /** What handlers have not let go of is counted, and what is counted is somewhere. */
+  private void checkHeld() {
+    final Set<ServerStream> streams = rules.streams();
+    long unconsumed = 0;
+    for (final HostedCall handler : running) {
+      if (handler.stream.abandoned) {
+        streams.add(handler.stream);
+      }
+      if (streams.contains(handler.stream)) {
+        unconsumed += handler.unconsumed();
+      }
+    }
+    long counted = 0;
+    for (final ServerStream stream : streams) {
+      counted += stream.heldLength + (stream.flow == null ? 0 : stream.flow.heldLength());
+    }
+    assertEquals(counted, rules.held(), "held");
+    assertTrue(unconsumed <= counted, "unconsumed=" + unconsumed + " held=" + counted);
   }
 
   @Override
@@ -230,20 +296,13 @@ final class HostileClientWorld extends HostileWorld {
     if (input.nextBoolean()) {
       session.end("test");
     }
-    while (!running.isEmpty()) {
-      final ServerStream stream = running.remove(running.size() - 1);
-      if (stream.isCancelled()) {
-        session.release(stream);
-      } else {
-        session.respond(stream, SessionSteps.UNIT, 0, true);
-      }
-    }
+    List.copyOf(running).forEach(HostedCall::end);
     fabric.client().close();
     step(true);
     for (int i = 0; i < 4; i++) {
       round(poller);
     }
-    running.forEach(session::release); // what was committed when the session ended
+    List.copyOf(running).forEach(HostedCall::end); // what was committed when the session ended
     assertEquals(1, ends.size(), "ends told");
     assertTrue(fabric.server().isClosed(), "the connection is closed");
     assertEquals(0, rules.inTable(), "in the table");

@@ -4,9 +4,12 @@ import static dev.ringfetch.ring.FrameDescriptor.CLOSE;
 import static dev.ringfetch.ring.FrameDescriptor.CONTINUATION;
 import static dev.ringfetch.ring.FrameDescriptor.DESCRIPTION;
 import static dev.ringfetch.ring.FrameDescriptor.DRAIN;
+import static dev.ringfetch.ring.FrameDescriptor.MESSAGE;
 import static dev.ringfetch.ring.FrameDescriptor.PARTIAL;
+import static dev.ringfetch.ring.FrameDescriptor.PREFIX;
 import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -72,6 +75,19 @@ final class HostileServerWorld extends HostileWorld {
           call(true);
         }
       }
+      case 16 -> {
+        if (input.nextBoolean()) {
+          flow();
+        } else {
+          goOn();
+        }
+      }
+      case 17 -> unit(awaited());
+      case 18 -> {
+        final Call call = anyCall();
+        update(call == null ? 1 : call.id, call == null ? null : call.stream.flow);
+      }
+      case 19 -> flood(awaited(), input.next(100), input.next() * 40);
       default -> actAlike(operation);
     }
   }
@@ -111,9 +127,39 @@ final class HostileServerWorld extends HostileWorld {
     }
   }
 
-  /** The id of a call that is not over, if there is one. */
+  /** A call that sends and takes units as it goes. */
+  private void flow() {
+    final ClientStream stream = session.open();
+    if (stream == null) {
+      return;
+    }
+    final int maxLength = input.choose(1 << 20, 0, 100, 2_000);
+    final long deadlineNs =
+        input.nextBoolean() ? Stream.NO_DEADLINE : nowNs + input.next() * 1_000L;
+    final Call call = new Call(stream, nextCall++, maxLength);
+    calls.add(call);
+    final UnitBuffer bytes = new UnitBuffer();
+    bytes.extend(outboundLength());
+    final int flags = PREFIX | (input.nextBoolean() ? MESSAGE : 0);
+    stream.prepareFlow(call, deadlineNs, maxLength, new Unit(flags, 5, bytes));
+    session.begin(stream);
+  }
+
+  private void goOn() {
+    final Call call = anyCall();
+    if (call != null && call.stream.flow != null) {
+      call.goOn();
+    }
+  }
+
+  /** A call that is not over, if there is one. */
+  private Call anyCall() {
+    return calls.isEmpty() ? null : calls.get(input.next(calls.size()));
+  }
+
   private int awaited() {
-    return calls.isEmpty() ? 1 : calls.get(input.next(calls.size())).id;
+    final Call call = anyCall();
+    return call == null ? 1 : call.id;
   }
 
   private int id() {
@@ -170,13 +216,16 @@ final class HostileServerWorld extends HostileWorld {
   }
 
   /** A call of the application's, which keeps the rules. */
-  private final class Call implements ClientStream.Listener {
+  private final class Call implements ClientStream.Listener, ClientStream.FlowListener {
     private final ClientStream stream;
     private final int id;
     private final int number;
     private final int maxLength;
     private Outcome outcome;
     private boolean cancelled;
+    private final List<Unit> unread = new ArrayList<>();
+    private boolean answered; // the last unit has come
+    private boolean halfClosed;
 
     Call(ClientStream stream, int number, int maxLength) {
       this.stream = stream;
@@ -204,12 +253,68 @@ final class HostileServerWorld extends HostileWorld {
       assertTrue(!cancelled, "a call that has let go is told");
       outcome = how;
       calls.remove(this);
+      if (how == Outcome.TOO_MANY_RESPONSES) {
+        taken.add(ResponseRules.tooMany(id));
+      }
       if (how == Outcome.ANSWERED) {
         taken.add(unit(closed));
         assertTrue(closed.inbound().length() <= Math.max(0, maxLength), "a long response is kept");
         session.recycle(closed);
       } else {
         session.release(closed, false);
+      }
+    }
+
+    /** Reads, or writes. */
+    void goOn() {
+      switch (input.next(8)) {
+        case 0, 1, 2, 3 -> {
+          for (int units = 1 + input.next(20); units > 0 && !unread.isEmpty(); units--) {
+            session.consumed(stream, unread.remove(0));
+          }
+        }
+        case 4 -> write(SUFFIX, 0);
+        case 5 -> { // a thread of the application's writes, which does not know yet
+          cancel();
+          write(MESSAGE, outboundLength());
+        }
+        default -> {
+          for (int units = 1 + input.next(30); units > 0; units--) {
+            write(MESSAGE, outboundLength());
+          }
+        }
+      }
+    }
+
+    private void write(int flags, int length) {
+      if (!halfClosed) {
+        halfClosed = (flags & SUFFIX) != 0;
+        final UnitBuffer bytes = new UnitBuffer();
+        bytes.extend(length);
+        session.write(stream, new Unit(flags, 0, bytes));
+        checkWindow(stream.flow);
+      }
+    }
+
+    @Override
+    public void onFlow() {
+      final Flow flow = stream.flow();
+      final Outcome told = flow.outcome();
+      Unit unit;
+      while ((unit = flow.peek()) != null) {
+        assertFalse(cancelled, "a call that has let go is told");
+        assertFalse(answered, "a unit after the last");
+        flow.remove();
+        take(id, unit);
+        assertTrue(unit.bytes().length() <= Math.max(0, maxLength), "a long response is kept");
+        answered = unit.has(SUFFIX | CLOSE);
+        unread.add(unit);
+      }
+      if (told != null && !cancelled) {
+        assertTrue(outcome == null || outcome == told, "told of two ends");
+        assertEquals(answered, told == Outcome.ANSWERED, "answered");
+        outcome = told;
+        calls.remove(this);
       }
     }
   }

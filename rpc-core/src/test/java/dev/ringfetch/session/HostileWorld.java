@@ -7,19 +7,16 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.ringfetch.fabric.HeapDoorbell;
 import dev.ringfetch.fabric.HeapFabric;
 import dev.ringfetch.fabric.HeapQueuePair;
-import dev.ringfetch.ring.ArenaDescriptor;
-import dev.ringfetch.ring.ControlDescriptor;
 import dev.ringfetch.ring.FrameDescriptor;
 import dev.ringfetch.session.FrameRules.Judgement;
-import dev.ringfetch.session.FrameRules.Unit;
+import dev.ringfetch.session.FrameRules.TakenUnit;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.EnumSet;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 
 /**
@@ -27,7 +24,7 @@ import java.util.Set;
  * poller, in one thread under a clock of its own. What the program writes into the ring is judged
  * by {@link FrameRules} first; the session must come to the same verdict.
  */
-abstract class HostileWorld {
+abstract class HostileWorld extends HostilePeer {
   static final String VIOLATION = "the peer broke the protocol";
   static final String FALSE_CREDIT = "the peer acknowledged what was never sent";
 
@@ -36,87 +33,36 @@ abstract class HostileWorld {
 
   /** What turns on how much the session has sent by then. */
   private static final Set<Reject> DEPENDS_ON_OUTPUT =
-      EnumSet.of(Reject.ACK, Reject.BACKLOG, Reject.NOT_AWAITED);
+      EnumSet.of(
+          Reject.ACK, Reject.BACKLOG, Reject.NOT_AWAITED, Reject.WINDOW, Reject.UPDATE_AHEAD);
 
   /** More than the longest program of judged rounds takes; see also the limit of copies. */
   private static final int MAX_ACCESSES = 4_000;
 
   private static final long ROUND_NS = 10_000; // doorbells are looked at after some of them
 
-  private static final long LOOK_NS = 50; // at the clock
-
   private static final int JUDGED_SLOTS = 64; // what one poll takes
 
-  /** Kept from one world to the next: memory outside of the heap comes back slowly. One thread. */
-  private static final Map<Integer, HostileRegion> REGIONS = new HashMap<>();
-
-  final FuzzInput input;
-  final Geometry geometry;
-  final SessionContext context;
-  final HostileRegion region;
   final HeapFabric fabric;
   final Poller poller;
   final Bystander bystander;
   final List<String> ends = new ArrayList<>();
-  final List<Unit> taken = new ArrayList<>();
+  final List<TakenUnit> taken = new ArrayList<>();
 
   private final HeapDoorbell doorbell;
-  private final boolean server;
-
-  HostileRing ring;
-  long nowNs = SessionSteps.START_NS;
-  long consumed; // of what the session under test has sent, as its peer has it
 
   private boolean held; // by another thread, as it were
 
   private final List<Throwable> uncaught = new ArrayList<>();
 
   HostileWorld(FuzzInput input, boolean server) {
-    this.input = input;
-    this.server = server;
-    final int own = ringLength();
-    final int other = ringLength();
-    final int requestLength = server ? own : other;
-    final int responseLength = server ? other : own;
-    final int sizes = input.next();
-    geometry =
-        new Geometry(
-            requestLength,
-            responseLength,
-            64 << (sizes & 3),
-            input.choose(1, 2, 4, 8),
-            0x5EED_0000_0000_5EEDL,
-            Long.MAX_VALUE - 10,
-            -20);
-    context =
-        new SessionContext()
-            .clock(() -> nowNs += LOOK_NS)
-            .spinNs(sizes < 128 ? 0 : 20 * LOOK_NS)
-            .maxMetadataLength(1)
-            .maxInboundLength(input.choose(64, 1000, 8192, 20_000))
-            .maxHeldLength(input.choose(0, 9_000, 20_000, 100_000));
-    final int length = ArenaDescriptor.length(requestLength, responseLength);
-    region = REGIONS.computeIfAbsent(length, HostileRegion::new);
-    region.changeBefore(-1, () -> {});
-    region.putBytes(0, new byte[length], 0, length);
-    region.putLong(
-        ArenaDescriptor.SERVER_CONTROL_OFFSET + ControlDescriptor.CONSUMED_OFFSET,
-        geometry.requestPosition());
-    region.putLong(
-        ArenaDescriptor.CLIENT_CONTROL_OFFSET + ControlDescriptor.CONSUMED_OFFSET,
-        geometry.responsePosition());
+    super(input, server);
     fabric = new HeapFabric(region);
     doorbell = server ? fabric.serverDoorbell() : fabric.clientDoorbell();
     poller = new Poller(doorbell, context);
     bystander = new Bystander(this, poller, doorbell, server);
     FuzzCounts.session();
   }
-
-  private int ringLength() {
-    return input.choose(1024, 128, 256, 4096, 512, 32 * 1024);
-  }
-
-  abstract Session session();
 
   abstract FrameRules rules();
 
@@ -141,7 +87,7 @@ abstract class HostileWorld {
       bystander.call(3);
       step(false);
       while (!input.isAtEnd() && !session().hasEnded()) {
-        act(input.next(16));
+        act(input.next(20));
         checkUncaught();
       }
       if (held) {
@@ -178,6 +124,7 @@ abstract class HostileWorld {
   }
 
   /** A round of the poller under test. */
+  @Override
   final void step(boolean rung) {
     observe(
         rung,
@@ -199,6 +146,11 @@ abstract class HostileWorld {
     } else {
       held = session().tryAcquire();
     }
+  }
+
+  /** True while another thread has the session: what was asked of it waits. */
+  final boolean isHeld() {
+    return held;
   }
 
   /** Leaves the session as the threads of its side do. */
@@ -247,11 +199,6 @@ abstract class HostileWorld {
     checkBounds();
   }
 
-  private int slots() {
-    return (server ? geometry.requestRingLength() : geometry.responseRingLength())
-        / FrameDescriptor.SLOT_LENGTH;
-  }
-
   private void compare(Judgement expected, String end) {
     if (end != null && !VIOLATION.equals(end) && DEPENDS_ON_OUTPUT.contains(expected.reject())) {
       return; // what waited for room was sent before the last look at the ring
@@ -263,117 +210,44 @@ abstract class HostileWorld {
       assertTrue(!VIOLATION.equals(end), () -> "ended after " + expected);
     }
     assertEquals(expected.position(), session().pollPosition(), () -> "position after " + expected);
-    assertEquals(expected.units(), taken, () -> "units of " + expected);
+    assertEquals(ordered(expected.units()), ordered(taken), () -> "units of " + expected);
   }
 
-  static Unit unit(Stream stream) {
-    final UnitBuffer buffer = stream.inbound();
-    final byte[] copy = new byte[buffer.length()];
-    System.arraycopy(buffer.array(), buffer.offset(), copy, 0, copy.length);
-    return new Unit(
+  /** In order, but between units of flows only where one stream's are: these are told later. */
+  private static List<TakenUnit> ordered(List<TakenUnit> units) {
+    final List<TakenUnit> ordered = new ArrayList<>(units);
+    ordered.sort(Comparator.comparingLong(unit -> unit.flow() ? unit.id() : Long.MIN_VALUE));
+    return ordered;
+  }
+
+  static TakenUnit unit(Stream stream) {
+    return new TakenUnit(
         stream.id,
+        false,
         stream.inboundFlags(),
         stream.inboundCode(),
         stream.inboundTotal(),
         stream.inboundDiscarded(),
-        ByteBuffer.wrap(copy));
+        copy(stream.inbound()));
   }
 
-  // What every hostile peer can do.
-
-  /** Writes a frame; where there is no room for it the session is let go on, or is overrun. */
-  final void write(int streamId, int flags, int code, byte[] payload) {
-    write(streamId, flags, code, (int) (consumed + input.nextError()), payload);
+  /** Takes a unit of a flow. */
+  final void take(int id, Unit unit) {
+    taken.add(
+        new TakenUnit(
+            id,
+            true,
+            unit.flags(),
+            unit.code(),
+            unit.total(),
+            unit.discarded(),
+            copy(unit.bytes())));
   }
 
-  final void write(int streamId, int flags, int code, int ack, byte[] payload) {
-    if (!hasRoom(payload.length)) {
-      step(true);
-      if (!hasRoom(payload.length)) {
-        ring.position(session().pollPosition());
-      }
-    }
-    ring.write(streamId, flags, code, ack, payload);
-  }
-
-  private boolean hasRoom(int length) {
-    return ring.position() + ring.needed(length) - session().pollPosition() <= slots();
-  }
-
-  /** A payload that begins with the program's bytes. */
-  final byte[] payload() {
-    final int length =
-        switch (input.next(8)) {
-          case 6 -> input.nextShort();
-          case 7 -> Integer.MAX_VALUE;
-          case 5 -> 8;
-          default -> input.next(40);
-        };
-    return payload(Math.min(length, ring.maxPayload()));
-  }
-
-  final byte[] payload(int length) {
-    final byte[] bytes = new byte[length];
-    for (int i = 0; i < length; i++) {
-      bytes[i] = (byte) (i < 12 ? input.next() : i);
-    }
-    return bytes;
-  }
-
-  final int flags() {
-    return switch (input.next(8)) {
-      case 0 -> input.nextShort();
-      case 1 -> SessionSteps.UNIT ^ (1 << input.next(16));
-      case 2 -> FrameDescriptor.CONTINUATION;
-      case 3 -> FrameDescriptor.CONTINUATION | FrameDescriptor.PARTIAL;
-      case 4 -> FrameDescriptor.CLOSE;
-      case 5 -> SessionSteps.UNIT | FrameDescriptor.PARTIAL;
-      case 6 -> FrameDescriptor.DRAIN;
-      default -> SessionSteps.UNIT;
-    };
-  }
-
-  /** Changes some bytes anywhere, or at the head of the frame that is read next. */
-  final void poke() {
-    final int length = 1 + input.next(8);
-    final int at =
-        input.nextBoolean()
-            ? input.nextShort() % (region.length() - length)
-            : ringOffset()
-                + (int) (session().pollPosition() & (slots() - 1L)) * FrameDescriptor.SLOT_LENGTH
-                + input.next(56);
-    final byte[] bytes = payload(length);
-    region.putBytes(at, bytes, 0, length);
-  }
-
-  private int ringOffset() {
-    return server
-        ? ArenaDescriptor.REQUEST_RING_OFFSET
-        : ArenaDescriptor.responseRingOffset(geometry.requestRingLength());
-  }
-
-  private int controlOffset() {
-    return server ? ArenaDescriptor.CLIENT_CONTROL_OFFSET : ArenaDescriptor.SERVER_CONTROL_OFFSET;
-  }
-
-  /** Credits the session, rightly or not, or says that this side sleeps or waits for credit. */
-  final void control() {
-    final int control = controlOffset();
-    switch (input.next(4)) {
-      case 0 -> region.putInt(control + ControlDescriptor.SLEEP_OFFSET, input.next());
-      case 1 -> region.putInt(control + ControlDescriptor.BLOCKED_OFFSET, input.next());
-      case 2 ->
-          region.putLongRelease(
-              control + ControlDescriptor.CONSUMED_OFFSET,
-              session().writePosition() + input.nextError());
-      default -> credit();
-    }
-  }
-
-  /** Credits the session with all that it has sent. */
-  final void credit() {
-    consumed = session().writePosition();
-    region.putLongRelease(controlOffset() + ControlDescriptor.CONSUMED_OFFSET, consumed);
+  private static ByteBuffer copy(UnitBuffer buffer) {
+    final byte[] copy = new byte[buffer.length()];
+    System.arraycopy(buffer.array(), buffer.offset(), copy, 0, copy.length);
+    return ByteBuffer.wrap(copy);
   }
 
   /** What does not depend on who the peer is. */

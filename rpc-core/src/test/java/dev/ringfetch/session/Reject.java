@@ -18,10 +18,26 @@ enum Reject {
   REQUEST_FLAGS,
   /** A request while the ends of too many others wait for room. */
   BACKLOG,
-  /** A close, or a continuation, of what is neither open nor was closed last. */
+  /** A frame that begins no stream, for what is neither open nor was closed last. */
   STRANGE_ID,
-  /** Flags beside those of a close or of a continuation. */
-  CLOSE_FLAGS,
+  /** Flags beside those of a close, of a continuation or of a later unit of a request. */
+  LATER_FLAGS,
+  /** A later unit, or a window update, for a stream that has one unit each way. */
+  NO_FLOW,
+  /** To a server: a unit of a stream after the one with SUFFIX. */
+  UNIT_AFTER_LAST,
+  /** A unit of a flow without PREFIX, MESSAGE and SUFFIX. */
+  UNIT_OF_NOTHING,
+  /** To a client: PREFIX in a later unit than the first. */
+  PREFIX_AGAIN,
+  /** A message that begins while the window is closed. */
+  WINDOW,
+  /** A window update of another length than that of its number. */
+  UPDATE_LENGTH,
+  /** A window update to less than was told before. */
+  UPDATE_BACK,
+  /** A window update to more than was begun. */
+  UPDATE_AHEAD,
   /** A continuation of nothing, or a beginning within a chain. */
   CHAIN_ORDER,
   /** The first frame of a chain has no room for the unit's length. */
@@ -37,7 +53,5 @@ enum Reject {
   /** To a client: a frame of the session that is not DRAIN alone. */
   SESSION_FRAME,
   /** To a client: an id that awaits nothing. */
-  NOT_AWAITED,
-  /** To a client: a response that does not end its stream. */
-  NO_SUFFIX
+  NOT_AWAITED
 }

@@ -9,12 +9,15 @@ import static dev.ringfetch.ring.FrameDescriptor.NAMED;
 import static dev.ringfetch.ring.FrameDescriptor.PARTIAL;
 import static dev.ringfetch.ring.FrameDescriptor.PREFIX;
 import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
+import static dev.ringfetch.ring.FrameDescriptor.WINDOW_UPDATE;
 
 import dev.ringfetch.ring.ArenaDescriptor;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 
 /** What a client may write, and what a server's session is to take of it. */
 final class RequestRules extends FrameRules {
@@ -59,13 +62,26 @@ final class RequestRules extends FrameRules {
     return (long) HELD.get(session);
   }
 
+  /** The flow of the stream of an index, or null. */
+  Flow flow(int index) {
+    final ServerStream stream = ((ServerStream[]) STREAMS.get(session))[index];
+    return stream == null ? null : stream.flow;
+  }
+
+  /** Those in the session's table. */
+  Set<ServerStream> streams() {
+    final Set<ServerStream> streams = new HashSet<>();
+    for (final ServerStream stream : (ServerStream[]) STREAMS.get(session)) {
+      if (stream != null) {
+        streams.add(stream);
+      }
+    }
+    return streams;
+  }
+
   /** Calls that are in the session's table. */
   int inTable() {
-    int count = 0;
-    for (final ServerStream stream : (ServerStream[]) STREAMS.get(session)) {
-      count += stream == null ? 0 : 1;
-    }
-    return count;
+    return streams().size();
   }
 
   @Override
@@ -104,7 +120,7 @@ final class RequestRules extends FrameRules {
     if (stillRuns) {
       abandoned++;
     } else {
-      held -= chain.held;
+      held -= chain.held + (chain.flow == null ? 0 : chain.flow.held());
     }
   }
 
@@ -114,54 +130,125 @@ final class RequestRules extends FrameRules {
     if (index == 0 || index > maxStreams) {
       return Reject.INDEX;
     }
-    Chain chain = chain(index);
-    final boolean begins = (flags & (CLOSE | CONTINUATION)) == 0;
-    if (begins) {
-      if (chain != null) {
-        return Reject.INDEX_IN_USE;
-      }
-      if (closedId(index) == streamId) {
-        return Reject.ID_AGAIN;
-      }
-      final int allowed = PREFIX | MESSAGE | SUFFIX | DEADLINE | METADATA | NAMED | PARTIAL;
-      if ((flags & PREFIX) == 0 || (flags & SUFFIX) == 0 || (flags & ~allowed) != 0) {
-        return Reject.REQUEST_FLAGS;
-      }
-      if (backlog > maxStreams + 1) {
-        return Reject.BACKLOG;
-      }
-      chain = new Chain(streamId);
-      chains.put(index, chain);
-    } else {
-      if (chain == null || chain.id != streamId) {
-        return closedId(index) == streamId ? null : Reject.STRANGE_ID;
-      }
-      if (flags == CLOSE) {
-        close(index, chain, chain.handed && !chain.answered);
-        backlog += chain.queued ? 0 : 1; // what it was to be answered with is dropped
-        return null;
-      }
-      if ((flags & CLOSE) != 0 || (flags & ~(CONTINUATION | PARTIAL)) != 0) {
-        return Reject.CLOSE_FLAGS;
-      }
+    final Chain chain = chain(index);
+    if ((flags & PREFIX) != 0) {
+      final Reject reject = mayBegin(chain, streamId, index, flags);
+      return reject != null ? reject : begin(streamId, index, flags, code, payload);
+    }
+    if (chain == null || chain.id != streamId) {
+      return closedId(index) == streamId ? null : Reject.STRANGE_ID;
+    }
+    if (flags == CLOSE) {
+      end(index, chain);
+      return null;
+    }
+    if (flags == WINDOW_UPDATE) {
+      return update(chain, payload);
+    }
+    Reject reject = mayFollow(chain, flags);
+    if (reject == null) {
+      reject = chain.accept(flags, code, payload, maxLength);
+    }
+    if (reject == null) {
+      take(index, chain, (flags & CONTINUATION) == 0);
+    }
+    return reject;
+  }
+
+  private Reject mayBegin(Chain before, int streamId, int index, int flags) {
+    if (before != null) {
+      return Reject.INDEX_IN_USE;
+    }
+    if (closedId(index) == streamId) {
+      return Reject.ID_AGAIN;
+    }
+    final int allowed = PREFIX | MESSAGE | SUFFIX | DEADLINE | METADATA | NAMED | PARTIAL;
+    if ((flags & ~allowed) != 0) {
+      return Reject.REQUEST_FLAGS;
+    }
+    return backlog > maxStreams + 1 ? Reject.BACKLOG : null;
+  }
+
+  private Reject begin(int streamId, int index, int flags, int code, ByteBuffer payload) {
+    final Chain chain = new Chain(streamId);
+    chains.put(index, chain);
+    if ((flags & SUFFIX) == 0) {
+      chain.flow = new FlowRules();
     }
     final Reject reject = chain.accept(flags, code, payload, maxLength);
     if (reject != null) {
       return reject;
     }
-    if (begins && isRefused(chain)) {
+    if (isRefused(chain)) {
       close(index, chain, false);
       backlog++;
       return null;
     }
-    if (begins && (flags & DEADLINE) != 0 && chain.bytes.size() < 8) {
+    if ((flags & DEADLINE) != 0 && chain.bytes.size() < 8) {
       return Reject.DEADLINE;
     }
-    if (!chain.partial) {
-      chain.handed = true;
-      add(chain.unit());
-    }
+    take(index, chain, true);
     return null;
+  }
+
+  private static Reject mayFollow(Chain chain, int flags) {
+    final boolean continues = (flags & CONTINUATION) != 0;
+    final int allowed = continues ? CONTINUATION | PARTIAL : MESSAGE | SUFFIX | PARTIAL;
+    if ((flags & ~allowed) != 0) {
+      return Reject.LATER_FLAGS;
+    }
+    if (continues != chain.partial) {
+      return Reject.CHAIN_ORDER;
+    }
+    if (continues) {
+      return null;
+    }
+    return chain.flow == null ? Reject.NO_FLOW : chain.flow.begin(flags);
+  }
+
+  private Reject update(Chain chain, ByteBuffer payload) {
+    final Reject reject = chain.update(payload);
+    if (reject == null && chain.flow.load() && !chain.queued) {
+      chain.queued = true;
+      backlog++;
+    }
+    return reject;
+  }
+
+  /** The client has cancelled, or this side has given up. */
+  private void end(int index, Chain chain) {
+    close(index, chain, chain.handed && !chain.answered);
+    backlog += chain.queued ? 0 : 1; // what it was to be answered with is dropped
+  }
+
+  /** A frame of a unit is in. */
+  private void take(int index, Chain chain, boolean first) {
+    if (chain.flow != null && first && !holds(chain)) {
+      end(index, chain);
+      return;
+    }
+    if (chain.partial) {
+      return;
+    }
+    if (chain.flow != null) {
+      chain.held -= FlowRules.cost(chain.flags, chain.total);
+      chain.flow.take(chain.flags, chain.total);
+    }
+    chain.handed = true;
+    add(chain.unit());
+  }
+
+  /** Counts a unit of a flow. False when it is too much. */
+  private boolean holds(Chain chain) {
+    final boolean message = (chain.flags & MESSAGE) != 0;
+    final long length =
+        message ? FlowRules.cost(chain.flags, chain.total) : chain.total > 8192 ? chain.total : 0;
+    if (held + length > maxHeldLength) {
+      return false;
+    }
+    chain.held += length;
+    held += length;
+    return true;
   }
 
   /** True when a request is answered on its first frame, in the handler's stead. */
@@ -169,7 +256,7 @@ final class RequestRules extends FrameRules {
     if (chain.discarded || abandoned >= Math.max(64, maxStreams)) {
       return true;
     }
-    if (chain.total > 8192) {
+    if (chain.flow == null && chain.total > 8192) {
       if (held + chain.total > maxHeldLength) {
         return true;
       }

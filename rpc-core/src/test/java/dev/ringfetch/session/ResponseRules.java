@@ -1,8 +1,10 @@
 package dev.ringfetch.session;
 
 import static dev.ringfetch.ring.FrameDescriptor.CLOSE;
+import static dev.ringfetch.ring.FrameDescriptor.CONTINUATION;
 import static dev.ringfetch.ring.FrameDescriptor.DRAIN;
 import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
+import static dev.ringfetch.ring.FrameDescriptor.WINDOW_UPDATE;
 
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.session.ClientStream.State;
@@ -43,7 +45,9 @@ final class ResponseRules extends FrameRules {
           && (stream.state == State.SENT
               || stream.state == State.CLOSING
               || (stream.state == State.SENDING && stream.outboundBegun))) {
-        open.put(stream.id, new Chain(stream));
+        final Chain chain = new Chain(stream);
+        chain.over = stream.ended;
+        open.put(stream.id, chain);
       }
     }
   }
@@ -60,28 +64,58 @@ final class ResponseRules extends FrameRules {
     final ClientStream stream = (ClientStream) streams().get(streamId & 0xFFFF);
     if ((flags & CLOSE) != 0) {
       open.remove(streamId);
+      if (chain.flow != null) {
+        chain.bytes.reset(); // of half a message
+      }
       chain.flags = CLOSE;
       chain.code = code;
-      tell(stream, chain);
+      tell(chain);
       return null;
     }
-    final Reject reject = chain.accept(flags, code, payload, stream.maxInboundLength);
-    if (reject != null) {
+    if (flags == WINDOW_UPDATE) {
+      final Reject reject = chain.update(payload);
+      if (reject == null) {
+        chain.flow.load();
+      }
       return reject;
     }
-    if (!chain.partial) {
-      if ((chain.flags & SUFFIX) == 0) {
-        return Reject.NO_SUFFIX;
-      }
-      open.remove(streamId);
-      tell(stream, chain);
+    Reject reject = null;
+    if (chain.flow != null && !chain.partial && (flags & CONTINUATION) == 0) {
+      reject = chain.flow.begin(flags);
     }
-    return null;
+    if (reject == null) {
+      reject = chain.accept(flags, code, payload, stream.maxInboundLength);
+    }
+    if (reject == null && !chain.partial) {
+      take(chain);
+    }
+    return reject;
+  }
+
+  private void take(Chain chain) {
+    final boolean last = (chain.flags & SUFFIX) != 0;
+    if (last) {
+      open.remove(chain.id);
+    }
+    if (chain.flow != null) {
+      chain.flow.take(chain.flags, chain.total);
+      tell(chain);
+    } else if (last) {
+      tell(chain);
+    } else if (!chain.over) { // one more is to come, where one is all
+      chain.over = true;
+      add(tooMany(chain.id));
+    }
+  }
+
+  /** What stands for the end of a call of one response that gets another one. */
+  static TakenUnit tooMany(int id) {
+    return new TakenUnit(id, false, -1, 0, 0, false, ByteBuffer.allocate(0));
   }
 
   /** Nobody hears of the end of a stream that is over already. */
-  private void tell(ClientStream stream, Chain chain) {
-    if (!stream.ended) {
+  private void tell(Chain chain) {
+    if (!chain.over) {
       add(chain.unit());
     }
   }

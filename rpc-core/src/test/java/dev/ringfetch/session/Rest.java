@@ -3,6 +3,7 @@ package dev.ringfetch.session;
 import dev.ringfetch.session.ClientStream.Outcome;
 import java.util.HashSet;
 import java.util.Set;
+import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
@@ -27,6 +28,7 @@ final class Rest {
     for (final SimClient client : simulation.clients) {
       checkRings(client);
       checkWhole(client);
+      checkStopped(client);
       checkRings(client);
       checkStreams(client);
     }
@@ -34,7 +36,8 @@ final class Rest {
 
   private boolean isNothingPending() {
     return simulation.clients.stream().allMatch(client -> client.calls.isEmpty())
-        && simulation.server.requests.isEmpty();
+        && simulation.server.requests.isEmpty()
+        && simulation.server.flows.isEmpty();
   }
 
   private boolean isPaired() {
@@ -42,7 +45,7 @@ final class Rest {
         .allMatch(client -> simulation.server.sessionOf(client) != null);
   }
 
-  private void await(String what, BooleanSupplier condition) {
+  void await(String what, BooleanSupplier condition) {
     final long untilNs = simulation.timeline.nowNs() + BOUND_NS;
     int steps = 0;
     while (!condition.getAsBoolean()) {
@@ -75,6 +78,8 @@ final class Rest {
         own.deadlines.earliestNs() == Stream.NO_DEADLINE
             && other.deadlines.earliestNs() == Stream.NO_DEADLINE,
         "a deadline of nobody's");
+    simulation.check(other.heldLength() == 0, "held at rest: " + other.heldLength());
+    simulation.check(other.abandoned() == 0, "abandoned at rest: " + other.abandoned());
     simulation.throwFailure();
   }
 
@@ -88,9 +93,61 @@ final class Rest {
       simulation.throwFailure();
       call.send(i == 2);
       await("a call at rest", this::isNothingPending);
-      simulation.check(call.outcome == Outcome.ANSWERED, "at rest: " + call.outcome);
+      checkAnswered(call);
+      if (call.isSplit()) {
+        settle(); // its stream is free when the server has learned
+      }
     }
     settle();
+  }
+
+  /**
+   * Readers that stop hold back their own writers, and nobody else. In the end they go on, or the
+   * stream is cancelled, which nothing that waits keeps from its way.
+   */
+  private void checkStopped(SimClient client) {
+    final SplittableRandom random = simulation.timeline.random();
+    if (simulation.sizes.isTight()
+        || random.nextInt(2 + 2048 / simulation.sizes.ringLength()) != 0) {
+      return; // the server would not hold a window; or it is much work for small rings
+    }
+    final SimShape shape = SimShape.drawFlood(random);
+    final SimStreamCall flood = client.prepareStream(shape, Stream.NO_DEADLINE, true);
+    flood.send(false);
+    await("writers are held back", flood::isHeldBack);
+    if (simulation.sizes.maxStreams() > 1) {
+      final SimCall stream = client.prepareStream(SimShape.SOME, Stream.NO_DEADLINE, false);
+      stream.send(false);
+      await("a stream beside one that stands", () -> stream.outcome != null);
+      checkAnswered(stream);
+      checkAnswered(callNow(client));
+    }
+    simulation.check(flood.isHeldBack(), "a writer goes on, and no reader has");
+    if (random.nextBoolean()) {
+      flood.resume();
+      await("a stream goes on", () -> flood.outcome != null);
+      checkAnswered(flood);
+    } else {
+      flood.cancel();
+    }
+    await("a stream ends at both sides", this::isNothingPending);
+    settle();
+  }
+
+  private void checkAnswered(SimCall call) {
+    final Outcome expected = call.isSplit() ? Outcome.TOO_MANY_RESPONSES : Outcome.ANSWERED;
+    simulation.check(call.outcome == expected, "at rest: " + call.outcome);
+    if (call instanceof SimStreamCall stream) {
+      simulation.check(stream.end.hasAll(), "closed at rest");
+    }
+  }
+
+  private SimCall callNow(SimClient client) {
+    final byte[] request = simulation.ledger.newRequest(client.control.channel, maxLength());
+    final SimCall call = client.prepare(request, Stream.NO_DEADLINE);
+    call.send(false);
+    await("a call beside one that stands", () -> call.outcome != null);
+    return call;
   }
 
   private int maxLength() {

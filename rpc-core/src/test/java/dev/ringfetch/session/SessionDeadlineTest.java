@@ -271,6 +271,9 @@ class SessionDeadlineTest {
     void tell(Stream stream) {}
 
     @Override
+    void tellFlow(Stream stream) {}
+
+    @Override
     void tellEnd(String reason) {}
 
     @Override

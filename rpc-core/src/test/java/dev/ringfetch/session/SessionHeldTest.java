@@ -3,8 +3,13 @@ package dev.ringfetch.session;
 import static dev.ringfetch.ring.FrameDescriptor.CLOSE;
 import static dev.ringfetch.ring.FrameDescriptor.CONTINUATION;
 import static dev.ringfetch.ring.FrameDescriptor.DESCRIPTION;
+import static dev.ringfetch.ring.FrameDescriptor.MESSAGE;
+import static dev.ringfetch.ring.FrameDescriptor.METADATA;
 import static dev.ringfetch.ring.FrameDescriptor.PARTIAL;
+import static dev.ringfetch.ring.FrameDescriptor.PREFIX;
+import static dev.ringfetch.ring.FrameDescriptor.SLOT_LENGTH;
 import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
+import static dev.ringfetch.ring.FrameDescriptor.WINDOW_UPDATE;
 import static dev.ringfetch.session.SessionSteps.UNIT;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -332,5 +337,156 @@ class SessionHeldTest {
       request(id, LONG);
       taken();
     }
+  }
+
+  private Unit take(ServerStream stream) {
+    Unit unit = stream.flow().peek();
+    stream.flow().remove();
+    server.consumed(stream, unit);
+    return unit;
+  }
+
+  /** Half a message whose whole length is announced. */
+  private void writeHalf(int id, int flags) throws IOException {
+    byte[] first = Arrays.copyOf(new byte[] {(byte) LONG, (byte) (LONG >> 8), 0, 0}, 100);
+    write(id, flags | PARTIAL, first);
+  }
+
+  private void assertClosed(int id, List<Frame> frames) {
+    assertEquals(List.of(new Frame(id, CLOSE, RESOURCE_EXHAUSTED, "")), frames);
+    assertFalse(server.hasEnded());
+  }
+
+  @Test
+  void messagesOfFlowsAreHeldUntilTheyAreConsumed() throws IOException {
+    write(1, PREFIX, new byte[0]);
+    ServerStream stream = taken();
+    write(1, MESSAGE, new byte[LONG - 2 * SLOT_LENGTH]);
+    write(2, PREFIX, new byte[0]);
+    ServerStream other = taken();
+    write(2, MESSAGE, new byte[LONG]); // both together take the limit to the byte
+    write(3, PREFIX, new byte[0]);
+    ServerStream third = taken();
+    write(3, MESSAGE, new byte[0]);
+    assertClosed(3, frames());
+    assertEquals(List.of(third), cancels);
+    take(other);
+    assertEquals(LONG, take(other).total());
+    write(4, PREFIX, new byte[0]);
+    taken();
+    write(4, MESSAGE, new byte[LONG]);
+    assertEquals(WINDOW_UPDATE, frames().get(0).flags());
+    write(4, MESSAGE, new byte[0]);
+    assertClosed(4, frames());
+    server.respond(stream, 0, 0, true); // nothing for a flow
+    assertEquals(List.of(), frames());
+  }
+
+  @Test
+  void messagesOfFlowsAreHeldFromTheirFirstFrameOn() throws IOException {
+    for (int id = 1; id <= 2; id++) {
+      write(id, PREFIX, new byte[0]);
+      taken();
+    }
+    writeHalf(1, MESSAGE);
+    writeHalf(2, MESSAGE);
+    assertClosed(2, frames());
+    write(2, CONTINUATION, new byte[LONG - 96]); // crosses the refusal
+    cancel(1);
+    assertEquals(List.of(new Frame(1, CLOSE, 1, "")), frames());
+    assertEquals(2, cancels.size());
+    cancels.forEach(server::release);
+    writeHalf(3, PREFIX | MESSAGE);
+    write(3, CONTINUATION, new byte[LONG - 96]);
+    assertEquals(LONG, take(taken()).total());
+    assertEquals(WINDOW_UPDATE, frames().get(0).flags());
+    writeHalf(4, PREFIX | MESSAGE);
+    cancel(4); // nobody knows of it
+    writeHalf(5, PREFIX | MESSAGE);
+    write(5, CONTINUATION, new byte[LONG - 96]);
+    taken();
+    writeHalf(6, PREFIX | MESSAGE);
+    assertEquals(RESOURCE_EXHAUSTED, frames().get(1).code());
+  }
+
+  @Test
+  void messagesOfCancelledFlowsAreHeldUntilTheCallLetsGo() throws IOException {
+    for (int generation = 0; generation < 10; generation++) {
+      write(generation << 16 | 1, PREFIX | MESSAGE, new byte[LONG]);
+      ServerStream stream = taken();
+      cancel(generation << 16 | 1);
+      assertEquals(1, frames().get(0).code());
+      take(stream); // late: that is not counted twice
+      write(generation << 16 | 2, PREFIX | MESSAGE, new byte[LONG]);
+      assertClosed(generation << 16 | 2, frames());
+      server.release(stream);
+      server.release(stream);
+    }
+  }
+
+  @Test
+  void messagesOfAnsweredFlowsAreNotHeld() throws IOException {
+    for (int generation = 0; generation < 10; generation++) {
+      int id = generation << 16 | 1;
+      write(id, PREFIX | MESSAGE, new byte[LONG / 2]);
+      ServerStream stream = taken();
+      write(id, MESSAGE, new byte[LONG / 4]);
+      take(stream);
+      writeHalf(id, MESSAGE);
+      server.write(stream, new Unit(SUFFIX, 0, new UnitBuffer()));
+      assertEquals(SUFFIX, frames().get(0).flags());
+      take(stream);
+    }
+  }
+
+  /** Of what is no message a flow counts nothing; but somebody has to keep it, if it is long. */
+  @Test
+  void unitsWithoutAMessageAreHeld() throws IOException {
+    write(1, PREFIX | METADATA, new byte[LONG]);
+    ServerStream stream = taken();
+    write(1, SUFFIX, new byte[LONG - 10]);
+    take(stream);
+    take(stream);
+    write(2, PREFIX | METADATA, new byte[LONG]);
+    assertClosed(2, frames());
+    write(3, PREFIX | METADATA, new byte[10]);
+    taken();
+    server.write(stream, new Unit(SUFFIX, 0, new UnitBuffer()));
+    assertEquals(SUFFIX, frames().get(0).flags());
+    write(0x10001, PREFIX | METADATA, new byte[LONG]);
+    taken();
+  }
+
+  @Test
+  void cancelledFlowsThatStillRunAreBounded() throws IOException {
+    List<ServerStream> running = new ArrayList<>();
+    for (int i = 0; i < ABANDONED_LIMIT; i++) {
+      write(i << 16 | 1, PREFIX, new byte[0]);
+      running.add(taken());
+      cancel(i << 16 | 1);
+    }
+    frames();
+    write(2, PREFIX, new byte[0]);
+    assertRefused("cancelled calls still run: " + ABANDONED_LIMIT);
+    write(2, MESSAGE, new byte[10]); // crosses the refusal
+    server.write(running.get(0), new Unit(SUFFIX, 0, new UnitBuffer())); // that is not to let go
+    write(0x10002, PREFIX, new byte[0]);
+    assertRefused("cancelled calls still run: " + ABANDONED_LIMIT);
+    server.release(running.get(0));
+    write(0x20002, PREFIX, new byte[0]);
+    taken();
+  }
+
+  /** Its handler has done with it, so that it is nobody's when the client cancels. */
+  @Test
+  void flowWhoseEndHasLeftIsNotAbandoned() throws IOException {
+    for (int i = 0; i <= ABANDONED_LIMIT; i++) {
+      write(i << 16 | 1, PREFIX, new byte[0]);
+      ServerStream stream = taken();
+      server.write(stream, new Unit(SUFFIX, 0, new UnitBuffer()));
+      cancel(i << 16 | 1); // crosses it
+      assertEquals(List.of(SUFFIX), frames().stream().map(Frame::flags).toList());
+    }
+    assertEquals(List.of(), cancels);
   }
 }

@@ -318,7 +318,8 @@ final class SessionSteps {
     ServerCall(ServerStream stream) {
       this.stream = stream;
       this.id = stream.id;
-      final boolean timed = (stream.inboundFlags() & FrameDescriptor.DEADLINE) != 0;
+      final boolean timed =
+          stream.flow == null && (stream.inboundFlags() & FrameDescriptor.DEADLINE) != 0;
       this.request = copy(stream.inbound(), timed ? Long.BYTES : 0);
       stream.listener(
           () -> {

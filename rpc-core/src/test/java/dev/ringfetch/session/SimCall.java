@@ -4,18 +4,20 @@ import dev.ringfetch.ring.FrameDescriptor;
 import dev.ringfetch.session.ClientStream.Outcome;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
-import java.util.SplittableRandom;
 
 /** A call of a simulation: what was asked, and how it ended. */
-final class SimCall implements ClientStream.Listener {
+abstract class SimCall {
   static final int UNIT = FrameDescriptor.PREFIX | FrameDescriptor.MESSAGE | FrameDescriptor.SUFFIX;
+  static final int CLOSED_BY_SERVER = FrameDescriptor.CLOSE;
+  static final int REFUSED = FrameDescriptor.SUFFIX | FrameDescriptor.DESCRIPTION;
+  static final int MAX_INBOUND_LENGTH = 1024 * 1024;
 
-  private static final int CLOSED_BY_SERVER = FrameDescriptor.CLOSE;
-  private static final int REFUSED = FrameDescriptor.SUFFIX | FrameDescriptor.DESCRIPTION;
-  private static final int MAX_INBOUND_LENGTH = 1024 * 1024;
+  private static final int DEADLINE_EXCEEDED_CODE = 4;
+  private static final int RESOURCE_EXHAUSTED_CODE = 8;
+  private static final int UNAVAILABLE_CODE = 14;
 
   final SimClient client;
+  final Simulation simulation;
   final ClientSession session;
   final ClientStream stream;
   final byte[] request;
@@ -24,7 +26,7 @@ final class SimCall implements ClientStream.Listener {
   final long deadlineNs;
   int executions;
   Outcome outcome; // null while it is open, and when it was cancelled
-  private boolean cancelled;
+  boolean cancelled;
   private boolean told;
 
   SimCall(
@@ -34,19 +36,16 @@ final class SimCall implements ClientStream.Listener {
       byte[] request,
       long timeoutNs) {
     this.client = client;
+    this.simulation = client.simulation;
     this.session = session;
     this.stream = stream;
     this.request = request;
     this.id = idOf(request);
     this.channel = channelOf(request);
-    final boolean timed = timeoutNs != Stream.NO_DEADLINE;
-    deadlineNs = timed ? client.simulation.timeline.nowNs() + timeoutNs : Stream.NO_DEADLINE;
-    if (timed) {
-      stream.outbound().addLong(timeoutNs);
-    }
-    stream.outbound().addBytes(request, 0, request.length);
-    final int flags = timed ? UNIT | FrameDescriptor.DEADLINE : UNIT;
-    stream.prepare(this, flags, 0, deadlineNs, MAX_INBOUND_LENGTH);
+    deadlineNs =
+        timeoutNs != Stream.NO_DEADLINE
+            ? simulation.timeline.nowNs() + timeoutNs
+            : Stream.NO_DEADLINE;
   }
 
   /** The call's number, which a request begins with. */
@@ -59,97 +58,92 @@ final class SimCall implements ClientStream.Listener {
     return ByteBuffer.wrap(request).getLong(Long.BYTES);
   }
 
-  /** What the server answers: drawn from the whole request, mostly short. */
-  static byte[] answerTo(byte[] request, int ringLength) {
-    final SplittableRandom random = new SplittableRandom(Arrays.hashCode(request));
-    final int length = random.nextInt(8) == 0 ? random.nextInt(4 * ringLength) : random.nextInt(60);
-    final byte[] answer = new byte[length];
-    random.nextBytes(answer);
-    return answer;
+  /** Flags of the first unit, which it fills. */
+  final int fill(UnitBuffer unit, int flags, long timeoutNs) {
+    final boolean timed = timeoutNs != Stream.NO_DEADLINE;
+    if (timed) {
+      unit.addLong(timeoutNs);
+    }
+    unit.addBytes(request, 0, request.length);
+    return timed ? flags | FrameDescriptor.DEADLINE : flags;
   }
 
-  void send(boolean blocking) {
+  /** Sends the request. */
+  final void send(boolean blocking) {
     client.calls.add(this);
-    client.simulation.ledger.opened(this);
-    if (blocking) {
-      session.sendAndPoll(stream);
-    } else {
-      session.send(stream);
-    }
+    simulation.ledger.opened(this);
+    start(blocking);
   }
+
+  abstract void start(boolean blocking);
 
   /** Cancels, unless it has ended. */
-  void cancel() {
+  final void cancel() {
     if (!told && !cancelled) {
       cancelled = true;
       client.over(this, null);
+      onCancel();
       session.cancel(stream);
     }
   }
 
-  @Override
-  public void onClosed(ClientSession from, ClientStream closed, Outcome how) {
-    if (client.isDead()) {
-      return;
-    }
-    final Simulation simulation = client.simulation;
-    simulation.check(from == session && closed == stream, "told of another call");
+  /** The application cancels, and is about to say so. */
+  void onCancel() {}
+
+  /** It was told how it ended, if no cancel came first. */
+  final void told(Outcome how) {
     simulation.check(!told, "told twice");
     told = true;
-    if (cancelled) {
-      session.release(stream, true);
-      return;
-    }
-    simulation.check(how != null, "told of nothing");
-    outcome = how;
-    check(how);
-    client.over(this, how);
-    if (how == Outcome.ANSWERED) {
-      session.recycle(stream);
-    } else {
-      session.release(stream, false);
+    if (!cancelled) {
+      simulation.check(how != null, "told of nothing");
+      outcome = how;
+      check(how);
+      client.over(this, how);
     }
   }
 
   private void check(Outcome how) {
-    final Simulation simulation = client.simulation;
     switch (how) {
       case ANSWERED -> checkAnswer();
       case DEADLINE_EXCEEDED ->
           simulation.check(deadlineNs <= simulation.timeline.nowNs(), "a deadline came early");
       case NOT_SENT -> simulation.check(executions == 0, "not sent, and executed");
       case SESSION_ENDED -> {}
+      case TOO_MANY_RESPONSES -> simulation.check(isSplit(), "there is one response");
     }
   }
 
-  private void checkAnswer() {
-    final Simulation simulation = client.simulation;
-    final int flags = stream.inboundFlags();
-    final int code = stream.inboundCode();
-    if (flags == CLOSED_BY_SERVER) {
-      final boolean late = code == 4 && deadlineNs <= simulation.timeline.nowNs();
-      simulation.check(
-          late || (code == 14 && simulation.ledger.isAborted(channel)), "closed by the server");
-      return;
-    }
-    if (flags == REFUSED) {
-      simulation.check(code == 8 && executions == 0, "refused with code " + code);
-      checkRefusal();
-      return;
-    }
-    simulation.check(flags == UNIT && code == 0, "flags=" + flags + " code=" + code);
-    simulation.check(executions == 1, "answered after executions=" + executions);
-    final UnitBuffer unit = stream.inbound();
-    final byte[] answer =
-        Arrays.copyOfRange(unit.array(), unit.offset(), unit.offset() + unit.length());
-    simulation.check(
-        Arrays.equals(answerTo(request, simulation.sizes.ringLength()), answer), "another answer");
+  /** What came with an end that the server has told. */
+  abstract void checkAnswer();
+
+  /** True when the server answers in more units than a call that is no stream can take. */
+  boolean isSplit() {
+    return false;
+  }
+
+  /** The server has closed the call: for a reason that there is. */
+  final void checkClosed(int code) {
+    final SimSizes sizes = simulation.sizes;
+    final boolean deserved =
+        switch (code) {
+          case DEADLINE_EXCEEDED_CODE -> deadlineNs <= simulation.timeline.nowNs();
+          case UNAVAILABLE_CODE -> simulation.ledger.isAborted(channel);
+          case RESOURCE_EXHAUSTED_CODE -> mayHoldTooMuch(sizes);
+          default -> false;
+        };
+    simulation.check(deserved, "closed by the server: code=" + code);
+  }
+
+  /** True when the server may close it for what it holds. */
+  boolean mayHoldTooMuch(SimSizes sizes) {
+    return false;
   }
 
   /** Every refusal has its reason, and that is true. */
-  private void checkRefusal() {
-    final SimSizes sizes = client.simulation.sizes;
-    final UnitBuffer unit = stream.inbound();
+  final void checkRefusal(int code, UnitBuffer unit) {
+    simulation.check(
+        code == RESOURCE_EXHAUSTED_CODE && executions == 0, "refused with code " + code);
+    final SimSizes sizes = simulation.sizes;
     final String reason =
         new String(unit.array(), unit.offset(), unit.length(), StandardCharsets.UTF_8);
     final boolean deserved;
@@ -160,6 +154,6 @@ final class SimCall implements ClientStream.Listener {
     } else { // cancelled calls still run
       deserved = sizes.cancels() || sizes.deadlines();
     }
-    client.simulation.check(deserved, "refused: " + reason);
+    simulation.check(deserved, "refused: " + reason);
   }
 }

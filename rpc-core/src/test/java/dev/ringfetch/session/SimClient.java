@@ -25,6 +25,7 @@ final class SimClient extends SimProcess {
     simulation.add(new PollerThread("client " + index + " poller"));
     for (int i = 0; i < THREADS; i++) {
       simulation.add(new Caller("client " + index + " caller"));
+      simulation.add(new StreamThread("client " + index + " streams"));
     }
     openLater();
   }
@@ -118,10 +119,56 @@ final class SimClient extends SimProcess {
     return session != null && !session.isDraining() && !session.hasEnded();
   }
 
+  private boolean isCalling() {
+    return isOpen() && simulation.timeline.nowNs() >= restUntilNs;
+  }
+
+  private long drawTimeoutNs() {
+    final SplittableRandom random = simulation.timeline.random();
+    final boolean timed = simulation.sizes.deadlines() && random.nextInt(4) == 0;
+    return timed ? random.nextInt(200_000) : Stream.NO_DEADLINE;
+  }
+
+  /**
+   * A stream that sends much: the one that is there, otherwise another one; null if none can be.
+   */
+  SimStreamCall flood(SimShape shape) {
+    for (final SimCall call : calls) {
+      if (call instanceof SimStreamCall stream && stream.isFlood()) {
+        return stream;
+      }
+    }
+    final SimStreamCall begun =
+        isCalling() ? prepareStream(shape, Stream.NO_DEADLINE, false) : null;
+    if (begun != null) {
+      begun.send(false);
+    }
+    return begun;
+  }
+
   /** Opens a call, if there is a stream for it. */
   SimCall prepare(byte[] request, long timeoutNs) {
     final ClientStream stream = session.open();
-    return stream == null ? null : new SimCall(this, session, stream, request, timeoutNs);
+    return stream == null ? null : new SimUnaryCall(this, session, stream, request, timeoutNs);
+  }
+
+  /**
+   * Opens a stream, if there is one.
+   *
+   * @param stopped true: neither side reads before it is told to.
+   */
+  SimStreamCall prepareStream(SimShape shape, long timeoutNs, boolean stopped) {
+    final ClientStream stream = session.open();
+    return stream == null
+        ? null
+        : new SimStreamCall(
+            this,
+            session,
+            stream,
+            simulation.ledger.newRequest(control.channel),
+            timeoutNs,
+            shape,
+            stopped);
   }
 
   /** A thread of the application. */
@@ -145,8 +192,9 @@ final class SimClient extends SimProcess {
         return;
       }
       switch (random.nextInt(10)) {
-        case 0, 1, 2, 3 -> call(false);
+        case 0, 1, 2 -> call(false);
         case 4 -> call(true);
+        case 7, 8 -> stream(SimShape.draw(random, simulation.sizes));
         case 5 -> {
           if (simulation.sizes.cancels()) {
             cancelOne();
@@ -158,15 +206,19 @@ final class SimClient extends SimProcess {
     }
 
     private void call(boolean blocking) {
-      final SplittableRandom random = simulation.timeline.random();
-      if (!isOpen() || simulation.timeline.nowNs() < restUntilNs) {
-        return;
+      if (isCalling()) {
+        final byte[] request = simulation.ledger.newRequest(control.channel);
+        start(prepare(request, drawTimeoutNs()), blocking);
       }
-      final boolean timed = simulation.sizes.deadlines() && random.nextInt(4) == 0;
-      final SimCall call =
-          prepare(
-              simulation.ledger.newRequest(control.channel),
-              timed ? random.nextInt(200_000) : Stream.NO_DEADLINE);
+    }
+
+    private void stream(SimShape shape) {
+      if (isCalling()) {
+        start(prepareStream(shape, drawTimeoutNs(), false), false);
+      }
+    }
+
+    private void start(SimCall call, boolean blocking) {
       if (call != null) {
         call.send(blocking);
       }

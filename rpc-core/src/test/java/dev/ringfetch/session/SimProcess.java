@@ -5,6 +5,8 @@ import dev.ringfetch.fabric.sim.SimDoorbell;
 import dev.ringfetch.fabric.sim.SimFabric;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.List;
 
 /** A process of a simulation: its end of the fabric, and the poller that serves its sessions. */
 abstract class SimProcess {
@@ -13,6 +15,10 @@ abstract class SimProcess {
   final SimDoorbell doorbell;
   final Poller poller;
   final PolledFabric polled;
+
+  /** Ends of streams that the application has not done with. */
+  final List<SimFlow> flows = new ArrayList<>();
+
   private long stalledUntilNs;
 
   SimProcess(Simulation simulation) {
@@ -87,6 +93,46 @@ abstract class SimProcess {
                 ? Long.MAX_VALUE
                 : simulation.timeline.nowNs() + timeoutNs;
       }
+    }
+  }
+
+  /** A thread of the application that reads and writes streams. */
+  final class StreamThread extends SimActor {
+    private final List<SimFlow> ready = new ArrayList<>();
+
+    StreamThread(String name) {
+      super(name, SimProcess.this);
+    }
+
+    @Override
+    boolean isReady(long nowNs) {
+      for (int i = 0; i < flows.size(); i++) {
+        if (flows.get(i).canGoOn(nowNs)) {
+          return true;
+        }
+      }
+      return false;
+    }
+
+    @Override
+    long wakeNs() {
+      long wakeNs = Long.MAX_VALUE;
+      for (int i = 0; i < flows.size(); i++) {
+        wakeNs = Math.min(wakeNs, flows.get(i).wakeNs());
+      }
+      return wakeNs;
+    }
+
+    @Override
+    void step() {
+      ready.clear();
+      final long nowNs = simulation.timeline.nowNs();
+      for (final SimFlow flow : flows) {
+        if (flow.canGoOn(nowNs)) {
+          ready.add(flow);
+        }
+      }
+      ready.get(simulation.timeline.random().nextInt(ready.size())).step();
     }
   }
 }

@@ -23,6 +23,7 @@ final class SimServer extends SimProcess {
     simulation.add(new PollerThread("server poller"));
     for (int i = 0; i < HANDLERS; i++) {
       simulation.add(new Handler());
+      simulation.add(new StreamThread("server streams"));
     }
   }
 
@@ -55,22 +56,42 @@ final class SimServer extends SimProcess {
   }
 
   /** A request that a handler has. */
-  final class Request {
+  final class Request implements ServerStream.Listener {
     final ServerSession session;
     final ServerStream stream;
     final SimCall call; // null when the client was killed
     boolean cancelled;
+    private SimServerFlow flow; // once it is answered in several units
 
     Request(ServerSession session, ServerStream stream, SimCall call) {
       this.session = session;
       this.stream = stream;
       this.call = call;
-      stream.listener(this::onCancelled);
+      stream.listener(this);
     }
 
-    private void onCancelled() {
+    @Override
+    public void onCancelled() {
       simulation.check(!cancelled, "a cancel was told twice");
       cancelled = true;
+      if (flow != null) {
+        flow.onCancelled();
+      }
+    }
+
+    @Override
+    public void onFlow() {
+      if (flow != null) {
+        flow.onFlow();
+      }
+    }
+
+    private void begin(SimServerFlow begun) {
+      flow = begun;
+      if (cancelled) {
+        flow.onCancelled();
+      }
+      flows.add(flow);
     }
   }
 
@@ -100,11 +121,25 @@ final class SimServer extends SimProcess {
   }
 
   private void onRequest(SimControl control, ServerSession session, ServerStream stream) {
-    if (!isDead()) {
-      final SimCall call = simulation.ledger.executed(control.channel, stream);
-      requests.add(new Request(session, stream, call));
-      simulation.ledger.checkHeld(session, requests);
+    if (isDead()) {
+      return;
     }
+    final Unit first = stream.flow() == null ? null : stream.flow().peek();
+    final SimCall call =
+        first == null
+            ? simulation.ledger.executed(control.channel, stream)
+            : simulation.ledger.executed(control.channel, first, stream.deadlineNs());
+    final Request request = new Request(session, stream, call);
+    if (call instanceof SimStreamCall streaming) {
+      final Flow flow = stream.openFlow();
+      final Unit taken = flow.peek();
+      flow.remove();
+      request.begin(SimServerFlow.of(this, session, stream, streaming, taken));
+    } else {
+      simulation.check(first == null || call == null, "a call with one request has a flow");
+      requests.add(request);
+    }
+    simulation.ledger.checkHeld(session, requests);
   }
 
   private final class Listener implements ServerHandshake.Listener {
@@ -192,8 +227,14 @@ final class SimServer extends SimProcess {
         request.session.release(stream);
         return;
       }
-      final byte[] answer = SimCall.answerTo(request.call.request, simulation.sizes.ringLength());
-      if (simulation.timeline.oneIn(10)) {
+      final byte[] answer =
+          SimUnaryCall.answerTo(request.call.request, simulation.sizes.ringLength());
+      if (request.call.isSplit() || simulation.timeline.oneIn(20)) {
+        stream.openFlow().remove();
+        final SimScript script =
+            request.call.isSplit() ? SimScript.split(answer) : SimScript.whole(answer);
+        request.begin(new SimServerFlow(SimServer.this, request.session, stream, script));
+      } else if (simulation.timeline.oneIn(10)) {
         final ServerStream substitute = ServerStream.substitute();
         substitute.outbound().addBytes(answer, 0, answer.length);
         request.session.respondInstead(stream, substitute, SimCall.UNIT, 0);

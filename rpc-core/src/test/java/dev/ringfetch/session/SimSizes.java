@@ -38,6 +38,15 @@ record SimSizes(
         random.nextBoolean());
   }
 
+  /** Length of a message: mostly short, seldom longer than the ring. */
+  int drawLength(SplittableRandom random) {
+    return switch (random.nextInt(12)) {
+      case 0 -> random.nextInt(4 * ringLength);
+      case 1, 2, 3 -> random.nextInt(maxFrameLength);
+      default -> random.nextInt(60);
+    };
+  }
+
   /** True when two long requests may be more than the server holds for a client. */
   boolean isTight() {
     return maxHeldLength < ROOMY;

@@ -1,6 +1,7 @@
 package dev.ringfetch.session;
 
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Set;
 
 /** Where the protocol can be between a client and its server; often in several at once. */
@@ -62,6 +63,32 @@ enum SimState {
         client.session.drain();
       }
     }
+  },
+  /** A stream is open, with units yet to come from both sides. */
+  STREAMING,
+  /** The client has ended its half of a stream, and the server not. */
+  HALF_CLOSED,
+  /** A unit of a stream, not the first, is half in a ring. */
+  CHAIN,
+  /** A client's stream has used up its window. */
+  CLIENT_HELD {
+    @Override
+    void provoke(Simulation simulation, SimClient client) {
+      final SimStreamCall flood = client.flood(SimShape.FLOOD_UP);
+      if (flood != null && flood.server() != null) {
+        flood.server().pause();
+      }
+    }
+  },
+  /** A stream of the server has used up its window. */
+  SERVER_HELD {
+    @Override
+    void provoke(Simulation simulation, SimClient client) {
+      final SimStreamCall flood = client.flood(SimShape.FLOOD_DOWN);
+      if (flood != null) {
+        flood.end.pause();
+      }
+    }
   };
 
   /** Brings the state about sooner, where it is rare. */
@@ -76,6 +103,7 @@ enum SimState {
       return states;
     }
     addStreams(session, states);
+    addFlows(client.calls, states);
     add(states, IDLE, !session.mustArmToLeave());
     add(states, CLIENT_BLOCKED, session.outbox.isBlocked());
     add(states, CLIENT_ARMED, session.inbox.isArmed());
@@ -99,6 +127,20 @@ enum SimState {
           case CLOSING -> states.add(CLOSING);
           default -> {}
         }
+      }
+    }
+  }
+
+  private static void addFlows(List<SimCall> calls, Set<SimState> states) {
+    for (int i = 0; i < calls.size(); i++) {
+      if (calls.get(i) instanceof SimStreamCall call && call.executions > 0) {
+        final SimFlow up = call.end;
+        final SimFlow down = call.server();
+        add(states, STREAMING, !up.hasOffered() && down != null && !down.hasOffered());
+        add(states, HALF_CLOSED, down != null && down.hasEnded() && !down.hasOffered());
+        add(states, CHAIN, up.isPartial() || (down != null && down.isPartial()));
+        add(states, CLIENT_HELD, up.isHeldBack());
+        add(states, SERVER_HELD, down != null && down.isHeldBack());
       }
     }
   }

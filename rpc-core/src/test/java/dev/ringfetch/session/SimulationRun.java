@@ -14,6 +14,7 @@ final class SimulationRun {
   private long seeds;
   private long steps;
   private long calls;
+  private long streams;
   private long sessions;
   private long trace = 1;
 
@@ -34,6 +35,7 @@ final class SimulationRun {
     seeds++;
     steps += simulation.timeline.steps();
     calls += simulation.ledger.over();
+    streams += simulation.ledger.streams();
     sessions += simulation.sessions();
     trace = trace * 31 + simulation.timeline.trace();
     matrix.add(simulation.matrix);
@@ -46,7 +48,7 @@ final class SimulationRun {
   @Override
   public String toString() {
     return String.format(
-        "seed=%d steps=%d calls=%d faults=%d trace=%016x seeds=%d sessions=%d storeOrder=%s",
-        firstSeed, steps, calls, matrix.faults(), trace, seeds, sessions, storeOrder);
+        "seed=%d steps=%d calls=%d streams=%d faults=%d trace=%016x seeds=%d sessions=%d storeOrder=%s",
+        firstSeed, steps, calls, streams, matrix.faults(), trace, seeds, sessions, storeOrder);
   }
 }

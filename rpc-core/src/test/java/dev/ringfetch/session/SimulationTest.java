@@ -34,6 +34,20 @@ class SimulationTest {
     assertEquals(List.of(), run.matrix.zeros(), "no fault in this state");
   }
 
+  /** Rings of two frames, full both ways with streams that have no room in their windows either. */
+  @ParameterizedTest
+  @EnumSource(StoreOrder.class)
+  void cancelAndCloseGetThroughFullRings(StoreOrder order) {
+    final SimSizes sizes = new SimSizes(128, 64, 6, 1 << 20, 1 << 20, 1, 0, false, false);
+    final long seed = Long.getLong("ringfetch.seed", System.nanoTime());
+    final Simulation simulation = new Simulation(seed, sizes, new SimContext().storeOrder(order));
+    try {
+      new FullRings(simulation).check();
+    } catch (AssertionError e) {
+      throw new AssertionError(e.getMessage() + "; " + simulation, e);
+    }
+  }
+
   @Test
   void seedReplaysExactly() {
     long seed = System.nanoTime();

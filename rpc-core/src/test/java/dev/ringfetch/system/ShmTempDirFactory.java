@@ -8,7 +8,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.io.TempDirFactory;
 
 /** A directory of the test's own on memory, as applications use it. */
-final class ShmTempDirFactory implements TempDirFactory {
+public final class ShmTempDirFactory implements TempDirFactory {
   private static final Path SHM = Path.of("/dev/shm");
 
   @Override

@@ -1,0 +1,43 @@
+package dev.ringfetch.call;
+
+import io.grpc.Attributes;
+import io.grpc.CallOptions;
+import io.grpc.ClientStreamTracer;
+import io.grpc.Metadata;
+import java.util.List;
+
+/** Tracers of a client's call. */
+final class ClientTracers extends Tracers {
+  private final List<ClientStreamTracer> tracers;
+
+  private ClientTracers(List<ClientStreamTracer> tracers) {
+    super(tracers);
+    this.tracers = tracers;
+  }
+
+  /** Makes the tracers that the options ask for, which may add to the headers. */
+  static ClientTracers of(CallOptions options, Metadata headers) {
+    final ClientStreamTracer.StreamInfo info =
+        ClientStreamTracer.StreamInfo.newBuilder().setCallOptions(options).build();
+    return new ClientTracers(
+        options.getStreamTracerFactories().stream()
+            .map(factory -> factory.newClientStreamTracer(info, headers))
+            .toList());
+  }
+
+  void streamCreated(Attributes attributes, Metadata headers) {
+    tracers.forEach(tracer -> tracer.streamCreated(attributes, headers));
+  }
+
+  void outboundHeaders() {
+    tracers.forEach(ClientStreamTracer::outboundHeaders);
+  }
+
+  void inboundHeaders(Metadata headers) {
+    tracers.forEach(tracer -> tracer.inboundHeaders(headers));
+  }
+
+  void inboundTrailers(Metadata trailers) {
+    tracers.forEach(tracer -> tracer.inboundTrailers(trailers));
+  }
+}

@@ -1,0 +1,63 @@
+package dev.ringfetch.call;
+
+import static dev.ringfetch.ring.FrameDescriptor.DEADLINE;
+import static dev.ringfetch.ring.FrameDescriptor.METADATA;
+import static dev.ringfetch.ring.FrameDescriptor.NAMED;
+
+import dev.ringfetch.session.ClientSession;
+import dev.ringfetch.session.ClientStream;
+import dev.ringfetch.session.UnitBuffer;
+import io.grpc.Deadline;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.TimeUnit;
+
+/** Sections of a request, as its client writes them; {@link Request} reads them. */
+final class Requests {
+  private Requests() {}
+
+  /** Time that is left, in nanoseconds, or {@link ClientStream#NO_DEADLINE}. */
+  static long remainingNs(Deadline deadline) {
+    return deadline == null
+        ? ClientStream.NO_DEADLINE
+        : deadline.timeRemaining(TimeUnit.NANOSECONDS);
+  }
+
+  /** The same in terms of a session's clock. */
+  static long deadlineNs(ClientSession session, long remainingNs) {
+    return remainingNs == ClientStream.NO_DEADLINE
+        ? ClientStream.NO_DEADLINE
+        : session.nanoTime() + remainingNs;
+  }
+
+  /**
+   * Adds what stands before the message, and returns the flags of what that is.
+   *
+   * @param methodId in the server's table, or {@link ClientConnection#NO_METHOD_ID}: then the
+   *     method goes by its name.
+   */
+  static int addSections(
+      UnitBuffer unit,
+      long remainingNs,
+      int methodId,
+      MethodDescriptor<?, ?> method,
+      Metadata headers) {
+    int flags = 0;
+    if (remainingNs != ClientStream.NO_DEADLINE) {
+      unit.addLong(remainingNs);
+      flags |= DEADLINE;
+    }
+    if (methodId == ClientConnection.NO_METHOD_ID) {
+      final byte[] name = method.getFullMethodName().getBytes(StandardCharsets.UTF_8);
+      unit.addShort(name.length);
+      unit.addBytes(name, 0, name.length);
+      flags |= NAMED;
+    }
+    if (!Sections.isEmpty(headers)) {
+      Sections.addMetadata(unit, headers);
+      flags |= METADATA;
+    }
+    return flags;
+  }
+}

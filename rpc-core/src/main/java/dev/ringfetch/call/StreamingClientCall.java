@@ -1,0 +1,431 @@
+package dev.ringfetch.call;
+
+import static dev.ringfetch.ring.FrameDescriptor.CLOSE;
+import static dev.ringfetch.ring.FrameDescriptor.MESSAGE;
+import static dev.ringfetch.ring.FrameDescriptor.PREFIX;
+import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
+
+import dev.ringfetch.session.ClientSession;
+import dev.ringfetch.session.ClientStream;
+import dev.ringfetch.session.Flow;
+import dev.ringfetch.session.Poller;
+import dev.ringfetch.session.Unit;
+import dev.ringfetch.session.UnitBuffer;
+import io.grpc.Attributes;
+import io.grpc.CallOptions;
+import io.grpc.Context;
+import io.grpc.Contexts;
+import io.grpc.Deadline;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.Status;
+import java.io.IOException;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.Executor;
+
+/**
+ * A call of any kind over a ring, whose messages come and go one by one. It is under way from its
+ * start on: what the client says leaves at once, in units of its own, as the server's window
+ * allows.
+ *
+ * <p>{@link #failure} is the end that this side has decided on; without one, the call ends as the
+ * flow does, when all that came in is delivered.
+ *
+ * @param <ReqT> type of the requests.
+ * @param <RespT> type of the responses.
+ */
+public final class StreamingClientCall<ReqT, RespT> extends CallTask<ReqT, RespT>
+    implements ClientStream.FlowListener {
+  private static final VarHandle FAILURE;
+  private static final VarHandle REQUESTED;
+
+  static {
+    try {
+      final MethodHandles.Lookup lookup = MethodHandles.lookup();
+      FAILURE = lookup.findVarHandle(StreamingClientCall.class, "failure", Status.class);
+      REQUESTED = lookup.findVarHandle(StreamingClientCall.class, "requested", int.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  private final MethodDescriptor<ReqT, RespT> method;
+  private final CallOptions options;
+  private final ClientConnection connection;
+  private final ClientLimits limits;
+  private final ClientStream stream;
+
+  private Listener<RespT> listener;
+  private Flow flow; // null before the call is under way
+  private ClientTracers tracers;
+  private Deadline deadline;
+  private long startedNs;
+
+  // The caller's.
+  private UnitBuffer unsent; // the one message of a client that sends one, until it half-closes
+  private boolean halfClosed;
+
+  // The task's.
+  private boolean readyTold;
+  private Response response; // of the unit that came first of those that are left
+  private boolean closed;
+
+  @SuppressWarnings("unused") // through FAILURE
+  private volatile Status failure;
+
+  @SuppressWarnings("unused") // through REQUESTED
+  private volatile int requested;
+
+  /**
+   * Creates a call.
+   *
+   * @param executor that runs the listener.
+   * @param stream which the connection's session has opened for it.
+   */
+  public StreamingClientCall(
+      MethodDescriptor<ReqT, RespT> method,
+      CallOptions options,
+      Executor executor,
+      ClientConnection connection,
+      ClientLimits limits,
+      ClientStream stream) {
+    super(executor);
+    this.method = method;
+    this.options = options;
+    this.connection = connection;
+    this.limits = limits;
+    this.stream = stream;
+  }
+
+  @Override
+  public void start(Listener<RespT> responseListener, Metadata headers) {
+    if (listener != null) {
+      throw new IllegalStateException("Already started");
+    }
+    listener = responseListener;
+    final Status unstarted = begin(headers);
+    if (unstarted != null) {
+      connection.session().recycle(stream);
+      fail(unstarted);
+      return;
+    }
+    final Context context = context();
+    if (context != Context.ROOT) {
+      watchContext(cancelled -> cancelNow(Contexts.statusFromCancelled(cancelled)));
+      if (failure != null) { // the task may have seen no listener to let go of
+        stopWatching();
+      }
+    }
+    signal(); // ready to send
+  }
+
+  /** Puts the first unit in line. Why there is no call instead, or null. */
+  private Status begin(Metadata headers) {
+    final Context context = context();
+    tracers = ClientTracers.of(options, headers);
+    if (context.isCancelled()) {
+      return Contexts.statusFromCancelled(context);
+    }
+    deadline = Deadlines.effective(options, context);
+    startedNs = System.nanoTime();
+    if (deadline != null && deadline.isExpired()) {
+      return Deadlines.startedLate(deadline, options);
+    }
+    final ClientSession session = connection.session();
+    final UnitBuffer bytes = new UnitBuffer();
+    final long remainingNs = Requests.remainingNs(deadline);
+    final int methodId = connection.methodId(method.getFullMethodName());
+    final int flags;
+    try {
+      flags = PREFIX | Requests.addSections(bytes, remainingNs, methodId, method, headers);
+    } catch (RuntimeException e) { // of a marshaller of the headers
+      return Status.CANCELLED.withDescription("Failed to write headers").withCause(e);
+    }
+    stream.prepareFlow(
+        this,
+        Requests.deadlineNs(session, remainingNs),
+        limits.maxUnitLength(),
+        new Unit(flags, Math.max(0, methodId), bytes));
+    flow = stream.flow();
+    tracers.streamCreated(connection.attributes(), headers);
+    session.begin(stream);
+    tracers.outboundHeaders();
+    return null;
+  }
+
+  @Override
+  public void request(int numMessages) {
+    if (numMessages < 0) {
+      throw new IllegalArgumentException("numMessages=" + numMessages);
+    }
+    final int before = (int) REQUESTED.getAndAdd(this, numMessages);
+    if (before + numMessages < 0) {
+      REQUESTED.setVolatile(this, Integer.MAX_VALUE);
+    }
+    if (before == 0 && numMessages > 0) {
+      signal();
+    }
+  }
+
+  @Override
+  public void sendMessage(ReqT message) {
+    if (halfClosed) {
+      throw new IllegalStateException("call was half-closed");
+    }
+    if (failure != null) {
+      return;
+    }
+    final UnitBuffer bytes = new UnitBuffer();
+    final Integer maxLength = options.getMaxOutboundMessageSize();
+    try {
+      Messages.write(
+          method.streamRequest(message), bytes, maxLength == null ? Integer.MAX_VALUE : maxLength);
+    } catch (IOException | RuntimeException e) {
+      cancelNow(Status.CANCELLED.withDescription("Failed to stream message").withCause(e));
+      return;
+    } catch (Error e) {
+      cancelNow(
+          Status.CANCELLED.withDescription("Client sendMessage() failed with Error").withCause(e));
+      throw e;
+    }
+    tracers.outboundMessage(bytes.length());
+    if (unsent != null) {
+      write(MESSAGE, unsent);
+    }
+    if (method.getType().clientSendsOneMessage()) {
+      unsent = bytes;
+    } else {
+      write(MESSAGE, bytes);
+    }
+  }
+
+  @Override
+  public void halfClose() {
+    if (halfClosed) {
+      throw new IllegalStateException("call already half-closed");
+    }
+    halfClosed = true;
+    final UnitBuffer last = unsent;
+    unsent = null;
+    if (last == null) {
+      write(SUFFIX, new UnitBuffer());
+    } else {
+      write(MESSAGE | SUFFIX, last);
+    }
+  }
+
+  private void write(int flags, UnitBuffer bytes) {
+    if (failure == null) {
+      connection.session().write(stream, new Unit(flags, 0, bytes));
+    }
+  }
+
+  @Override
+  public void cancel(String message, Throwable cause) {
+    final Status status =
+        Status.CANCELLED.withDescription(
+            message != null ? message : "Call cancelled without message");
+    cancelNow(cause == null ? status : status.withCause(cause));
+  }
+
+  private void cancelNow(Status status) {
+    final boolean late =
+        deadline != null && deadline.isExpired() && status.getCode() == Status.Code.CANCELLED;
+    fail(late ? exceeded() : status);
+  }
+
+  /** Ends the call from this side, unless it has ended. */
+  private void fail(Status status) {
+    if (FAILURE.compareAndSet(this, null, status)) {
+      if (flow != null) {
+        connection.session().cancel(stream);
+      }
+      signal();
+    }
+  }
+
+  private Status exceeded() {
+    return Deadlines.exceeded(deadline, options, startedNs, connection.session().describe());
+  }
+
+  @Override
+  public boolean isReady() {
+    return flow != null && !halfClosed && failure == null && flow.isReady();
+  }
+
+  @Override
+  public void onFlow() {
+    signal();
+  }
+
+  @Override
+  void deliver() {
+    if (closed) {
+      return;
+    }
+    if (failure == null) {
+      deliverFlow();
+    }
+    final Status failed = failure;
+    if (failed != null && !closed) {
+      close(failed, new Metadata());
+    }
+  }
+
+  private void deliverFlow() {
+    try {
+      tellReady();
+    } catch (Throwable t) {
+      failedIn("Failed to call onReady.", t);
+      return;
+    }
+    ClientStream.Outcome outcome;
+    do {
+      outcome = flow.outcome(); // first: what came before it is in line by then
+      if (outcome == ClientStream.Outcome.DEADLINE_EXCEEDED) {
+        close(exceeded(), new Metadata());
+        return;
+      }
+      Unit unit;
+      while ((unit = flow.peek()) != null) {
+        if (!deliver(unit)) {
+          return;
+        }
+      }
+    } while (outcome != flow.outcome());
+    if (outcome != null && outcome != ClientStream.Outcome.ANSWERED) {
+      close(
+          deadline != null && deadline.isExpired()
+              ? exceeded()
+              : Status.UNAVAILABLE.withDescription(
+                  "ring session ended: " + connection.session().endReason()),
+          new Metadata());
+    }
+  }
+
+  private void tellReady() {
+    final boolean room = flow.takeRoom();
+    if ((room || !readyTold) && !method.getType().clientSendsOneMessage()) {
+      readyTold = true;
+      listener.onReady();
+    }
+  }
+
+  /** Tells the listener of a unit. False when it has to wait, or the call has ended. */
+  private boolean deliver(Unit unit) {
+    if (response == null) {
+      response = Response.read(unit, limits);
+      if (response.isFailed) {
+        fail(response.status);
+        return false;
+      }
+      if (unit.has(PREFIX)) {
+        try {
+          tracers.inboundHeaders(response.headers);
+          listener.onHeaders(response.headers);
+        } catch (Throwable t) {
+          return failedIn("Failed to read headers", t);
+        }
+      }
+    }
+    if (response.messageLength >= 0) {
+      if (requested == 0) {
+        return false;
+      }
+      REQUESTED.getAndAdd(this, -1);
+      tracers.inboundMessage(response.messageLength);
+      if (!deliverMessage(unit)) {
+        return false;
+      }
+    }
+    if (failure != null) {
+      return false;
+    }
+    final Response told = response;
+    response = null;
+    flow.remove();
+    if (unit.has(SUFFIX | CLOSE)) {
+      final boolean late = isLate(unit, told.status);
+      tracers.inboundTrailers(told.trailers);
+      close(late ? exceeded() : told.status, late ? new Metadata() : told.trailers);
+      return false;
+    }
+    return true;
+  }
+
+  private boolean deliverMessage(Unit unit) {
+    try (MessageInput input =
+        new MessageInput(unit.bytes().array(), response.messageOffset, response.messageLength)) {
+      final RespT message = method.parseResponse(input);
+      response.messageLength = -1;
+      connection.session().consumed(stream, unit);
+      listener.onMessage(message);
+      return true;
+    } catch (Throwable t) {
+      return failedIn("Failed to read message.", t);
+    }
+  }
+
+  /** True when the server's end of the call has noticed first that its deadline has passed. */
+  private boolean isLate(Unit unit, Status received) {
+    return switch (received.getCode()) {
+      case DEADLINE_EXCEEDED -> deadline != null && unit.has(CLOSE);
+      case CANCELLED -> deadline != null && deadline.isExpired();
+      default -> false;
+    };
+  }
+
+  private boolean failedIn(String what, Throwable t) {
+    fail(Status.CANCELLED.withDescription(what).withCause(t));
+    return false;
+  }
+
+  private void close(Status status, Metadata trailers) {
+    closed = true;
+    FAILURE.compareAndSet(this, null, status); // nothing is sent any more
+    stopWatching();
+    tracers.closed(status);
+    try {
+      listener.onClose(status, trailers);
+    } catch (RuntimeException e) {
+      log("failure in onClose of", e);
+    } catch (Error e) {
+      log("failure in onClose of", e);
+      throw e;
+    }
+  }
+
+  /** The listener is not told, as over gRPC; the server is. */
+  @Override
+  boolean onRejected(Throwable e) {
+    if (!closed) {
+      closed = true;
+      fail(Status.CANCELLED.withDescription("the executor rejected the call").withCause(e));
+      stopWatching();
+      tracers.closed(failure);
+      log("the executor rejected", e);
+    }
+    return false;
+  }
+
+  @Override
+  Poller poller() {
+    return connection.session().poller();
+  }
+
+  private void log(String what, Throwable e) {
+    System.getLogger(StreamingClientCall.class.getName())
+        .log(System.Logger.Level.WARNING, what + " " + method.getFullMethodName(), e);
+  }
+
+  @Override
+  public void setMessageCompression(boolean enabled) {
+    // Nothing is compressed: memory is not a wire.
+  }
+
+  @Override
+  public Attributes getAttributes() {
+    return connection.attributes();
+  }
+}

@@ -1,0 +1,312 @@
+package dev.ringfetch.call;
+
+import static dev.ringfetch.ring.FrameDescriptor.MESSAGE;
+import static dev.ringfetch.ring.FrameDescriptor.METADATA;
+import static dev.ringfetch.ring.FrameDescriptor.PREFIX;
+import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
+
+import dev.ringfetch.session.Flow;
+import dev.ringfetch.session.ServerSession;
+import dev.ringfetch.session.ServerStream;
+import dev.ringfetch.session.Unit;
+import dev.ringfetch.session.UnitBuffer;
+import dev.ringfetch.session.Units;
+import io.grpc.Context;
+import io.grpc.Metadata;
+import io.grpc.ServerMethodDefinition;
+import io.grpc.Status;
+import java.io.IOException;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.List;
+
+/**
+ * A call of any kind at the server, whose messages come and go one by one: what the handler says
+ * leaves at once, in units of its own, as the client's window allows.
+ *
+ * <p>The unit with the status is the last, whoever offers it: {@link #answered} decides who, and
+ * what is offered after it is dropped.
+ */
+final class StreamingServerCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT> {
+  private static final VarHandle ANSWERED;
+
+  static {
+    try {
+      ANSWERED =
+          MethodHandles.lookup().findVarHandle(StreamingServerCall.class, "answered", int.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  private static final int BY_CLOSE = 1;
+  private static final int IN_ITS_STEAD = 2;
+  private static final int BROKEN = 3;
+  private static final ServerTracers NO_TRACERS =
+      ServerTracers.of(List.of(), "", new Metadata()); // of a call that is refused
+
+  private final Flow flow;
+
+  // The task's: where the message of the unit is that came first of those that are left.
+  private int messageOffset;
+  private int messageLength = -1;
+  private boolean isUnitRead;
+
+  private ServerTracers tracers = NO_TRACERS;
+  private Context root;
+
+  // The handler's. What a server says once leaves with the status, in one unit.
+  private final UnitBuffer staged = new UnitBuffer();
+  private int stagedFlags;
+  private boolean headersSent;
+  private boolean messageSent;
+  private volatile boolean closed;
+
+  @SuppressWarnings("unused") // through ANSWERED
+  private volatile int answered;
+
+  StreamingServerCall(
+      CallAcceptor acceptor,
+      ServerSession session,
+      ServerStream stream,
+      ServerMethodDefinition<ReqT, RespT> method) {
+    super(acceptor, session, stream, method);
+    this.flow = stream.openFlow();
+  }
+
+  @Override
+  Metadata readRequest() throws MalformedUnitException {
+    final Unit first = flow.peek();
+    final Request request = new Request(first.flags(), first.bytes());
+    final String name = request.takeMethodName();
+    final int maxLength = acceptor.limits().maxInboundMetadataLength();
+    final Metadata headers = request.takeHeaders(maxLength);
+    tracers =
+        ServerTracers.of(
+            acceptor.tracerFactories(),
+            method == null ? name : method.getMethodDescriptor().getFullMethodName(),
+            headers == null ? new Metadata() : headers);
+    root = tracers.filter(acceptor.context());
+    if (!findMethod(name)) {
+      return null;
+    }
+    if (headers == null) {
+      refuse(
+          Status.RESOURCE_EXHAUSTED.withDescription("metadata exceeds maximum size " + maxLength));
+      return null;
+    }
+    messageOffset = request.messageOffset();
+    messageLength = request.messageLength();
+    isUnitRead = true;
+    return headers;
+  }
+
+  @Override
+  Context root() {
+    return root;
+  }
+
+  @Override
+  void onStarting() {
+    tracers.started(this);
+  }
+
+  @Override
+  void refuse(Status status) {
+    answer(status);
+  }
+
+  @Override
+  boolean answer(Status status) {
+    return answer(status, null, IN_ITS_STEAD);
+  }
+
+  private boolean answer(Status status, Metadata trailers, int how) {
+    if (!ANSWERED.compareAndSet(this, 0, how)) {
+      return false;
+    }
+    final boolean whole = how == BY_CLOSE && sendsOneMessage();
+    UnitBuffer bytes = whole ? staged : new UnitBuffer();
+    int flags;
+    int code = status.getCode().value();
+    tracers.closed(status);
+    try {
+      flags = AnsweringCall.finish(bytes, whole ? stagedFlags : 0, status, trailers);
+    } catch (RuntimeException | Error e) { // trailers that cannot be serialised
+      final Status instead = Status.fromThrowable(e);
+      bytes = new UnitBuffer();
+      flags = AnsweringCall.finish(bytes, 0, instead, null);
+      code = instead.getCode().value();
+      session.write(stream, new Unit(flags, code, bytes));
+      throw e;
+    }
+    session.write(stream, new Unit(flags, code, bytes));
+    return true;
+  }
+
+  private boolean sendsOneMessage() {
+    return method != null && method.getMethodDescriptor().getType().serverSendsOneMessage();
+  }
+
+  @Override
+  boolean isAnswered() {
+    return flow.isSent();
+  }
+
+  @Override
+  boolean isBroken() {
+    return (int) ANSWERED.getVolatile(this) == BROKEN;
+  }
+
+  /** The handler has used the call wrongly: to both sides it ends. */
+  private void breakOff(Status status) {
+    answer(status, null, BROKEN);
+    signal(DELIVER);
+  }
+
+  @Override
+  public void onFlow() {
+    signal(DELIVER);
+  }
+
+  @Override
+  void deliverInbound() {
+    if (flow.takeRoom() && !closed) {
+      listener.onReady();
+    }
+    Unit unit;
+    while (!cancelled && !isOver() && (unit = flow.peek()) != null) {
+      if (!deliver(unit)) {
+        return;
+      }
+    }
+  }
+
+  private boolean isOver() {
+    return (int) ANSWERED.getVolatile(this) != 0;
+  }
+
+  /** Tells the listener of a unit. False when it has to wait, or the call is over. */
+  private boolean deliver(Unit unit) {
+    if (!isUnitRead) {
+      isUnitRead = true;
+      messageOffset = unit.bytes().offset();
+      messageLength = unit.has(MESSAGE) ? unit.bytes().length() : -1;
+      final int maxLength = acceptor.limits().maxInboundMessageLength();
+      if (unit.discarded() || messageLength > maxLength) {
+        breakOff(Status.RESOURCE_EXHAUSTED.withDescription(Units.tooLong(maxLength, unit.total())));
+        return false;
+      }
+    }
+    if (messageLength >= 0) {
+      if (!wantsMessage()) {
+        return false;
+      }
+      countMessage();
+      tracers.inboundMessage(messageLength);
+      final ReqT message;
+      try (MessageInput input =
+          new MessageInput(unit.bytes().array(), messageOffset, messageLength)) {
+        message = method.getMethodDescriptor().parseRequest(input);
+      }
+      messageLength = -1;
+      session.consumed(stream, unit);
+      listener.onMessage(message);
+    }
+    isUnitRead = false;
+    flow.remove();
+    if (unit.has(SUFFIX) && !isOver()) {
+      listener.onHalfClose();
+    }
+    return true;
+  }
+
+  @Override
+  void onCancelTold() {
+    tracers.closed(Status.CANCELLED);
+  }
+
+  @Override
+  void afterEnd() {
+    if (cancelled) { // before its last unit had left: the session counts the call
+      session.release(stream);
+    }
+  }
+
+  @Override
+  public void sendHeaders(Metadata headers) {
+    checkState(!headersSent, "sendHeaders has already been called");
+    checkState(!closed, "call is closed");
+    headersSent = true;
+    final UnitBuffer bytes = sendsOneMessage() ? staged : new UnitBuffer();
+    int flags = PREFIX;
+    if (!Sections.isEmpty(headers)) {
+      Sections.addMetadata(bytes, headers);
+      flags |= METADATA;
+    }
+    send(flags, bytes);
+  }
+
+  @Override
+  public void sendMessage(RespT message) {
+    checkState(headersSent, "sendHeaders has not been called");
+    checkState(!closed, "call is closed");
+    if (messageSent && sendsOneMessage()) {
+      breakOff(Status.INTERNAL.withDescription("Too many responses"));
+      return;
+    }
+    messageSent = true;
+    if (cancelled || isOver()) {
+      return;
+    }
+    final UnitBuffer bytes = sendsOneMessage() ? staged : new UnitBuffer();
+    final int before = bytes.length();
+    try {
+      Messages.write(
+          method.getMethodDescriptor().streamResponse(message), bytes, Integer.MAX_VALUE);
+    } catch (IOException | RuntimeException e) {
+      breakOff(Status.fromThrowable(e));
+      return;
+    } catch (Error e) {
+      breakOff(Status.CANCELLED.withDescription("Server sendMessage() failed with Error"));
+      throw e;
+    }
+    tracers.outboundMessage(bytes.length() - before);
+    send(MESSAGE, bytes);
+  }
+
+  private void send(int flags, UnitBuffer bytes) {
+    if (bytes == staged) {
+      stagedFlags |= flags;
+    } else if (!cancelled && !isOver()) {
+      session.write(stream, new Unit(flags, 0, bytes));
+    }
+  }
+
+  @Override
+  public void close(Status status, Metadata trailers) {
+    checkState(!closed, "call already closed");
+    closed = true;
+    if (status.isOk() && !messageSent && sendsOneMessage()) {
+      breakOff(Status.INTERNAL.withDescription("Completed without a response"));
+    } else {
+      answer(status, trailers, BY_CLOSE);
+    }
+  }
+
+  private static void checkState(boolean state, String message) {
+    if (!state) {
+      throw new IllegalStateException(message);
+    }
+  }
+
+  @Override
+  public boolean isReady() {
+    return !closed && !cancelled && !isOver() && flow.isReady();
+  }
+
+  @Override
+  public boolean isCancelled() {
+    return cancelled || isBroken();
+  }
+}

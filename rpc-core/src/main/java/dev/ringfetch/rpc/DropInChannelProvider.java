@@ -1,0 +1,53 @@
+package dev.ringfetch.rpc;
+
+import io.grpc.ChannelCredentials;
+import io.grpc.ManagedChannelBuilder;
+import io.grpc.ManagedChannelProvider;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.util.Collection;
+import java.util.Set;
+
+/**
+ * Gives rings to applications that build their channels through grpc-api alone, where the system
+ * property {@code ringfetch.dropin} or the environment variable {@code RINGFETCH_DROPIN} is {@code
+ * true}. For grpc-api's registry, which makes it.
+ */
+public final class DropInChannelProvider extends ManagedChannelProvider {
+  /** For the registry. */
+  public DropInChannelProvider() {}
+
+  @Override
+  protected boolean isAvailable() {
+    return Beneath.isDropIn();
+  }
+
+  @Override
+  protected int priority() {
+    return Beneath.PRIORITY;
+  }
+
+  @Override
+  protected ManagedChannelBuilder<?> builderForAddress(String name, int port) {
+    return RingChannelBuilder.forAddress(name, port);
+  }
+
+  @Override
+  protected ManagedChannelBuilder<?> builderForTarget(String target) {
+    return RingChannelBuilder.forTarget(target);
+  }
+
+  @Override
+  protected NewChannelBuilderResult newChannelBuilder(
+      String target, ChannelCredentials credentials) {
+    return Beneath.isSought()
+        ? NewChannelBuilderResult.error("the transport beneath a ring is another one")
+        : NewChannelBuilderResult.channelBuilder(
+            RingChannelBuilder.newChannelBuilder(target, credentials));
+  }
+
+  @Override
+  protected Collection<Class<? extends SocketAddress>> getSupportedSocketAddressTypes() {
+    return Set.of(InetSocketAddress.class);
+  }
+}

@@ -1,0 +1,38 @@
+package dev.ringfetch.rpc;
+
+import io.grpc.ServerBuilder;
+import io.grpc.ServerCredentials;
+import io.grpc.ServerProvider;
+
+/**
+ * Gives rings to applications that build their servers through grpc-api alone; see {@link
+ * DropInChannelProvider}.
+ */
+public final class DropInServerProvider extends ServerProvider {
+  /** For the registry. */
+  public DropInServerProvider() {}
+
+  @Override
+  protected boolean isAvailable() {
+    return Beneath.isDropIn();
+  }
+
+  @Override
+  protected int priority() {
+    return Beneath.PRIORITY;
+  }
+
+  @Override
+  protected ServerBuilder<?> builderForPort(int port) {
+    return RingServerBuilder.forPort(port);
+  }
+
+  @Override
+  protected NewServerBuilderResult newServerBuilderForPort(
+      int port, ServerCredentials credentials) {
+    return Beneath.isSought()
+        ? NewServerBuilderResult.error("the transport beneath a ring is another one")
+        : NewServerBuilderResult.serverBuilder(
+            RingServerBuilder.newServerBuilderForPort(port, credentials));
+  }
+}

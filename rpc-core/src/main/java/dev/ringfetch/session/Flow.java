@@ -1,0 +1,291 @@
+package dev.ringfetch.session;
+
+import static dev.ringfetch.ring.FrameDescriptor.CLOSE;
+import static dev.ringfetch.ring.FrameDescriptor.MESSAGE;
+import static dev.ringfetch.ring.FrameDescriptor.PREFIX;
+import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
+
+import dev.ringfetch.session.ClientStream.Outcome;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.ArrayDeque;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+/**
+ * What a stream of many units has beyond one that carries a request and a response: units that wait
+ * for the ring, units that wait for the call, and a window in each direction.
+ *
+ * <p>A message is begun while those that the peer's call has not consumed yet take less than {@link
+ * #WINDOW_LENGTH}, and goes on to its end whatever it takes: so no message is too long for the
+ * window, and what a call that does not read makes this side hold is a window and one message.
+ * Counted are a unit's bytes and 64 for each; headers, ends and updates are free. Cumulative
+ * acknowledgement as in Binder's transport (gRFC L73).
+ *
+ * <p>Three parties: the call ({@link #offer}, {@link #peek} and what is public; its inbound half is
+ * one thread's at a time), the owner of the session (the rest).
+ */
+public final class Flow {
+  /** Messages that are on their way, or that the call has not consumed, in bytes. */
+  public static final int WINDOW_LENGTH = 64 * 1024;
+
+  /** As long as fewer bytes than this wait for the ring, the call is ready for more. */
+  public static final int READY_LENGTH = 32 * 1024;
+
+  private static final int UPDATE_LENGTH = WINDOW_LENGTH / 4;
+  private static final VarHandle QUEUED;
+
+  static {
+    try {
+      QUEUED = MethodHandles.lookup().findVarHandle(Flow.class, "queued", long.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  private final ConcurrentLinkedQueue<Unit> outbound = new ConcurrentLinkedQueue<>();
+  private final ConcurrentLinkedQueue<Unit> inbound = new ConcurrentLinkedQueue<>();
+  private final ArrayDeque<Unit> arrived = new ArrayDeque<>(2);
+
+  @SuppressWarnings("unused") // through QUEUED
+  private volatile long
+      queued; // bytes of messages that the call has offered and no frame has taken
+
+  private volatile long consumed; // written by the call's one thread
+  private volatile boolean room;
+  private volatile Outcome outcome;
+  private volatile boolean sent;
+
+  // The owner's.
+  private Unit current;
+  private long begun;
+  private long peerConsumed;
+  private long received;
+  private long told;
+  private long released;
+  private Outcome ending;
+  private boolean whole; // what comes in was there at the start, and is not counted
+  private boolean inboundBegun;
+  private boolean inboundEnded;
+  private boolean dropped;
+  boolean updateDue;
+  boolean listed;
+
+  /** The flow of a request that is there: only its response takes several units. */
+  static Flow ofRequest(Unit request) {
+    final Flow flow = new Flow();
+    flow.whole = true;
+    flow.inboundBegun = true;
+    flow.inboundEnded = true;
+    flow.inbound.add(request);
+    return flow;
+  }
+
+  /** Puts a unit in line. The session is to be told: {@link Session#write}. */
+  void offer(Unit unit) {
+    QUEUED.getAndAdd(this, unit.cost());
+    outbound.add(unit);
+  }
+
+  /** True when the call should send: little waits for the ring. */
+  public boolean isReady() {
+    return queued < READY_LENGTH;
+  }
+
+  /** Bytes of messages that wait for the ring. */
+  public long queuedLength() {
+    return queued;
+  }
+
+  /** True once, after there was no room and now there is. */
+  public boolean takeRoom() {
+    if (!room) {
+      return false;
+    }
+    room = false;
+    return true;
+  }
+
+  /** The next unit that came in, or null. */
+  public Unit peek() {
+    return inbound.peek();
+  }
+
+  /** Removes the unit that {@link #peek} has returned. */
+  public void remove() {
+    inbound.remove();
+  }
+
+  /** How the stream ended, or null. All that came before is in line by then. */
+  public Outcome outcome() {
+    return outcome;
+  }
+
+  /** True when the last unit has left: nothing can be sent any more. */
+  public boolean isSent() {
+    return sent;
+  }
+
+  /**
+   * The call has done with a unit's message, or does not want it.
+   *
+   * @return true when the peer should be told.
+   */
+  boolean consume(Unit unit) {
+    if (whole) {
+      return false;
+    }
+    final long before = consumed;
+    final long after = before + unit.cost();
+    consumed = after;
+    return before / UPDATE_LENGTH != after / UPDATE_LENGTH;
+  }
+
+  /** Takes the next unit in hand, unless the window is closed; owner. */
+  boolean load(Stream stream) {
+    if (current != null || dropped) {
+      return false;
+    }
+    final Unit next = outbound.peek();
+    if (next == null) {
+      return false;
+    }
+    final long cost = next.cost();
+    if (cost != 0 && isClosed()) {
+      return false;
+    }
+    begun += cost;
+    current = outbound.remove();
+    stream.outbound(next.bytes());
+    stream.outboundFlags = next.flags();
+    stream.outboundCode = next.code();
+    stream.outboundSent = 0;
+    stream.outboundBegun = false;
+    return true;
+  }
+
+  /** True while no message may be begun; owner. */
+  boolean isClosed() {
+    return begun - peerConsumed >= WINDOW_LENGTH;
+  }
+
+  /** True while a unit is in hand; owner. */
+  boolean isLoaded() {
+    return current != null;
+  }
+
+  /**
+   * The unit in hand is in the ring; owner.
+   *
+   * @return true when the call is to be told that there is room.
+   */
+  boolean onSent() {
+    final long cost = current.cost();
+    current = null;
+    final long before = (long) QUEUED.getAndAdd(this, -cost);
+    if (before < READY_LENGTH || before - cost >= READY_LENGTH) {
+      return false;
+    }
+    room = true;
+    return true;
+  }
+
+  /** Drops what waits for the ring, and what the call still offers: the stream has ended; owner. */
+  void dropOutbound() {
+    dropped = true;
+    outbound.clear();
+    current = null;
+    updateDue = false;
+  }
+
+  /** The last unit is in the ring; owner. */
+  void sentAll() {
+    sent = true;
+  }
+
+  /** Whether the peer may begin a unit with these flags; owner. */
+  boolean mayReceive(int unitFlags) {
+    return !inboundEnded
+        && (unitFlags & (PREFIX | MESSAGE | SUFFIX)) != 0
+        && ((unitFlags & PREFIX) == 0 || !inboundBegun)
+        && ((unitFlags & MESSAGE) == 0 || received - told < WINDOW_LENGTH);
+  }
+
+  /**
+   * A unit is whole. The call sees it with the next {@link #publish}; owner.
+   *
+   * @param kept false when there is no call any more to consume it.
+   */
+  void onUnit(Unit unit, boolean kept) {
+    inboundBegun = true;
+    inboundEnded = unit.has(SUFFIX | CLOSE);
+    received += unit.cost();
+    if (kept) {
+      arrived.add(unit);
+    }
+  }
+
+  /** Nothing more comes; the call sees it with the next {@link #publish}; owner. */
+  void end(Outcome outcome) {
+    ending = outcome;
+  }
+
+  /** Lets the call see what came in. What has come out of memory that went is not; owner. */
+  void publish() {
+    Unit unit;
+    while ((unit = arrived.peek()) != null) {
+      inbound.add(unit); // first: it may throw
+      arrived.remove();
+    }
+    if (outcome == null && ending != null) {
+      outcome = ending;
+    }
+  }
+
+  /** What came in since the last {@link #publish} may be garbage; owner. */
+  void distrust() {
+    arrived.clear();
+    ending = Outcome.SESSION_ENDED; // unless another one is published
+  }
+
+  /** Bytes of messages that this side holds; owner. */
+  long heldLength() {
+    return received - released;
+  }
+
+  /** What the call has consumed since the last time, which is held no longer; owner. */
+  long release() {
+    final long now = consumed;
+    final long before = released;
+    released = now;
+    return now - before;
+  }
+
+  /** True when the peer waits for an update, or may soon; owner. */
+  boolean isUpdateUseful() {
+    return !inboundEnded && released - told >= UPDATE_LENGTH;
+  }
+
+  /** What the call has consumed so far, for an update; owner. */
+  long consumedLength() {
+    return released;
+  }
+
+  /** The peer was told; owner. */
+  void onTold() {
+    updateDue = false;
+    told = released;
+  }
+
+  /**
+   * The peer's call has consumed messages; owner.
+   *
+   * @return false when they were never sent.
+   */
+  boolean onUpdate(long consumedByPeer) {
+    if (consumedByPeer - peerConsumed < 0 || consumedByPeer - begun > 0) {
+      return false;
+    }
+    peerConsumed = consumedByPeer;
+    return true;
+  }
+}

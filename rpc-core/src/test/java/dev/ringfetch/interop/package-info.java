@@ -1,0 +1,2 @@
+/** gRPC's own conformance suite, run over rings. */
+package dev.ringfetch.interop;

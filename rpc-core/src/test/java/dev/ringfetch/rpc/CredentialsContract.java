@@ -1,0 +1,148 @@
+package dev.ringfetch.rpc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+
+import io.grpc.CallCredentials;
+import io.grpc.CallOptions;
+import io.grpc.ClientCall;
+import io.grpc.Grpc;
+import io.grpc.Metadata;
+import io.grpc.SecurityLevel;
+import io.grpc.Status;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Credentials of single calls. */
+@Timeout(60)
+abstract class CredentialsContract extends TransportContract {
+  private static final Metadata.Key<String> TOKEN = Bytes.ascii("token");
+
+  CredentialsContract(Supplier<TransportHarness> harnesses) {
+    super(harnesses);
+  }
+
+  private static CallOptions with(
+      BiConsumer<CallCredentials.RequestInfo, CallCredentials.MetadataApplier> apply) {
+    return CallOptions.DEFAULT.withCallCredentials(
+        new CallCredentials() {
+          @Override
+          public void applyRequestMetadata(
+              RequestInfo request, Executor executor, MetadataApplier applier) {
+            apply.accept(request, applier);
+          }
+        });
+  }
+
+  @Test
+  void headersOfTheCredentialsReachTheServer() throws Exception {
+    final Served.Handler handler = Served.digesting();
+    start(handler);
+    final Exchange exchange =
+        exchange(with((request, applier) -> applier.apply(Bytes.metadata("token", "secret"))))
+            .send(Bytes.metadata("own", "header"), new byte[1]);
+    assertEquals(1, exchange.response().length);
+    final Metadata headers = handler.take().headers;
+    assertEquals("secret", headers.get(TOKEN));
+    assertEquals("header", headers.get(Bytes.ascii("own")));
+  }
+
+  @Test
+  void credentialsMayTakeTheirTime() throws Exception {
+    start(Served.digesting());
+    final List<CallCredentials.MetadataApplier> appliers = new ArrayList<>();
+    final Exchange exchange =
+        exchange(
+            with(
+                (request, applier) -> {
+                  synchronized (appliers) {
+                    appliers.add(applier);
+                    appliers.notifyAll();
+                  }
+                }));
+    exchange.send(new byte[7]);
+    synchronized (appliers) {
+      while (appliers.isEmpty()) {
+        TimeUnit.SECONDS.timedWait(appliers, TransportHarness.TIMEOUT_S);
+      }
+    }
+    assertEquals(List.of(), exchange.events());
+    appliers.get(0).apply(new Metadata());
+    assertEquals(7, exchange.response().length);
+  }
+
+  @Test
+  void credentialsThatFailEndTheCall() throws Exception {
+    start(Served.digesting());
+    final Status status =
+        exchange(
+                with(
+                    (request, applier) ->
+                        applier.fail(Status.UNAUTHENTICATED.withDescription("who are you"))))
+            .send(new byte[1])
+            .await();
+    assertStatus(Status.Code.UNAUTHENTICATED, "who are you", status);
+    assertServes();
+  }
+
+  @Test
+  void credentialsThatThrowEndTheCall() throws Exception {
+    start(Served.digesting());
+    final Status status =
+        exchange(
+                with(
+                    (request, applier) -> {
+                      throw new IllegalStateException("as the test wants");
+                    }))
+            .send(new byte[1])
+            .await();
+    assertEquals(Status.Code.UNAUTHENTICATED, status.getCode());
+    assertServes();
+  }
+
+  @Test
+  void deadlineEndsTheWaitForCredentials() throws Exception {
+    start(Served.digesting());
+    final Exchange exchange =
+        exchange(with((request, applier) -> {}).withDeadlineAfter(200, TimeUnit.MILLISECONDS));
+    assertEquals(Status.Code.DEADLINE_EXCEEDED, exchange.send(new byte[1]).await().getCode());
+    assertServes();
+  }
+
+  @Test
+  void cancelEndsTheWaitForCredentials() throws Exception {
+    start(Served.digesting());
+    final Exchange exchange = exchange(with((request, applier) -> {})).send(new byte[1]);
+    final ClientCall<byte[], byte[]> call = exchange.call();
+    call.cancel("enough", null);
+    assertStatus(Status.Code.CANCELLED, "enough", exchange.await());
+    assertServes();
+  }
+
+  @Test
+  void credentialsSeeTheConnectionAndTheCall() throws Exception {
+    start(Served.digesting());
+    final List<Object> seen = new ArrayList<>();
+    final Exchange exchange =
+        exchange(
+            with(
+                (request, applier) -> {
+                  seen.add(request.getMethodDescriptor().getFullMethodName());
+                  seen.add(request.getSecurityLevel());
+                  seen.add(request.getAuthority());
+                  seen.add(request.getTransportAttrs().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR));
+                  applier.apply(new Metadata());
+                }));
+    assertEquals(1, exchange.send(new byte[1]).response().length);
+    assertEquals(Bytes.METHOD.getFullMethodName(), seen.get(0));
+    assertEquals(SecurityLevel.NONE, seen.get(1));
+    assertEquals(harness.channel().authority(), seen.get(2));
+    assertNotNull(seen.get(3));
+  }
+}
