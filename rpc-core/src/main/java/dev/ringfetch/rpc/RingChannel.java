@@ -19,8 +19,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * A channel whose unary calls go over a ring where there is one, and over gRPC where not. Which way
- * a call takes is decided when it starts. Made by {@link RingChannelBuilder}; thread-safe.
+ * A channel whose calls go over a ring where there is one, and over gRPC where not. Which way a
+ * call takes is decided when it starts. Made by {@link RingChannelBuilder}; thread-safe.
  */
 public final class RingChannel extends ManagedChannel {
   private final ManagedChannel grpc;
@@ -58,7 +58,7 @@ public final class RingChannel extends ManagedChannel {
     this.intercepted = ClientInterceptors.intercept(new RoutingChannel(), interceptors);
   }
 
-  /** Which transport serves the next unary call, and why. */
+  /** Which transport serves the next call, and why. */
   public Transport transport() {
     return connector.transport();
   }

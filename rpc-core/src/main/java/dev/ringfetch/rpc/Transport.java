@@ -1,7 +1,7 @@
 package dev.ringfetch.rpc;
 
 /**
- * Which transport serves a channel's next unary call, and why.
+ * Which transport serves a channel's next call, and why.
  *
  * @param name the fabric's name, for example {@code shm}, or {@code grpc}.
  * @param reason in one line: the peer, or why there is no ring.
