@@ -149,7 +149,7 @@ public final class StreamingClientCall<ReqT, RespT> extends CallTask<ReqT, RespT
         new Unit(flags, Math.max(0, methodId), bytes));
     flow = stream.flow();
     tracers.streamCreated(connection.attributes(), headers);
-    session.begin(stream);
+    session.send(stream);
     tracers.outboundHeaders();
     return null;
   }

@@ -79,7 +79,10 @@ public final class ClientSession extends Session {
     return streams.get(index);
   }
 
-  /** Sends a prepared stream's request. The unit belongs to the session from here on. */
+  /**
+   * Sends a prepared stream's request, or the first unit of its flow; further ones are {@linkplain
+   * #write written}. The unit belongs to the session from here on.
+   */
   public void send(ClientStream stream) {
     submit(stream, ClientStream.SEND);
     drive();
@@ -170,11 +173,6 @@ public final class ClientSession extends Session {
       }
       Thread.onSpinWait();
     }
-  }
-
-  /** Begins a stream that was prepared with a flow. Later units are {@linkplain #write written}. */
-  public void begin(ClientStream stream) {
-    send(stream);
   }
 
   /** Cancels a stream and lets go of it. It is told nothing more. */

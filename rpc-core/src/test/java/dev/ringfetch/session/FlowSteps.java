@@ -53,7 +53,7 @@ final class FlowSteps {
 
   Call begin(long deadlineNs, int flags, byte[] bytes) {
     final Call call = prepare(deadlineNs, flags, bytes);
-    steps.client.begin(call.stream);
+    steps.client.send(call.stream);
     return call;
   }
 

@@ -42,7 +42,7 @@ class HostileServerFlowTest {
     unary = steps.send(bytes(4, 1));
     stream = steps.client.open();
     stream.prepareFlow(() -> {}, Stream.NO_DEADLINE, 1 << 20, unit(PREFIX | MESSAGE, 100));
-    steps.client.begin(stream);
+    steps.client.send(stream);
     steps.settle();
     assertEquals(2, steps.requests.size());
     writer = steps.hostileServer();

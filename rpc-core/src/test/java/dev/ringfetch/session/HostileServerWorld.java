@@ -142,7 +142,7 @@ final class HostileServerWorld extends HostileWorld {
     bytes.extend(outboundLength());
     final int flags = PREFIX | (input.nextBoolean() ? MESSAGE : 0);
     stream.prepareFlow(call, deadlineNs, maxLength, new Unit(flags, 5, bytes));
-    session.begin(stream);
+    session.send(stream);
   }
 
   private void goOn() {

@@ -103,7 +103,7 @@ class SessionFlowEndTest {
     if (moment == Moment.BEFORE_THE_OWNER_HEARS) {
       final Call call = flows.prepare(Stream.NO_DEADLINE, PREFIX, new byte[0]);
       assertTrue(steps.client.tryAcquire());
-      steps.client.begin(call.stream);
+      steps.client.send(call.stream);
       return call;
     }
     if (moment == Moment.UNBEGUN) {

@@ -107,7 +107,7 @@ final class SimStreamCall extends SimCall {
   @Override
   void start(boolean blocking) {
     client.flows.add(end);
-    session.begin(stream);
+    session.send(stream);
   }
 
   @Override
