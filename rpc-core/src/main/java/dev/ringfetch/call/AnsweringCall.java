@@ -231,19 +231,8 @@ abstract class AnsweringCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT> {
     return response;
   }
 
-  private static void checkState(boolean state, String message) {
-    if (!state) {
-      throw new IllegalStateException(message);
-    }
-  }
-
   @Override
   public final boolean isReady() {
     return !closed && !cancelled && !isAnswered();
-  }
-
-  @Override
-  public final boolean isCancelled() {
-    return cancelled || isBroken();
   }
 }

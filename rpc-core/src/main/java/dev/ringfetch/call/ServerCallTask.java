@@ -376,6 +376,17 @@ abstract class ServerCallTask<ReqT, RespT> extends ServerCall<ReqT, RespT>
     }
   }
 
+  static void checkState(boolean state, String message) {
+    if (!state) {
+      throw new IllegalStateException(message);
+    }
+  }
+
+  @Override
+  public final boolean isCancelled() {
+    return cancelled || isBroken();
+  }
+
   /** True when the handler has asked for a message that it has not got. */
   final boolean wantsMessage() {
     return requested > 0;

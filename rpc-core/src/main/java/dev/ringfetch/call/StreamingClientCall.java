@@ -8,14 +8,11 @@ import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
 import dev.ringfetch.session.ClientSession;
 import dev.ringfetch.session.ClientStream;
 import dev.ringfetch.session.Flow;
-import dev.ringfetch.session.Poller;
 import dev.ringfetch.session.Unit;
 import dev.ringfetch.session.UnitBuffer;
-import io.grpc.Attributes;
 import io.grpc.CallOptions;
 import io.grpc.Context;
 import io.grpc.Contexts;
-import io.grpc.Deadline;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
@@ -35,32 +32,24 @@ import java.util.concurrent.Executor;
  * @param <ReqT> type of the requests.
  * @param <RespT> type of the responses.
  */
-public final class StreamingClientCall<ReqT, RespT> extends CallTask<ReqT, RespT>
+public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, RespT>
     implements ClientStream.FlowListener {
   private static final VarHandle FAILURE;
-  private static final VarHandle REQUESTED;
 
   static {
     try {
-      final MethodHandles.Lookup lookup = MethodHandles.lookup();
-      FAILURE = lookup.findVarHandle(StreamingClientCall.class, "failure", Status.class);
-      REQUESTED = lookup.findVarHandle(StreamingClientCall.class, "requested", int.class);
+      FAILURE =
+          MethodHandles.lookup().findVarHandle(StreamingClientCall.class, "failure", Status.class);
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
     }
   }
 
-  private final MethodDescriptor<ReqT, RespT> method;
-  private final CallOptions options;
-  private final ClientConnection connection;
-  private final ClientLimits limits;
   private final ClientStream stream;
 
   private Listener<RespT> listener;
   private Flow flow; // null before the call is under way
   private ClientTracers tracers;
-  private Deadline deadline;
-  private long startedNs;
 
   // The caller's.
   private UnitBuffer unsent; // the one message of a client that sends one, until it half-closes
@@ -73,9 +62,6 @@ public final class StreamingClientCall<ReqT, RespT> extends CallTask<ReqT, RespT
 
   @SuppressWarnings("unused") // through FAILURE
   private volatile Status failure;
-
-  @SuppressWarnings("unused") // through REQUESTED
-  private volatile int requested;
 
   /**
    * Creates a call.
@@ -90,9 +76,7 @@ public final class StreamingClientCall<ReqT, RespT> extends CallTask<ReqT, RespT
       ClientConnection connection,
       ClientLimits limits,
       ClientStream stream) {
-    super(executor);
-    this.method = method;
-    this.options = options;
+    super(method, options, executor);
     this.connection = connection;
     this.limits = limits;
     this.stream = stream;
@@ -156,14 +140,7 @@ public final class StreamingClientCall<ReqT, RespT> extends CallTask<ReqT, RespT
 
   @Override
   public void request(int numMessages) {
-    if (numMessages < 0) {
-      throw new IllegalArgumentException("numMessages=" + numMessages);
-    }
-    final int before = (int) REQUESTED.getAndAdd(this, numMessages);
-    if (before + numMessages < 0) {
-      REQUESTED.setVolatile(this, Integer.MAX_VALUE);
-    }
-    if (before == 0 && numMessages > 0) {
+    if (addRequested(numMessages) == 0 && numMessages > 0) {
       signal();
     }
   }
@@ -222,17 +199,8 @@ public final class StreamingClientCall<ReqT, RespT> extends CallTask<ReqT, RespT
   }
 
   @Override
-  public void cancel(String message, Throwable cause) {
-    final Status status =
-        Status.CANCELLED.withDescription(
-            message != null ? message : "Call cancelled without message");
-    cancelNow(cause == null ? status : status.withCause(cause));
-  }
-
-  private void cancelNow(Status status) {
-    final boolean late =
-        deadline != null && deadline.isExpired() && status.getCode() == Status.Code.CANCELLED;
-    fail(late ? exceeded() : status);
+  void cancelNow(Status status) {
+    fail(orExceeded(status));
   }
 
   /** Ends the call from this side, unless it has ended. */
@@ -243,10 +211,6 @@ public final class StreamingClientCall<ReqT, RespT> extends CallTask<ReqT, RespT
       }
       signal();
     }
-  }
-
-  private Status exceeded() {
-    return Deadlines.exceeded(deadline, options, startedNs, connection.session().describe());
   }
 
   @Override
@@ -295,12 +259,7 @@ public final class StreamingClientCall<ReqT, RespT> extends CallTask<ReqT, RespT
       }
     } while (outcome != flow.outcome());
     if (outcome != null && outcome != ClientStream.Outcome.ANSWERED) {
-      close(
-          deadline != null && deadline.isExpired()
-              ? exceeded()
-              : Status.UNAVAILABLE.withDescription(
-                  "ring session ended: " + connection.session().endReason()),
-          new Metadata());
+      close(sessionEnded(), new Metadata());
     }
   }
 
@@ -330,10 +289,10 @@ public final class StreamingClientCall<ReqT, RespT> extends CallTask<ReqT, RespT
       }
     }
     if (response.messageLength >= 0) {
-      if (requested == 0) {
+      if (!wantsMessage()) {
         return false;
       }
-      REQUESTED.getAndAdd(this, -1);
+      countMessage();
       tracers.inboundMessage(response.messageLength);
       if (!deliverMessage(unit)) {
         return false;
@@ -346,7 +305,7 @@ public final class StreamingClientCall<ReqT, RespT> extends CallTask<ReqT, RespT
     response = null;
     flow.remove();
     if (unit.has(SUFFIX | CLOSE)) {
-      final boolean late = isLate(unit, told.status);
+      final boolean late = isLate(told.status, unit.has(CLOSE));
       tracers.inboundTrailers(told.trailers);
       close(late ? exceeded() : told.status, late ? new Metadata() : told.trailers);
       return false;
@@ -367,15 +326,6 @@ public final class StreamingClientCall<ReqT, RespT> extends CallTask<ReqT, RespT
     }
   }
 
-  /** True when the server's end of the call has noticed first that its deadline has passed. */
-  private boolean isLate(Unit unit, Status received) {
-    return switch (received.getCode()) {
-      case DEADLINE_EXCEEDED -> deadline != null && unit.has(CLOSE);
-      case CANCELLED -> deadline != null && deadline.isExpired();
-      default -> false;
-    };
-  }
-
   private boolean failedIn(String what, Throwable t) {
     fail(Status.CANCELLED.withDescription(what).withCause(t));
     return false;
@@ -386,14 +336,7 @@ public final class StreamingClientCall<ReqT, RespT> extends CallTask<ReqT, RespT
     FAILURE.compareAndSet(this, null, status); // nothing is sent any more
     stopWatching();
     tracers.closed(status);
-    try {
-      listener.onClose(status, trailers);
-    } catch (RuntimeException e) {
-      log("failure in onClose of", e);
-    } catch (Error e) {
-      log("failure in onClose of", e);
-      throw e;
-    }
+    tellClosed(listener, status, trailers);
   }
 
   /** The listener is not told, as over gRPC; the server is. */
@@ -407,25 +350,5 @@ public final class StreamingClientCall<ReqT, RespT> extends CallTask<ReqT, RespT
       log("the executor rejected", e);
     }
     return false;
-  }
-
-  @Override
-  Poller poller() {
-    return connection.session().poller();
-  }
-
-  private void log(String what, Throwable e) {
-    System.getLogger(StreamingClientCall.class.getName())
-        .log(System.Logger.Level.WARNING, what + " " + method.getFullMethodName(), e);
-  }
-
-  @Override
-  public void setMessageCompression(boolean enabled) {
-    // Nothing is compressed: memory is not a wire.
-  }
-
-  @Override
-  public Attributes getAttributes() {
-    return connection.attributes();
   }
 }

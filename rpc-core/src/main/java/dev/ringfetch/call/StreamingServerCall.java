@@ -56,7 +56,7 @@ final class StreamingServerCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT>
   private Context root;
 
   // The handler's. What a server says once leaves with the status, in one unit.
-  private final UnitBuffer staged = new UnitBuffer();
+  private UnitBuffer staged;
   private int stagedFlags;
   private boolean headersSent;
   private boolean messageSent;
@@ -126,7 +126,7 @@ final class StreamingServerCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT>
       return false;
     }
     final boolean whole = how == BY_CLOSE && sendsOneMessage();
-    UnitBuffer bytes = whole ? staged : new UnitBuffer();
+    UnitBuffer bytes = whole ? target() : new UnitBuffer();
     int flags;
     int code = status.getCode().value();
     tracers.closed(status);
@@ -142,6 +142,17 @@ final class StreamingServerCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT>
     }
     session.write(stream, new Unit(flags, code, bytes));
     return true;
+  }
+
+  /** Where what the handler says next goes. */
+  private UnitBuffer target() {
+    if (!sendsOneMessage()) {
+      return new UnitBuffer();
+    }
+    if (staged == null) {
+      staged = new UnitBuffer();
+    }
+    return staged;
   }
 
   private boolean sendsOneMessage() {
@@ -238,7 +249,7 @@ final class StreamingServerCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT>
     checkState(!headersSent, "sendHeaders has already been called");
     checkState(!closed, "call is closed");
     headersSent = true;
-    final UnitBuffer bytes = sendsOneMessage() ? staged : new UnitBuffer();
+    final UnitBuffer bytes = target();
     int flags = PREFIX;
     if (!Sections.isEmpty(headers)) {
       Sections.addMetadata(bytes, headers);
@@ -259,7 +270,7 @@ final class StreamingServerCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT>
     if (cancelled || isOver()) {
       return;
     }
-    final UnitBuffer bytes = sendsOneMessage() ? staged : new UnitBuffer();
+    final UnitBuffer bytes = target();
     final int before = bytes.length();
     try {
       Messages.write(
@@ -294,19 +305,8 @@ final class StreamingServerCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT>
     }
   }
 
-  private static void checkState(boolean state, String message) {
-    if (!state) {
-      throw new IllegalStateException(message);
-    }
-  }
-
   @Override
   public boolean isReady() {
     return !closed && !cancelled && !isOver() && flow.isReady();
-  }
-
-  @Override
-  public boolean isCancelled() {
-    return cancelled || isBroken();
   }
 }

@@ -33,13 +33,10 @@ import java.util.concurrent.TimeUnit;
  */
 public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
   private static final VarHandle OUTCOME;
-  private static final VarHandle REQUESTED;
 
   static {
     try {
-      final MethodHandles.Lookup lookup = MethodHandles.lookup();
-      OUTCOME = lookup.findVarHandle(UnaryClientCall.class, "outcome", int.class);
-      REQUESTED = lookup.findVarHandle(UnaryClientCall.class, "requested", int.class);
+      OUTCOME = MethodHandles.lookup().findVarHandle(UnaryClientCall.class, "outcome", int.class);
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
     }
@@ -64,9 +61,6 @@ public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
 
   @SuppressWarnings("unused") // through OUTCOME
   private volatile int outcome;
-
-  @SuppressWarnings("unused") // through REQUESTED
-  private volatile int requested;
 
   private volatile Status failure;
   private volatile boolean rejected;
@@ -129,14 +123,8 @@ public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
 
   @Override
   public void request(int numMessages) {
-    if (numMessages < 0) {
-      throw new IllegalArgumentException("numMessages=" + numMessages);
-    }
-    final int before = (int) REQUESTED.getAndAdd(this, numMessages);
-    if (before == 0 && numMessages > 0 && outcome >= ANSWERED) {
+    if (addRequested(numMessages) == 0 && numMessages > 0 && outcome >= ANSWERED) {
       signal();
-    } else if (before + numMessages < 0) {
-      REQUESTED.setVolatile(this, Integer.MAX_VALUE);
     }
   }
 
@@ -197,17 +185,8 @@ public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
   }
 
   @Override
-  public void cancel(String message, Throwable cause) {
-    Status status = Status.CANCELLED;
-    status = status.withDescription(message != null ? message : "Call cancelled without message");
-    cancelNow(cause == null ? status : status.withCause(cause));
-  }
-
-  private void cancelNow(Status status) {
-    final Status counts =
-        deadline != null && deadline.isExpired() && status.getCode() == Status.Code.CANCELLED
-            ? exceeded()
-            : status;
+  final void cancelNow(Status status) {
+    final Status counts = orExceeded(status);
     for (; ; ) {
       final int before = outcome;
       if (before >= FAILED) {
@@ -267,13 +246,7 @@ public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
           unsent(session.endReason());
         }
       }
-      case SESSION_ENDED ->
-          fail(
-              SENT,
-              deadline != null && deadline.isExpired()
-                  ? exceeded()
-                  : Status.UNAVAILABLE.withDescription(
-                      "ring session ended: " + session.endReason()));
+      case SESSION_ENDED -> fail(SENT, sessionEnded());
     }
   }
 
@@ -303,11 +276,6 @@ public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
   /** Starts another call with the listener of this one, which was given up. */
   protected final void startOn(ClientCall<ReqT, RespT> other) {
     other.start(listener, headers);
-  }
-
-  /** The messages that were requested since the last time: for whom another call is to be asked. */
-  protected final int takeRequested() {
-    return (int) REQUESTED.getAndSet(this, 0);
   }
 
   /** Replays what was asked of this call on another one, which was started. */
@@ -372,7 +340,7 @@ public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
       }
     }
     if (messageLength >= 0) {
-      if (requested == 0) {
+      if (!wantsMessage()) {
         return; // the listener has to ask first
       }
       if (!deliverMessage()) {
@@ -401,19 +369,10 @@ public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
     final Response response = Response.read(stream, limits);
     messageOffset = response.messageOffset;
     messageLength = response.messageLength;
-    final boolean late = isLate(response.status);
+    final boolean late = isLate(response.status, (stream.inboundFlags() & CLOSE) != 0);
     status = late ? exceeded() : response.status;
     trailers = late ? new Metadata() : response.trailers;
     return response.headers == null || deliverHeaders(response.headers);
-  }
-
-  /** True when the server's end of the call has noticed first that its deadline has passed. */
-  private boolean isLate(Status received) {
-    return switch (received.getCode()) {
-      case DEADLINE_EXCEEDED -> deadline != null && (stream.inboundFlags() & CLOSE) != 0;
-      case CANCELLED -> deadline != null && deadline.isExpired();
-      default -> false;
-    };
   }
 
   private boolean deliverHeaders(Metadata received) {
@@ -444,18 +403,6 @@ public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
     closed = true;
     request = null;
     stopWatching();
-    try {
-      listener.onClose(status, trailers);
-    } catch (RuntimeException e) {
-      log("failure in onClose of", e);
-    } catch (Error e) {
-      log("failure in onClose of", e);
-      throw e;
-    }
-  }
-
-  private void log(String what, Throwable e) {
-    System.getLogger(UnaryClientCall.class.getName())
-        .log(System.Logger.Level.WARNING, what + " " + method.getFullMethodName(), e);
+    tellClosed(listener, status, trailers);
   }
 }

@@ -5,14 +5,10 @@ import static dev.ringfetch.ring.FrameDescriptor.PREFIX;
 import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
 
 import dev.ringfetch.session.ClientStream;
-import dev.ringfetch.session.Poller;
 import dev.ringfetch.session.UnitBuffer;
-import io.grpc.Attributes;
 import io.grpc.CallOptions;
-import io.grpc.Deadline;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
-import io.grpc.Status;
 import java.io.IOException;
 import java.util.concurrent.Executor;
 
@@ -20,24 +16,15 @@ import java.util.concurrent.Executor;
  * What a client asks in a unary call, and how that becomes a unit. How the call ends is {@link
  * UnaryClientCall}'s affair. A superclass, as {@link CallTask} is, and no object of its own.
  */
-abstract class UnaryRequest<ReqT, RespT> extends CallTask<ReqT, RespT>
+abstract class UnaryRequest<ReqT, RespT> extends OutgoingCall<ReqT, RespT>
     implements ClientStream.Listener {
-  final MethodDescriptor<ReqT, RespT> method;
-  final CallOptions options;
-
-  ClientConnection connection;
-  ClientLimits limits;
   Metadata headers;
   ReqT request;
   boolean hasRequest;
   boolean halfClosed;
-  Deadline deadline;
-  long startedNs;
 
   UnaryRequest(MethodDescriptor<ReqT, RespT> method, CallOptions options, Executor executor) {
-    super(executor);
-    this.method = method;
-    this.options = options;
+    super(method, options, executor);
   }
 
   /** The method. */
@@ -69,25 +56,5 @@ abstract class UnaryRequest<ReqT, RespT> extends CallTask<ReqT, RespT>
         Math.max(0, methodId),
         Requests.deadlineNs(connection.session(), remainingNs),
         limits.maxUnitLength());
-  }
-
-  /** The status of a call whose deadline has passed. */
-  final Status exceeded() {
-    return Deadlines.exceeded(deadline, options, startedNs, connection.session().describe());
-  }
-
-  @Override
-  final Poller poller() {
-    return connection == null ? null : connection.session().poller();
-  }
-
-  @Override
-  public void setMessageCompression(boolean enabled) {
-    // Nothing is compressed: memory is not a wire.
-  }
-
-  @Override
-  public Attributes getAttributes() {
-    return connection == null ? Attributes.EMPTY : connection.attributes();
   }
 }

@@ -55,21 +55,8 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
     final String obstacle = channel.obstacle(method(), options());
     if (obstacle == null) {
       final ClientConnection ring = channel.ring();
-      if (ring != null && options().getCredentials() != null) {
-        delegate = WaitingCall.forCredentials(channel, method(), options(), executor(), ring);
-        delegate.start(listener, headers);
+      if (ring != null && startOn(ring, listener, headers)) {
         return;
-      }
-      if (ring != null) {
-        if (method().getType() == MethodDescriptor.MethodType.UNARY
-            && options().getStreamTracerFactories().isEmpty()) {
-          channel.countRingCall();
-          start(listener, headers, ring, channel.limits(options()));
-          return;
-        }
-        if (startStreaming(listener, headers, ring)) {
-          return;
-        }
       }
     }
     if (!channel.requiresFabric()) {
@@ -84,8 +71,18 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
   }
 
   /** False when as many calls are under way on the ring as there can be, and gRPC is to serve. */
-  private boolean startStreaming(
-      Listener<RespT> listener, Metadata headers, ClientConnection ring) {
+  private boolean startOn(ClientConnection ring, Listener<RespT> listener, Metadata headers) {
+    if (options().getCredentials() != null) {
+      delegate = WaitingCall.forCredentials(channel, method(), options(), executor(), ring);
+      delegate.start(listener, headers);
+      return true;
+    }
+    if (method().getType() == MethodDescriptor.MethodType.UNARY
+        && options().getStreamTracerFactories().isEmpty()) {
+      channel.countRingCall();
+      start(listener, headers, ring, channel.limits(options()));
+      return true;
+    }
     final ClientStream stream = ring.session().open();
     if (stream == null) {
       if (channel.requiresFabric()) {

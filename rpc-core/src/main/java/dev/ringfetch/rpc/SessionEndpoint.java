@@ -225,10 +225,14 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
     }
 
     @Override
-    public synchronized void exhausted(String reason) {
+    public void exhausted(String reason) {
+      fail(Status.RESOURCE_EXHAUSTED.withDescription(reason));
+    }
+
+    private synchronized void fail(Status status) {
       if (!ended) {
         ended = true;
-        responses.onError(Status.RESOURCE_EXHAUSTED.withDescription(reason).asRuntimeException());
+        responses.onError(status.asRuntimeException());
       }
     }
 
@@ -253,12 +257,7 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
       try {
         answer.run();
       } catch (RuntimeException | Error e) { // as gRPC does where the answer is given at once
-        synchronized (this) {
-          if (!ended) {
-            ended = true;
-            responses.onError(Status.UNKNOWN.withCause(e).asRuntimeException());
-          }
-        }
+        fail(Status.UNKNOWN.withCause(e));
         throw e;
       }
     }
