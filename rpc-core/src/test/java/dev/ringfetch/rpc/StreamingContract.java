@@ -225,6 +225,16 @@ abstract class StreamingContract extends TransportContract {
     return call;
   }
 
+  private StreamObserver<byte[]> chat(Observed observed) {
+    return ClientCalls.asyncBidiStreamingCall(
+        harness.channel().newCall(CHAT, CallOptions.DEFAULT), observed);
+  }
+
+  private StreamObserver<byte[]> upload(Observed observed) {
+    return ClientCalls.asyncClientStreamingCall(
+        harness.channel().newCall(UPLOAD, CallOptions.DEFAULT), observed);
+  }
+
   private static void await(String what, BooleanSupplier condition) throws InterruptedException {
     final long startNs = System.nanoTime();
     while (!condition.getAsBoolean()) {
@@ -238,9 +248,7 @@ abstract class StreamingContract extends TransportContract {
   void clientStreams() throws Exception {
     harness.handle(UPLOAD, counting()).start();
     final Observed observed = new Observed();
-    final StreamObserver<byte[]> requests =
-        ClientCalls.asyncClientStreamingCall(
-            harness.channel().newCall(UPLOAD, CallOptions.DEFAULT), observed);
+    final StreamObserver<byte[]> requests = upload(observed);
     int length = 0;
     for (int i = 0; i < 500; i++) {
       requests.onNext(new byte[i]);
@@ -255,9 +263,7 @@ abstract class StreamingContract extends TransportContract {
   void clientStreamsNothing() throws Exception {
     harness.handle(UPLOAD, counting()).start();
     final Observed observed = new Observed();
-    ClientCalls.asyncClientStreamingCall(
-            harness.channel().newCall(UPLOAD, CallOptions.DEFAULT), observed)
-        .onCompleted();
+    upload(observed).onCompleted();
     assertEquals("0", new String(observed.next(), UTF_8));
     assertEquals(Status.Code.OK, observed.end().getCode());
   }
@@ -287,9 +293,7 @@ abstract class StreamingContract extends TransportContract {
   void pingPong() throws Exception {
     harness.handle(CHAT, echoing()).start();
     final Observed observed = new Observed();
-    final StreamObserver<byte[]> requests =
-        ClientCalls.asyncBidiStreamingCall(
-            harness.channel().newCall(CHAT, CallOptions.DEFAULT), observed);
+    final StreamObserver<byte[]> requests = chat(observed);
     for (int i = 0; i < 200; i++) {
       final byte[] ping = Bytes.random(i, 7 * i);
       requests.onNext(ping);
@@ -303,9 +307,7 @@ abstract class StreamingContract extends TransportContract {
   void longStreamKeepsItsOrder() throws Exception {
     harness.handle(CHAT, echoing()).start();
     final Observed observed = new Observed();
-    final StreamObserver<byte[]> requests =
-        ClientCalls.asyncBidiStreamingCall(
-            harness.channel().newCall(CHAT, CallOptions.DEFAULT), observed);
+    final StreamObserver<byte[]> requests = chat(observed);
     for (int i = 0; i < MANY; i++) {
       requests.onNext(Bytes.random(i, 40));
     }
@@ -320,9 +322,7 @@ abstract class StreamingContract extends TransportContract {
   void messagesOfEverySizeAroundThePowersOfTwo() throws Exception {
     harness.handle(CHAT, echoing()).start();
     final Observed observed = new Observed();
-    final StreamObserver<byte[]> requests =
-        ClientCalls.asyncBidiStreamingCall(
-            harness.channel().newCall(CHAT, CallOptions.DEFAULT), observed);
+    final StreamObserver<byte[]> requests = chat(observed);
     final List<byte[]> sent = new ArrayList<>();
     for (int power = 0; power <= 20; power++) {
       for (int length = (1 << power) - 1; length <= (1 << power) + 1; length++) {
@@ -344,9 +344,7 @@ abstract class StreamingContract extends TransportContract {
     final List<StreamObserver<byte[]>> requests = new ArrayList<>();
     for (int i = 0; i < 100; i++) {
       observed.add(new Observed());
-      requests.add(
-          ClientCalls.asyncBidiStreamingCall(
-              harness.channel().newCall(CHAT, CallOptions.DEFAULT), observed.get(i)));
+      requests.add(chat(observed.get(i)));
     }
     for (int round = 0; round < 20; round++) {
       for (int i = 0; i < requests.size(); i++) {
@@ -443,9 +441,7 @@ abstract class StreamingContract extends TransportContract {
       server.call.sendMessage(new byte[CHUNK_LENGTH]); // heeds nothing
     }
     final Observed observed = new Observed();
-    final StreamObserver<byte[]> requests =
-        ClientCalls.asyncBidiStreamingCall(
-            harness.channel().newCall(CHAT, CallOptions.DEFAULT), observed);
+    final StreamObserver<byte[]> requests = chat(observed);
     for (int i = 0; i < 200; i++) {
       final byte[] message = Bytes.random(i, CHUNK_LENGTH);
       requests.onNext(message);
@@ -552,9 +548,7 @@ abstract class StreamingContract extends TransportContract {
                     }))
         .start();
     final Observed observed = new Observed();
-    ClientCalls.asyncBidiStreamingCall(
-            harness.channel().newCall(CHAT, CallOptions.DEFAULT), observed)
-        .onNext(new byte[1]);
+    chat(observed).onNext(new byte[1]);
     assertEquals(Status.Code.UNKNOWN, observed.end().getCode());
   }
 
@@ -562,9 +556,7 @@ abstract class StreamingContract extends TransportContract {
   void tooLongAMessageEndsTheStream() throws Exception {
     harness.server(builder -> builder.maxInboundMessageSize(1_000)).handle(CHAT, echoing()).start();
     final Observed observed = new Observed();
-    final StreamObserver<byte[]> requests =
-        ClientCalls.asyncBidiStreamingCall(
-            harness.channel().newCall(CHAT, CallOptions.DEFAULT), observed);
+    final StreamObserver<byte[]> requests = chat(observed);
     requests.onNext(new byte[1_000]);
     assertEquals(1_000, observed.next().length);
     requests.onNext(new byte[1_001]);
@@ -613,9 +605,7 @@ abstract class StreamingContract extends TransportContract {
     harness.handle(CHAT, echoing()).start();
     for (int round = 0; round < 300; round++) {
       final Observed observed = new Observed();
-      final StreamObserver<byte[]> requests =
-          ClientCalls.asyncBidiStreamingCall(
-              harness.channel().newCall(CHAT, CallOptions.DEFAULT), observed);
+      final StreamObserver<byte[]> requests = chat(observed);
       requests.onNext(Bytes.random(round, round));
       if (round % 3 == 0) {
         requests.onError(Status.CANCELLED.asException());
