@@ -133,7 +133,8 @@ abstract class AnsweringCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT> {
     }
     final UnitBuffer unit = stream.outbound();
     try {
-      Messages.write(getMethodDescriptor().streamResponse(message), unit, Integer.MAX_VALUE);
+      Messages.write(
+          getMethodDescriptor().streamResponse(message), unit, Integer.MAX_VALUE, session.bulk());
       flags |= MESSAGE;
       staged();
     } catch (IOException | RuntimeException e) {

@@ -1,9 +1,12 @@
 package dev.ringfetch.call;
 
+import dev.ringfetch.session.BulkOutput;
+import dev.ringfetch.session.BulkPool;
 import dev.ringfetch.session.UnitBuffer;
 import io.grpc.Drainable;
 import io.grpc.KnownLength;
 import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -19,21 +22,27 @@ final class Messages {
    * Adds a marshalled message to a unit, and closes it. A message that knows its length and fills
    * an array (as those of protobuf do) is serialised right into the unit.
    *
+   * <p>A long one is serialised into memory that the peer reads it out of.
+   *
    * @param maxLength longest message in bytes.
+   * @param pool of that memory.
    * @throws io.grpc.StatusRuntimeException RESOURCE_EXHAUSTED when the message is longer.
    */
-  static void write(InputStream message, UnitBuffer unit, int maxLength) throws IOException {
+  static void write(InputStream message, UnitBuffer unit, int maxLength, BulkPool pool)
+      throws IOException {
     try (message) {
       final int start = unit.length();
       if (message instanceof KnownLength || message instanceof ByteArrayInputStream) {
         final int length = message.available();
         check(length, maxLength);
+        if (length > pool.threshold()) {
+          writeBulk(message, new BulkOutput(unit, pool, length));
+          return;
+        }
         final int index = unit.extend(length);
         final int read = message.readNBytes(unit.array(), index, length);
         if (read != length) {
-          throw Status.INTERNAL
-              .withDescription("message is shorter than it says: length=" + read + " of " + length)
-              .asRuntimeException();
+          throw wrongLength(length - read);
         }
       } else if (message instanceof Drainable drainable) {
         drainable.drainTo(new UnitOutput(unit, start, maxLength));
@@ -41,6 +50,23 @@ final class Messages {
         copy(message, unit, start, maxLength);
       }
     }
+  }
+
+  private static void writeBulk(InputStream message, BulkOutput output) throws IOException {
+    if (message instanceof Drainable drainable) {
+      drainable.drainTo(output);
+    } else {
+      message.transferTo(output);
+    }
+    if (output.missing() != 0) {
+      throw wrongLength(output.missing());
+    }
+  }
+
+  private static StatusRuntimeException wrongLength(int missing) {
+    return Status.INTERNAL
+        .withDescription("message is not as long as it says: missing=" + missing)
+        .asRuntimeException();
   }
 
   private static void copy(InputStream message, UnitBuffer unit, int start, int maxLength)

@@ -157,7 +157,10 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
     final Integer maxLength = options.getMaxOutboundMessageSize();
     try {
       Messages.write(
-          method.streamRequest(message), bytes, maxLength == null ? Integer.MAX_VALUE : maxLength);
+          method.streamRequest(message),
+          bytes,
+          maxLength == null ? Integer.MAX_VALUE : maxLength,
+          connection.session().bulk());
     } catch (IOException | RuntimeException e) {
       cancelNow(Status.CANCELLED.withDescription("Failed to stream message").withCause(e));
       return;

@@ -274,7 +274,10 @@ final class StreamingServerCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT>
     final int before = bytes.length();
     try {
       Messages.write(
-          method.getMethodDescriptor().streamResponse(message), bytes, Integer.MAX_VALUE);
+          method.getMethodDescriptor().streamResponse(message),
+          bytes,
+          Integer.MAX_VALUE,
+          session.bulk());
     } catch (IOException | RuntimeException e) {
       breakOff(Status.fromThrowable(e));
       return;

@@ -47,7 +47,10 @@ abstract class UnaryRequest<ReqT, RespT> extends OutgoingCall<ReqT, RespT>
     if (hasRequest) {
       final Integer maxLength = options.getMaxOutboundMessageSize();
       Messages.write(
-          method.streamRequest(request), unit, maxLength == null ? Integer.MAX_VALUE : maxLength);
+          method.streamRequest(request),
+          unit,
+          maxLength == null ? Integer.MAX_VALUE : maxLength,
+          connection.session().bulk());
       flags |= MESSAGE;
     }
     opened.prepare(

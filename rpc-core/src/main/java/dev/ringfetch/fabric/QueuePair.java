@@ -1,5 +1,7 @@
 package dev.ringfetch.fabric;
 
+import java.io.IOException;
+
 /**
  * One side of a connection between two processes, through which one reaches the other's memory.
  *
@@ -41,6 +43,26 @@ public interface QueuePair extends AutoCloseable {
 
   /** The same memory as the remote side names it, for {@link #read} and the atomics. */
   RemoteMemory remote();
+
+  /**
+   * Registers memory of this side's own, which only this connection's peer can reach. Any thread.
+   *
+   * @param length in bytes, a multiple of 64.
+   * @throws IOException when it is not to be had, or the connection has ended.
+   */
+  RegisteredMemory register(int length) throws IOException;
+
+  /**
+   * Reaches memory that the peer has registered. Any thread; may block for as long as the system
+   * takes to map it.
+   *
+   * @param descriptor as the peer sent it: anything.
+   * @param maxLength longest memory that is taken, in bytes.
+   * @return the memory, where {@link FabricCapabilities#loadStore()} holds. It is the peer's: its
+   *     bytes may change at any time.
+   * @throws IOException when the descriptor leads nowhere, with the reason as its message.
+   */
+  MemoryRegion attach(byte[] descriptor, int maxLength) throws IOException;
 
   /** One line that names the peer, for people. */
   String peer();

@@ -31,8 +31,9 @@ package dev.ringfetch.ring;
  * <ul>
  *   <li><b>Consumed</b>: position up to which the writer of the line has consumed the opposite
  *       ring.
- *   <li><b>Released</b>, <b>Heartbeat</b>, <b>Load</b>: reserved for bulk transfers and for fabrics
- *       without another source of liveness; 0.
+ *   <li><b>Released</b>: how many frames with {@link FrameDescriptor#BULK} the writer of the line
+ *       has read the memory of, which is the opposite side's again.
+ *   <li><b>Heartbeat</b>, <b>Load</b>: reserved for fabrics without another source of liveness; 0.
  *   <li><b>Sleep</b>: 1 while the writer of the line waits for its doorbell.
  *   <li><b>Blocked</b>: 1 while the writer of the line has output and no credit.
  * </ul>
@@ -41,7 +42,7 @@ public final class ControlDescriptor {
   /** Offset of the consumed position, 64 bits. */
   public static final int CONSUMED_OFFSET = 0;
 
-  /** Offset of the released bulk bytes, 64 bits. */
+  /** Offset of the released count, 64 bits. */
   public static final int RELEASED_OFFSET = CONSUMED_OFFSET + Long.BYTES;
 
   /** Offset of the heartbeat, 64 bits. */

@@ -3,6 +3,7 @@ package dev.ringfetch.ring;
 import static dev.ringfetch.ring.ControlDescriptor.BLOCKED_OFFSET;
 import static dev.ringfetch.ring.ControlDescriptor.CONSUMED_OFFSET;
 import static dev.ringfetch.ring.ControlDescriptor.CONTROL_LENGTH;
+import static dev.ringfetch.ring.ControlDescriptor.RELEASED_OFFSET;
 import static dev.ringfetch.ring.ControlDescriptor.SLEEP_OFFSET;
 
 import dev.ringfetch.fabric.MemoryRegion;
@@ -32,6 +33,17 @@ public final class ControlFlyweight {
   /** Sets {@link #consumed()}. */
   public void consumed(long position) {
     region.putLongRelease(offset + CONSUMED_OFFSET, position);
+    queuePair.write(offset, CONTROL_LENGTH);
+  }
+
+  /** How many reads of the other side's registered memory the writer of the line has done. */
+  public long released() {
+    return region.getLongAcquire(offset + RELEASED_OFFSET);
+  }
+
+  /** Sets {@link #released()}. */
+  public void released(long reads) {
+    region.putLongRelease(offset + RELEASED_OFFSET, reads);
     queuePair.write(offset, CONTROL_LENGTH);
   }
 

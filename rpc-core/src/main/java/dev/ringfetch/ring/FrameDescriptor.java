@@ -107,7 +107,7 @@ public final class FrameDescriptor {
   /** More frames of this unit follow; the first begins with the unit's length, 32 bits. */
   public static final int PARTIAL = 0x80;
 
-  /** Reserved for byte windows of streams. */
+  /** The frame says how much of a stream's messages was consumed, 64 bits. */
   public static final int WINDOW_UPDATE = 0x100;
 
   /** The unit carries trailers: 32-bit length, metadata block. */
@@ -124,6 +124,12 @@ public final class FrameDescriptor {
 
   /** Session frame: the server asks that no new call be put on this session. */
   public static final int DRAIN = 0x2000;
+
+  /**
+   * Of a frame that continues a unit: its bytes stand in memory that its writer has registered, as
+   * {@link BulkDescriptor} says. Session frame: offers such memory, or answers an offer.
+   */
+  public static final int BULK = 0x8000;
 
   private FrameDescriptor() {}
 

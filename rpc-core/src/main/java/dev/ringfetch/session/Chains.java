@@ -1,5 +1,6 @@
 package dev.ringfetch.session;
 
+import static dev.ringfetch.ring.FrameDescriptor.BULK;
 import static dev.ringfetch.ring.FrameDescriptor.CONTINUATION;
 import static dev.ringfetch.ring.FrameDescriptor.PARTIAL;
 
@@ -14,6 +15,7 @@ final class Chains {
    * announced.
    *
    * @param maxLength longest unit that is kept; a longer one is taken in and dropped.
+   * @param reads where a frame with BULK has put its read in line.
    * @return false when the frame does not fit to what came before: the peer broke the protocol.
    */
   static boolean accept(
@@ -23,14 +25,17 @@ final class Chains {
       MemoryRegion region,
       int offset,
       int length,
-      int maxLength) {
+      int maxLength,
+      Reads reads) {
     final boolean continues = (flags & CONTINUATION) != 0;
     final boolean partial = (flags & PARTIAL) != 0;
-    if (continues != stream.inboundPartial) {
+    final boolean bulk = (flags & BULK) != 0;
+    if (continues != stream.inboundPartial
+        || (!continues && (bulk || stream.inbound().isReading()))) {
       return false;
     }
     int start = offset;
-    int bytes = length;
+    int bytes = bulk ? reads.lastLength() : length;
     if (!continues) {
       stream.inboundFlags = flags & ~PARTIAL;
       stream.inboundCode = code;
@@ -48,12 +53,17 @@ final class Chains {
       stream.inboundDiscarded = stream.inboundTotal > maxLength;
     }
     stream.inboundPartial = partial;
-    stream.inboundReceived += bytes;
-    if (stream.inboundReceived > stream.inboundTotal // also of a negative one
-        || partial == (stream.inboundReceived == stream.inboundTotal)) {
+    final int left = stream.inboundTotal - stream.inboundReceived;
+    if (bytes > left || partial == (bytes == left)) { // also of a negative total
       return false;
     }
-    if (!stream.inboundDiscarded) {
+    stream.inboundReceived += bytes;
+    if (stream.inboundDiscarded) {
+      return true;
+    }
+    if (bulk) {
+      reads.lastInto(stream, stream.inbound().extend(bytes, stream.inboundTotal));
+    } else {
       stream.inbound().addBytes(region, start, bytes);
     }
     return true;

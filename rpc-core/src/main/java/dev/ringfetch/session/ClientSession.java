@@ -2,7 +2,6 @@ package dev.ringfetch.session;
 
 import static dev.ringfetch.ring.FrameDescriptor.CLOSE;
 import static dev.ringfetch.ring.FrameDescriptor.DRAIN;
-import static dev.ringfetch.ring.FrameDescriptor.SESSION_STREAM_ID;
 import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
 import static dev.ringfetch.ring.FrameDescriptor.WINDOW_UPDATE;
 
@@ -255,7 +254,9 @@ public final class ClientSession extends Session {
     } else if ((asked & ClientStream.CANCEL) != 0) {
       onCancel(stream);
     }
-    if (stream.state == State.SENT) { // before, the first unit is in hand
+    if (stream.state == State.DONE || stream.state == State.CLOSING) {
+      stream.flow.dropOutbound();
+    } else if (stream.state == State.SENT) { // before, the first unit is in hand
       if ((asked & Stream.WRITE) != 0) {
         outbox.addNext(stream);
       }
@@ -298,9 +299,7 @@ public final class ClientSession extends Session {
       done(stream);
     } else if (stream.state == State.SENDING || stream.state == State.SENT) {
       stream.state = State.CLOSING;
-      if (stream.flow != null) {
-        stream.flow.dropOutbound();
-      }
+      dropOutbound(stream);
       stream.outboundFlags = CLOSE;
       stream.outboundCode = 0;
       stream.headerOnly = true;
@@ -355,15 +354,23 @@ public final class ClientSession extends Session {
   }
 
   @Override
-  public boolean onFrame(
-      int streamId, int flags, int code, int ack, MemoryRegion region, int offset, int length) {
-    if (!writer.onAck(ack)) {
-      return false;
-    }
-    if (streamId == SESSION_STREAM_ID) {
-      refuseCalls(DRAINED);
-      return flags == DRAIN;
-    }
+  Stream notice(int id, int flags, int code) {
+    final ClientStream notice = new ClientStream(id);
+    notice.outboundFlags = flags;
+    notice.outboundCode = code;
+    notice.headerOnly = true;
+    return notice;
+  }
+
+  @Override
+  boolean onSessionFrame(int flags) {
+    refuseCalls(DRAINED);
+    return flags == DRAIN;
+  }
+
+  @Override
+  boolean onStreamFrame(
+      int streamId, int flags, int code, MemoryRegion region, int offset, int length) {
     final int index = streamId & Stream.INDEX_MASK;
     final ClientStream stream = index < streams.length() ? streams.get(index) : null;
     if (stream == null || stream.id != streamId || !awaitsFrames(stream)) {
@@ -385,13 +392,31 @@ public final class ClientSession extends Session {
     if (stream.flow != null && !stream.inboundPartial && !stream.flow.mayReceive(flags)) {
       return false;
     }
-    if (!Chains.accept(stream, flags, code, region, offset, length, stream.maxInboundLength)) {
+    if (!Chains.accept(
+        stream, flags, code, region, offset, length, stream.maxInboundLength, reads)) {
       return false;
     }
-    if (!stream.inboundPartial) {
+    if (!stream.inboundPartial && mayTake(stream)) {
       onUnit(stream);
     }
     return true;
+  }
+
+  /** The one response of a call is taken when it was read; a flow knows what was. */
+  private static boolean mayTake(ClientStream stream) {
+    return stream.flow != null
+        || (stream.inboundFlags & SUFFIX) == 0
+        || !stream.inbound().isReading();
+  }
+
+  @Override
+  void onRead(Stream read) {
+    final ClientStream stream = (ClientStream) read;
+    if (stream.flow != null) {
+      news.addFlow(stream);
+    } else if (awaitsFrames(stream) && !stream.inboundPartial) {
+      onUnit(stream);
+    }
   }
 
   private void onUnit(ClientStream stream) {
@@ -456,6 +481,7 @@ public final class ClientSession extends Session {
       final ClientStream stream = stream(index);
       if (stream != null && stream.state != State.IDLE && stream.state != State.DONE) {
         deadlines.remove(stream);
+        dropOutbound(stream);
         if (stream.ended) {
           stream.state = State.DONE;
         } else {
@@ -463,6 +489,14 @@ public final class ClientSession extends Session {
           finish(stream, unseen ? Outcome.NOT_SENT : Outcome.SESSION_ENDED);
         }
       }
+    }
+  }
+
+  private static void dropOutbound(ClientStream stream) {
+    if (stream.flow != null) {
+      stream.flow.dropOutbound();
+    } else {
+      stream.outbound().releaseSegments();
     }
   }
 

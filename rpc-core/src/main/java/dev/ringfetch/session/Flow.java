@@ -192,8 +192,14 @@ public final class Flow {
   /** Drops what waits for the ring, and what the call still offers: the stream has ended; owner. */
   void dropOutbound() {
     dropped = true;
-    outbound.clear();
-    current = null;
+    Unit unit;
+    while ((unit = outbound.poll()) != null) {
+      unit.bytes().releaseSegments();
+    }
+    if (current != null) {
+      current.bytes().releaseSegments();
+      current = null;
+    }
     updateDue = false;
   }
 
@@ -231,14 +237,19 @@ public final class Flow {
 
   /** Lets the call see what came in. What has come out of memory that went is not; owner. */
   void publish() {
-    Unit unit;
-    while ((unit = arrived.peek()) != null) {
-      inbound.add(unit); // first: it may throw
+    while (hasArrived()) {
+      inbound.add(arrived.peek()); // first: it may throw
       arrived.remove();
     }
-    if (outcome == null && ending != null) {
+    if (outcome == null && ending != null && (arrived.isEmpty() || ending != Outcome.ANSWERED)) {
       outcome = ending;
     }
+  }
+
+  /** True when a unit waits for {@link #publish} that is there to its last byte; owner. */
+  boolean hasArrived() {
+    final Unit next = arrived.peek();
+    return next != null && !next.bytes().isReading();
   }
 
   /** What came in since the last {@link #publish} may be garbage; owner. */

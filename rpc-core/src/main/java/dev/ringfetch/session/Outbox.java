@@ -1,10 +1,12 @@
 package dev.ringfetch.session;
 
+import static dev.ringfetch.ring.FrameDescriptor.BULK;
 import static dev.ringfetch.ring.FrameDescriptor.CONTINUATION;
 import static dev.ringfetch.ring.FrameDescriptor.PARTIAL;
 
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.ring.BulkDescriptor;
 import dev.ringfetch.ring.ControlFlyweight;
 import dev.ringfetch.ring.FrameDescriptor;
 import dev.ringfetch.ring.RingPoller;
@@ -28,7 +30,12 @@ final class Outbox {
   private final ControlFlyweight peerControl;
   private final int maxPayload;
   private final ArrayDeque<Stream> line = new ArrayDeque<>();
+  private final ArrayDeque<Segment> reading = new ArrayDeque<>(); // by the peer
   private final ByteBuffer update = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+  private final ByteBuffer bulk =
+      ByteBuffer.allocate(BulkDescriptor.DESCRIPTOR_LENGTH).order(ByteOrder.LITTLE_ENDIAN);
+
+  private long released; // by the peer
 
   private boolean blocked;
   private boolean unsolicited;
@@ -62,9 +69,11 @@ final class Outbox {
     return line.size();
   }
 
-  /** Drops what is in line: the session has ended. */
+  /** Drops what is in line, and what the peer has not read: the session has ended. */
   void clear() {
     line.clear();
+    reading.forEach(Segment::release);
+    reading.clear();
   }
 
   /** Puts a stream's unit, or its header-only frame, in line for the ring. */
@@ -102,6 +111,10 @@ final class Outbox {
    * @return how many frames were written.
    */
   int flush() {
+    if (!reading.isEmpty() && !takeBack()) {
+      session.blame("the peer released what it was never given");
+      return 0;
+    }
     final long before = writer.position();
     int frames = 0;
     Stream stream;
@@ -180,7 +193,28 @@ final class Outbox {
   }
 
   private static boolean isWhole(Stream stream) {
-    return stream.headerOnly || stream.outboundSent == stream.outbound().length();
+    final UnitBuffer unit = stream.outbound();
+    return stream.headerOnly
+        || (stream.outboundSent == unit.arrayLength() && nextPart(unit) == null);
+  }
+
+  private static Segments.Part nextPart(UnitBuffer unit) {
+    final Segments segments = unit.segments();
+    return segments == null ? null : segments.peek();
+  }
+
+  /** Gives memory back to the pool that the peer has read. False when it was not given so much. */
+  boolean takeBack() {
+    final long now = peerControl.released();
+    long count = now - released;
+    if (count < 0 || count > reading.size()) {
+      return false;
+    }
+    released = now;
+    while (count-- > 0) {
+      reading.remove().release();
+    }
+    return true;
   }
 
   private int writeFrame(Stream stream) {
@@ -189,6 +223,9 @@ final class Outbox {
       return writer.write(stream.id, stream.outboundFlags, stream.outboundCode, ack, null, 0, 0);
     }
     final UnitBuffer unit = stream.outbound();
+    if (unit.segments() != null) {
+      return writePart(stream, unit, ack);
+    }
     final int length = unit.length();
     final int sent = stream.outboundSent;
     final int flags;
@@ -213,6 +250,52 @@ final class Outbox {
     if (written == RingWriter.WRITTEN) {
       stream.outboundBegun = true;
       stream.outboundSent = offset + bytes - unit.offset();
+    }
+    return written;
+  }
+
+  /** A unit of which some stands in registered memory goes as a chain: what is copied, first. */
+  private int writePart(Stream stream, UnitBuffer unit, int ack) {
+    final Segments.Part part = unit.segments().peek();
+    final int sent = stream.outboundSent;
+    final int end = part == null ? unit.arrayLength() : part.position();
+    if (stream.outboundBegun && sent == end) {
+      return writeBulk(stream, unit, part, ack);
+    }
+    final int headroom = stream.outboundBegun ? 0 : UnitBuffer.HEADROOM;
+    if (!stream.outboundBegun) {
+      unit.storeLength();
+    }
+    final int bytes = Math.min(maxPayload - headroom, end - sent);
+    final boolean more = part != null || sent + bytes < end;
+    final int flags = stream.outboundBegun ? CONTINUATION : stream.outboundFlags;
+    final int written =
+        writer.write(
+            stream.id,
+            more ? flags | PARTIAL : flags,
+            stream.outboundCode,
+            ack,
+            unit.array(),
+            unit.offset() + sent - headroom,
+            bytes + headroom);
+    if (written == RingWriter.WRITTEN) {
+      stream.outboundBegun = true;
+      stream.outboundSent = sent + bytes;
+    }
+    return written;
+  }
+
+  private int writeBulk(Stream stream, UnitBuffer unit, Segments.Part part, int ack) {
+    final Segment segment = part.segment();
+    bulk.putInt(BulkDescriptor.REGION_OFFSET, segment.region().number())
+        .putInt(BulkDescriptor.LENGTH_OFFSET, part.length())
+        .putLong(BulkDescriptor.OFFSET_OFFSET, (long) segment.offset() + part.offset());
+    final boolean more = stream.outboundSent < unit.arrayLength() || !unit.segments().isLast();
+    final int flags = CONTINUATION | BULK | (more ? PARTIAL : 0);
+    final int written =
+        writer.write(stream.id, flags, stream.outboundCode, ack, bulk.array(), 0, bulk.capacity());
+    if (written == RingWriter.WRITTEN) {
+      reading.add(unit.segments().take());
     }
     return written;
   }

@@ -1,5 +1,6 @@
 package dev.ringfetch.session;
 
+import static dev.ringfetch.ring.FrameDescriptor.BULK;
 import static dev.ringfetch.ring.FrameDescriptor.CLOSE;
 import static dev.ringfetch.ring.FrameDescriptor.CONTINUATION;
 import static dev.ringfetch.ring.FrameDescriptor.DEADLINE;
@@ -174,6 +175,7 @@ public final class ServerSession extends Session {
   void onOperations(Stream asking, int asked) {
     final ServerStream stream = (ServerStream) asking;
     if (stream.abandoned) {
+      dropOutbound(stream);
       if ((asked & (ServerStream.RELEASE | ServerStream.RESPOND)) != 0) {
         letGo(stream, asked);
       }
@@ -200,7 +202,8 @@ public final class ServerSession extends Session {
 
   private void onFlowOperations(ServerStream stream, int asked) {
     if (streams[stream.index()] != stream) {
-      return; // the stream has ended
+      dropOutbound(stream); // the stream has ended
+      return;
     }
     if ((asked & Stream.WRITE) != 0) {
       outbox.addNext(stream);
@@ -216,11 +219,20 @@ public final class ServerSession extends Session {
     outbox.add(carrier);
   }
 
+  private static void dropOutbound(ServerStream stream) {
+    if (stream.flow != null) {
+      stream.flow.dropOutbound();
+    }
+  }
+
   /** The call has learned that it was cancelled, and holds its request no longer. */
   private void letGo(ServerStream stream, int asked) {
     stream.abandoned = false;
     abandoned--;
     letGoOfMemory(stream);
+    if ((asked & ServerStream.RESPOND) != 0) {
+      (stream.substitute == null ? stream : stream.substitute).outbound().releaseSegments();
+    }
     if ((asked & ServerStream.RELEASE) != 0) {
       stream.inbound().clear(); // the handler may keep the call for ever, not this
     }
@@ -269,9 +281,7 @@ public final class ServerSession extends Session {
 
   private void leaveTable(ServerStream stream) {
     deadlines.remove(stream);
-    if (stream.flow != null) {
-      stream.flow.dropOutbound();
-    }
+    dropOutbound(stream);
     streams[stream.index()] = null;
     closedIds[stream.index()] = stream.id;
   }
@@ -283,6 +293,9 @@ public final class ServerSession extends Session {
   private void abandon(ServerStream stream) {
     if (!stream.handed || stream.answered) {
       forget(stream);
+      if (stream.answered) {
+        stream.outbound().releaseSegments();
+      }
       return;
     }
     leaveTable(stream);
@@ -306,8 +319,8 @@ public final class ServerSession extends Session {
     }
   }
 
-  /** A frame of this side's own, which no call has filled. */
-  private static ServerStream notice(int id, int flags, int code) {
+  @Override
+  ServerStream notice(int id, int flags, int code) {
     final ServerStream notice = ServerStream.substitute();
     notice.id = id;
     notice.outboundFlags = flags;
@@ -324,10 +337,15 @@ public final class ServerSession extends Session {
   }
 
   @Override
-  public boolean onFrame(
-      int streamId, int flags, int code, int ack, MemoryRegion region, int offset, int length) {
+  boolean onSessionFrame(int flags) {
+    return false;
+  }
+
+  @Override
+  boolean onStreamFrame(
+      int streamId, int flags, int code, MemoryRegion region, int offset, int length) {
     final int index = streamId & Stream.INDEX_MASK;
-    if (!writer.onAck(ack) || index == 0 || index >= streams.length) {
+    if (index == 0 || index >= streams.length) {
       return false;
     }
     ServerStream stream = streams[index];
@@ -343,7 +361,7 @@ public final class ServerSession extends Session {
         return onWindowUpdate(stream, region, offset, length);
       }
       if (stream.inboundPartial
-          ? (flags & ~PARTIAL) != CONTINUATION
+          ? (flags & ~(PARTIAL | BULK)) != CONTINUATION
           : (flags & ~UNIT_FLAGS) != 0 || stream.flow == null || !stream.flow.mayReceive(flags)) {
         return false;
       }
@@ -351,7 +369,7 @@ public final class ServerSession extends Session {
       if (stream != null
           || closedIds[index] == streamId
           || (flags & ~REQUEST_FLAGS) != 0
-          || outbox.length() > streams.length) { // by one an index, and a DRAIN
+          || outbox.length() > streams.length + Reads.MAX_OFFERS) { // one an index, DRAIN, answers
         return false; // the last: an index is used again before its end was even sent
       }
       stream = accept(streamId, index);
@@ -359,7 +377,7 @@ public final class ServerSession extends Session {
         stream.flow = new Flow();
       }
     }
-    if (!Chains.accept(stream, flags, code, region, offset, length, maxUnitLength)) {
+    if (!Chains.accept(stream, flags, code, region, offset, length, maxUnitLength, reads)) {
       return false;
     }
     if ((flags & PREFIX) != 0 && !onFirstFrame(stream)) {
@@ -375,6 +393,14 @@ public final class ServerSession extends Session {
       onUnit(stream);
     }
     return true;
+  }
+
+  @Override
+  void onRead(Stream read) {
+    final ServerStream stream = (ServerStream) read;
+    if (streams[stream.index()] == stream && (stream.flow != null || !stream.inboundPartial)) {
+      onWhole(stream);
+    }
   }
 
   /**
@@ -403,6 +429,16 @@ public final class ServerSession extends Session {
       final Unit unit = Unit.takeInbound(stream);
       stream.heldLength -= unit.cost(); // the flow counts it from here on
       stream.flow.onUnit(unit, true);
+    }
+    onWhole(stream);
+  }
+
+  /** Tells the call what there is of a unit, or of the stream, that was read to its end. */
+  private void onWhole(ServerStream stream) {
+    if (stream.flow != null ? !stream.flow.hasArrived() : stream.inbound().isReading()) {
+      return;
+    }
+    if (stream.flow != null) {
       news.addFlow(stream);
     }
     if (!stream.handed) {

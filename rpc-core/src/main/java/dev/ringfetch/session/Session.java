@@ -1,5 +1,8 @@
 package dev.ringfetch.session;
 
+import static dev.ringfetch.ring.FrameDescriptor.BULK;
+import static dev.ringfetch.ring.FrameDescriptor.SESSION_STREAM_ID;
+
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.ring.RingPoller;
@@ -23,6 +26,8 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   static final int NOT_OWNER = -1;
 
   private static final int LEAVE_TRIES = 16;
+  private static final int ATTACHED = 1;
+  private static final int REFUSED = 2;
   private static final String NO_MEMORY = "session failed: no memory to serve it in";
 
   final QueuePair queuePair;
@@ -32,6 +37,8 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   final NanoClock clock;
   final Inbox inbox;
   final Outbox outbox;
+  final Reads reads;
+  final BulkPool bulk;
   final DeadlineQueue deadlines = new DeadlineQueue();
   final News news = new News();
   final long spinNs;
@@ -67,6 +74,70 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
     this.spinNs = context.spinNs();
     this.inbox = new Inbox(this, rings);
     this.outbox = new Outbox(this, rings);
+    this.reads = new Reads(this, rings, context.bulkSegmentLength());
+    this.bulk = new BulkPool(this, queuePair, context);
+  }
+
+  @Override
+  public final boolean onFrame(
+      int streamId, int flags, int code, int ack, MemoryRegion region, int offset, int length) {
+    if (!writer.onAck(ack)) {
+      return false;
+    }
+    if (streamId == SESSION_STREAM_ID) {
+      return flags == BULK ? onMemory(code, region, offset, length) : onSessionFrame(flags);
+    }
+    if ((flags & BULK) != 0 && !reads.add(region, offset, length)) {
+      return false;
+    }
+    return onStreamFrame(streamId, flags, code, region, offset, length);
+  }
+
+  /** The peer offers memory that it has registered, or answers an offer. */
+  private boolean onMemory(int code, MemoryRegion region, int offset, int length) {
+    if (length == 0) {
+      return (code == ATTACHED || code == REFUSED) && bulk.onAnswer(code == ATTACHED);
+    }
+    if (!reads.mayOffer()) {
+      return false;
+    }
+    final byte[] descriptor = new byte[length];
+    region.getBytes(offset, descriptor, 0, length);
+    final Stream answer =
+        notice(SESSION_STREAM_ID, BULK, reads.attach(descriptor) ? ATTACHED : REFUSED);
+    outbox.addUnsolicited(answer);
+    return true;
+  }
+
+  private void offerMemory() {
+    final byte[] descriptor = bulk.takeOffer();
+    if (descriptor != null) {
+      final Stream offer = notice(SESSION_STREAM_ID, BULK, 0);
+      offer.headerOnly = false;
+      offer.outbound().addBytes(descriptor, 0, descriptor.length);
+      outbox.addUnsolicited(offer);
+    }
+  }
+
+  /** A frame of this side's own, which no call has filled. */
+  abstract Stream notice(int id, int flags, int code);
+
+  /** A frame that concerns the session. False when it is one that no peer may write; owner. */
+  abstract boolean onSessionFrame(int flags);
+
+  /**
+   * A frame of a stream. False when it is one that no peer may write; owner. See {@link
+   * RingPoller.FrameHandler}.
+   */
+  abstract boolean onStreamFrame(
+      int streamId, int flags, int code, MemoryRegion region, int offset, int length);
+
+  /** The last read is done of those that a unit of this stream has waited for; owner. */
+  abstract void onRead(Stream stream);
+
+  /** Memory out of which the peer reads long messages. */
+  public BulkPool bulk() {
+    return bulk;
   }
 
   /** A window update has come in for a stream. False when it is none; owner. */
@@ -366,10 +437,17 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
 
   private boolean isMemoryGone() {
     try {
-      probed = Faults.touch(queuePair.memory());
+      touchAll();
       return false;
     } catch (InternalError e) {
       return true;
+    }
+  }
+
+  private void touchAll() {
+    probed = Faults.touch(queuePair.memory());
+    for (final MemoryRegion region : reads.regions()) {
+      probed += Faults.touch(region);
     }
   }
 
@@ -391,9 +469,11 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
       }
       if (poll) {
         done += inbox.poll();
+        done += reads.poll();
         done += expireDeadlines();
       }
       onRound();
+      offerMemory();
       done += outbox.flush();
       touched |= !poll || done > 0; // of a poll that finds nothing, the poller takes care
       if (endReason != null) {
@@ -451,7 +531,9 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   private void finish() {
     touched = false;
     outbox.clear();
+    reads.clear();
     onEnd();
+    bulk.close();
     news.add(() -> tellEnd(endReason));
     ended = true;
     queuePair.close();
@@ -496,6 +578,9 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
       if (inbox.isArmed()) {
         return true;
       }
+      if (!reads.isEmpty()) {
+        return false;
+      }
       missed = false; // what the poller came for is answered by the look that follows
       touched = true;
       if (!inbox.arm()) {
@@ -528,6 +613,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   /** Ends on the owner's side: what is committed first, then the rest is told. */
   private void endNow() {
     inbox.drain();
+    reads.drain();
     untaken = writer.unconsumed();
     queuePair.memory().verify();
     finish();
@@ -576,6 +662,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
         || !operations.isEmpty()
         || !outbox.isEmpty()
         || deadlines.earliestNs() != Stream.NO_DEADLINE
+        || !reads.isEmpty()
         || attention
         || endReason != null;
   }
@@ -591,7 +678,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
       return false; // whoever owns it looks before it leaves
     }
     try {
-      probed = Faults.touch(queuePair.memory());
+      touchAll();
     } catch (Throwable t) {
       failed(t);
     }

@@ -29,6 +29,18 @@ public final class SessionContext {
   /** Default of {@link #maxHeldLength()}. */
   public static final long MAX_HELD_LENGTH_DEFAULT = 256L * 1024 * 1024;
 
+  /** Default of {@link #bulkThreshold()}. */
+  public static final int BULK_THRESHOLD_DEFAULT = 16 * 1024;
+
+  /** Default of {@link #bulkSegmentLength()}. */
+  public static final int BULK_SEGMENT_LENGTH_DEFAULT = 256 * 1024;
+
+  /** Default of {@link #bulkLength()}. */
+  public static final int BULK_LENGTH_DEFAULT = 16 * 1024 * 1024;
+
+  private int bulkThreshold = BULK_THRESHOLD_DEFAULT;
+  private int bulkSegmentLength = BULK_SEGMENT_LENGTH_DEFAULT;
+  private int bulkLength = BULK_LENGTH_DEFAULT;
   private int requestRingLength = REQUEST_RING_LENGTH_DEFAULT;
   private int responseRingLength = RESPONSE_RING_LENGTH_DEFAULT;
   private int maxFrameLength = MAX_FRAME_LENGTH_DEFAULT;
@@ -77,6 +89,54 @@ public final class SessionContext {
       throw new IllegalArgumentException("maxFrameLength=" + bytes);
     }
     this.maxFrameLength = bytes;
+    return this;
+  }
+
+  /** Messages longer than this, in bytes, are read by the peer out of registered memory. */
+  public int bulkThreshold() {
+    return bulkThreshold;
+  }
+
+  /** Sets {@link #bulkThreshold()}. */
+  public SessionContext bulkThreshold(int bytes) {
+    if (bytes < 0) {
+      throw new IllegalArgumentException("bulkThreshold=" + bytes);
+    }
+    this.bulkThreshold = bytes;
+    return this;
+  }
+
+  /**
+   * Length of the runs of registered memory in which a long message is put, and what is copied out
+   * of the peer's in a round: how long a short message may have to wait, in bytes.
+   */
+  public int bulkSegmentLength() {
+    return bulkSegmentLength;
+  }
+
+  /** Sets {@link #bulkSegmentLength()}. */
+  public SessionContext bulkSegmentLength(int bytes) {
+    if (bytes < 1) {
+      throw new IllegalArgumentException("bulkSegmentLength=" + bytes);
+    }
+    this.bulkSegmentLength = bytes;
+    return this;
+  }
+
+  /**
+   * Memory that this side registers at the most for a session's long messages, in bytes; 0 for
+   * none. It is registered as it is needed, some megabytes at a time.
+   */
+  public int bulkLength() {
+    return bulkLength;
+  }
+
+  /** Sets {@link #bulkLength()}. */
+  public SessionContext bulkLength(int bytes) {
+    if (bytes < 0) {
+      throw new IllegalArgumentException("bulkLength=" + bytes);
+    }
+    this.bulkLength = bytes;
     return this;
   }
 

@@ -25,6 +25,13 @@ public final class UnitBuffer {
   private byte[] bytes = new byte[INITIAL_LENGTH];
   private int end = HEADROOM;
 
+  // Of a unit that goes out: what stands in registered memory instead.
+  private Segments segments;
+
+  // Of a unit that comes in: reads of the peer's memory that will fill it.
+  private int reads;
+  private int generation;
+
   /** Array that holds the unit; valid until the next call that adds to it. */
   public byte[] array() {
     return bytes;
@@ -37,12 +44,71 @@ public final class UnitBuffer {
 
   /** Length of the unit in bytes. */
   public int length() {
+    return segments == null ? end - HEADROOM : totalLength();
+  }
+
+  private int totalLength() {
+    final long total = end - HEADROOM + segments.length();
+    if (total > MAX_LENGTH) {
+      throw new IllegalStateException("unit is too long: length=" + total);
+    }
+    return (int) total;
+  }
+
+  /** Length of what is in {@link #array()}, in bytes. */
+  int arrayLength() {
     return end - HEADROOM;
+  }
+
+  /** What stands in registered memory, or null. */
+  Segments segments() {
+    return segments;
+  }
+
+  /**
+   * Adds bytes that stay where they are.
+   *
+   * @param segment that holds them, with the caller's reference to it.
+   * @param offset of the bytes in the segment.
+   * @param length in bytes.
+   */
+  public void addSegment(Segment segment, int offset, int length) {
+    if (segments == null) {
+      segments = segment.pool().lend(this);
+    }
+    segments.add(segment, offset, length, arrayLength());
+  }
+
+  /** Gives back the registered memory that the unit still has. */
+  void releaseSegments() {
+    if (segments != null) {
+      segments.release();
+    }
+  }
+
+  /** A read of the peer's memory will fill a part of the unit. */
+  void beginRead() {
+    reads++;
+  }
+
+  /** One of the reads is done. True when it was the last. */
+  boolean endRead() {
+    return --reads == 0;
+  }
+
+  /** True when reads of the peer's memory have not filled all of the unit. */
+  boolean isReading() {
+    return reads != 0;
+  }
+
+  /** Grows each time that the buffer is cleared. */
+  int generation() {
+    return generation;
   }
 
   /** Sets {@link #length()} to what it was, dropping what was added since. */
   public void truncate(int length) {
-    if (length < 0 || length > length()) {
+    if (segments != null || length < 0 || length > length()) {
       throw new IllegalArgumentException("length=" + length + " of " + length());
     }
     end = HEADROOM + length;
@@ -51,6 +117,12 @@ public final class UnitBuffer {
   /** Empties the buffer. */
   public void clear() {
     end = HEADROOM;
+    generation++;
+    reads = 0;
+    if (segments != null) {
+      segments.release();
+      segments = null;
+    }
     if (bytes.length > RETAINED_LENGTH) {
       bytes = new byte[INITIAL_LENGTH];
     }
@@ -69,6 +141,18 @@ public final class UnitBuffer {
     }
     end = (int) needed;
     return start;
+  }
+
+  /**
+   * As {@link #extend(int)}, where it is known how long the unit will be: so much memory is taken
+   * at once, if it is not much more than what is there.
+   */
+  int extend(int length, int expected) {
+    final long needed = (long) end + length;
+    if (needed > bytes.length) {
+      reserve((int) Math.min(expected, 4 * needed) - length());
+    }
+    return extend(length);
   }
 
   /** How long an array becomes that must hold this much. */

@@ -1,5 +1,6 @@
 package dev.ringfetch.call;
 
+import static dev.ringfetch.ring.FrameDescriptor.BULK;
 import static dev.ringfetch.ring.FrameDescriptor.CLOSE;
 import static dev.ringfetch.ring.FrameDescriptor.CONTINUATION;
 import static dev.ringfetch.ring.FrameDescriptor.PAD;
@@ -90,7 +91,7 @@ final class HostileResponses {
         RingWriter.WRITTEN,
         writer.write(
             id,
-            flags & ~(PARTIAL | CONTINUATION | PAD),
+            flags & ~(PARTIAL | CONTINUATION | PAD | BULK),
             code,
             (int) session.writePosition(),
             unit,

@@ -19,22 +19,26 @@ public final class BufferedRegion implements MemoryRegion {
 
   private final HeapRegion memory;
   private final RandomGenerator order; // null: in order
-  private final List<Store> stores = new ArrayList<>();
+  private final List<Store> stores; // of all memory that this side reaches
   private final byte[] word = new byte[Long.BYTES];
 
   private static final class Store {
+    final HeapRegion memory;
     final int index;
     final byte[] bytes;
     final boolean release;
 
-    Store(int index, byte[] bytes, boolean release) {
+    Store(HeapRegion memory, int index, byte[] bytes, boolean release) {
+      this.memory = memory;
       this.index = index;
       this.bytes = bytes;
       this.release = release;
     }
 
     boolean overlaps(Store other) {
-      return index < other.index + other.bytes.length && other.index < index + bytes.length;
+      return memory == other.memory
+          && index < other.index + other.bytes.length
+          && other.index < index + bytes.length;
     }
   }
 
@@ -44,15 +48,25 @@ public final class BufferedRegion implements MemoryRegion {
    * @param order draws which store comes next, or is null for the order of the program.
    */
   public BufferedRegion(HeapRegion memory, RandomGenerator order) {
+    this(memory, order, new ArrayList<>());
+  }
+
+  private BufferedRegion(HeapRegion memory, RandomGenerator order, List<Store> stores) {
     this.memory = memory;
     this.order = order;
+    this.stores = stores;
+  }
+
+  /** The same side's view of other memory: behind the same store buffer. */
+  public BufferedRegion beside(HeapRegion other) {
+    return new BufferedRegion(other, order, stores);
   }
 
   /** Makes one store visible, if there is one. */
   public void drainOne() {
     if (!stores.isEmpty()) {
       final Store store = stores.remove(next());
-      memory.putBytes(store.index, store.bytes, 0, store.bytes.length);
+      store.memory.putBytes(store.index, store.bytes, 0, store.bytes.length);
     }
   }
 
@@ -95,7 +109,7 @@ public final class BufferedRegion implements MemoryRegion {
     if (stores.size() == CAPACITY) {
       drainOne();
     }
-    stores.add(new Store(index, bytes, release));
+    stores.add(new Store(memory, index, bytes, release));
   }
 
   private void store(int index, long value, int length, boolean release) {
@@ -166,7 +180,7 @@ public final class BufferedRegion implements MemoryRegion {
     for (final Store store : stores) {
       final int first = Math.max(index, store.index);
       final int end = Math.min(index + length, store.index + store.bytes.length);
-      if (first < end) {
+      if (store.memory == memory && first < end) {
         System.arraycopy(
             store.bytes, first - store.index, destination, offset + first - index, end - first);
       }

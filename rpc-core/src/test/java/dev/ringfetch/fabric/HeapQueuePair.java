@@ -2,6 +2,9 @@ package dev.ringfetch.fabric;
 
 import dev.ringfetch.fabric.FabricCapabilities.ReadAtomicity;
 import dev.ringfetch.fabric.FabricCapabilities.WriteOrder;
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -14,6 +17,8 @@ public final class HeapQueuePair implements QueuePair {
   private final String name;
   private final AtomicInteger ringsSent = new AtomicInteger();
   private final AtomicBoolean ringPending = new AtomicBoolean();
+  private final List<HeapMemory> registered = new CopyOnWriteArrayList<>();
+  private volatile boolean memoryRefused;
   private HeapQueuePair other;
   private volatile Listener listener;
   private volatile String endPending;
@@ -88,6 +93,37 @@ public final class HeapQueuePair implements QueuePair {
   @Override
   public RemoteMemory remote() {
     return new RemoteMemory(0, memory.length(), 0);
+  }
+
+  /** Makes every further {@link #register} fail, or none. */
+  public void refuseMemory(boolean refused) {
+    memoryRefused = refused;
+  }
+
+  /** What this side has registered. */
+  public List<HeapMemory> registered() {
+    return registered;
+  }
+
+  @Override
+  public RegisteredMemory register(int length) throws IOException {
+    if (memoryRefused || closed) {
+      throw new IOException("no memory");
+    }
+    final HeapRegion heap = new HeapRegion(length);
+    final MemoryRegion view = memory instanceof BufferedRegion own ? own.beside(heap) : heap;
+    final HeapMemory made = new HeapMemory(heap, view, registered.size());
+    registered.add(made);
+    return made;
+  }
+
+  @Override
+  public MemoryRegion attach(byte[] descriptor, int maxLength) throws IOException {
+    final HeapMemory found = HeapMemory.find(other.registered, descriptor);
+    if (found.region().length() > maxLength) {
+      throw new IOException("too long: length=" + found.region().length());
+    }
+    return found.heap();
   }
 
   @Override

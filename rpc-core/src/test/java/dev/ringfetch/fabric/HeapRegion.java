@@ -19,6 +19,11 @@ public class HeapRegion implements MemoryRegion {
     buffer = ByteBuffer.allocateDirect(length + 64).alignedSlice(64).slice(0, length);
   }
 
+  /** A part of the memory as an application sees it. */
+  public ByteBuffer slice(int index, int length) {
+    return buffer.slice(index, length);
+  }
+
   @Override
   public int length() {
     return buffer.capacity();

@@ -59,10 +59,23 @@ class CountingSession extends Session {
   }
 
   @Override
-  public boolean onFrame(
-      int streamId, int flags, int code, int ack, MemoryRegion region, int offset, int length) {
+  boolean onStreamFrame(
+      int streamId, int flags, int code, MemoryRegion region, int offset, int length) {
     return true;
   }
+
+  @Override
+  Stream notice(int id, int flags, int code) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  boolean onSessionFrame(int flags) {
+    return false;
+  }
+
+  @Override
+  void onRead(Stream stream) {}
 
   @Override
   void onSent(Stream stream) {}

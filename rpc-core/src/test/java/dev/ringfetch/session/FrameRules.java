@@ -1,9 +1,11 @@
 package dev.ringfetch.session;
 
+import static dev.ringfetch.ring.FrameDescriptor.BULK;
 import static dev.ringfetch.ring.FrameDescriptor.CONTINUATION;
 import static dev.ringfetch.ring.FrameDescriptor.PAD;
 import static dev.ringfetch.ring.FrameDescriptor.PARTIAL;
 
+import dev.ringfetch.fabric.HeapMemory;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.ring.RingWriter;
 import java.io.ByteArrayOutputStream;
@@ -21,6 +23,7 @@ import java.util.List;
 abstract class FrameRules {
   private static final int SLOT = 64;
   private static final int OVERHEAD = 32;
+  static final int MAX_OFFERS = 16;
   private static final VarHandle ACKED = field(RingWriter.class, "acked", long.class);
 
   private final MemoryRegion region;
@@ -30,14 +33,25 @@ abstract class FrameRules {
   private final Session session;
   private final List<TakenUnit> units = new ArrayList<>();
 
+  private final List<HeapMemory> registered;
+  private final List<MemoryRegion> attached = new ArrayList<>();
+  private int offers;
+
   private long acked;
 
-  FrameRules(MemoryRegion region, int ringOffset, int ringLength, long epoch, Session session) {
+  FrameRules(
+      MemoryRegion region,
+      int ringOffset,
+      int ringLength,
+      long epoch,
+      Session session,
+      List<HeapMemory> registered) {
     this.region = region;
     this.ringOffset = ringOffset;
     this.slots = ringLength / SLOT;
     this.epoch = epoch;
     this.session = session;
+    this.registered = registered;
   }
 
   /**
@@ -163,6 +177,9 @@ abstract class FrameRules {
   final Judgement judge() {
     begin();
     units.clear();
+    attached.clear();
+    attached.addAll(session.reads.regions());
+    offers = session.reads.offers();
     acked = (long) ACKED.get(session.writer);
     long position = session.pollPosition();
     int frames = 0;
@@ -205,10 +222,55 @@ abstract class FrameRules {
     acked += step;
     final byte[] payload = new byte[length];
     region.getBytes(frame + 24, payload, 0, length);
-    return onFrame(
-        region.getInt(frame + 8),
-        flags,
-        region.getInt(frame + 12) >>> 16,
-        ByteBuffer.wrap(payload).order(ByteOrder.LITTLE_ENDIAN));
+    final int streamId = region.getInt(frame + 8);
+    ByteBuffer bytes = ByteBuffer.wrap(payload).order(ByteOrder.LITTLE_ENDIAN);
+    if (streamId == 0 && flags == BULK) {
+      return offer(bytes);
+    }
+    if (streamId != 0 && (flags & BULK) != 0) {
+      bytes = named(bytes);
+      if (bytes == null) {
+        return Reject.BULK;
+      }
+    }
+    return onFrame(streamId, flags, region.getInt(frame + 12) >>> 16, bytes);
   }
+
+  /** The session under test offers nothing, so there is nothing to be answered. */
+  private Reject offer(ByteBuffer descriptor) {
+    if (descriptor.remaining() == 0 || ++offers > MAX_OFFERS) {
+      return Reject.OFFER;
+    }
+    answerOffer();
+    if (descriptor.remaining() == 4) {
+      final int number = Integer.reverseBytes(descriptor.getInt());
+      if (number >= 0 && number < registered.size()) {
+        attached.add(registered.get(number).heap());
+      }
+    }
+    return null;
+  }
+
+  /** The bytes that a frame names, or null. */
+  private ByteBuffer named(ByteBuffer descriptor) {
+    if (descriptor.remaining() != 16) {
+      return null;
+    }
+    final int number = descriptor.getInt();
+    final int length = descriptor.getInt();
+    final long offset = descriptor.getLong();
+    if (number < 0
+        || number >= attached.size()
+        || length < 1
+        || offset < 0
+        || offset > attached.get(number).length() - length) {
+      return null;
+    }
+    final byte[] bytes = new byte[length];
+    attached.get(number).getBytes((int) offset, bytes, 0, length);
+    return ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+  }
+
+  /** An answer to the peer's offer of memory waits for room. */
+  abstract void answerOffer();
 }

@@ -1,7 +1,6 @@
 package dev.ringfetch.session;
 
 import static dev.ringfetch.ring.FrameDescriptor.CLOSE;
-import static dev.ringfetch.ring.FrameDescriptor.CONTINUATION;
 import static dev.ringfetch.ring.FrameDescriptor.DEADLINE;
 import static dev.ringfetch.ring.FrameDescriptor.MESSAGE;
 import static dev.ringfetch.ring.FrameDescriptor.METADATA;
@@ -41,7 +40,7 @@ final class HostileClientWorld extends HostileWorld {
             context,
             (told, stream) -> accept(stream),
             (told, reason) -> ends.add(reason));
-    rules = new RequestRules(region, geometry, session, context);
+    rules = new RequestRules(region, geometry, session, context, hostileEnd().registered());
     lastIds = new int[geometry.maxStreams() + 1];
     ring =
         new HostileRing(
@@ -173,8 +172,7 @@ final class HostileClientWorld extends HostileWorld {
     write(begun, flags | PARTIAL, input.next(), first);
     final int sent = 1 + input.next(pieces);
     for (int i = 1; i < sent && !session.hasEnded(); i++) {
-      final int more = i < pieces - 1 ? PARTIAL : 0;
-      write(begun, CONTINUATION | more, 0, payload(piece));
+      goOn(begun, i < pieces - 1, piece);
     }
   }
 

@@ -1,7 +1,6 @@
 package dev.ringfetch.session;
 
 import static dev.ringfetch.ring.FrameDescriptor.CLOSE;
-import static dev.ringfetch.ring.FrameDescriptor.CONTINUATION;
 import static dev.ringfetch.ring.FrameDescriptor.DESCRIPTION;
 import static dev.ringfetch.ring.FrameDescriptor.DRAIN;
 import static dev.ringfetch.ring.FrameDescriptor.MESSAGE;
@@ -33,7 +32,7 @@ final class HostileServerWorld extends HostileWorld {
     session =
         new ClientSession(
             fabric.client(), geometry, poller, context, (told, reason) -> ends.add(reason));
-    rules = new ResponseRules(region, geometry, session);
+    rules = new ResponseRules(region, geometry, session, hostileEnd().registered());
     ring =
         new HostileRing(
             region,
@@ -182,8 +181,7 @@ final class HostileServerWorld extends HostileWorld {
     write(id, SessionSteps.UNIT | PARTIAL, input.next(), first);
     final int sent = 1 + input.next(pieces);
     for (int i = 1; i < sent && !session.hasEnded(); i++) {
-      final int more = i < pieces - 1 ? PARTIAL : 0;
-      write(id, CONTINUATION | more, 0, payload(piece));
+      goOn(id, i < pieces - 1, piece);
     }
   }
 
@@ -191,7 +189,7 @@ final class HostileServerWorld extends HostileWorld {
   void checkBounds() {
     assertTrue(calls.size() <= nextCall);
     assertTrue(
-        session.outbox.length() <= geometry.maxStreams(),
+        session.outbox.length() <= geometry.maxStreams() + Reads.MAX_OFFERS,
         () -> "backlog=" + session.outbox.length());
   }
 

@@ -1,5 +1,8 @@
 package dev.ringfetch.session;
 
+import static dev.ringfetch.ring.FrameDescriptor.BULK;
+import static dev.ringfetch.ring.FrameDescriptor.CONTINUATION;
+import static dev.ringfetch.ring.FrameDescriptor.PARTIAL;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -7,12 +10,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.ringfetch.fabric.HeapDoorbell;
 import dev.ringfetch.fabric.HeapFabric;
 import dev.ringfetch.fabric.HeapQueuePair;
+import dev.ringfetch.fabric.RegisteredMemory;
 import dev.ringfetch.ring.FrameDescriptor;
 import dev.ringfetch.session.FrameRules.Judgement;
 import dev.ringfetch.session.FrameRules.TakenUnit;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.EnumSet;
@@ -38,6 +43,8 @@ abstract class HostileWorld extends HostilePeer {
 
   /** More than the longest program of judged rounds takes; see also the limit of copies. */
   private static final int MAX_ACCESSES = 4_000;
+
+  private static final int OFFERED_LENGTH = 1024;
 
   private static final long ROUND_NS = 10_000; // doorbells are looked at after some of them
 
@@ -160,6 +167,39 @@ abstract class HostileWorld extends HostilePeer {
     return server ? fabric.client() : fabric.server();
   }
 
+  /** Offers memory, or what is none. */
+  private void offerMemory() {
+    try {
+      final byte[] bytes = payload(OFFERED_LENGTH);
+      final RegisteredMemory memory = hostileEnd().register(OFFERED_LENGTH);
+      memory.region().putBytes(0, bytes, 0, bytes.length);
+      final byte[] descriptor = memory.descriptor();
+      descriptor[3] += (byte) input.nextError();
+      write(0, BULK, 0, descriptor);
+    } catch (IOException e) { // this end is closed
+      step(false);
+    }
+  }
+
+  /** Goes on with a chain: with bytes, or with the name of some in memory that was offered. */
+  final void goOn(int id, boolean more, int length) {
+    final int flags = CONTINUATION | (more ? PARTIAL : 0);
+    final int offers = hostileEnd().registered().size();
+    if (offers == 0 || input.nextBoolean()) {
+      write(id, flags, 0, payload(length));
+      return;
+    }
+    final byte[] name = new byte[input.next(32) == 31 ? input.next(20) : 16];
+    if (name.length == 16) {
+      ByteBuffer.wrap(name)
+          .order(ByteOrder.LITTLE_ENDIAN)
+          .putInt(input.next(offers) + (int) input.nextError())
+          .putInt(length + (int) input.nextError())
+          .putLong(input.next() * 4L + input.nextError());
+    }
+    write(id, flags | BULK, 0, name);
+  }
+
   /** Does what polls the ring under attack, and compares what came of it with the rules. */
   final void observe(boolean polls, Runnable action) {
     final Session session = session();
@@ -276,6 +316,8 @@ abstract class HostileWorld extends HostilePeer {
           case 2 -> hostileEnd().disconnect("lost");
           case 3 -> drain();
           case 4, 5, 6, 7 -> holdOrLeave();
+          case 8, 9 -> offerMemory();
+          case 10 -> write(0, BULK, input.next(4), new byte[input.next(8)]);
           default -> bystander.step();
         }
       }

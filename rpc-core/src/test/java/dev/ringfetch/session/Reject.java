@@ -48,6 +48,10 @@ enum Reject {
   CHAIN_LONG,
   /** The last frame, and bytes are missing; or the last byte, and more frames are announced. */
   CHAIN_END,
+  /** A frame that names memory that is not there. */
+  BULK,
+  /** An answer to no offer of memory, or too many offers. */
+  OFFER,
   /** A request with a deadline that has no room for it. */
   DEADLINE,
   /** To a client: a frame of the session that is not DRAIN alone. */

@@ -1,5 +1,6 @@
 package dev.ringfetch.session;
 
+import static dev.ringfetch.ring.FrameDescriptor.BULK;
 import static dev.ringfetch.ring.FrameDescriptor.CLOSE;
 import static dev.ringfetch.ring.FrameDescriptor.CONTINUATION;
 import static dev.ringfetch.ring.FrameDescriptor.DEADLINE;
@@ -11,11 +12,13 @@ import static dev.ringfetch.ring.FrameDescriptor.PREFIX;
 import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
 import static dev.ringfetch.ring.FrameDescriptor.WINDOW_UPDATE;
 
+import dev.ringfetch.fabric.HeapMemory;
 import dev.ringfetch.ring.ArenaDescriptor;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
@@ -39,13 +42,18 @@ final class RequestRules extends FrameRules {
   private long held;
 
   RequestRules(
-      HostileRegion region, Geometry geometry, ServerSession session, SessionContext context) {
+      HostileRegion region,
+      Geometry geometry,
+      ServerSession session,
+      SessionContext context,
+      List<HeapMemory> registered) {
     super(
         region,
         ArenaDescriptor.REQUEST_RING_OFFSET,
         geometry.requestRingLength(),
         geometry.epoch(),
-        session);
+        session,
+        registered);
     this.session = session;
     this.maxStreams = geometry.maxStreams();
     this.maxLength = Units.maxLength(context.maxInboundLength(), context.maxMetadataLength());
@@ -155,6 +163,11 @@ final class RequestRules extends FrameRules {
     return reject;
   }
 
+  @Override
+  void answerOffer() {
+    backlog++;
+  }
+
   private Reject mayBegin(Chain before, int streamId, int index, int flags) {
     if (before != null) {
       return Reject.INDEX_IN_USE;
@@ -166,7 +179,7 @@ final class RequestRules extends FrameRules {
     if ((flags & ~allowed) != 0) {
       return Reject.REQUEST_FLAGS;
     }
-    return backlog > maxStreams + 1 ? Reject.BACKLOG : null;
+    return backlog > maxStreams + 1 + MAX_OFFERS ? Reject.BACKLOG : null;
   }
 
   private Reject begin(int streamId, int index, int flags, int code, ByteBuffer payload) {
@@ -193,7 +206,7 @@ final class RequestRules extends FrameRules {
 
   private static Reject mayFollow(Chain chain, int flags) {
     final boolean continues = (flags & CONTINUATION) != 0;
-    final int allowed = continues ? CONTINUATION | PARTIAL : MESSAGE | SUFFIX | PARTIAL;
+    final int allowed = continues ? CONTINUATION | PARTIAL | BULK : MESSAGE | SUFFIX | PARTIAL;
     if ((flags & ~allowed) != 0) {
       return Reject.LATER_FLAGS;
     }

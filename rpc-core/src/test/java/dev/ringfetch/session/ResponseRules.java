@@ -1,16 +1,19 @@
 package dev.ringfetch.session;
 
+import static dev.ringfetch.ring.FrameDescriptor.BULK;
 import static dev.ringfetch.ring.FrameDescriptor.CLOSE;
 import static dev.ringfetch.ring.FrameDescriptor.CONTINUATION;
 import static dev.ringfetch.ring.FrameDescriptor.DRAIN;
 import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
 import static dev.ringfetch.ring.FrameDescriptor.WINDOW_UPDATE;
 
+import dev.ringfetch.fabric.HeapMemory;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.session.ClientStream.State;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
@@ -22,13 +25,15 @@ final class ResponseRules extends FrameRules {
   private final ClientSession session;
   private final Map<Integer, Chain> open = new HashMap<>();
 
-  ResponseRules(HostileRegion region, Geometry geometry, ClientSession session) {
+  ResponseRules(
+      HostileRegion region, Geometry geometry, ClientSession session, List<HeapMemory> registered) {
     super(
         region,
         ArenaDescriptor.responseRingOffset(geometry.requestRingLength()),
         geometry.responseRingLength(),
         geometry.epoch(),
-        session);
+        session,
+        registered);
     this.session = session;
   }
 
@@ -83,6 +88,9 @@ final class ResponseRules extends FrameRules {
     if (chain.flow != null && !chain.partial && (flags & CONTINUATION) == 0) {
       reject = chain.flow.begin(flags);
     }
+    if (reject == null && (flags & BULK) != 0 && (flags & CONTINUATION) == 0) {
+      reject = Reject.CHAIN_ORDER;
+    }
     if (reject == null) {
       reject = chain.accept(flags, code, payload, stream.maxInboundLength);
     }
@@ -91,6 +99,9 @@ final class ResponseRules extends FrameRules {
     }
     return reject;
   }
+
+  @Override
+  void answerOffer() {}
 
   private void take(Chain chain) {
     final boolean last = (chain.flags & SUFFIX) != 0;

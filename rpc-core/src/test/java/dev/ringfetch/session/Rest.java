@@ -79,8 +79,18 @@ final class Rest {
             && other.deadlines.earliestNs() == Stream.NO_DEADLINE,
         "a deadline of nobody's");
     simulation.check(other.heldLength() == 0, "held at rest: " + other.heldLength());
+    checkBulk(own);
+    checkBulk(other);
     simulation.check(other.abandoned() == 0, "abandoned at rest: " + other.abandoned());
     simulation.throwFailure();
+  }
+
+  /** All registered memory is free, or was lost with a call that nobody could answer any more. */
+  private void checkBulk(Session session) {
+    simulation.check(session.reads.isEmpty(), "reads at rest");
+    simulation.check(session.outbox.takeBack(), "released what was never given");
+    final long used = session.bulk().usedLength();
+    simulation.check(used == 0, "registered memory in use at rest: " + used);
   }
 
   /** Credit is all there: both rings take as much as they hold, more than once. */

@@ -253,6 +253,19 @@ class SessionDeadlineTest {
     }
 
     @Override
+    Stream notice(int id, int flags, int code) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    boolean onSessionFrame(int flags) {
+      return false;
+    }
+
+    @Override
+    void onRead(Stream stream) {}
+
+    @Override
     void onOperations(Stream stream, int asked) {}
 
     @Override
@@ -287,11 +300,10 @@ class SessionDeadlineTest {
     }
 
     @Override
-    public boolean onFrame(
+    boolean onStreamFrame(
         int streamId,
         int flags,
         int code,
-        int ack,
         dev.ringfetch.fabric.MemoryRegion region,
         int offset,
         int length) {

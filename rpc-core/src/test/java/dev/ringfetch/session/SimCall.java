@@ -64,7 +64,7 @@ abstract class SimCall {
     if (timed) {
       unit.addLong(timeoutNs);
     }
-    unit.addBytes(request, 0, request.length);
+    simulation.marshal(session, unit, request);
     return timed ? flags | FrameDescriptor.DEADLINE : flags;
   }
 

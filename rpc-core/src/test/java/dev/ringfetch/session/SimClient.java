@@ -146,6 +146,19 @@ final class SimClient extends SimProcess {
     return begun;
   }
 
+  /** Makes a call with a request that takes several reads, if one may be so long. */
+  void callLong() {
+    final int length =
+        Math.min(8 * simulation.sizes.bulkSegmentLength(), simulation.sizes.maxInboundLength() / 2);
+    final SimCall call =
+        isCalling()
+            ? prepare(simulation.ledger.newRequest(control.channel, length), Stream.NO_DEADLINE)
+            : null;
+    if (call != null) {
+      call.send(false);
+    }
+  }
+
   /** Opens a call, if there is a stream for it. */
   SimCall prepare(byte[] request, long timeoutNs) {
     final ClientStream stream = session.open();

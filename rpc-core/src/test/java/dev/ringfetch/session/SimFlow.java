@@ -210,7 +210,8 @@ abstract class SimFlow {
       if (full || !hasNext() || (over && !simulation.timeline.oneIn(4))) {
         return; // what is written after the end is without effect
       }
-      final Unit unit = out.unit(nextOut);
+      final Unit unit =
+          out.unit(nextOut, (buffer, bytes) -> simulation.marshal(session, buffer, bytes));
       nextOut++;
       offered += unit.cost();
       session.write(stream, unit);

@@ -6,6 +6,7 @@ import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
 
 import java.util.Arrays;
 import java.util.SplittableRandom;
+import java.util.function.BiConsumer;
 
 /**
  * The units that one side of a simulated stream sends, to the byte: drawn from the stream's
@@ -71,10 +72,9 @@ final class SimScript {
   }
 
   /** A unit, to be sent. */
-  Unit unit(int index) {
-    final byte[] bytes = bytes(index);
+  Unit unit(int index, BiConsumer<UnitBuffer, byte[]> marshaller) {
     final UnitBuffer buffer = new UnitBuffer();
-    buffer.addBytes(bytes, 0, bytes.length);
+    marshaller.accept(buffer, bytes(index));
     return new Unit(flags[index], code(index), buffer);
   }
 

@@ -236,10 +236,10 @@ final class SimServer extends SimProcess {
         request.begin(new SimServerFlow(SimServer.this, request.session, stream, script));
       } else if (simulation.timeline.oneIn(10)) {
         final ServerStream substitute = ServerStream.substitute();
-        substitute.outbound().addBytes(answer, 0, answer.length);
+        simulation.marshal(request.session, substitute.outbound(), answer);
         request.session.respondInstead(stream, substitute, SimCall.UNIT, 0);
       } else {
-        stream.outbound().addBytes(answer, 0, answer.length);
+        simulation.marshal(request.session, stream.outbound(), answer);
         request.session.respond(stream, SimCall.UNIT, 0, simulation.timeline.oneIn(2));
       }
     }

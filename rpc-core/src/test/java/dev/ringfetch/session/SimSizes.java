@@ -9,6 +9,9 @@ import java.util.SplittableRandom;
  * @param maxHeldLength what it holds for a session.
  * @param clients how many processes call.
  * @param spinNs how long a thread polls before it sleeps, in nanoseconds.
+ * @param bulkThreshold messages that are longer go by registered memory.
+ * @param bulkLength how much of that a side has for a session.
+ * @param bulkSegmentLength what of it is read at a time.
  * @param deadlines whether some calls have one.
  * @param cancels whether some calls are cancelled.
  */
@@ -20,6 +23,9 @@ record SimSizes(
     long maxHeldLength,
     int clients,
     long spinNs,
+    int bulkThreshold,
+    int bulkLength,
+    int bulkSegmentLength,
     boolean deadlines,
     boolean cancels) {
   private static final int ROOMY = 1024 * 1024;
@@ -34,6 +40,9 @@ record SimSizes(
         random.nextInt(4) == 0 ? 2L * UnitBuffer.RETAINED_LENGTH : ROOMY,
         1 + random.nextInt(3),
         random.nextInt(3) * 400L,
+        random.nextInt(6) == 0 ? Integer.MAX_VALUE : random.nextInt(2 * ring),
+        random.nextInt(6) == 0 ? 0 : 16 * 1024 * (1 + random.nextInt(3)),
+        64 << random.nextInt(7),
         random.nextBoolean(),
         random.nextBoolean());
   }

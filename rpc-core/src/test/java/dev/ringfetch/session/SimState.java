@@ -70,6 +70,13 @@ enum SimState {
   HALF_CLOSED,
   /** A unit of a stream, not the first, is half in a ring. */
   CHAIN,
+  /** A message stands in registered memory, and its reader has not read it. */
+  READING {
+    @Override
+    void provoke(Simulation simulation, SimClient client) {
+      client.callLong();
+    }
+  },
   /** A client's stream has used up its window. */
   CLIENT_HELD {
     @Override
@@ -113,6 +120,7 @@ enum SimState {
       add(states, ANSWERING, !server.outbox.isEmpty());
       add(states, SERVER_BLOCKED, server.outbox.isBlocked());
       add(states, SERVER_ARMED, server.inbox.isArmed());
+      add(states, READING, !server.reads.isEmpty() || !session.reads.isEmpty());
     }
     return states;
   }

@@ -74,7 +74,10 @@ final class Simulation {
             .maxFrameLength(sizes.maxFrameLength())
             .maxStreams(sizes.maxStreams())
             .maxInboundLength(sizes.maxInboundLength())
-            .maxHeldLength(sizes.maxHeldLength());
+            .maxHeldLength(sizes.maxHeldLength())
+            .bulkThreshold(sizes.bulkThreshold())
+            .bulkLength(sizes.bulkLength())
+            .bulkSegmentLength(sizes.bulkSegmentLength());
     add(new Machine());
     add(new StoreBuffers());
     server = new SimServer(this);
@@ -91,6 +94,15 @@ final class Simulation {
 
   long nextChannel() {
     return ++lastChannel;
+  }
+
+  /** Adds a message to a unit, as calls do. */
+  void marshal(Session session, UnitBuffer unit, byte[] message) {
+    if (message.length > session.bulk().threshold()) {
+      new BulkOutput(unit, session.bulk(), message.length).write(message, 0, message.length);
+    } else {
+      unit.addBytes(message, 0, message.length);
+    }
   }
 
   /** True while no new call is made and nothing goes wrong. */

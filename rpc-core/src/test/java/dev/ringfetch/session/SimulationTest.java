@@ -38,7 +38,8 @@ class SimulationTest {
   @ParameterizedTest
   @EnumSource(StoreOrder.class)
   void cancelAndCloseGetThroughFullRings(StoreOrder order) {
-    final SimSizes sizes = new SimSizes(128, 64, 6, 1 << 20, 1 << 20, 1, 0, false, false);
+    final SimSizes sizes =
+        new SimSizes(128, 64, 6, 1 << 20, 1 << 20, 1, 0, 100, 16 * 1024, 256, false, false);
     final long seed = Long.getLong("ringfetch.seed", System.nanoTime());
     final Simulation simulation = new Simulation(seed, sizes, new SimContext().storeOrder(order));
     try {

@@ -244,10 +244,12 @@ final class Arrivals implements Selectable {
     // Before the answer: a peer that was let in finds the name gone.
     offer.file().unlink();
     answer(stranger.channel);
-    Link link = new Link(doorbell, stranger.channel, stranger.key, offer.file());
+    Link link = new Link(doorbell, stranger.channel, stranger.key);
+    link.own(offer.file());
     stranger.key.attach(link);
     doorbell.add(link);
-    ShmQueuePair queuePair = new ShmQueuePair(link, offer.file().region(), offer.address());
+    ShmQueuePair queuePair =
+        new ShmQueuePair(doorbell.fabric(), link, offer.file().region(), offer.address());
     try {
       offer.listener().onConnected(queuePair);
     } catch (Throwable e) {

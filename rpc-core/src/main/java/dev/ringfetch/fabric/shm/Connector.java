@@ -51,11 +51,11 @@ final class Connector {
         awaitAnswer(channel, selector);
       }
       SelectionKey key = doorbell.register(channel);
-      Link link = new Link(doorbell, channel, key, null);
+      Link link = new Link(doorbell, channel, key);
       key.attach(link);
       connected = true;
       doorbell.add(link);
-      return new ShmQueuePair(link, region, address);
+      return new ShmQueuePair(doorbell.fabric(), link, region, address);
     } finally {
       if (!connected) {
         Cleanup.close(channel);

@@ -7,6 +7,8 @@ import java.lang.System.Logger.Level;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
@@ -45,8 +47,8 @@ final class Link implements Selectable {
   private final SocketChannel channel;
   private final SelectionKey key;
 
-  /** The memory's file, at its owner; null at the peer. */
-  private final SessionFile file;
+  /** Files of memory that this side owns. Guarded by {@link #lock}. */
+  private final List<SessionFile> files = new ArrayList<>(1);
 
   private final AtomicInteger ringers = new AtomicInteger();
 
@@ -67,11 +69,28 @@ final class Link implements Selectable {
   /**
    * Takes over a connected, authenticated channel, registered with the doorbell without interest.
    */
-  Link(ShmDoorbell doorbell, SocketChannel channel, SelectionKey key, SessionFile file) {
+  Link(ShmDoorbell doorbell, SocketChannel channel, SelectionKey key) {
     this.doorbell = doorbell;
     this.channel = channel;
     this.key = key;
-    this.file = file;
+  }
+
+  /**
+   * Takes over memory of this side: its pages go when both sides are out of it.
+   *
+   * @return false when the connection has ended, and the file is still the caller's.
+   */
+  boolean own(SessionFile file) {
+    lock.lock();
+    try {
+      if (state != OPEN) {
+        return false;
+      }
+      files.add(file);
+      return true;
+    } finally {
+      lock.unlock();
+    }
   }
 
   boolean isOpen() {
@@ -214,7 +233,7 @@ final class Link implements Selectable {
       if (state >= CLOSING) {
         return;
       }
-      if (file == null || peerGone) {
+      if (files.isEmpty() || peerGone) {
         finish(true);
       } else {
         state = CLOSING;
@@ -262,7 +281,8 @@ final class Link implements Selectable {
     state = CLOSED;
     shutdownOutput();
     Cleanup.close(channel);
-    if (file != null) {
+    for (SessionFile file : files) {
+      file.unlink(); // if the peer never said that it has it
       if (isNobodyInside) {
         file.truncate();
       }

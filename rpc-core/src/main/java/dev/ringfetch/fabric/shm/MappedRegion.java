@@ -48,6 +48,11 @@ final class MappedRegion implements MemoryRegion {
     this.length = buffer.capacity();
   }
 
+  /** A part of the memory for accesses that are not this class's: see {@link ShmMemory}. */
+  ByteBuffer slice(int index, int length) {
+    return buffer.slice(index, length);
+  }
+
   @Override
   public int length() {
     return length;

@@ -15,8 +15,8 @@ import java.nio.file.StandardOpenOption;
 import java.util.Set;
 
 /**
- * The file behind one session's memory, at its owner. One page of header, which is never mapped,
- * then the memory:
+ * The file behind a session's memory, or what it registers beyond, at its owner. One page of
+ * header, which is never mapped, then the memory:
  *
  * <pre>
  *   0        8        16               32           4096
@@ -39,6 +39,7 @@ final class SessionFile implements AutoCloseable {
   private final Path path;
   private final FileChannel channel;
   private final MappedRegion region;
+  private volatile boolean kept;
 
   private SessionFile(Path path, FileChannel channel, MappedRegion region) {
     this.path = path;
@@ -172,11 +173,19 @@ final class SessionFile implements AutoCloseable {
     Cleanup.delete(path);
   }
 
+  /** Leaves the pages to the last mapping: threads that nobody knows of may be inside. */
+  void keep() {
+    kept = true;
+  }
+
   /**
-   * Gives the pages back at once. Only when no thread of either side is or will be inside the
-   * memory.
+   * Gives the pages back at once, unless they are {@linkplain #keep kept}. Only when no other
+   * thread of either side is or will be inside the memory.
    */
   void truncate() {
+    if (kept) {
+      return;
+    }
     // An interrupted thread would have its channel closed instead of its request served.
     boolean interrupted = Thread.interrupted();
     try {

@@ -7,6 +7,7 @@ import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.FabricCapabilities;
 import dev.ringfetch.fabric.QueuePair;
 import java.io.IOException;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -111,21 +112,13 @@ final class ShmFabric implements Fabric {
       throws IOException {
     ShmDoorbell bell = own(doorbell);
     checkToken(token);
-    if (length <= 0 || length % LENGTH_UNIT != 0) {
-      throw new IllegalArgumentException("not a positive multiple of 64: length=" + length);
-    }
+    checkLength(length);
     if (!Arrays.equals(hint, peerHint)) {
       throw new IOException("peer is on another host, of another user or sees another " + parent);
     }
     Arrivals arrivals = bell.arrivals();
-    ProcessDirectory directory = directory();
-    Nonce nonce = Nonce.random();
-    int session = directory.nextSession();
-    Path path = SessionAddress.sessionPath(directory.path(), session);
-    SessionFile file = SessionFile.create(path, length, nonce);
-    SessionAddress address =
-        new SessionAddress(directory.name(), session, arrivals.bell(), length, nonce);
-    ShmOffer offer = new ShmOffer(arrivals, address, token, file, listener);
+    SessionAddress address = address(length, arrivals.bell());
+    ShmOffer offer = new ShmOffer(arrivals, address, token, create(address), listener);
     arrivals.add(offer);
     return offer;
   }
@@ -149,6 +142,37 @@ final class ShmFabric implements Fabric {
   private static void checkToken(byte[] token) {
     if (token.length != TOKEN_LENGTH) {
       throw new IllegalArgumentException("not 16 bytes: token.length=" + token.length);
+    }
+  }
+
+  private static void checkLength(int length) {
+    if (length <= 0 || length % LENGTH_UNIT != 0) {
+      throw new IllegalArgumentException("not a positive multiple of 64: length=" + length);
+    }
+  }
+
+  /** The address of new memory of this process. */
+  SessionAddress address(int length, int bell) throws IOException {
+    checkLength(length);
+    ProcessDirectory directory = directory();
+    return new SessionAddress(
+        directory.name(), directory.nextSession(), bell, length, Nonce.random());
+  }
+
+  /** Creates the memory of an address of this process. */
+  SessionFile create(SessionAddress address) throws IOException {
+    Path path = SessionAddress.sessionPath(directory().path(), address.session());
+    return SessionFile.create(path, address.length(), address.nonce());
+  }
+
+  /** Maps memory that a peer has registered. */
+  MappedRegion attach(SessionAddress address) throws IOException {
+    Path peer = root.resolve(address.process());
+    ownership.checkDirectory(root);
+    ownership.checkDirectory(peer);
+    Path path = SessionAddress.sessionPath(peer, address.session());
+    try (FileChannel channel = SessionFile.open(path, address, ownership)) {
+      return SessionFile.map(channel, address.length());
     }
   }
 

@@ -4,8 +4,10 @@ import dev.ringfetch.fabric.CompletionQueue;
 import dev.ringfetch.fabric.FabricCapabilities;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.fabric.RegisteredMemory;
 import dev.ringfetch.fabric.RemoteMemory;
 import dev.ringfetch.fabric.WorkRequests;
+import java.io.IOException;
 
 /**
  * Work requests on memory that both sides map: each is done, and complete, when it was posted.
@@ -17,13 +19,17 @@ import dev.ringfetch.fabric.WorkRequests;
  * anything; {@link MemoryRegion#verify()} of {@link #memory()} tells.
  */
 final class ShmQueuePair implements QueuePair {
+  private static final int NO_BELL = 0;
+
+  private final ShmFabric fabric;
   private final Link link;
   private final MappedRegion memory;
   private final RemoteMemory remote;
   private final String peer;
   private final ShmCompletions completions = new ShmCompletions();
 
-  ShmQueuePair(Link link, MappedRegion memory, SessionAddress address) {
+  ShmQueuePair(ShmFabric fabric, Link link, MappedRegion memory, SessionAddress address) {
+    this.fabric = fabric;
     this.link = link;
     this.memory = memory;
     // Both sides know the nonce, and another session's memory is told apart by it.
@@ -44,6 +50,28 @@ final class ShmQueuePair implements QueuePair {
   @Override
   public RemoteMemory remote() {
     return remote;
+  }
+
+  @Override
+  public RegisteredMemory register(int length) throws IOException {
+    SessionAddress address = fabric.address(length, NO_BELL);
+    SessionFile file = fabric.create(address);
+    if (!link.own(file)) {
+      file.unlink();
+      file.truncate();
+      file.close();
+      throw new IOException("the connection has ended");
+    }
+    return new ShmMemory(file, address);
+  }
+
+  @Override
+  public MemoryRegion attach(byte[] descriptor, int maxLength) throws IOException {
+    SessionAddress address = SessionAddress.decode(descriptor);
+    if (address.length() > maxLength) {
+      throw new IOException("too long: length=" + address.length() + " of " + maxLength);
+    }
+    return fabric.attach(address);
   }
 
   @Override

@@ -2,10 +2,16 @@ package dev.ringfetch.fabric.sim;
 
 import dev.ringfetch.fabric.CompletionQueue;
 import dev.ringfetch.fabric.FabricCapabilities;
+import dev.ringfetch.fabric.HeapMemory;
+import dev.ringfetch.fabric.HeapRegion;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.fabric.RegisteredMemory;
 import dev.ringfetch.fabric.RemoteMemory;
 import dev.ringfetch.fabric.WorkRequests;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 
 /** One side of a connection of a simulated network. */
 public final class SimQueuePair implements QueuePair {
@@ -23,6 +29,9 @@ public final class SimQueuePair implements QueuePair {
   private final RemoteMemory remote;
   private final String name;
   private final SendQueue sendQueue;
+  private final List<HeapMemory> registered = new ArrayList<>();
+  private final List<SimRegion> beside = new ArrayList<>();
+  private int refusedMemory;
   private SimQueuePair peer;
   private Listener listener;
   private State state = State.OPEN;
@@ -53,6 +62,11 @@ public final class SimQueuePair implements QueuePair {
     return peer;
   }
 
+  /** This side finds no memory, so many times. */
+  public void refuseMemory(int times) {
+    refusedMemory = times;
+  }
+
   SimRegion view() {
     return memory;
   }
@@ -74,6 +88,34 @@ public final class SimQueuePair implements QueuePair {
   @Override
   public RemoteMemory remote() {
     return remote;
+  }
+
+  @Override
+  public RegisteredMemory register(int length) throws IOException {
+    synchronized (network) {
+      if (!isOpen() || (refusedMemory > 0 && refusedMemory-- > 0)) {
+        throw new IOException("no memory");
+      }
+      final HeapRegion heap = new HeapRegion(length);
+      final SimRegion region = memory.beside(heap);
+      beside.add(region);
+      final HeapMemory made = new HeapMemory(heap, region, registered.size());
+      registered.add(made);
+      return made;
+    }
+  }
+
+  @Override
+  public MemoryRegion attach(byte[] descriptor, int maxLength) throws IOException {
+    synchronized (network) {
+      final HeapMemory found = HeapMemory.find(peer.registered, descriptor);
+      if (found.region().length() > maxLength) {
+        throw new IOException("too long: length=" + found.region().length());
+      }
+      final SimRegion region = memory.beside(found.heap());
+      beside.add(region);
+      return region;
+    }
   }
 
   @Override
@@ -191,6 +233,7 @@ public final class SimQueuePair implements QueuePair {
       }
       sendQueue.flush();
       memory.leave();
+      beside.forEach(SimRegion::leave);
       network.regions().remove(memory);
       process.remove(this);
       if (!process.isDead()) {

@@ -23,6 +23,18 @@ public final class SimRegion implements MemoryRegion {
     this.view = new BufferedRegion(memory, network.storeOrder());
   }
 
+  private SimRegion(SimRegion beside, HeapRegion memory) {
+    this.process = beside.process;
+    this.network = beside.network;
+    this.memory = memory;
+    this.view = beside.view.beside(memory);
+  }
+
+  /** The same side's view of other memory: behind the same store buffer. */
+  SimRegion beside(HeapRegion other) {
+    return new SimRegion(this, other);
+  }
+
   /** The memory that others reach. */
   HeapRegion memory() {
     return memory;

@@ -1,0 +1,219 @@
+package dev.ringfetch.session;
+
+import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.fabric.RegisteredMemory;
+import java.io.IOException;
+import java.lang.ref.Reference;
+import java.lang.ref.ReferenceQueue;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Registered memory of one side of a session, out of which the peer reads what is too long for a
+ * ring: the sender marshals into it, a frame names it, the receiver copies it out and says so in
+ * its control line. Memory is registered when it is asked for first, and offered to the peer; until
+ * the peer has attached it, and whenever there is none, messages go as chains: nobody waits.
+ *
+ * <p>Threads: any, but for what is the owner's of the session.
+ */
+public final class BulkPool {
+  /** What is registered at a time, in bytes. */
+  static final int REGION_LENGTH = 4 * 1024 * 1024;
+
+  private static final System.Logger LOGGER = System.getLogger(BulkPool.class.getName());
+  private static final long RETRY_NS = TimeUnit.SECONDS.toNanos(1);
+
+  private final Session session;
+  private final QueuePair queuePair;
+  private final int threshold;
+  private final int segmentLength;
+  private final int regionLength;
+  private final int maxLength;
+  private final List<BulkRegion> regions = new ArrayList<>(); // attached; guarded by this
+  private final Set<Segments> lent = new HashSet<>(); // to units; guarded by this
+  private final ReferenceQueue<UnitBuffer> lost = new ReferenceQueue<>();
+
+  // Guarded by this.
+  private BulkRegion offered; // the peer has not answered
+  private boolean registering;
+  private boolean exhausted; // nothing more is to be had
+  private boolean closed;
+  private long registeredLength;
+  private long retryNs;
+  private int leaks;
+
+  private volatile boolean offerDue;
+
+  BulkPool(Session session, QueuePair queuePair, SessionContext context) {
+    this.session = session;
+    this.queuePair = queuePair;
+    this.threshold = context.bulkThreshold();
+    this.segmentLength = context.bulkSegmentLength();
+    this.maxLength = context.bulkLength();
+    this.regionLength = Math.min(REGION_LENGTH, maxLength);
+    this.retryNs = session.nanoTime();
+  }
+
+  /** Messages that are longer than this, in bytes, are worth a segment. */
+  public int threshold() {
+    return threshold;
+  }
+
+  /** Length of the runs in which a message is put, in bytes. */
+  public int segmentLength() {
+    return segmentLength;
+  }
+
+  /**
+   * Takes memory out of the pool, and has it grow if there is too little.
+   *
+   * @param length in bytes.
+   * @return memory of this length, or null when there is none now.
+   */
+  public Segment allocate(int length) {
+    synchronized (this) {
+      if (closed || length <= 0) {
+        return null;
+      }
+      takeBackLost();
+      final int pages = BulkRegion.pages(length);
+      for (final BulkRegion region : regions) {
+        final int offset = region.take(pages);
+        if (offset >= 0) {
+          return new Segment(this, region, offset, length);
+        }
+      }
+      if (!mayGrow(length)) {
+        return null;
+      }
+      registering = true;
+    }
+    grow(Math.max(regionLength, BulkRegion.pages(length) * BulkRegion.PAGE_LENGTH));
+    return null;
+  }
+
+  private boolean mayGrow(int length) {
+    return !registering
+        && offered == null
+        && !exhausted
+        && regions.size() < Reads.MAX_OFFERS
+        && registeredLength + Math.max(regionLength, length) <= maxLength
+        && session.nanoTime() - retryNs >= 0;
+  }
+
+  private void grow(int length) {
+    // An interrupted thread would have its file closed instead of its memory registered.
+    final boolean interrupted = Thread.interrupted();
+    RegisteredMemory memory = null;
+    try {
+      memory = queuePair.register(length);
+    } catch (IOException e) {
+      LOGGER.log(System.Logger.Level.DEBUG, "no memory for long messages", e);
+    } finally {
+      offer(memory, length);
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  private void offer(RegisteredMemory memory, int length) {
+    synchronized (this) {
+      registering = false;
+      if (memory == null || closed) {
+        retryNs = session.nanoTime() + RETRY_NS;
+        return;
+      }
+      registeredLength += length;
+      offered = new BulkRegion(memory, regions.size());
+      offerDue = true;
+    }
+    session.requestRound();
+  }
+
+  /** The descriptor of what is to be offered to the peer now, or null; owner. */
+  byte[] takeOffer() {
+    if (!offerDue) {
+      return null;
+    }
+    offerDue = false;
+    synchronized (this) {
+      return offered.memory().descriptor();
+    }
+  }
+
+  /**
+   * The peer has answered the offer; owner.
+   *
+   * @return false when there was none.
+   */
+  synchronized boolean onAnswer(boolean attached) {
+    if (offered == null || offerDue) {
+      return false;
+    }
+    offered.memory().settled();
+    if (attached) {
+      regions.add(offered);
+    } else {
+      exhausted = true; // it would say the same of the next
+    }
+    offered = null;
+    return true;
+  }
+
+  synchronized void free(Segment segment) {
+    segment.region().give(segment.offset(), BulkRegion.pages(segment.length()));
+  }
+
+  /** Where a unit keeps what it has of this pool, for as long as it has it. */
+  synchronized Segments lend(UnitBuffer unit) {
+    final Segments segments = new Segments(this, unit, lost);
+    lent.add(segments);
+    return segments;
+  }
+
+  synchronized void returned(Segments segments) {
+    lent.remove(segments);
+  }
+
+  /** Units that nobody refers to, and that were not cleared, have left their memory behind. */
+  private void takeBackLost() {
+    Reference<? extends UnitBuffer> reference;
+    while ((reference = lost.poll()) != null) {
+      leaks++;
+      ((Segments) reference).release();
+    }
+  }
+
+  /** Units that were dropped with memory of this pool, and whose memory the collector gave back. */
+  synchronized int leaks() {
+    takeBackLost();
+    return leaks;
+  }
+
+  /** Memory that is in use, in bytes. */
+  synchronized long usedLength() {
+    takeBackLost();
+    long pages = 0;
+    for (final BulkRegion region : regions) {
+      pages += region.usedPages();
+    }
+    return pages * BulkRegion.PAGE_LENGTH;
+  }
+
+  /** The session has ended: what is still in use is given back by the collector; owner. */
+  synchronized void close() {
+    closed = true;
+    if (offered != null) {
+      offered.memory().settled();
+    }
+    for (final BulkRegion region : regions) {
+      if (region.usedPages() > 0) {
+        region.memory().keep();
+      }
+    }
+  }
+}

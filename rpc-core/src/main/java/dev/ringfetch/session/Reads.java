@@ -1,0 +1,194 @@
+package dev.ringfetch.session;
+
+import dev.ringfetch.fabric.MemoryRegion;
+import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.ring.BulkDescriptor;
+import dev.ringfetch.ring.ControlFlyweight;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What the peer has named in its registered memory and this side has not read yet. A frame only
+ * puts its read in line; reads are done in their order, some bytes a round, so that the frames of
+ * other calls, which come behind it in the ring, need not wait for them. How many were done stands
+ * in the control line: that memory is the peer's again. Belongs to the owner of the session.
+ */
+final class Reads {
+  /** How often a peer may offer memory. */
+  static final int MAX_OFFERS = 16;
+
+  private static final int MAX_REGION_LENGTH = 64 * 1024 * 1024;
+
+  private final Session session;
+  private final QueuePair queuePair;
+  private final ControlFlyweight ownControl;
+  private final List<MemoryRegion> regions = new ArrayList<>();
+  private final ArrayDeque<Read> line = new ArrayDeque<>();
+
+  private final int quantum;
+
+  private int offers;
+  private long released;
+  private Read last;
+
+  private static final class Read {
+    final MemoryRegion region;
+    final int offset;
+    final int length;
+    Stream stream; // null: nobody wants it
+    UnitBuffer unit;
+    int generation;
+    int position;
+    int done;
+
+    Read(MemoryRegion region, int offset, int length) {
+      this.region = region;
+      this.offset = offset;
+      this.length = length;
+    }
+
+    boolean isWanted() {
+      return stream != null && unit.generation() == generation;
+    }
+  }
+
+  /**
+   * Creates it.
+   *
+   * @param quantum what is copied a round, in bytes.
+   */
+  Reads(Session session, RingPair rings, int quantum) {
+    this.quantum = quantum;
+    this.session = session;
+    this.queuePair = rings.queuePair();
+    this.ownControl = rings.ownControl();
+  }
+
+  /**
+   * Attaches what the peer has registered. One of the few places where an owner asks the system for
+   * something: once for some megabytes.
+   *
+   * @return false when that cannot be.
+   */
+  boolean attach(byte[] descriptor) {
+    try {
+      regions.add(queuePair.attach(descriptor, MAX_REGION_LENGTH));
+      return true;
+    } catch (IOException e) {
+      System.getLogger(Reads.class.getName())
+          .log(System.Logger.Level.DEBUG, "the peer's memory cannot be attached", e);
+      return false;
+    }
+  }
+
+  /** Counts an offer of the peer. False when there were too many. */
+  boolean mayOffer() {
+    return ++offers <= MAX_OFFERS;
+  }
+
+  /** How often the peer has offered memory. */
+  int offers() {
+    return offers;
+  }
+
+  /** Memory of the peer that is attached. */
+  List<MemoryRegion> regions() {
+    return regions;
+  }
+
+  /**
+   * Puts the read in line that a frame asks for.
+   *
+   * @return false when there is no such memory.
+   */
+  boolean add(MemoryRegion frame, int payload, int payloadLength) {
+    if (payloadLength != BulkDescriptor.DESCRIPTOR_LENGTH) {
+      return false;
+    }
+    final int number = frame.getInt(payload + BulkDescriptor.REGION_OFFSET);
+    final int length = frame.getInt(payload + BulkDescriptor.LENGTH_OFFSET);
+    final long offset = frame.getLong(payload + BulkDescriptor.OFFSET_OFFSET);
+    if (number < 0 || number >= regions.size() || length <= 0) {
+      return false;
+    }
+    final MemoryRegion region = regions.get(number);
+    if (offset < 0 || offset > region.length() - length) {
+      return false;
+    }
+    last = new Read(region, (int) offset, length);
+    line.add(last);
+    return true;
+  }
+
+  /** Length of what the last frame has asked for. */
+  int lastLength() {
+    return last.length;
+  }
+
+  /** What the last frame has asked for stands here in the unit that comes in. */
+  void lastInto(Stream stream, int position) {
+    last.stream = stream;
+    last.unit = stream.inbound();
+    last.generation = last.unit.generation();
+    last.position = position;
+    last.unit.beginRead();
+  }
+
+  /** True when nothing is in line. */
+  boolean isEmpty() {
+    return line.isEmpty();
+  }
+
+  /**
+   * Does what fits in a round.
+   *
+   * @return how much was done.
+   */
+  int poll() {
+    return line.isEmpty() ? 0 : poll(quantum);
+  }
+
+  /** Does everything that is in line: the session ends. */
+  void drain() {
+    while (poll(Integer.MAX_VALUE) > 0) {}
+  }
+
+  /** Drops what is in line. */
+  void clear() {
+    line.clear();
+  }
+
+  private int poll(int limit) {
+    final long before = released;
+    int left = limit;
+    int rounds = 0;
+    Read read;
+    while (left > 0 && (read = line.peek()) != null) {
+      rounds++;
+      if (read.isWanted()) {
+        left -= copy(read, Math.min(left, read.length - read.done));
+        if (read.done < read.length) {
+          break;
+        }
+      }
+      line.remove();
+      released++;
+      if (read.isWanted() && read.unit.endRead()) {
+        session.onRead(read.stream);
+      }
+    }
+    if (released != before) {
+      ownControl.released(released);
+    }
+    return rounds;
+  }
+
+  private static int copy(Read read, int length) {
+    read.region.getBytes(
+        read.offset + read.done, read.unit.array(), read.position + read.done, length);
+    read.done += length;
+    return length;
+  }
+}

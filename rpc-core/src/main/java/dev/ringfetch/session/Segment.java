@@ -1,0 +1,66 @@
+package dev.ringfetch.session;
+
+import java.nio.ByteBuffer;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * A run of registered memory. It belongs to everybody who {@linkplain #retain retains} it, and goes
+ * back to its {@link BulkPool} with the last {@link #release}.
+ */
+public final class Segment {
+  private final BulkPool pool;
+  private final BulkRegion region;
+  private final int offset;
+  private final int length;
+  private final AtomicInteger references = new AtomicInteger(1);
+
+  Segment(BulkPool pool, BulkRegion region, int offset, int length) {
+    this.pool = pool;
+    this.region = region;
+    this.offset = offset;
+    this.length = length;
+  }
+
+  /** Length in bytes. */
+  public int length() {
+    return length;
+  }
+
+  /** The memory, from the segment's first byte to its last. */
+  public ByteBuffer buffer() {
+    return region.memory().buffer(offset, length);
+  }
+
+  /** Copies bytes into the segment. */
+  public void put(int index, byte[] source, int sourceOffset, int count) {
+    if (index < 0 || count < 0 || index > length - count) {
+      throw new IndexOutOfBoundsException("index=" + index + " count=" + count + " of " + length);
+    }
+    region.memory().region().putBytes(offset + index, source, sourceOffset, count);
+  }
+
+  /** Counts one more who uses it. */
+  public Segment retain() {
+    references.incrementAndGet();
+    return this;
+  }
+
+  /** Counts one less who uses it. */
+  public void release() {
+    if (references.decrementAndGet() == 0) {
+      pool.free(this);
+    }
+  }
+
+  BulkPool pool() {
+    return pool;
+  }
+
+  BulkRegion region() {
+    return region;
+  }
+
+  int offset() {
+    return offset;
+  }
+}
