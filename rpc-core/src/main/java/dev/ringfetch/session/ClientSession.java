@@ -312,6 +312,7 @@ public final class ClientSession extends Session {
     stream.state = State.DONE;
     if (stream.flow != null) {
       final int index = stream.index();
+      closeWindow(stream);
       stream.flow.dropOutbound();
       streams.set(index, stream.next());
       free.give(index);

@@ -19,14 +19,20 @@ import java.util.concurrent.ConcurrentLinkedQueue;
  * #WINDOW_LENGTH}, and goes on to its end whatever it takes: so no message is too long for the
  * window, and what a call that does not read makes this side hold is a window and one message.
  * Counted are a unit's bytes and 64 for each; headers, ends and updates are free. Cumulative
- * acknowledgement as in Binder's transport (gRFC L73).
+ * acknowledgement as in Binder's transport (gRFC L73). A side whose call consumes messages of which
+ * few fit in its window lets the window grow, so that the next one is on its way meanwhile.
  *
  * <p>Three parties: the call ({@link #offer}, {@link #peek} and what is public; its inbound half is
  * one thread's at a time), the owner of the session (the rest).
  */
 public final class Flow {
-  /** Messages that are on their way, or that the call has not consumed, in bytes. */
+  /** Messages that are on their way, or that the call has not consumed, in bytes; at first. */
   public static final int WINDOW_LENGTH = 64 * 1024;
+
+  /** What a window may grow to, in bytes. */
+  static final int MAX_WINDOW_LENGTH = 8 * 1024 * 1024;
+
+  private static final int MESSAGES_IN_WINDOW = 4;
 
   /** As long as fewer bytes than this wait for the ring, the call is ready for more. */
   public static final int READY_LENGTH = 32 * 1024;
@@ -62,6 +68,10 @@ public final class Flow {
   private long received;
   private long told;
   private long released;
+  private long longest; // message that has come in, as windows count
+  private int window = WINDOW_LENGTH; // for what comes in
+  private int toldWindow = WINDOW_LENGTH;
+  private int peerWindow = WINDOW_LENGTH; // for what goes out
   private Outcome ending;
   private boolean whole; // what comes in was there at the start, and is not counted
   private boolean inboundBegun;
@@ -165,7 +175,7 @@ public final class Flow {
 
   /** True while no message may be begun; owner. */
   boolean isClosed() {
-    return begun - peerConsumed >= WINDOW_LENGTH;
+    return begun - peerConsumed >= peerWindow;
   }
 
   /** True while a unit is in hand; owner. */
@@ -213,7 +223,7 @@ public final class Flow {
     return !inboundEnded
         && (unitFlags & (PREFIX | MESSAGE | SUFFIX)) != 0
         && ((unitFlags & PREFIX) == 0 || !inboundBegun)
-        && ((unitFlags & MESSAGE) == 0 || received - told < WINDOW_LENGTH);
+        && ((unitFlags & MESSAGE) == 0 || received - told < toldWindow);
   }
 
   /**
@@ -225,6 +235,7 @@ public final class Flow {
     inboundBegun = true;
     inboundEnded = unit.has(SUFFIX | CLOSE);
     received += unit.cost();
+    longest = Math.max(longest, unit.cost());
     if (kept) {
       arrived.add(unit);
     }
@@ -271,9 +282,35 @@ public final class Flow {
     return now - before;
   }
 
+  /**
+   * Lets the window grow if few of the messages that the call consumes fit in it; owner.
+   *
+   * @param budget how much it may grow, in bytes.
+   * @return how much it has grown.
+   */
+  long grow(long budget) {
+    final long wanted = Math.min(MAX_WINDOW_LENGTH, MESSAGES_IN_WINDOW * longest);
+    if (released == 0 || wanted - window > budget || wanted <= window) {
+      return 0;
+    }
+    final long grown = wanted - window;
+    window = (int) wanted;
+    return grown;
+  }
+
+  /** How much the window has grown; it grows no more; owner. */
+  long grown() {
+    return window - WINDOW_LENGTH;
+  }
+
+  /** Length of the window that the peer has not been told of, or 0; owner. */
+  int untoldWindow() {
+    return window == toldWindow ? 0 : window;
+  }
+
   /** True when the peer waits for an update, or may soon; owner. */
   boolean isUpdateUseful() {
-    return !inboundEnded && released - told >= UPDATE_LENGTH;
+    return !inboundEnded && (released - told >= toldWindow / 4 || window != toldWindow);
   }
 
   /** What the call has consumed so far, for an update; owner. */
@@ -285,16 +322,24 @@ public final class Flow {
   void onTold() {
     updateDue = false;
     told = released;
+    toldWindow = window;
   }
 
   /**
    * The peer's call has consumed messages; owner.
    *
-   * @return false when they were never sent.
+   * @param length of the peer's window from now on, or 0: as before.
+   * @return false when they were never sent, or the window is none.
    */
-  boolean onUpdate(long consumedByPeer) {
+  boolean onUpdate(long consumedByPeer, int length) {
     if (consumedByPeer - peerConsumed < 0 || consumedByPeer - begun > 0) {
       return false;
+    }
+    if (length != 0) {
+      if (length < peerWindow || length > MAX_WINDOW_LENGTH) {
+        return false;
+      }
+      peerWindow = length;
     }
     peerConsumed = consumedByPeer;
     return true;

@@ -21,6 +21,9 @@ import java.util.ArrayDeque;
  * owner of the session.
  */
 final class Outbox {
+  /** Length of the payload of a window update that also tells the length of the window. */
+  static final int MAX_UPDATE_LENGTH = Long.BYTES + Integer.BYTES;
+
   private final Session session;
   private final QueuePair queuePair;
   private final MemoryRegion memory;
@@ -31,7 +34,8 @@ final class Outbox {
   private final int maxPayload;
   private final ArrayDeque<Stream> line = new ArrayDeque<>();
   private final ArrayDeque<Segment> reading = new ArrayDeque<>(); // by the peer
-  private final ByteBuffer update = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+  private final ByteBuffer update =
+      ByteBuffer.allocate(MAX_UPDATE_LENGTH).order(ByteOrder.LITTLE_ENDIAN);
   private final ByteBuffer bulk =
       ByteBuffer.allocate(BulkDescriptor.DESCRIPTOR_LENGTH).order(ByteOrder.LITTLE_ENDIAN);
 
@@ -176,7 +180,8 @@ final class Outbox {
   /** Tells the peer what this side's call has consumed of a flow. */
   private int writeUpdate(Stream stream) {
     final Flow flow = stream.flow;
-    update.putLong(0, flow.consumedLength());
+    final int window = flow.untoldWindow();
+    update.putLong(0, flow.consumedLength()).putInt(Long.BYTES, window);
     final int written =
         writer.write(
             stream.id,
@@ -185,7 +190,7 @@ final class Outbox {
             (int) ring.position(),
             update.array(),
             0,
-            Long.BYTES);
+            window == 0 ? Long.BYTES : MAX_UPDATE_LENGTH);
     if (written == RingWriter.WRITTEN) {
       flow.onTold();
     }

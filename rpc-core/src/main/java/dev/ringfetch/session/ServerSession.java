@@ -281,7 +281,10 @@ public final class ServerSession extends Session {
 
   private void leaveTable(ServerStream stream) {
     deadlines.remove(stream);
-    dropOutbound(stream);
+    if (stream.flow != null) {
+      closeWindow(stream);
+      stream.flow.dropOutbound();
+    }
     streams[stream.index()] = null;
     closedIds[stream.index()] = stream.id;
   }

@@ -26,6 +26,10 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   static final int NOT_OWNER = -1;
 
   private static final int LEAVE_TRIES = 16;
+
+  /** How much all windows of a session may grow, in bytes. */
+  private static final long MAX_GROWN_WINDOWS = 64L * 1024 * 1024;
+
   private static final int ATTACHED = 1;
   private static final int REFUSED = 2;
   private static final String NO_MEMORY = "session failed: no memory to serve it in";
@@ -48,6 +52,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
 
   private Stream asking; // first of those that were taken out of the queue, and not heard yet
   private boolean touched; // the memory, since it was verified
+  private long grownWindows; // bytes
   private long untaken; // slots, at the end
 
   @SuppressWarnings("unused") // keeps the loads of a probe alive
@@ -142,9 +147,11 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
 
   /** A window update has come in for a stream. False when it is none; owner. */
   final boolean onWindowUpdate(Stream stream, MemoryRegion region, int offset, int length) {
-    if (stream.flow == null
-        || length != Long.BYTES
-        || !stream.flow.onUpdate(region.getLong(offset))) {
+    if (stream.flow == null || (length != Long.BYTES && length != Outbox.MAX_UPDATE_LENGTH)) {
+      return false;
+    }
+    final int window = length == Long.BYTES ? 0 : region.getInt(offset + Long.BYTES);
+    if (!stream.flow.onUpdate(region.getLong(offset), window)) {
       return false;
     }
     outbox.addNext(stream);
@@ -159,11 +166,17 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   final long updateWindow(Stream stream) {
     final Flow flow = stream.flow;
     final long released = flow.release();
+    grownWindows += flow.grow(MAX_GROWN_WINDOWS - grownWindows);
     if (flow.isUpdateUseful()) {
       flow.updateDue = true;
       outbox.add(stream);
     }
     return released;
+  }
+
+  /** A flow has ended, and its window is others'; owner. Once for each. */
+  final void closeWindow(Stream stream) {
+    grownWindows -= stream.flow.grown();
   }
 
   /** What a stream asks for; owner. */

@@ -13,6 +13,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 /** The rules of streams of many units a second time: their order, and the windows. */
 final class FlowRules {
   static final int WINDOW = 65_536;
+  private static final int MAX_WINDOW = 8 << 20;
 
   private static final VarHandle INBOUND_BEGUN = field("inboundBegun", boolean.class);
   private static final VarHandle INBOUND_ENDED = field("inboundEnded", boolean.class);
@@ -22,6 +23,8 @@ final class FlowRules {
   private static final VarHandle TOLD = field("told", long.class);
   private static final VarHandle BEGUN = field("begun", long.class);
   private static final VarHandle ACKNOWLEDGED = field("peerConsumed", long.class);
+  private static final VarHandle TOLD_WINDOW = field("toldWindow", int.class);
+  private static final VarHandle PEER_WINDOW = field("peerWindow", int.class);
   private static final VarHandle CURRENT = field("current", Unit.class);
   private static final VarHandle OUTBOUND = field("outbound", ConcurrentLinkedQueue.class);
 
@@ -33,6 +36,8 @@ final class FlowRules {
   private long told;
   private long begun;
   private long acknowledged;
+  private int toldWindow = WINDOW;
+  private int peerWindow = WINDOW;
   private boolean loaded;
 
   /** Of a stream that begins. */
@@ -47,6 +52,8 @@ final class FlowRules {
     told = (long) TOLD.get(flow);
     begun = (long) BEGUN.get(flow);
     acknowledged = (long) ACKNOWLEDGED.get(flow);
+    toldWindow = (int) TOLD_WINDOW.get(flow);
+    peerWindow = (int) PEER_WINDOW.get(flow);
     loaded = CURRENT.get(flow) != null;
     if (!(boolean) OUTBOUND_ENDED.get(flow)) {
       for (final Object unit : (Iterable<?>) OUTBOUND.get(flow)) {
@@ -67,6 +74,11 @@ final class FlowRules {
   /** Messages that a session has begun to send so far. */
   static long begun(Flow flow) {
     return (long) BEGUN.get(flow);
+  }
+
+  /** The window that the peer has granted. */
+  static int peerWindow(Flow flow) {
+    return (int) PEER_WINDOW.get(flow);
   }
 
   /** Messages that a session has begun to send, and the peer's call has not consumed. */
@@ -90,7 +102,7 @@ final class FlowRules {
     if ((flags & PREFIX) != 0 && prefixed) {
       return Reject.PREFIX_AGAIN;
     }
-    return (flags & MESSAGE) != 0 && received - told >= WINDOW ? Reject.WINDOW : null;
+    return (flags & MESSAGE) != 0 && received - told >= toldWindow ? Reject.WINDOW : null;
   }
 
   /** A unit is whole. */
@@ -102,15 +114,22 @@ final class FlowRules {
 
   /** The peer tells what its call has consumed. */
   Reject update(ByteBuffer payload) {
-    if (payload.remaining() != 8) {
+    if (payload.remaining() != 8 && payload.remaining() != 12) {
       return Reject.UPDATE_LENGTH;
     }
     final long consumed = payload.getLong();
+    final int window = payload.hasRemaining() ? payload.getInt() : 0;
     if (consumed < acknowledged) {
       return Reject.UPDATE_BACK;
     }
     if (consumed > begun) {
       return Reject.UPDATE_AHEAD;
+    }
+    if (window != 0) {
+      if (window < peerWindow || window > MAX_WINDOW) {
+        return Reject.UPDATE_WINDOW;
+      }
+      peerWindow = window;
     }
     acknowledged = consumed;
     return null;
@@ -118,7 +137,9 @@ final class FlowRules {
 
   /** Puts the next unit in line if it may go. False when that changes nothing. */
   boolean load() {
-    if (loaded || waiting.isEmpty() || (waiting.peek() != 0 && begun - acknowledged >= WINDOW)) {
+    if (loaded
+        || waiting.isEmpty()
+        || (waiting.peek() != 0 && begun - acknowledged >= peerWindow)) {
       return false;
     }
     begun += waiting.remove();

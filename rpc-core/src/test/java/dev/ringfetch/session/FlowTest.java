@@ -89,9 +89,9 @@ class FlowTest {
     flow.offer(message(64));
     assertEquals(2, sendAll());
     final long begun = 11L * Flow.WINDOW_LENGTH - 1;
-    assertTrue(flow.onUpdate(begun - Flow.WINDOW_LENGTH));
+    assertTrue(flow.onUpdate(begun - Flow.WINDOW_LENGTH, 0));
     assertEquals(0, sendAll(), "a window is still under way");
-    assertTrue(flow.onUpdate(begun - Flow.WINDOW_LENGTH + 1));
+    assertTrue(flow.onUpdate(begun - Flow.WINDOW_LENGTH + 1, 0));
     assertEquals(1, sendAll());
   }
 
@@ -115,12 +115,12 @@ class FlowTest {
     flow.offer(message(1000));
     flow.offer(message(500));
     sendAll();
-    assertFalse(flow.onUpdate(-1));
-    assertFalse(flow.onUpdate(1501));
-    assertTrue(flow.onUpdate(1000));
-    assertTrue(flow.onUpdate(1000));
-    assertFalse(flow.onUpdate(999));
-    assertTrue(flow.onUpdate(1500));
+    assertFalse(flow.onUpdate(-1, 0));
+    assertFalse(flow.onUpdate(1501, 0));
+    assertTrue(flow.onUpdate(1000, 0));
+    assertTrue(flow.onUpdate(1000, 0));
+    assertFalse(flow.onUpdate(999, 0));
+    assertTrue(flow.onUpdate(1500, 0));
   }
 
   @Test
@@ -289,6 +289,53 @@ class FlowTest {
     assertFalse(flow.mayReceive(MESSAGE));
     assertFalse(flow.mayReceive(MESSAGE | SUFFIX));
     assertTrue(flow.mayReceive(SUFFIX), "needs none");
+  }
+
+  @Test
+  void windowGrowsWithTheMessagesThatAreConsumed() {
+    final Unit first = message(100_000);
+    receive(first);
+    assertEquals(0, flow.grow(Long.MAX_VALUE), "nothing is consumed");
+    assertTrue(flow.consume(first));
+    flow.release();
+    final long wanted = 4 * first.cost();
+    assertEquals(0, flow.grow(wanted - Flow.WINDOW_LENGTH - 1), "no budget");
+    assertEquals(wanted - Flow.WINDOW_LENGTH, flow.grow(wanted - Flow.WINDOW_LENGTH));
+    assertEquals(0, flow.grow(Long.MAX_VALUE), "once");
+    assertEquals(wanted, flow.untoldWindow());
+    flow.onTold();
+    assertEquals(0, flow.untoldWindow());
+    receive(message((int) wanted - 65));
+    assertTrue(flow.mayReceive(MESSAGE));
+    receive(message(1));
+    assertFalse(flow.mayReceive(MESSAGE));
+    assertEquals(wanted - Flow.WINDOW_LENGTH, flow.grown());
+  }
+
+  @Test
+  void windowGrowsToALimit() {
+    final Unit first = message(Flow.MAX_WINDOW_LENGTH);
+    receive(first);
+    assertTrue(flow.consume(first));
+    flow.release();
+    flow.grow(Long.MAX_VALUE);
+    assertEquals(Flow.MAX_WINDOW_LENGTH, flow.untoldWindow());
+    assertTrue(flow.isUpdateUseful());
+  }
+
+  @Test
+  void peerGrantsALongerWindow() {
+    assertFalse(flow.onUpdate(0, Flow.WINDOW_LENGTH - 1));
+    assertFalse(flow.onUpdate(0, Flow.MAX_WINDOW_LENGTH + 1));
+    assertTrue(flow.onUpdate(0, Flow.MAX_WINDOW_LENGTH));
+    assertFalse(flow.onUpdate(0, Flow.MAX_WINDOW_LENGTH - 1), "it grows only");
+    flow.offer(message(Flow.MAX_WINDOW_LENGTH - 65));
+    assertTrue(flow.load(stream));
+    assertFalse(flow.isClosed());
+    flow.onSent();
+    flow.offer(message(1));
+    assertTrue(flow.load(stream));
+    assertTrue(flow.isClosed());
   }
 
   @Test

@@ -119,10 +119,19 @@ abstract class HostilePeer {
   final void update(int id, Flow flow) {
     final long begun = flow == null ? 0 : FlowRules.begun(flow);
     final long error = input.nextError();
-    final int length = input.next(16) == 15 ? input.next(10) : 8;
+    final int length =
+        switch (input.next(16)) {
+          case 14 -> 12;
+          case 15 -> input.next(10);
+          default -> 8;
+        };
     final byte[] bytes = new byte[length];
     if (length >= 8) {
-      ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).putLong(begun + error);
+      final ByteBuffer buffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+      buffer.putLong(begun + error);
+      if (length == 12) {
+        buffer.putInt(FlowRules.WINDOW + (int) input.nextError());
+      }
     }
     write(id, FrameDescriptor.WINDOW_UPDATE, 0, bytes);
   }
@@ -138,7 +147,8 @@ abstract class HostilePeer {
   /** No more is under way than a window and the message that crosses its end. */
   static void checkWindow(Flow flow) {
     assertTrue(
-        FlowRules.underWay(flow) < FlowRules.WINDOW + FlowRules.cost(2, MAX_OUTBOUND_LENGTH),
+        FlowRules.underWay(flow)
+            < FlowRules.peerWindow(flow) + FlowRules.cost(2, MAX_OUTBOUND_LENGTH),
         () -> "under way=" + FlowRules.underWay(flow));
   }
 

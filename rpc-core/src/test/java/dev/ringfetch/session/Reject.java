@@ -34,6 +34,8 @@ enum Reject {
   WINDOW,
   /** A window update of another length than that of its number. */
   UPDATE_LENGTH,
+  /** A window update to a shorter window, or one that is too long. */
+  UPDATE_WINDOW,
   /** A window update to less than was told before. */
   UPDATE_BACK,
   /** A window update to more than was begun. */

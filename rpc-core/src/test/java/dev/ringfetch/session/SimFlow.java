@@ -268,7 +268,7 @@ abstract class SimFlow {
 
   /** A window and one message: what a side holds, and what the other has sent for it to hold. */
   private void checkHeld() {
-    final long max = Flow.WINDOW_LENGTH + maxCost;
+    final long max = Flow.WINDOW_LENGTH + flow.grown() + maxCost;
     if (flow.heldLength() > max) {
       simulation.check(false, "a stream holds " + flow.heldLength());
     }

@@ -54,6 +54,9 @@ enum SimShape {
     for (int i = 0; i < lengths.length; i++) {
       lengths[i] = random.nextInt(max);
     }
+    if (random.nextInt(8) == 0 && sizes.takesLongMessages()) { // its window grows
+      lengths[0] = Flow.WINDOW_LENGTH / 4 + random.nextInt(Flow.WINDOW_LENGTH / 2);
+    }
     return lengths;
   }
 }

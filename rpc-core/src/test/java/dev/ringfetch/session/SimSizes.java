@@ -56,6 +56,11 @@ record SimSizes(
     };
   }
 
+  /** True when a message of about a window's length may be sent, and is little work. */
+  boolean takesLongMessages() {
+    return maxInboundLength == ROOMY && !isTight() && bulkLength > 0 && bulkThreshold <= ringLength;
+  }
+
   /** True when two long requests may be more than the server holds for a client. */
   boolean isTight() {
     return maxHeldLength < ROOMY;
