@@ -12,7 +12,13 @@ import picocli.CommandLine.Spec;
     name = "bench",
     mixinStandardHelpOptions = true,
     description = "Measures calls over rings beside calls over gRPC, between two processes.",
-    subcommands = {UnaryBench.class, ThreadsBench.class, AllocationBench.class, IdleBench.class})
+    subcommands = {
+      UnaryBench.class,
+      ThreadsBench.class,
+      AllocationBench.class,
+      IdleBench.class,
+      BulkBench.class
+    })
 public final class Bench implements Callable<Integer> {
   @Spec private CommandSpec spec;
 

@@ -1,5 +1,10 @@
 package dev.ringfetch.benchmarks;
 
+import dev.ringfetch.benchmarks.bulk.Company;
+import dev.ringfetch.benchmarks.bulk.Neighbours;
+import dev.ringfetch.benchmarks.bulk.StreamUpload;
+import dev.ringfetch.benchmarks.bulk.UnaryUpload;
+import dev.ringfetch.benchmarks.bulk.Upload;
 import dev.ringfetch.examples.load.Connection;
 import dev.ringfetch.examples.load.Lookup;
 import dev.ringfetch.examples.load.Stopwatch;
@@ -30,6 +35,12 @@ final class BenchClient implements Callable<Integer> {
   private static final int CONNECT_SECONDS = 20;
   private static final int SMALL = 32;
 
+  /** Bulk as the messages of one call. */
+  static final String STREAM_UPLOAD = "stream";
+
+  /** Bulk as the requests of calls one after the other. */
+  static final String UNARY_UPLOAD = "unary";
+
   @Mixin private Connection connection;
 
   @Option(names = "--none", description = "No transport: handler and stub in one thread.")
@@ -39,6 +50,8 @@ final class BenchClient implements Callable<Integer> {
   private final Map<Integer, Lookup> lookups = new HashMap<>();
   private NullChannel nothing;
   private IndexBlockingStub stub;
+  private Map<String, Upload> uploads;
+  private Neighbours neighbours;
 
   /** Runs the process. */
   public static void main(String[] args) {
@@ -50,11 +63,16 @@ final class BenchClient implements Callable<Integer> {
     nothing = none ? new NullChannel(new IndexService(new Indexes()).bindService()) : null;
     final Channel channel = none ? nothing : connection.channel();
     stub = IndexGrpc.newBlockingStub(channel);
+    uploads =
+        Map.of(STREAM_UPLOAD, new StreamUpload(channel), UNARY_UPLOAD, new UnaryUpload(channel));
+    neighbours = new Neighbours(channel);
     Allocation.addTo(new CommandLoop())
         .on("connect", arguments -> connect())
         .on("calls", arguments -> calls(number(arguments, 0)))
         .on("round", arguments -> round(number(arguments, 0), number(arguments, 1)))
         .on("threads", arguments -> threads(number(arguments, 0), number(arguments, 1)))
+        .on("upload", arguments -> upload(arguments))
+        .on("beside", arguments -> beside(arguments))
         .on("describe", arguments -> describe())
         .run();
     if (!none) {
@@ -92,6 +110,19 @@ final class BenchClient implements Callable<Integer> {
   private Answer round(int length, int millis) {
     lookup(length).check();
     return stopwatch.runFor(lookup(length), millis).answer();
+  }
+
+  /** Bulk: how, length of a message, milliseconds. */
+  private Answer upload(List<String> arguments) throws Exception {
+    return uploads.get(arguments.get(0)).run(number(arguments, 1), number(arguments, 2)).answer();
+  }
+
+  /** Small calls: beside what, whether by the transport's thread, milliseconds. */
+  private Answer beside(List<String> arguments) throws Exception {
+    return neighbours.run(
+        Company.valueOf(arguments.get(0)),
+        Boolean.parseBoolean(arguments.get(1)),
+        number(arguments, 2));
   }
 
   /** Calls of the smallest size by several threads at once, for some time. */

@@ -1,5 +1,6 @@
 package dev.ringfetch.benchmarks;
 
+import dev.ringfetch.benchmarks.bulk.BulkService;
 import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.examples.process.CommandLoop;
 import dev.ringfetch.index.service.IndexService;
@@ -12,7 +13,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** The server process: an index, which also tells what it costs. */
+/** The server process: an index and a sink for bulk, which also tells what it costs. */
 @Command(name = "bench-server")
 final class BenchServer implements Callable<Integer> {
   private static final int END_SECONDS = 10;
@@ -28,7 +29,10 @@ final class BenchServer implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     final RingServerBuilder builder =
-        RingServerBuilder.forPort(0).addService(new IndexService(new Indexes()));
+        RingServerBuilder.forPort(0)
+            .addService(new IndexService(new Indexes()))
+            .addService(new BulkService())
+            .maxInboundMessageSize(BulkService.MAX_MESSAGE_LENGTH);
     if (direct) {
       builder.directExecutor();
     }

@@ -1,0 +1,131 @@
+package dev.ringfetch.benchmarks;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** Measures bulk from a client's process to a server's, and small calls beside it. */
+@Command(
+    name = "bulk",
+    mixinStandardHelpOptions = true,
+    description = {
+      "Measures bulk from a client's process to a server's, and small calls beside it:",
+      "memory alone (raw), Agrona's ring buffer, gRPC, and the ring. Tables come at the end."
+    })
+final class BulkBench implements Callable<Integer> {
+  private final PrintStream out = System.out;
+
+  @Option(names = "--quick", description = "Fewer and shorter rounds; figures vary more.")
+  private boolean quick;
+
+  @Option(names = "--rounds", description = "Default: 5, 3 if quick.")
+  private Integer rounds;
+
+  @Option(names = "--millis", description = "Length of a round. Default: 500, 200 if quick.")
+  private Integer millis;
+
+  @Option(
+      names = "--warm-up",
+      description = "Milliseconds before the first round of each. Default: 800, 300 if quick.")
+  private Integer warmUp;
+
+  @Option(
+      names = "--payloads",
+      split = ",",
+      defaultValue = "65536,1048576,67108864",
+      description = "Bytes in a message. Default: ${DEFAULT-VALUE}.")
+  private List<Integer> payloads;
+
+  @Option(
+      names = "--peers",
+      split = ",",
+      defaultValue = "raw,agrona,grpc,ring",
+      description = "Default: ${DEFAULT-VALUE}.")
+  private List<BulkPeer> peers;
+
+  @Option(names = "--direct-only", description = "Leave default executors out.")
+  private boolean directOnly;
+
+  @Option(names = "--skip-uploads", description = "Measure small calls only.")
+  private boolean skipUploads;
+
+  @Option(names = "--skip-small-calls", description = "Measure uploads only.")
+  private boolean skipSmallCalls;
+
+  @Override
+  public Integer call() throws IOException {
+    Machine.print(out);
+    final Schedule schedule =
+        new Schedule(or(rounds, 5, 3), or(millis, 500, 200), or(warmUp, 800, 300));
+    out.printf(
+        "%d rounds of %d ms, by turns; median [least .. most] of them; gRPC and ring JVMs: %s%n",
+        schedule.rounds(), schedule.millis(), String.join(" ", BulkProcesses.FLAGS));
+    final List<Executors> executors =
+        directOnly ? List.of(Executors.direct) : List.of(Executors.values());
+    try (BulkProcesses processes = BulkProcesses.start(peers, executors)) {
+      final UploadBench uploads = new UploadBench(processes, schedule);
+      if (!skipUploads) {
+        payloads.forEach(uploads::measure);
+      }
+      final SmallCallBench smallCalls = new SmallCallBench(processes, schedule);
+      if (!skipSmallCalls) {
+        executors.forEach(smallCalls::measure);
+      }
+      processes.checkRings();
+      uploads.print(out);
+      smallCalls.print(out);
+    }
+    return CommandLine.ExitCode.OK;
+  }
+
+  private int or(Integer given, int usual, int ifQuick) {
+    if (given != null) {
+      return given;
+    }
+    return quick ? ifQuick : usual;
+  }
+
+  /** Who takes part. */
+  enum BulkPeer {
+    /** Memory and nothing else. */
+    raw,
+    /** Agrona's ring buffer. */
+    agrona,
+    /** gRPC over HTTP/2, by netty. */
+    grpc,
+    /** The ring. */
+    ring
+  }
+
+  /** Who runs handlers and callbacks. */
+  enum Executors {
+    /** The threads of the transport. */
+    direct("direct"),
+    /** What a builder provides that was not told. */
+    standard("default");
+
+    private final String text;
+
+    Executors(String text) {
+      this.text = text;
+    }
+
+    /** For tables. */
+    String text() {
+      return text;
+    }
+  }
+
+  /**
+   * How long everything goes.
+   *
+   * @param rounds how many.
+   * @param millis length of a round.
+   * @param warmUp milliseconds before the first.
+   */
+  record Schedule(int rounds, int millis, int warmUp) {}
+}

@@ -1,0 +1,140 @@
+package dev.ringfetch.benchmarks;
+
+import dev.ringfetch.benchmarks.BulkBench.Schedule;
+import dev.ringfetch.benchmarks.bulk.Transfer;
+import dev.ringfetch.examples.load.Turns;
+import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.BiFunction;
+
+/** Bulk one way, by size of the message: who carries how much in a second. */
+final class UploadBench {
+  private static final int KIBIBYTE = 1024;
+  private static final int MEBIBYTE = KIBIBYTE * KIBIBYTE;
+  private static final int UNARY_LENGTH = MEBIBYTE;
+  private static final String RAW = "raw";
+
+  private final BulkProcesses processes;
+  private final Schedule schedule;
+  private final List<Row> rows = new ArrayList<>();
+
+  UploadBench(BulkProcesses processes, Schedule schedule) {
+    this.processes = processes;
+    this.schedule = schedule;
+  }
+
+  /**
+   * Who sends, and how.
+   *
+   * @param upload sends messages of some length for some milliseconds.
+   */
+  private record Entrant(String peer, String mode, BiFunction<Integer, Integer, Transfer> upload) {}
+
+  /** What came of it. */
+  private record Row(Entrant entrant, int length, Spread gigabytes) {}
+
+  /** Has all send messages of one length, by turns. */
+  void measure(int length) {
+    final List<Entrant> entrants = entrants(length);
+    System.err.printf("uploading messages of %s: %d ways%n", text(length), entrants.size());
+    for (final Entrant entrant : entrants) {
+      final Transfer unused = entrant.upload.apply(length, schedule.warmUp());
+    }
+    Turns.take(
+            entrants,
+            schedule.rounds(),
+            (entrant, round) -> entrant.upload.apply(length, schedule.millis()))
+        .forEach(
+            (entrant, transfers) ->
+                rows.add(
+                    new Row(entrant, length, Spread.of(transfers, Transfer::gigabytesPerSecond))));
+  }
+
+  private List<Entrant> entrants(int length) {
+    final List<Entrant> entrants = new ArrayList<>();
+    processes
+        .lanes()
+        .forEach(
+            (kind, lane) -> {
+              if (length <= kind.maxMessageLength()) {
+                entrants.add(new Entrant(kind.name(), "memory", lane::transfer));
+              }
+            });
+    final List<String> ways =
+        length == UNARY_LENGTH
+            ? List.of(BenchClient.STREAM_UPLOAD, BenchClient.UNARY_UPLOAD)
+            : List.of(BenchClient.STREAM_UPLOAD);
+    for (final String way : ways) {
+      processes
+          .pairs()
+          .forEach(
+              (executors, pair) ->
+                  pair.contenders()
+                      .forEach(
+                          contender ->
+                              entrants.add(
+                                  new Entrant(
+                                      contender.name(),
+                                      way + "-" + executors.text(),
+                                      (bytes, millis) ->
+                                          Transfer.parse(
+                                              pair.ask(
+                                                  contender, "upload", way, bytes, millis))))));
+    }
+    return entrants;
+  }
+
+  private static String text(int length) {
+    if (length % MEBIBYTE == 0) {
+      return length / MEBIBYTE + " MiB";
+    }
+    return length % KIBIBYTE == 0 ? length / KIBIBYTE + " KiB" : length + " B";
+  }
+
+  /** Prints what was measured: for people, then for scripts. */
+  void print(PrintStream out) {
+    if (rows.isEmpty()) {
+      return;
+    }
+    out.printf(
+        "%nGB/s (1e9 bytes of payload a second) from client to server; stream: one call that sends"
+            + " them all;%nunary: one call at a time; agrona: 64 MiB would need a ring of 512 MiB,"
+            + " and is left out%n%n");
+    out.printf(
+        "%-9s %-7s %-15s %-24s %12s %7s%n", "message", "peer", "mode", "GB/s", "us", "of raw");
+    for (final Row row : rows) {
+      out.printf(
+          Locale.ROOT,
+          "%-9s %-7s %-15s %-24s %,12.1f %7s%n",
+          text(row.length),
+          row.entrant.peer,
+          row.entrant.mode,
+          row.gigabytes.text(2),
+          row.length / row.gigabytes.median() / 1_000,
+          raw(row.length) > 0
+              ? String.format(Locale.ROOT, "%.3f", row.gigabytes.median() / raw(row.length))
+              : "");
+    }
+    out.println();
+    for (final Row row : rows) {
+      out.printf(
+          Locale.ROOT,
+          "RESULT peer=%s mode=%s payload=%d gb_s=%.3f%n",
+          row.entrant.peer,
+          row.entrant.mode,
+          row.length,
+          row.gigabytes.median());
+    }
+  }
+
+  /** What memory alone carried of such messages, or 0. */
+  private double raw(int length) {
+    return rows.stream()
+        .filter(row -> row.length == length && row.entrant.peer.equals(RAW))
+        .mapToDouble(row -> row.gigabytes.median())
+        .findFirst()
+        .orElse(0);
+  }
+}

@@ -1,0 +1,47 @@
+package dev.ringfetch.benchmarks.bulk;
+
+import java.nio.ByteBuffer;
+import java.util.List;
+
+/** What memory can be used as. */
+public enum LaneKind {
+  /** Buffers and flags: what memory gives at best. */
+  raw(64 * 1024 * 1024),
+  /** Agrona's ring buffer. */
+  agrona(1024 * 1024);
+
+  private final int maxMessageLength;
+
+  LaneKind(int maxMessageLength) {
+    this.maxMessageLength = maxMessageLength;
+  }
+
+  /** Longest message that it is used for, in bytes. */
+  public int maxMessageLength() {
+    return maxMessageLength;
+  }
+
+  /** What a JVM needs for it. */
+  List<String> flags() {
+    return switch (this) {
+      case raw -> List.of();
+      case agrona -> List.of("--add-opens", "java.base/jdk.internal.misc=ALL-UNNAMED");
+    };
+  }
+
+  /** Length of memory that is enough for all messages, in bytes. */
+  int length() {
+    return switch (this) {
+      case raw -> RawLane.length(maxMessageLength);
+      case agrona -> AgronaLane.length(maxMessageLength);
+    };
+  }
+
+  /** One side of a lane for messages of one length. */
+  Lane open(ByteBuffer memory, int messageLength) {
+    return switch (this) {
+      case raw -> new RawLane(memory, messageLength);
+      case agrona -> new AgronaLane(memory, messageLength);
+    };
+  }
+}
