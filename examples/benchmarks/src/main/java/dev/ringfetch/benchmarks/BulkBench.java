@@ -25,12 +25,12 @@ final class BulkBench implements Callable<Integer> {
   @Option(names = "--rounds", description = "Default: 5, 3 if quick.")
   private Integer rounds;
 
-  @Option(names = "--millis", description = "Length of a round. Default: 500, 200 if quick.")
+  @Option(names = "--millis", description = "Length of a round. Default: 500, 150 if quick.")
   private Integer millis;
 
   @Option(
       names = "--warm-up",
-      description = "Milliseconds before the first round of each. Default: 800, 300 if quick.")
+      description = "Milliseconds before the first round of each. Default: 800, 200 if quick.")
   private Integer warmUp;
 
   @Option(
@@ -60,7 +60,7 @@ final class BulkBench implements Callable<Integer> {
   public Integer call() throws IOException {
     Machine.print(out);
     final Schedule schedule =
-        new Schedule(or(rounds, 5, 3), or(millis, 500, 200), or(warmUp, 800, 300));
+        new Schedule(or(rounds, 5, 3), or(millis, 500, 150), or(warmUp, 800, 200));
     out.printf(
         "%d rounds of %d ms, by turns; median [least .. most] of them; gRPC and ring JVMs: %s%n",
         schedule.rounds(), schedule.millis(), String.join(" ", BulkProcesses.FLAGS));

@@ -25,7 +25,7 @@ final class LaneReceiver {
     long bytes = 0;
     int received;
     while ((received = lane.receive(target)) != Lane.END) {
-      Payload.check(index -> target[index], length);
+      Payload.checkStamped(target, messages);
       messages++;
       bytes += received;
     }

@@ -27,6 +27,7 @@ final class LaneUpload implements Upload {
     final long startNs = System.nanoTime();
     long messages = 0;
     while (messages < LEAST || System.nanoTime() - startNs < lengthNs) {
+      Payload.stamp(message, messages);
       lane.send(message);
       messages++;
     }

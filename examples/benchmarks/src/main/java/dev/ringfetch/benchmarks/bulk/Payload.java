@@ -28,6 +28,22 @@ final class Payload {
     check(bytes, length - 1, length);
   }
 
+  /** Numbers a payload, at both ends: an array that is used again must not pass for a new one. */
+  static void stamp(byte[] bytes, long number) {
+    bytes[0] = (byte) number;
+    bytes[bytes.length - 1] = (byte) number;
+  }
+
+  /** Throws unless the bytes are those of a payload with this number. */
+  static void checkStamped(byte[] bytes, long number) {
+    final byte last = bytes[bytes.length - 1];
+    if (bytes[0] != (byte) number || last != (byte) number) {
+      throw new IllegalStateException(
+          "not what was sent: " + bytes[0] + " .. " + last + " in message " + number);
+    }
+    check(index -> bytes[index], bytes.length / 2, bytes.length);
+  }
+
   private static void check(Bytes bytes, int index, int length) {
     if (bytes.at(index) != at(index, length)) {
       throw new IllegalStateException("not what was sent: byte " + index + " of " + length);
