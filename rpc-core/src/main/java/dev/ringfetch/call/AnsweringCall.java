@@ -134,7 +134,11 @@ abstract class AnsweringCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT> {
     final UnitBuffer unit = stream.outbound();
     try {
       Messages.write(
-          getMethodDescriptor().streamResponse(message), unit, Integer.MAX_VALUE, session.bulk());
+          message,
+          getMethodDescriptor().streamResponse(message),
+          unit,
+          Integer.MAX_VALUE,
+          session.bulk());
       flags |= MESSAGE;
       staged();
     } catch (IOException | RuntimeException e) {

@@ -1,26 +1,61 @@
 package dev.ringfetch.call;
 
+import dev.ringfetch.session.UnitBuffer;
+import io.grpc.Detachable;
+import io.grpc.HasByteBuffer;
 import io.grpc.KnownLength;
 import java.io.InputStream;
+import java.nio.ByteBuffer;
 import java.util.Objects;
 
 /**
  * A message that has arrived, in private memory, as marshallers want it. Closing it gives the
- * memory back: it reads as empty from then on.
+ * memory back: it reads as empty from then on. Who detaches it has the memory for as long as they
+ * like.
  */
-final class MessageInput extends InputStream implements KnownLength {
+final class MessageInput extends InputStream implements KnownLength, HasByteBuffer, Detachable {
   private static final byte[] EMPTY = {};
 
+  private UnitBuffer unit; // null: the memory is this one's
   private byte[] bytes;
   private int position;
   private int end;
   private int mark;
 
-  MessageInput(byte[] bytes, int offset, int length) {
+  /** Reads a part of a unit, which belongs to the caller. */
+  MessageInput(UnitBuffer unit, int offset, int length) {
+    this(unit, unit.array(), offset, offset + length);
+  }
+
+  private MessageInput(UnitBuffer unit, byte[] bytes, int position, int end) {
+    this.unit = unit;
     this.bytes = bytes;
-    this.position = offset;
-    this.end = offset + length;
-    this.mark = offset;
+    this.position = position;
+    this.end = end;
+    this.mark = position;
+  }
+
+  @Override
+  public boolean byteBufferSupported() {
+    return true;
+  }
+
+  @Override
+  public ByteBuffer getByteBuffer() {
+    return position < end
+        ? ByteBuffer.wrap(bytes, position, end - position).slice().asReadOnlyBuffer()
+        : null;
+  }
+
+  @Override
+  public InputStream detach() {
+    if (unit != null && bytes != EMPTY) {
+      bytes = unit.detach();
+    }
+    final InputStream detached = new MessageInput(null, bytes, position, end);
+    unit = null;
+    close();
+    return detached;
   }
 
   @Override

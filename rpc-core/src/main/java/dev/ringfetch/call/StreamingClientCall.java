@@ -157,6 +157,7 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
     final Integer maxLength = options.getMaxOutboundMessageSize();
     try {
       Messages.write(
+          message,
           method.streamRequest(message),
           bytes,
           maxLength == null ? Integer.MAX_VALUE : maxLength,
@@ -307,6 +308,7 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
     final Response told = response;
     response = null;
     flow.remove();
+    unit.bytes().clear();
     if (unit.has(SUFFIX | CLOSE)) {
       final boolean late = isLate(told.status, unit.has(CLOSE));
       tracers.inboundTrailers(told.trailers);
@@ -318,7 +320,7 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
 
   private boolean deliverMessage(Unit unit) {
     try (MessageInput input =
-        new MessageInput(unit.bytes().array(), response.messageOffset, response.messageLength)) {
+        new MessageInput(unit.bytes(), response.messageOffset, response.messageLength)) {
       final RespT message = method.parseResponse(input);
       response.messageLength = -1;
       connection.session().consumed(stream, unit);

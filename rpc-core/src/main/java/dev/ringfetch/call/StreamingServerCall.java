@@ -215,17 +215,16 @@ final class StreamingServerCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT>
       }
       countMessage();
       tracers.inboundMessage(messageLength);
-      final ReqT message;
-      try (MessageInput input =
-          new MessageInput(unit.bytes().array(), messageOffset, messageLength)) {
-        message = method.getMethodDescriptor().parseRequest(input);
+      try (MessageInput input = new MessageInput(unit.bytes(), messageOffset, messageLength)) {
+        final ReqT message = method.getMethodDescriptor().parseRequest(input);
+        messageLength = -1;
+        session.consumed(stream, unit);
+        listener.onMessage(message);
       }
-      messageLength = -1;
-      session.consumed(stream, unit);
-      listener.onMessage(message);
     }
     isUnitRead = false;
     flow.remove();
+    unit.bytes().clear();
     if (unit.has(SUFFIX) && !isOver()) {
       listener.onHalfClose();
     }
@@ -274,6 +273,7 @@ final class StreamingServerCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT>
     final int before = bytes.length();
     try {
       Messages.write(
+          message,
           method.getMethodDescriptor().streamResponse(message),
           bytes,
           Integer.MAX_VALUE,

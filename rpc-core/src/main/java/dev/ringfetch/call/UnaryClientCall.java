@@ -385,8 +385,7 @@ public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
   }
 
   private boolean deliverMessage() {
-    try (MessageInput input =
-        new MessageInput(stream.inbound().array(), messageOffset, messageLength)) {
+    try (MessageInput input = new MessageInput(stream.inbound(), messageOffset, messageLength)) {
       listener.onMessage(method.parseResponse(input));
       return true;
     } catch (Throwable t) {

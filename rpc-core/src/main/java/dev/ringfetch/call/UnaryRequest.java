@@ -47,6 +47,7 @@ abstract class UnaryRequest<ReqT, RespT> extends OutgoingCall<ReqT, RespT>
     if (hasRequest) {
       final Integer maxLength = options.getMaxOutboundMessageSize();
       Messages.write(
+          request,
           method.streamRequest(request),
           unit,
           maxLength == null ? Integer.MAX_VALUE : maxLength,

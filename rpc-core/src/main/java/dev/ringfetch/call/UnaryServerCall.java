@@ -84,14 +84,11 @@ final class UnaryServerCall<ReqT, RespT> extends AnsweringCall<ReqT, RespT> {
       if (!wantsMessage()) {
         return; // the handler has to ask first
       }
-      final ReqT message;
-      try (MessageInput input =
-          new MessageInput(stream.inbound().array(), messageOffset, messageLength)) {
-        message = method.getMethodDescriptor().parseRequest(input);
+      try (MessageInput input = new MessageInput(stream.inbound(), messageOffset, messageLength)) {
+        final ReqT message = method.getMethodDescriptor().parseRequest(input);
+        messageLength = -1;
+        listener.onMessage(message);
       }
-      messageLength = -1;
-      requestRead = true;
-      listener.onMessage(message);
     }
     halfClosed = true;
     requestRead = true;

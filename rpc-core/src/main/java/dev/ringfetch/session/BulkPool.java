@@ -7,7 +7,9 @@ import java.lang.ref.Reference;
 import java.lang.ref.ReferenceQueue;
 import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
@@ -45,7 +47,10 @@ public final class BulkPool {
   private long retryNs;
   private int leaks;
 
+  private final Map<Object, Segment> names = new IdentityHashMap<>(); // guarded by this
+
   private volatile boolean offerDue;
+  private volatile boolean named;
 
   BulkPool(Session session, QueuePair queuePair, SessionContext context) {
     this.session = session;
@@ -162,6 +167,29 @@ public final class BulkPool {
     }
     offered = null;
     return true;
+  }
+
+  /** An application has a segment, for which this object stands in its messages. */
+  public synchronized void name(Object bytes, Segment segment) {
+    names.put(bytes, segment);
+    named = true;
+  }
+
+  /** The application gives the object up. */
+  public synchronized void forget(Object bytes) {
+    names.remove(bytes);
+    named = !names.isEmpty();
+  }
+
+  /** True when applications have segments. */
+  public boolean hasNames() {
+    return named;
+  }
+
+  /** The segment that an object stands for, retained for the caller, or null. */
+  public synchronized Segment named(Object bytes) {
+    final Segment segment = names.get(bytes);
+    return segment == null ? null : segment.retain();
   }
 
   synchronized void free(Segment segment) {

@@ -25,6 +25,7 @@ final class Reads {
   private final QueuePair queuePair;
   private final ControlFlyweight ownControl;
   private final List<MemoryRegion> regions = new ArrayList<>();
+  private final Spares spares = new Spares();
   private final ArrayDeque<Read> line = new ArrayDeque<>();
 
   private final int quantum;
@@ -134,6 +135,11 @@ final class Reads {
     last.generation = last.unit.generation();
     last.position = position;
     last.unit.beginRead();
+  }
+
+  /** Where long arrays come from. */
+  Spares spares() {
+    return spares;
   }
 
   /** True when nothing is in line. */

@@ -19,6 +19,7 @@ public final class UnitBuffer {
   /** Capacity that a buffer keeps from call to call, in bytes. */
   static final int RETAINED_LENGTH = 8 * 1024;
 
+  private static final int GROWTH = 4;
   private static final int INITIAL_LENGTH = 256;
   static final int MAX_LENGTH = Integer.MAX_VALUE - 64;
 
@@ -28,7 +29,9 @@ public final class UnitBuffer {
   // Of a unit that goes out: what stands in registered memory instead.
   private Segments segments;
 
-  // Of a unit that comes in: reads of the peer's memory that will fill it.
+  // Of a unit that comes in: where its array is from, and reads of the peer's memory that will fill
+  // it.
+  private Spares spares;
   private int reads;
   private int generation;
 
@@ -124,8 +127,22 @@ public final class UnitBuffer {
       segments = null;
     }
     if (bytes.length > RETAINED_LENGTH) {
+      final byte[] spare = bytes;
       bytes = new byte[INITIAL_LENGTH];
+      if (spares != null) {
+        spares.give(spare);
+      }
     }
+    spares = null;
+  }
+
+  /** Takes the array out of the buffer, which is empty afterwards. */
+  public byte[] detach() {
+    final byte[] detached = bytes;
+    bytes = new byte[INITIAL_LENGTH];
+    end = HEADROOM;
+    spares = null;
+    return detached;
   }
 
   /**
@@ -146,11 +163,19 @@ public final class UnitBuffer {
   /**
    * As {@link #extend(int)}, where it is known how long the unit will be: so much memory is taken
    * at once, if it is not much more than what is there.
+   *
+   * @param from where long arrays are taken from, and given to when the buffer is cleared.
    */
-  int extend(int length, int expected) {
+  int extend(int length, int expected, Spares from) {
     final long needed = (long) end + length;
     if (needed > bytes.length) {
-      reserve((int) Math.min(expected, 4 * needed) - length());
+      final byte[] longer = from.take((int) Math.min((long) HEADROOM + expected, GROWTH * needed));
+      System.arraycopy(bytes, 0, longer, 0, end);
+      if (spares != null) {
+        spares.give(bytes);
+      }
+      bytes = longer;
+      spares = from;
     }
     return extend(length);
   }
@@ -161,6 +186,11 @@ public final class UnitBuffer {
       throw new IllegalStateException("unit is too long: length=" + needed);
     }
     return (int) Math.min(MAX_LENGTH, Math.max(needed, 2L * before));
+  }
+
+  /** Gives back the last bytes of what was {@linkplain #extend extended}. */
+  public void giveBack(int length) {
+    end -= length;
   }
 
   /** Makes room so that this many bytes can be added without growing. */

@@ -1,0 +1,42 @@
+package dev.ringfetch.session;
+
+import java.util.ArrayDeque;
+import java.util.Iterator;
+
+/**
+ * Long arrays of units that came in, kept for the next ones: to allocate one, which zeroes it,
+ * costs about as much as to fill it. Any thread.
+ */
+final class Spares {
+  /** What is kept at the most, in bytes. */
+  static final int MAX_LENGTH = 16 * 1024 * 1024;
+
+  private final ArrayDeque<byte[]> arrays = new ArrayDeque<>();
+  private int length;
+
+  /** An array of at least this length, and at most twice as long; its content is anything. */
+  byte[] take(int wanted) {
+    synchronized (this) {
+      for (final Iterator<byte[]> all = arrays.iterator(); all.hasNext(); ) {
+        final byte[] array = all.next();
+        if (array.length >= wanted && array.length / 2 <= wanted) {
+          all.remove();
+          length -= array.length;
+          return array;
+        }
+      }
+    }
+    return new byte[wanted];
+  }
+
+  /** Keeps an array that nobody uses any more, if there is room for it. */
+  synchronized void give(byte[] array) {
+    while (length + (long) array.length > MAX_LENGTH && !arrays.isEmpty()) {
+      length -= arrays.removeLast().length;
+    }
+    if (array.length <= MAX_LENGTH) {
+      arrays.addFirst(array); // what was used a moment ago is in the cache
+      length += array.length;
+    }
+  }
+}
