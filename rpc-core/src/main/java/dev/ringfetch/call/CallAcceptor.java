@@ -5,7 +5,6 @@ import static dev.ringfetch.ring.FrameDescriptor.NAMED;
 import dev.ringfetch.session.ServerSession;
 import dev.ringfetch.session.ServerStream;
 import dev.ringfetch.session.Unit;
-import io.grpc.Attributes;
 import io.grpc.Context;
 import io.grpc.HandlerRegistry;
 import io.grpc.MethodDescriptor;
@@ -25,8 +24,7 @@ public final class CallAcceptor implements ServerSession.Acceptor {
   private final HandlerRegistry registry;
   private final Executor executor;
   private final Context context;
-  private final Attributes attributes;
-  private final String authority;
+  private final ServerConnection connection;
   private final ServerLimits limits;
   private final List<ServerStreamTracer.Factory> tracerFactories;
   private final Turns turns;
@@ -38,8 +36,7 @@ public final class CallAcceptor implements ServerSession.Acceptor {
    * @param registry for methods that are not in the table.
    * @param executor that runs the calls; {@link DirectExecutor} for the poller's thread.
    * @param context in which calls are made.
-   * @param attributes of the connection that opened the session.
-   * @param authority to which that connection was made, or null.
+   * @param connection that opened the session.
    * @param tracerFactories of the server; where there are any, no call takes the short way.
    */
   public CallAcceptor(
@@ -47,16 +44,14 @@ public final class CallAcceptor implements ServerSession.Acceptor {
       HandlerRegistry registry,
       Executor executor,
       Context context,
-      Attributes attributes,
-      String authority,
+      ServerConnection connection,
       ServerLimits limits,
       List<ServerStreamTracer.Factory> tracerFactories) {
     this.methods = List.copyOf(methods);
     this.registry = registry;
     this.executor = executor;
     this.context = context;
-    this.attributes = attributes;
-    this.authority = authority;
+    this.connection = connection;
     this.limits = limits;
     this.tracerFactories = List.copyOf(tracerFactories);
     this.turns = executor == DirectExecutor.INSTANCE ? null : new Turns(executor);
@@ -92,7 +87,7 @@ public final class CallAcceptor implements ServerSession.Acceptor {
 
   /** A method by name, or null. */
   ServerMethodDefinition<?, ?> lookup(String name) {
-    return registry.lookupMethod(name, authority);
+    return registry.lookupMethod(name, connection.authority());
   }
 
   /** Runs a call's task for the first time. Never throws because an executor does. */
@@ -119,12 +114,8 @@ public final class CallAcceptor implements ServerSession.Acceptor {
     return context;
   }
 
-  Attributes attributes() {
-    return attributes;
-  }
-
-  String authority() {
-    return authority;
+  ServerConnection connection() {
+    return connection;
   }
 
   List<ServerStreamTracer.Factory> tracerFactories() {

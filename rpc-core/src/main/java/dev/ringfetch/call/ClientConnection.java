@@ -2,6 +2,7 @@ package dev.ringfetch.call;
 
 import dev.ringfetch.session.ClientSession;
 import io.grpc.Attributes;
+import io.grpc.SecurityLevel;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -17,18 +18,26 @@ public final class ClientConnection {
   private final String fabric;
   private final Map<String, Integer> methodIds = new HashMap<>();
   private final Attributes attributes;
+  private final SecurityLevel securityLevel;
 
   /**
    * Creates the connection.
    *
    * @param fabric name of the fabric.
    * @param methods the server's table: full names, the index is the id.
+   * @param attributes of the connection that opened the session.
+   * @param securityLevel how well the calls are protected.
    */
   public ClientConnection(
-      ClientSession session, String fabric, List<String> methods, Attributes attributes) {
+      ClientSession session,
+      String fabric,
+      List<String> methods,
+      Attributes attributes,
+      SecurityLevel securityLevel) {
     this.session = session;
     this.fabric = fabric;
     this.attributes = attributes;
+    this.securityLevel = securityLevel;
     final int ids = Math.min(methods.size(), MAX_METHOD_ID + 1);
     for (int id = 0; id < ids; id++) {
       methodIds.put(methods.get(id), id);
@@ -48,6 +57,11 @@ public final class ClientConnection {
   /** What {@code ClientCall.getAttributes} tells. */
   public Attributes attributes() {
     return attributes;
+  }
+
+  /** What credentials are told of it. */
+  public SecurityLevel securityLevel() {
+    return securityLevel;
   }
 
   int methodId(String fullMethodName) {

@@ -7,6 +7,7 @@ import io.grpc.Context;
 import io.grpc.Deadline;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
+import io.grpc.SecurityLevel;
 import io.grpc.ServerCall;
 import io.grpc.ServerMethodDefinition;
 import io.grpc.Status;
@@ -404,11 +405,16 @@ abstract class ServerCallTask<ReqT, RespT> extends ServerCall<ReqT, RespT>
 
   @Override
   public final Attributes getAttributes() {
-    return acceptor.attributes();
+    return acceptor.connection().attributes();
   }
 
   @Override
   public final String getAuthority() {
-    return acceptor.authority();
+    return acceptor.connection().authority();
+  }
+
+  @Override
+  public final SecurityLevel getSecurityLevel() {
+    return acceptor.connection().securityLevel();
   }
 }

@@ -8,6 +8,7 @@ import dev.ringfetch.session.SessionContext;
 import dev.ringfetch.v1.OpenRequest;
 import dev.ringfetch.v1.OpenResponse;
 import dev.ringfetch.v1.SessionServiceGrpc;
+import io.grpc.Attributes;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ClientCall;
@@ -39,6 +40,7 @@ final class Connector {
   private final Channel control;
   private final SharedFabrics shared;
   private final SessionContext context;
+  private final PlaintextFabrics plaintext;
   private final String target;
   private final String meanwhile;
 
@@ -60,17 +62,20 @@ final class Connector {
    * Creates the connector; nothing is opened yet.
    *
    * @param control channel over which sessions are opened.
+   * @param plaintext fabrics that may be used although that channel is encrypted.
    * @param meanwhile what calls do without a ring, for the log.
    */
   Connector(
       Channel control,
       SharedFabrics shared,
       SessionContext context,
+      PlaintextFabrics plaintext,
       String target,
       String meanwhile) {
     this.control = control;
     this.shared = shared;
     this.context = context;
+    this.plaintext = plaintext;
     this.target = target;
     this.meanwhile = meanwhile;
   }
@@ -236,6 +241,7 @@ final class Connector {
           ClientResponseObserver<OpenRequest, OpenResponse> {
     final CompletableFuture<ClientConnection> future = new CompletableFuture<>();
 
+    private final ConnectionLevel level = new ConnectionLevel();
     private final ClientHandshake handshake =
         new ClientHandshake(shared.fabrics().opened(), context, this, this);
     private ClientCall<?, ?> call;
@@ -252,6 +258,7 @@ final class Connector {
         SessionServiceGrpc.newStub(control)
             .withExecutor(DefaultExecutor.INSTANCE)
             .withInterceptors(this)
+            .withCallCredentials(level)
             .withMaxInboundMessageSize(MAX_HANDSHAKE_LENGTH) // the channel's is for its calls
             .open(this);
       } catch (RuntimeException e) { // of an interceptor beneath; a missing ring fails no call
@@ -265,7 +272,14 @@ final class Connector {
           return;
         }
       }
-      handshake.start();
+      // Which fabrics may be used depends on the connection.
+      final CompletableFuture<Void> unused =
+          level.future().thenRunAsync(handshake::start, DefaultExecutor.INSTANCE);
+    }
+
+    @Override
+    public String obstacle(String fabric) {
+      return plaintext.obstacle(fabric, level.future().join()); // it is known when this is asked
     }
 
     /** Keeps the call: of all there is, only it knows the addresses of the connection. */
@@ -280,6 +294,7 @@ final class Connector {
     @Override
     public void beforeStart(ClientCallStreamObserver<OpenRequest> stream) {
       requests = stream;
+      stream.setOnReadyHandler(level::onReady);
     }
 
     /** The channel shuts down: an answer is not waited for, the stream of a session is. */
@@ -368,8 +383,14 @@ final class Connector {
 
     @Override
     public void onSession(ClientSession session, String fabric, List<String> methods) {
+      final Attributes attributes = call.getAttributes();
       final ClientConnection made =
-          new ClientConnection(session, fabric, methods, call.getAttributes());
+          new ClientConnection(
+              session,
+              fabric,
+              methods,
+              attributes.toBuilder().set(Transport.TRANSPORT_ATTR_FABRIC, fabric).build(),
+              PlaintextFabrics.level(fabric, level.of(attributes)));
       final boolean unwanted;
       final String ended;
       synchronized (Connector.this) {

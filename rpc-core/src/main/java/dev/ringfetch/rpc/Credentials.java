@@ -1,9 +1,9 @@
 package dev.ringfetch.rpc;
 
+import dev.ringfetch.call.ClientConnection;
 import io.grpc.Attributes;
 import io.grpc.CallCredentials;
 import io.grpc.CallOptions;
-import io.grpc.Grpc;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.SecurityLevel;
@@ -16,17 +16,16 @@ final class Credentials {
   private Credentials() {}
 
   /**
-   * Asks a call's credentials for their headers. What they are told of the connection is so of the
-   * one over which the session was opened: whose identity the ring has.
+   * Asks a call's credentials for their headers. What they are told of the peer is so of the
+   * connection over which the session was opened: whose identity the ring has.
    *
-   * @param attributes of that connection.
    * @return the headers; or fails with their status.
    */
   static CompletableFuture<Metadata> apply(
       MethodDescriptor<?, ?> method,
       CallOptions options,
       Executor executor,
-      Attributes attributes,
+      ClientConnection ring,
       String authority) {
     final CompletableFuture<Metadata> headers = new CompletableFuture<>();
     final CallCredentials.MetadataApplier applier =
@@ -44,8 +43,7 @@ final class Credentials {
     try {
       options
           .getCredentials()
-          .applyRequestMetadata(
-              new Request(method, options, attributes, authority), executor, applier);
+          .applyRequestMetadata(new Request(method, options, ring, authority), executor, applier);
     } catch (Throwable t) { // theirs, as over gRPC
       applier.fail(
           Status.UNAUTHENTICATED
@@ -59,17 +57,17 @@ final class Credentials {
   private static final class Request extends CallCredentials.RequestInfo {
     private final MethodDescriptor<?, ?> method;
     private final CallOptions options;
-    private final Attributes attributes;
+    private final ClientConnection ring;
     private final String authority;
 
     Request(
         MethodDescriptor<?, ?> method,
         CallOptions options,
-        Attributes attributes,
+        ClientConnection ring,
         String authority) {
       this.method = method;
       this.options = options;
-      this.attributes = attributes;
+      this.ring = ring;
       this.authority = authority;
     }
 
@@ -85,9 +83,7 @@ final class Credentials {
 
     @Override
     public SecurityLevel getSecurityLevel() {
-      return attributes.get(Grpc.TRANSPORT_ATTR_SSL_SESSION) == null
-          ? SecurityLevel.NONE
-          : SecurityLevel.PRIVACY_AND_INTEGRITY; // between processes of one user memory has both
+      return ring.securityLevel();
     }
 
     @Override
@@ -97,7 +93,7 @@ final class Credentials {
 
     @Override
     public Attributes getTransportAttrs() {
-      return attributes;
+      return ring.attributes();
     }
   }
 }

@@ -42,6 +42,7 @@ public final class RingChannel extends ManagedChannel {
       String target,
       SharedFabrics fabrics,
       SessionContext context,
+      PlaintextFabrics plaintext,
       Executor executor,
       ClientLimits limits,
       List<ClientInterceptor> interceptors,
@@ -54,7 +55,8 @@ public final class RingChannel extends ManagedChannel {
     this.requireFabric = requireFabric;
     this.obstacle = obstacle;
     this.connector =
-        new Connector(grpc, fabrics, context, target, requireFabric ? "fail" : "go over gRPC");
+        new Connector(
+            grpc, fabrics, context, plaintext, target, requireFabric ? "fail" : "go over gRPC");
     this.intercepted = ClientInterceptors.intercept(new RoutingChannel(), interceptors);
   }
 

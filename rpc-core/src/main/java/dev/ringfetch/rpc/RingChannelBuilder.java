@@ -5,10 +5,13 @@ import dev.ringfetch.call.DirectExecutor;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.session.SessionContext;
 import io.grpc.ChannelCredentials;
+import io.grpc.ChoiceChannelCredentials;
 import io.grpc.ClientInterceptor;
+import io.grpc.CompositeChannelCredentials;
 import io.grpc.ForwardingChannelBuilder2;
 import io.grpc.Grpc;
 import io.grpc.ManagedChannelBuilder;
+import io.grpc.ManagedChannelProvider;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -33,6 +36,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   private final SessionContext sessionContext = new SessionContext();
 
   private Executor executor = DefaultExecutor.INSTANCE;
+  private PlaintextFabrics plaintext = PlaintextFabrics.unlessSet(PlaintextFabrics.CLIENT);
   private boolean requireFabric;
   private String policyObstacle;
   private String configObstacle;
@@ -55,11 +59,34 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   /** A channel with credentials, as {@link Grpc#newChannelBuilder} takes them. */
   public static RingChannelBuilder newChannelBuilder(
       String target, ChannelCredentials credentials) {
+    if (credentials instanceof CompositeChannelCredentials composite) {
+      return newChannelBuilder(target, composite.getChannelCredentials())
+          .intercept(new BundledCredentials(composite.getCallCredentials()));
+    }
+    if (credentials instanceof ChoiceChannelCredentials choice) {
+      return newChannelBuilder(target, choice.getCredentialsList());
+    }
     return over(Beneath.newChannelBuilder(target, credentials), target);
   }
 
+  /** With the first of these that there is a transport for. */
+  private static RingChannelBuilder newChannelBuilder(
+      String target, List<ChannelCredentials> choice) {
+    ManagedChannelProvider.ProviderNotFoundException none = null;
+    for (final ChannelCredentials credentials : choice) {
+      try {
+        return newChannelBuilder(target, credentials);
+      } catch (ManagedChannelProvider.ProviderNotFoundException e) {
+        none = e;
+      }
+    }
+    throw none;
+  }
+
   /**
-   * A channel over a gRPC channel that another builder makes.
+   * A channel over a gRPC channel that another builder makes. Call credentials that are bundled
+   * with that one's credentials do not reach calls on a ring: give those to {@link
+   * #newChannelBuilder}.
    *
    * @param grpc builder of the channel beneath; this builder owns it from here on.
    * @param target name of the target for log lines.
@@ -79,6 +106,16 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
    */
   public RingChannelBuilder requireFabric() {
     this.requireFabric = true;
+    return this;
+  }
+
+  /**
+   * Names of the fabrics on which calls may go although the channel is encrypted; {@code shm}
+   * unless set, where only processes of one user meet. What a ring carries is plaintext. The server
+   * has a say, too. None at all keeps the calls of an encrypted channel on gRPC.
+   */
+  public RingChannelBuilder plaintextFabrics(String... names) {
+    this.plaintext = PlaintextFabrics.of(PlaintextFabrics.CLIENT, names);
     return this;
   }
 
@@ -182,6 +219,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
           target,
           fabrics,
           sessionContext,
+          plaintext,
           executor,
           new ClientLimits(sessionContext.maxInboundLength(), sessionContext.maxMetadataLength()),
           interceptors.stream().map(factory -> factory.newInterceptor(target)).toList(),

@@ -14,10 +14,12 @@ import io.grpc.ServerInterceptor;
 import io.grpc.ServerInterceptors;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.ServerStreamTracer;
+import io.grpc.ServerTransportFilter;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.Executor;
 
 /**
@@ -38,9 +40,11 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   private final SessionContext sessionContext = new SessionContext();
 
   private final List<ServerStreamTracer.Factory> tracerFactories = new ArrayList<>();
+  private final List<ServerTransportFilter> transportFilters = new ArrayList<>();
 
   private HandlerRegistry fallback = new EmptyRegistry();
   private Executor executor = DefaultExecutor.INSTANCE;
+  private PlaintextFabrics plaintext = PlaintextFabrics.unlessSet(PlaintextFabrics.SERVER);
   private int pollers = Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
   private int maxSessions = MAX_SESSIONS_DEFAULT;
 
@@ -97,6 +101,15 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
     return this;
   }
 
+  /**
+   * Names of the fabrics on which a client's calls may go although its connection is encrypted;
+   * {@code shm} unless set. What a ring carries is plaintext. The client has a say, too.
+   */
+  public RingServerBuilder plaintextFabrics(String... names) {
+    this.plaintext = PlaintextFabrics.of(PlaintextFabrics.SERVER, names);
+    return this;
+  }
+
   /** How long a poller polls before it sleeps; 50 us unless set. */
   public RingServerBuilder spinTime(Duration time) {
     sessionContext.spinNs(time.toNanos());
@@ -143,6 +156,17 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   public RingServerBuilder addStreamTracerFactory(ServerStreamTracer.Factory factory) {
     grpc.addStreamTracerFactory(new SessionTracers(factory));
     tracerFactories.add(factory);
+    return this;
+  }
+
+  /**
+   * Adds a filter, which is told of every connection. Calls on a ring have the attributes that the
+   * filters gave the connection over which the ring was opened, and that one has terminated when
+   * its rings have, too.
+   */
+  @Override
+  public RingServerBuilder addTransportFilter(ServerTransportFilter filter) {
+    transportFilters.add(Objects.requireNonNull(filter, "filter"));
     return this;
   }
 
@@ -198,7 +222,11 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
             sessionContext,
             new ServerLimits(sessionContext.maxInboundLength(), sessionContext.maxMetadataLength()),
             tracerFactories,
+            plaintext,
             maxSessions);
+    if (!transportFilters.isEmpty()) {
+      grpc.addTransportFilter(new TransportFilters(transportFilters));
+    }
     grpc.fallbackHandlerRegistry(new SessionRegistry(endpoint.definition(), userFallback));
     return new RingServer(grpc.build(), endpoint, fabricContext, sessionContext, pollers);
   }

@@ -1,6 +1,7 @@
 package dev.ringfetch.rpc;
 
 import dev.ringfetch.call.CallAcceptor;
+import dev.ringfetch.call.ServerConnection;
 import dev.ringfetch.call.ServerLimits;
 import dev.ringfetch.session.ControlStream;
 import dev.ringfetch.session.DeadlineTimer;
@@ -49,6 +50,7 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
   private final SessionContext context;
   private final ServerLimits limits;
   private final List<ServerStreamTracer.Factory> tracerFactories;
+  private final PlaintextFabrics plaintext;
   private final int maxSessions;
   private final Set<ServerSession> sessions = ConcurrentHashMap.newKeySet();
   private final AtomicInteger sessionCount = new AtomicInteger();
@@ -66,6 +68,7 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
       SessionContext context,
       ServerLimits limits,
       List<ServerStreamTracer.Factory> tracerFactories,
+      PlaintextFabrics plaintext,
       int maxSessions) {
     for (final ServerServiceDefinition service : services) {
       for (final ServerMethodDefinition<?, ?> method : service.getMethods()) {
@@ -78,6 +81,7 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
     this.context = context;
     this.limits = limits;
     this.tracerFactories = List.copyOf(tracerFactories);
+    this.plaintext = plaintext;
     this.maxSessions = maxSessions;
     this.admission = new Admission(context.clock());
   }
@@ -144,7 +148,8 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
   public StreamObserver<OpenRequest> open(StreamObserver<OpenResponse> responses) {
     final ServerCall<?, ?> call = CALL.get();
     final Opening opening = new Opening((ServerCallStreamObserver<OpenResponse>) responses);
-    opening.begin(call.getAttributes(), call.getAuthority());
+    opening.begin(
+        new ServerConnection(call.getAttributes(), call.getAuthority(), call.getSecurityLevel()));
     return opening;
   }
 
@@ -155,33 +160,43 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
           ServerHandshake.Listener {
     private final ServerCallStreamObserver<OpenResponse> responses;
     private ServerHandshake handshake;
+    private ServerConnection connection;
     private Object host;
     private Future<?> turn; // of a client that has to wait for it
     private boolean ended;
+    private boolean tenant; // of the connection, which has not terminated before the session
 
     Opening(ServerCallStreamObserver<OpenResponse> responses) {
       this.responses = responses;
     }
 
-    void begin(Attributes attributes, String authority) {
-      host = Admission.hostOf(attributes.get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR));
-      handshake =
-          new ServerHandshake(
-              fabrics,
-              methodNames,
-              context,
-              new CallAcceptor(
-                  methods,
-                  registry,
-                  executor,
-                  callContext,
-                  attributes,
-                  authority,
-                  limits,
-                  tracerFactories),
-              this,
-              this);
+    void begin(ServerConnection opener) {
+      connection = opener;
+      host = Admission.hostOf(opener.attributes().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR));
+      handshake = new ServerHandshake(fabrics, methodNames, context, this::acceptor, this, this);
       responses.setOnCancelHandler(this::cancelled);
+    }
+
+    /** Calls of the session have the identity of the connection that opens it. */
+    private CallAcceptor acceptor(String fabric) {
+      return new CallAcceptor(
+          methods,
+          registry,
+          executor,
+          callContext,
+          new ServerConnection(
+              connection.attributes().toBuilder()
+                  .set(Transport.TRANSPORT_ATTR_FABRIC, fabric)
+                  .build(),
+              connection.authority(),
+              PlaintextFabrics.level(fabric, connection.securityLevel())),
+          limits,
+          tracerFactories);
+    }
+
+    @Override
+    public String obstacle(String fabric) {
+      return plaintext.obstacle(fabric, connection.securityLevel());
     }
 
     private void cancelled() {
@@ -281,9 +296,13 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
 
     @Override
     public void onSession(ServerSession session) {
+      final TransportFilters.Tenancy tenancy = TransportFilters.tenancy(connection.attributes());
+      tenant = tenancy != null && tenancy.enter();
       sessions.add(session);
       final String aborted = abortReason;
-      if (aborted != null) { // between the offer and the client's arrival
+      if (tenancy != null && !tenant) { // its filters know it no longer
+        session.abort("the connection has ended");
+      } else if (aborted != null) { // between the offer and the client's arrival
         session.abort(aborted);
       } else if (draining) {
         session.drain();
@@ -292,6 +311,22 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
 
     @Override
     public void onEnded(ServerSession session, String reason) {
+      final Attributes attributes = connection.attributes();
+      if (tenant && TransportFilters.tenancy(attributes).leave()) { // what runs then is the user's
+        DefaultExecutor.INSTANCE.execute(
+            () -> {
+              try {
+                TransportFilters.tenancy(attributes).terminate(attributes);
+              } finally {
+                forget(session);
+              }
+            });
+      } else {
+        forget(session);
+      }
+    }
+
+    private void forget(ServerSession session) {
       synchronized (sessions) {
         sessions.remove(session);
         sessions.notifyAll();

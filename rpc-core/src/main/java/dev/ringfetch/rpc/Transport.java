@@ -1,5 +1,8 @@
 package dev.ringfetch.rpc;
 
+import io.grpc.Attributes;
+import io.grpc.Grpc;
+
 /**
  * Which transport serves a channel's next call, and why.
  *
@@ -7,6 +10,14 @@ package dev.ringfetch.rpc;
  * @param reason in one line: the peer, or why there is no ring.
  */
 public record Transport(String name, String reason) {
+  /**
+   * Attribute of a call that a ring carries, on both sides: name of the ring's fabric. A call over
+   * gRPC has no such attribute.
+   */
+  @Grpc.TransportAttr
+  public static final Attributes.Key<String> TRANSPORT_ATTR_FABRIC =
+      Attributes.Key.create("dev.ringfetch.rpc.Transport.TRANSPORT_ATTR_FABRIC");
+
   /** Name of the transport that serves where no ring does. */
   public static final String GRPC = "grpc";
 

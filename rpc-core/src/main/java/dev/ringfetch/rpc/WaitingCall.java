@@ -106,7 +106,7 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
         options.withCallCredentials(null),
         executor,
         "call credentials",
-        () -> Credentials.apply(method, options, executor, ring.attributes(), channel.authority()));
+        () -> Credentials.apply(method, options, executor, ring, channel.authority()));
   }
 
   @Override

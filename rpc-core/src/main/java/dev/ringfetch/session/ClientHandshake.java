@@ -13,6 +13,7 @@ import dev.ringfetch.v1.OpenRequest;
 import dev.ringfetch.v1.OpenResponse;
 import java.io.IOException;
 import java.util.List;
+import java.util.StringJoiner;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -26,6 +27,7 @@ public final class ClientHandshake {
   private final SessionContext context;
   private final ControlStream<OpenRequest> control;
   private final Listener listener;
+  private final StringJoiner withheld = new StringJoiner("; ");
 
   /**
    * Creates the handshake.
@@ -43,15 +45,26 @@ public final class ClientHandshake {
     this.listener = listener;
   }
 
-  /** Sends the first step. */
+  /** Sends the first step, or refuses where this client may use none of its fabrics. */
   public void start() {
     final Hello.Builder hello =
         Hello.newBuilder().setMinVersion(Wire.VERSION).setMaxVersion(Wire.VERSION);
     for (final PolledFabric polled : fabrics) {
+      final String name = polled.fabric().name();
+      final String obstacle = listener.obstacle(name);
+      if (obstacle != null) {
+        withheld.add(name + ": " + obstacle);
+        continue;
+      }
       hello.addFabrics(
           FabricOffer.newBuilder()
-              .setName(polled.fabric().name())
+              .setName(name)
               .setHint(ByteString.copyFrom(polled.fabric().hint())));
+    }
+    if (hello.getFabricsCount() == 0) {
+      control.close();
+      listener.onRefused(withheld.toString());
+      return;
     }
     hello
         .getGeometryBuilder()
@@ -67,7 +80,7 @@ public final class ClientHandshake {
       case ANSWER -> connect(response.getAnswer());
       case REFUSAL -> {
         control.close();
-        listener.onRefused(response.getRefusal().getReason());
+        listener.onRefused(withheld.add(response.getRefusal().getReason()).toString());
       }
       default -> decline("the server took a step that this version does not know");
     }
@@ -103,7 +116,7 @@ public final class ClientHandshake {
 
   private PolledFabric find(String name) {
     for (final PolledFabric polled : fabrics) {
-      if (polled.fabric().name().equals(name)) {
+      if (polled.fabric().name().equals(name) && listener.obstacle(name) == null) {
         return polled;
       }
     }
@@ -160,6 +173,11 @@ public final class ClientHandshake {
 
   /** Told what comes of a handshake: one of the first two, once. */
   public interface Listener {
+    /** Why this client may not use a fabric, in one line, or null when it may. */
+    default String obstacle(String fabric) {
+      return null;
+    }
+
     /**
      * A session is open.
      *

@@ -21,6 +21,7 @@ import java.util.Map;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
 import java.util.random.RandomGenerator;
 
 /**
@@ -43,7 +44,7 @@ public final class ServerHandshake {
   private final List<PolledFabric> fabrics;
   private final List<String> methods;
   private final SessionContext context;
-  private final ServerSession.Acceptor acceptor;
+  private final Function<String, ServerSession.Acceptor> acceptors;
   private final ControlStream<OpenResponse> control;
   private final Listener listener;
   private final Timer timer;
@@ -60,15 +61,17 @@ public final class ServerHandshake {
    * Creates the handshake.
    *
    * @param methods full names; the index is the id.
+   * @param acceptors who takes the calls of a session, by the name of its fabric.
    */
   public ServerHandshake(
       List<PolledFabric> fabrics,
       List<String> methods,
       SessionContext context,
-      ServerSession.Acceptor acceptor,
+      Function<String, ServerSession.Acceptor> acceptors,
       ControlStream<OpenResponse> control,
       Listener listener) {
-    this(fabrics, methods, context, acceptor, control, listener, ServerHandshake::schedule, RANDOM);
+    this(
+        fabrics, methods, context, acceptors, control, listener, ServerHandshake::schedule, RANDOM);
   }
 
   /** Creates the handshake with a timer and a source of tokens, epochs and positions of its own. */
@@ -76,7 +79,7 @@ public final class ServerHandshake {
       List<PolledFabric> fabrics,
       List<String> methods,
       SessionContext context,
-      ServerSession.Acceptor acceptor,
+      Function<String, ServerSession.Acceptor> acceptors,
       ControlStream<OpenResponse> control,
       Listener listener,
       Timer timer,
@@ -86,7 +89,7 @@ public final class ServerHandshake {
     this.fabrics = List.copyOf(fabrics);
     this.methods = methods;
     this.context = context;
-    this.acceptor = acceptor;
+    this.acceptors = acceptors;
     this.control = control;
     this.listener = listener;
   }
@@ -204,6 +207,11 @@ public final class ServerHandshake {
         if (ours == null) {
           continue;
         }
+        final String obstacle = listener.obstacle(theirs.getName());
+        if (obstacle != null) {
+          reasons.append("; ").append(theirs.getName()).append(": ").append(obstacle);
+          continue;
+        }
         try {
           final OpenResponse answer = offer(ours, theirs, geometry, length);
           if (answer != null) {
@@ -236,6 +244,7 @@ public final class ServerHandshake {
     final byte[] token = new byte[Wire.TOKEN_LENGTH];
     random.nextBytes(token);
     final Poller poller = polled.nextPoller();
+    final ServerSession.Acceptor acceptor = acceptors.apply(polled.fabric().name());
     final Fabric.Offer made =
         polled
             .fabric()
@@ -244,7 +253,7 @@ public final class ServerHandshake {
                 theirs.getHint().toByteArray(),
                 length,
                 token,
-                queuePair -> connected(queuePair, geometry, poller));
+                queuePair -> connected(queuePair, geometry, poller, acceptor));
     boolean kept = false;
     try {
       final OpenResponse answer = answer(polled, made, token, geometry);
@@ -320,7 +329,8 @@ public final class ServerHandshake {
         : own;
   }
 
-  private void connected(QueuePair queuePair, Geometry geometry, Poller poller) {
+  private void connected(
+      QueuePair queuePair, Geometry geometry, Poller poller, ServerSession.Acceptor acceptor) {
     final ServerSession opened =
         new ServerSession(queuePair, geometry, poller, context, acceptor, this::ended);
     if (takeOffer() == null) { // withdrawn at the same time, and given back already
@@ -366,6 +376,11 @@ public final class ServerHandshake {
      */
     default void onHello(Runnable answer) {
       answer.run();
+    }
+
+    /** Why this client may not use a fabric, in one line, or null when it may. */
+    default String obstacle(String fabric) {
+      return null;
     }
 
     /** A client wants a session. False refuses it: there are too many. */

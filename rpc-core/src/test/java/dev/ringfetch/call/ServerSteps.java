@@ -16,6 +16,7 @@ import io.grpc.Attributes;
 import io.grpc.Context;
 import io.grpc.HandlerRegistry;
 import io.grpc.MethodDescriptor;
+import io.grpc.SecurityLevel;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerMethodDefinition;
 import java.io.ByteArrayInputStream;
@@ -86,8 +87,7 @@ final class ServerSteps {
                 registry,
                 this::execute,
                 Context.ROOT,
-                Attributes.EMPTY,
-                null,
+                new ServerConnection(Attributes.EMPTY, null, SecurityLevel.NONE),
                 new ServerLimits(1024 * 1024, 8 * 1024),
                 List.of()),
             (ended, reason) -> {});

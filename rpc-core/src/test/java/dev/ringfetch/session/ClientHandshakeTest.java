@@ -22,13 +22,16 @@ import dev.ringfetch.fabric.HeapRegion;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.v1.Answer;
+import dev.ringfetch.v1.FabricOffer;
 import dev.ringfetch.v1.Geometry;
 import dev.ringfetch.v1.OpenRequest;
 import dev.ringfetch.v1.OpenResponse;
 import dev.ringfetch.v1.Refusal;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -45,6 +48,7 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
   private final Fabric fabric = mock(Fabric.class);
   private final QueuePair queuePair = mock(QueuePair.class);
   private final Poller poller = new Poller(new HeapDoorbell(), new SessionContext());
+  private final Set<String> withheld = new HashSet<>();
   private boolean closed;
   private ClientSession session;
   private String refusal;
@@ -52,7 +56,9 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
   @BeforeEach
   void prepare() throws IOException {
     when(other.name()).thenReturn("other");
+    when(other.hint()).thenReturn(new byte[0]);
     when(fabric.name()).thenReturn("heap");
+    when(fabric.hint()).thenReturn(new byte[0]);
     when(fabric.connect(any(), any(), any(), anyLong())).thenReturn(queuePair);
     when(queuePair.memory()).thenReturn(new HeapRegion(LENGTH));
     capabilities(WriteOrder.ASCENDING, true);
@@ -76,15 +82,18 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
                 .setMaxFrameBytes(64));
   }
 
+  private ClientHandshake handshake() {
+    return new ClientHandshake(
+        List.of(PolledFabric.undriven(other, poller), PolledFabric.undriven(fabric, poller)),
+        new SessionContext(),
+        this,
+        this);
+  }
+
   private void take(Consumer<Answer.Builder> change) {
     final Answer.Builder answer = answer();
     change.accept(answer);
-    new ClientHandshake(
-            List.of(PolledFabric.undriven(other, poller), PolledFabric.undriven(fabric, poller)),
-            new SessionContext(),
-            this,
-            this)
-        .onResponse(OpenResponse.newBuilder().setAnswer(answer).build());
+    handshake().onResponse(OpenResponse.newBuilder().setAnswer(answer).build());
   }
 
   private void assertAccepted() {
@@ -199,6 +208,36 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
   }
 
   @Test
+  void whatMayNotBeUsedIsNotOffered() {
+    withheld.add("other");
+    final ClientHandshake handshake = handshake();
+    handshake.start();
+    assertEquals(1, sent.size());
+    final List<FabricOffer> offered = sent.get(0).getHello().getFabricsList();
+    assertEquals(List.of("heap"), offered.stream().map(FabricOffer::getName).toList());
+    handshake.onResponse(
+        OpenResponse.newBuilder().setRefusal(Refusal.newBuilder().setReason("full")).build());
+    assertEquals("other: not for you; full", refusal);
+  }
+
+  @Test
+  void nothingIsAskedWhereNothingMayBeUsed() {
+    withheld.addAll(List.of("other", "heap"));
+    handshake().start();
+    assertTrue(sent.isEmpty());
+    assertTrue(closed);
+    assertEquals("other: not for you; heap: not for you", refusal);
+  }
+
+  @Test
+  void whatMayNotBeUsedIsNotTakenEither() throws IOException {
+    withheld.add("heap");
+    take(answer -> {});
+    assertDeclined("fabric=heap");
+    verify(fabric, never()).connect(any(), any(), any(), anyLong());
+  }
+
+  @Test
   void refusalIsPassedOn() {
     new ClientHandshake(List.of(), new SessionContext(), this, this)
         .onResponse(
@@ -221,6 +260,11 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
   @Override
   public void exhausted(String reason) {
     throw new AssertionError(reason);
+  }
+
+  @Override
+  public String obstacle(String name) {
+    return withheld.contains(name) ? "not for you" : null;
   }
 
   @Override

@@ -83,6 +83,7 @@ abstract class OfferingServer {
       implements ControlStream<OpenResponse>, ServerHandshake.Listener, ServerHandshake.Timer {
     Answer answer;
     String refusal;
+    String withheld; // name of a fabric
     int steps;
     boolean closed;
     String exhausted;
@@ -115,6 +116,11 @@ abstract class OfferingServer {
     public void exhausted(String reason) {
       closed = true;
       exhausted = reason;
+    }
+
+    @Override
+    public String obstacle(String name) {
+      return name.equals(withheld) ? "not for you" : null;
     }
 
     @Override
@@ -166,7 +172,7 @@ abstract class OfferingServer {
             served,
             List.of("pages.Service/First", "pages.Service/Second"),
             context,
-            (session, stream) -> {},
+            fabric -> (session, stream) -> {},
             peer,
             peer,
             peer,

@@ -38,11 +38,15 @@ class ServerHandshakeAnswerTest extends OfferingServer {
   }
 
   private Peer helloOf(String... fabrics) {
+    return helloOf(new Peer(), fabrics);
+  }
+
+  private Peer helloOf(Peer peer, String... fabrics) {
     final Hello.Builder hello = hello().clearFabrics();
     for (final String name : fabrics) {
       hello.addFabrics(fabric(name));
     }
-    return begin(step(hello));
+    return begin(peer, step(hello));
   }
 
   /** The server's version is 1, and versions have no sign. */
@@ -118,6 +122,18 @@ class ServerHandshakeAnswerTest extends OfferingServer {
   void fabricIsTriedOnceHoweverOftenItIsNamed() {
     fabric.failure = new IOException("no room");
     assertEquals("no fabric in common; pages: no room", helloOf("pages", "pages", "pages").refusal);
+  }
+
+  @Test
+  void fabricThatTheClientMayNotUseIsPassedOver() {
+    serveBoth();
+    final Peer peer = new Peer();
+    peer.withheld = "pages";
+    assertEquals("other", helloOf(peer, "pages", "other").answer.getFabric());
+    final Peer alone = new Peer();
+    alone.withheld = "pages";
+    assertEquals("no fabric in common; pages: not for you", helloOf(alone, "pages").refusal);
+    assertEquals(0, alone.opening);
   }
 
   @Test

@@ -102,7 +102,7 @@ final class SimServer extends SimProcess {
         List.of(polled),
         List.of("method"),
         simulation.context,
-        (session, stream) -> onRequest(control, session, stream),
+        fabric -> (session, stream) -> onRequest(control, session, stream),
         control.serverEnd(),
         new Listener(control),
         (task, delayNs) -> {

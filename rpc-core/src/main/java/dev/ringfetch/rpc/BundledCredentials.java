@@ -1,0 +1,33 @@
+package dev.ringfetch.rpc;
+
+import io.grpc.CallCredentials;
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientCall;
+import io.grpc.ClientInterceptor;
+import io.grpc.CompositeCallCredentials;
+import io.grpc.CompositeChannelCredentials;
+import io.grpc.MethodDescriptor;
+
+/**
+ * Call credentials that a channel has bundled with its own ({@link CompositeChannelCredentials}):
+ * they go with every call, whatever carries it, before those that the call has itself. Not with the
+ * handshake, which concerns the connection alone.
+ */
+final class BundledCredentials implements ClientInterceptor {
+  private final CallCredentials bundled;
+
+  BundledCredentials(CallCredentials bundled) {
+    this.bundled = bundled;
+  }
+
+  @Override
+  public <ReqT, RespT> ClientCall<ReqT, RespT> interceptCall(
+      MethodDescriptor<ReqT, RespT> method, CallOptions options, Channel next) {
+    final CallCredentials own = options.getCredentials();
+    return next.newCall(
+        method,
+        options.withCallCredentials(
+            own == null ? bundled : new CompositeCallCredentials(bundled, own)));
+  }
+}

@@ -1,0 +1,65 @@
+package dev.ringfetch.rpc;
+
+import io.grpc.Attributes;
+import io.grpc.ServerTransportFilter;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * A server's transport filters, as one. Calls on a ring carry the attributes of the connection that
+ * opened it; so to the filters a connection has not terminated before its rings have.
+ */
+final class TransportFilters extends ServerTransportFilter {
+  private static final Attributes.Key<Tenancy> TENANCY =
+      Attributes.Key.create("ringfetch-connection-tenancy");
+
+  private final List<ServerTransportFilter> filters;
+
+  TransportFilters(List<ServerTransportFilter> filters) {
+    this.filters = List.copyOf(filters);
+  }
+
+  /** Who uses the connection that has these attributes; null where there are no filters. */
+  static Tenancy tenancy(Attributes attributes) {
+    return attributes.get(TENANCY);
+  }
+
+  @Override
+  public Attributes transportReady(Attributes attributes) {
+    Attributes made = attributes;
+    for (final ServerTransportFilter filter : filters) {
+      made = Objects.requireNonNull(filter.transportReady(made), filter::toString);
+    }
+    return made.toBuilder().set(TENANCY, new Tenancy()).build();
+  }
+
+  @Override
+  public void transportTerminated(Attributes attributes) {
+    if (attributes == null) { // it was never ready
+      filters.forEach(filter -> filter.transportTerminated(null));
+    } else if (tenancy(attributes).leave()) {
+      tenancy(attributes).terminate(attributes);
+    }
+  }
+
+  /** A connection and the sessions that were opened over it. Thread-safe. */
+  final class Tenancy {
+    private final AtomicInteger tenants = new AtomicInteger(1); // the connection itself
+
+    /** One more session. False when all have left: the filters have been told the end. */
+    boolean enter() {
+      return tenants.getAndUpdate(count -> count == 0 ? 0 : count + 1) > 0;
+    }
+
+    /** True when this was the last; whoever it is calls {@link #terminate}. */
+    boolean leave() {
+      return tenants.decrementAndGet() == 0;
+    }
+
+    /** Tells the filters. */
+    void terminate(Attributes attributes) {
+      filters.forEach(filter -> filter.transportTerminated(attributes));
+    }
+  }
+}
