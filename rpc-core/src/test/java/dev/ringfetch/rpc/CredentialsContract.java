@@ -8,7 +8,6 @@ import io.grpc.CallOptions;
 import io.grpc.ClientCall;
 import io.grpc.Grpc;
 import io.grpc.Metadata;
-import io.grpc.SecurityLevel;
 import io.grpc.Status;
 import java.util.ArrayList;
 import java.util.List;
@@ -141,7 +140,7 @@ abstract class CredentialsContract extends TransportContract {
                 }));
     assertEquals(1, exchange.send(new byte[1]).response().length);
     assertEquals(Bytes.METHOD.getFullMethodName(), seen.get(0));
-    assertEquals(SecurityLevel.NONE, seen.get(1));
+    assertEquals(harness.securityLevel(), seen.get(1));
     assertEquals(harness.channel().authority(), seen.get(2));
     assertNotNull(seen.get(3));
   }

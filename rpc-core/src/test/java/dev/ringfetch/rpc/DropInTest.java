@@ -2,62 +2,41 @@ package dev.ringfetch.rpc;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.grpc.CallCredentials;
 import io.grpc.CallOptions;
+import io.grpc.CompositeChannelCredentials;
 import io.grpc.Grpc;
 import io.grpc.InsecureChannelCredentials;
 import io.grpc.InsecureServerCredentials;
 import io.grpc.ManagedChannel;
 import io.grpc.ManagedChannelBuilder;
+import io.grpc.Metadata;
 import io.grpc.Server;
 import io.grpc.ServerBuilder;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
 import io.grpc.ServerServiceDefinition;
+import io.grpc.Status;
 import io.grpc.stub.ClientCalls;
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntFunction;
-import java.util.stream.Collectors;
+import javax.net.ssl.SSLPeerUnverifiedException;
+import javax.net.ssl.SSLSession;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** An application that knows grpc-api alone, with and without the property. */
 @Timeout(120)
 class DropInTest {
-  private static final String RINGS =
-      "RingServer RingChannel over a ring\nRingServer RingChannel over a ring";
-  private static final String NO_RINGS =
-      "ServerImpl ManagedChannelImpl\nServerImpl ManagedChannelImpl";
+  private static final String RINGS = "RingServer RingChannel over a ring\n".repeat(3).strip();
+  private static final String NO_RINGS = "ServerImpl ManagedChannelImpl\n".repeat(3).strip();
 
   private static String run(List<String> flags, String variable) throws Exception {
-    final List<String> command =
-        new ArrayList<>(
-            List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:TieredStopAtLevel=1"));
-    command.addAll(flags);
-    command.addAll(
-        List.of("-cp", System.getProperty("java.class.path"), DropInTest.class.getName()));
-    final ProcessBuilder builder =
-        new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
-    builder.environment().remove(Beneath.VARIABLE);
-    if (variable != null) {
-      builder.environment().put(Beneath.VARIABLE, variable);
-    }
-    final Process process = builder.start();
-    try (BufferedReader output =
-        new BufferedReader(
-            new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
-      final String lines = output.lines().collect(Collectors.joining("\n"));
-      assertEquals(0, process.waitFor(), lines);
-      return lines;
-    } finally {
-      process.destroyForcibly();
-    }
+    return JavaProcess.run(DropInTest.class, flags, "", variable);
   }
 
   @Test
@@ -88,6 +67,41 @@ class DropInTest {
     serve(
         ServerBuilder.forPort(0),
         port -> ManagedChannelBuilder.forTarget("localhost:" + port).usePlaintext());
+    serveEncrypted();
+  }
+
+  /** Knows its client by a certificate, and by a token. */
+  private static void serveEncrypted() throws IOException, InterruptedException {
+    final CallCredentials token =
+        new CallCredentials() {
+          @Override
+          public void applyRequestMetadata(
+              RequestInfo request, Executor executor, MetadataApplier applier) {
+            applier.apply(Bytes.metadata("token", "secret"));
+          }
+        };
+    final ServerInterceptor doorman =
+        new ServerInterceptor() {
+          @Override
+          public <ReqT, RespT> ServerCall.Listener<ReqT> interceptCall(
+              ServerCall<ReqT, RespT> call, Metadata headers, ServerCallHandler<ReqT, RespT> next) {
+            final SSLSession tls = call.getAttributes().get(Grpc.TRANSPORT_ATTR_SSL_SESSION);
+            try {
+              if ("CN=ann".equals(tls.getPeerPrincipal().getName())
+                  && "secret".equals(headers.get(Bytes.ascii("token")))) {
+                return next.startCall(call, headers);
+              }
+            } catch (SSLPeerUnverifiedException e) {
+              throw Status.UNAUTHENTICATED.withCause(e).asRuntimeException();
+            }
+            throw Status.UNAUTHENTICATED.asRuntimeException();
+          }
+        };
+    serve(
+        Grpc.newServerBuilderForPort(0, Tls.mutual()).intercept(doorman),
+        port ->
+            Grpc.newChannelBuilder(
+                "localhost:" + port, CompositeChannelCredentials.create(Tls.client("ann"), token)));
   }
 
   private static void serve(

@@ -26,6 +26,34 @@ final class GrpcContractTest {
   }
 
   @Nested
+  final class OnCredentialsUnderTls extends CredentialsContract {
+    OnCredentialsUnderTls() {
+      super(() -> new GrpcHarness().secure(Tls.server(), Tls.client()));
+    }
+  }
+
+  @Nested
+  final class OnTokens extends TokenContract {
+    OnTokens() {
+      super(GrpcHarness::new);
+    }
+  }
+
+  @Nested
+  final class OnSecurity extends SecurityContract {
+    OnSecurity() {
+      super(GrpcHarness::new);
+    }
+  }
+
+  @Nested
+  final class OnTransportFilter extends TransportFilterContract {
+    OnTransportFilter() {
+      super(GrpcHarness::new);
+    }
+  }
+
+  @Nested
   final class OnMetadata extends MetadataContract {
     OnMetadata() {
       super(GrpcHarness::new);

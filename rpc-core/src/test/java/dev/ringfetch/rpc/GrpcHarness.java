@@ -1,9 +1,12 @@
 package dev.ringfetch.rpc;
 
+import io.grpc.ChannelCredentials;
 import io.grpc.ConnectivityState;
+import io.grpc.Grpc;
 import io.grpc.ManagedChannel;
 import io.grpc.ManagedChannelBuilder;
 import io.grpc.ServerBuilder;
+import io.grpc.ServerCredentials;
 import io.grpc.Status;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -12,13 +15,18 @@ import java.util.concurrent.TimeoutException;
 /** Plain gRPC: what it does is how a ring has to behave. */
 final class GrpcHarness extends TransportHarness {
   @Override
-  ServerBuilder<?> newServerBuilder(int port) {
-    return ServerBuilder.forPort(port);
+  ServerBuilder<?> newServerBuilder(int port, ServerCredentials credentials) {
+    return Grpc.newServerBuilderForPort(port, credentials);
   }
 
   @Override
-  ManagedChannelBuilder<?> newChannelBuilder(int port) {
-    return ManagedChannelBuilder.forAddress("localhost", port).usePlaintext();
+  ManagedChannelBuilder<?> newChannelBuilder(String target, ChannelCredentials credentials) {
+    return Grpc.newChannelBuilder(target, credentials);
+  }
+
+  @Override
+  String fabric() {
+    return null;
   }
 
   @Override

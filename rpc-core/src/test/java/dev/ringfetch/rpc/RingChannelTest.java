@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.session.ClientSession;
 import io.grpc.CallOptions;
+import io.grpc.InsecureChannelCredentials;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ClientCalls;
@@ -90,7 +91,7 @@ final class RingChannelTest {
   @Test
   void channelsOfAProcessHaveASessionEach() throws Exception {
     final RingChannel channel = start();
-    final RingChannel second = harness.newChannelBuilder(harness.server().getPort()).build();
+    final RingChannel second = (RingChannel) harness.connect(InsecureChannelCredentials.create());
     try {
       assertEquals(5, blockingCall(second, new byte[5]).length);
       assertEquals(5, blockingCall(channel, new byte[5]).length);
@@ -234,7 +235,8 @@ final class RingChannelTest {
   void aCallThatMayNotFallBackWaitsUnderItsDeadline() throws Exception {
     final RingChannel channel = start();
     blockingCall(channel, new byte[1]);
-    final RingChannel nowhere = harness.newChannelBuilder(1).build();
+    final RingChannel nowhere =
+        harness.newChannelBuilder("localhost:1", InsecureChannelCredentials.create()).build();
     try {
       final long start = System.nanoTime();
       final Status status =

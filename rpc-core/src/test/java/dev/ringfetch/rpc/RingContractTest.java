@@ -26,6 +26,34 @@ final class RingContractTest {
   }
 
   @Nested
+  final class OnCredentialsUnderTls extends CredentialsContract {
+    OnCredentialsUnderTls() {
+      super(() -> new RingHarness().secure(Tls.server(), Tls.client()));
+    }
+  }
+
+  @Nested
+  final class OnTokens extends TokenContract {
+    OnTokens() {
+      super(RingHarness::new);
+    }
+  }
+
+  @Nested
+  final class OnSecurity extends SecurityContract {
+    OnSecurity() {
+      super(RingHarness::new);
+    }
+  }
+
+  @Nested
+  final class OnTransportFilter extends TransportFilterContract {
+    OnTransportFilter() {
+      super(RingHarness::new);
+    }
+  }
+
+  @Nested
   final class OnMetadata extends MetadataContract {
     OnMetadata() {
       super(RingHarness::new);

@@ -216,6 +216,49 @@ final class RingFallbackTest {
     assertRequiredFabricFails(ringChannel(directory), "no further session");
   }
 
+  private RingChannelBuilder encryptedChannel() {
+    return RingChannelBuilder.newChannelBuilder("localhost:" + server.getPort(), Tls.client())
+        .shmDirectory(directory)
+        .spinTime(Duration.ZERO);
+  }
+
+  private RingServerBuilder encryptedServer() {
+    return RingServerBuilder.newServerBuilderForPort(0, Tls.server())
+        .shmDirectory(directory)
+        .spinTime(Duration.ZERO)
+        .addService(service());
+  }
+
+  @Test
+  void whereTheClientKeepsEncryptedCallsOffPlaintext() throws Exception {
+    server = encryptedServer().build().start();
+    channel = encryptedChannel().plaintextFabrics().build();
+    final String reason = "shm: plaintext, and the client keeps encrypted calls off it";
+    assertFallsBack(reason);
+    assertRequiredFabricFails(encryptedChannel().plaintextFabrics("verbs"), reason);
+    assertEquals(0, ((RingServer) server).sessionCount());
+  }
+
+  @Test
+  void whereTheServerKeepsEncryptedCallsOffPlaintext() throws Exception {
+    server = encryptedServer().plaintextFabrics().build().start();
+    channel = encryptedChannel().build();
+    final String reason =
+        "no fabric in common; shm: plaintext, and the server keeps encrypted calls off it";
+    assertFallsBack(reason);
+    assertRequiredFabricFails(encryptedChannel(), reason);
+    assertEquals(0, ((RingServer) server).sessionCount());
+  }
+
+  @Test
+  void callsThatAreNotEncryptedMayGoAnywhere() throws Exception {
+    server = ringServer(directory).plaintextFabrics().build().start();
+    channel = ringChannel(directory).plaintextFabrics().build();
+    assertTrue(channel.awaitRing().get(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS).isOpen());
+    assertEquals(9, call());
+    assertEquals(1, channel.ringCalls());
+  }
+
   @Test
   void whatARingCannotCarryGoesOverGrpc() throws Exception {
     server = ringServer(directory).build().start();

@@ -3,7 +3,9 @@ package dev.ringfetch.rpc;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.grpc.ChannelCredentials;
 import io.grpc.ManagedChannel;
+import io.grpc.ServerCredentials;
 import io.grpc.Status;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -37,20 +39,24 @@ final class RingHarness extends TransportHarness {
   }
 
   @Override
-  RingServerBuilder newServerBuilder(int port) {
-    return RingServerBuilder.forPort(port)
+  RingServerBuilder newServerBuilder(int port, ServerCredentials credentials) {
+    return RingServerBuilder.newServerBuilderForPort(port, credentials)
         .shmDirectory(directory)
         .spinTime(Duration.ZERO)
         .pollers(1);
   }
 
   @Override
-  RingChannelBuilder newChannelBuilder(int port) {
-    return RingChannelBuilder.forAddress("localhost", port)
-        .usePlaintext()
+  RingChannelBuilder newChannelBuilder(String target, ChannelCredentials credentials) {
+    return RingChannelBuilder.newChannelBuilder(target, credentials)
         .shmDirectory(directory)
         .spinTime(Duration.ZERO)
         .requireFabric();
+  }
+
+  @Override
+  String fabric() {
+    return "shm";
   }
 
   @Override

@@ -2,12 +2,17 @@ package dev.ringfetch.rpc;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.grpc.ChannelCredentials;
+import io.grpc.InsecureChannelCredentials;
+import io.grpc.InsecureServerCredentials;
 import io.grpc.ManagedChannel;
 import io.grpc.ManagedChannelBuilder;
 import io.grpc.MethodDescriptor;
+import io.grpc.SecurityLevel;
 import io.grpc.Server;
 import io.grpc.ServerBuilder;
 import io.grpc.ServerCallHandler;
+import io.grpc.ServerCredentials;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
 import io.grpc.stub.AbstractStub;
@@ -29,14 +34,20 @@ abstract class TransportHarness implements AutoCloseable {
 
   private final Map<MethodDescriptor<byte[], byte[]>, ServerCallHandler<byte[], byte[]>> handlers =
       new LinkedHashMap<>();
+  private ServerCredentials serverCredentials = InsecureServerCredentials.create();
+  private ChannelCredentials channelCredentials = InsecureChannelCredentials.create();
   private Consumer<ServerBuilder<?>> serverOptions = builder -> {};
   private Consumer<ManagedChannelBuilder<?>> channelOptions = builder -> {};
   private Server server;
   private ManagedChannel channel;
 
-  abstract ServerBuilder<?> newServerBuilder(int port);
+  abstract ServerBuilder<?> newServerBuilder(int port, ServerCredentials credentials);
 
-  abstract ManagedChannelBuilder<?> newChannelBuilder(int port);
+  abstract ManagedChannelBuilder<?> newChannelBuilder(
+      String target, ChannelCredentials credentials);
+
+  /** What calls say of the fabric that carries them; null over gRPC. */
+  abstract String fabric();
 
   /** Waits until the channel can serve a call at once. */
   abstract void awaitConnected(ManagedChannel channel) throws Exception;
@@ -73,6 +84,20 @@ abstract class TransportHarness implements AutoCloseable {
     return this;
   }
 
+  /** Server and channel speak plaintext unless told this. */
+  final TransportHarness secure(ServerCredentials server, ChannelCredentials channel) {
+    serverCredentials = server;
+    channelCredentials = channel;
+    return this;
+  }
+
+  /** How well calls are protected. */
+  final SecurityLevel securityLevel() {
+    return channelCredentials instanceof InsecureChannelCredentials
+        ? SecurityLevel.NONE
+        : SecurityLevel.PRIVACY_AND_INTEGRITY;
+  }
+
   final TransportHarness server(Consumer<ServerBuilder<?>> options) {
     serverOptions = serverOptions.andThen(options);
     return this;
@@ -91,14 +116,13 @@ abstract class TransportHarness implements AutoCloseable {
   /** As {@link #start}, on a port. */
   final TransportHarness startOn(int port) throws Exception {
     server = newServer(port).start();
-    channel = newChannel();
-    awaitConnected(channel);
+    channel = connect(channelCredentials);
     return this;
   }
 
   /** A server as this one, with its services and options; the caller starts it. */
   final Server newServer(int port) {
-    final ServerBuilder<?> builder = newServerBuilder(port);
+    final ServerBuilder<?> builder = newServerBuilder(port, serverCredentials);
     if (!handlers.isEmpty()) {
       final ServerServiceDefinition.Builder service =
           ServerServiceDefinition.builder(Bytes.SERVICE);
@@ -114,10 +138,14 @@ abstract class TransportHarness implements AutoCloseable {
     this.server = server;
   }
 
-  private ManagedChannel newChannel() {
-    final ManagedChannelBuilder<?> builder = newChannelBuilder(server.getPort());
+  /** A channel, connected; one that is not {@link #channel} is the caller's to shut down. */
+  final ManagedChannel connect(ChannelCredentials credentials) throws Exception {
+    final ManagedChannelBuilder<?> builder =
+        newChannelBuilder("localhost:" + server.getPort(), credentials);
     channelOptions.accept(builder);
-    return builder.build();
+    final ManagedChannel made = builder.build();
+    awaitConnected(made);
+    return made;
   }
 
   final Server server() {
