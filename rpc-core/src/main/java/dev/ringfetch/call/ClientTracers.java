@@ -25,6 +25,7 @@ final class ClientTracers extends Tracers {
             .toList());
   }
 
+  /** Before the headers are written: tracers put into them what the server's are to find. */
   void streamCreated(Attributes attributes, Metadata headers) {
     tracers.forEach(tracer -> tracer.streamCreated(attributes, headers));
   }

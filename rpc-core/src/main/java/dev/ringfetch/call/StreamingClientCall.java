@@ -105,8 +105,10 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
   }
 
   /** Puts the first unit in line. Why there is no call instead, or null. */
-  private Status begin(Metadata headers) {
+  private Status begin(Metadata callerHeaders) {
     final Context context = context();
+    final Metadata headers = new Metadata(); // tracers add to them, which the caller does not see
+    headers.merge(callerHeaders);
     tracers = ClientTracers.of(options, headers);
     if (context.isCancelled()) {
       return Contexts.statusFromCancelled(context);
@@ -116,6 +118,7 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
     if (deadline != null && deadline.isExpired()) {
       return Deadlines.startedLate(deadline, options);
     }
+    tracers.streamCreated(connection.attributes(), headers);
     final ClientSession session = connection.session();
     final UnitBuffer bytes = new UnitBuffer();
     final long remainingNs = Requests.remainingNs(deadline);
@@ -132,7 +135,6 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
         limits.maxUnitLength(),
         new Unit(flags, Math.max(0, methodId), bytes));
     flow = stream.flow();
-    tracers.streamCreated(connection.attributes(), headers);
     session.send(stream);
     tracers.outboundHeaders();
     return null;

@@ -54,6 +54,13 @@ final class GrpcContractTest {
   }
 
   @Nested
+  final class OnTracers extends TracerContract {
+    OnTracers() {
+      super(GrpcHarness::new);
+    }
+  }
+
+  @Nested
   final class OnMetadata extends MetadataContract {
     OnMetadata() {
       super(GrpcHarness::new);

@@ -54,6 +54,13 @@ final class RingContractTest {
   }
 
   @Nested
+  final class OnTracers extends TracerContract {
+    OnTracers() {
+      super(RingHarness::new);
+    }
+  }
+
+  @Nested
   final class OnMetadata extends MetadataContract {
     OnMetadata() {
       super(RingHarness::new);

@@ -1,0 +1,175 @@
+package dev.ringfetch.rpc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.grpc.Attributes;
+import io.grpc.CallOptions;
+import io.grpc.ClientStreamTracer;
+import io.grpc.Context;
+import io.grpc.Grpc;
+import io.grpc.Metadata;
+import io.grpc.ServerStreamTracer;
+import io.grpc.Status;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What tracers of both sides are told of a call, and what they may add to it. */
+@Timeout(60)
+abstract class TracerContract extends TransportContract {
+  private static final Metadata.Key<String> EARLY = Bytes.ascii("early");
+  private static final Metadata.Key<String> CREATED = Bytes.ascii("created");
+  private static final Context.Key<String> FOUND = Context.key("found");
+
+  TracerContract(Supplier<TransportHarness> harnesses) {
+    super(harnesses);
+  }
+
+  private static CallOptions traced(ClientStreamTracer.Factory factory) {
+    return CallOptions.DEFAULT.withStreamTracerFactory(factory);
+  }
+
+  /** As those of census do that carry a trace over to the server. */
+  @Test
+  void headersThatTracersAddReachTheServerAndNotTheCaller() throws Exception {
+    final Served.Handler handler = Served.digesting();
+    final AtomicReference<Attributes> attributes = new AtomicReference<>();
+    start(handler);
+    final Metadata own = Bytes.metadata("own", "header");
+    final Exchange exchange =
+        exchange(
+                traced(
+                    new ClientStreamTracer.Factory() {
+                      @Override
+                      public ClientStreamTracer newClientStreamTracer(
+                          ClientStreamTracer.StreamInfo info, Metadata headers) {
+                        headers.put(EARLY, "1");
+                        return new ClientStreamTracer() {
+                          @Override
+                          public void streamCreated(Attributes transport, Metadata headers) {
+                            attributes.set(transport);
+                            headers.put(CREATED, "2");
+                          }
+                        };
+                      }
+                    }))
+            .send(own, new byte[1]);
+    assertEquals(1, exchange.response().length);
+    final Metadata headers = handler.take().headers;
+    assertEquals("header", headers.get(Bytes.ascii("own")));
+    assertEquals("1", headers.get(EARLY));
+    assertEquals("2", headers.get(CREATED));
+    assertFalse(own.containsKey(EARLY));
+    assertFalse(own.containsKey(CREATED));
+    assertNotNull(attributes.get().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR));
+  }
+
+  @Test
+  void aServersTracersSeeTheHeadersAndMakeTheContext() throws Exception {
+    final Served.Handler handler = Served.digesting();
+    final BlockingQueue<String> told = new LinkedBlockingQueue<>();
+    harness.server(
+        builder ->
+            builder.addStreamTracerFactory(
+                new ServerStreamTracer.Factory() {
+                  @Override
+                  public ServerStreamTracer newServerStreamTracer(String name, Metadata headers) {
+                    final String own = headers.get(Bytes.ascii("own"));
+                    return new ServerStreamTracer() {
+                      @Override
+                      public Context filterContext(Context context) {
+                        return context.withValue(FOUND, name + " " + own);
+                      }
+
+                      @Override
+                      public void streamClosed(Status status) {
+                        told.add("closed " + status.getCode());
+                      }
+                    };
+                  }
+                }));
+    start(handler);
+    exchange().send(Bytes.metadata("own", "header"), new byte[1]).response();
+    assertEquals(Bytes.METHOD.getFullMethodName() + " header", FOUND.get(handler.take().context));
+    assertEquals("closed OK", told.poll(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS));
+    assertNull(told.poll(), "closed once");
+  }
+
+  @Test
+  void messagesAreCountedAndTheEndIsToldOnce() throws Exception {
+    start(Served.digesting());
+    final List<String> events = new CopyOnWriteArrayList<>();
+    final CountDownLatch closed = new CountDownLatch(1);
+    exchange(
+            traced(
+                new ClientStreamTracer.Factory() {
+                  @Override
+                  public ClientStreamTracer newClientStreamTracer(
+                      ClientStreamTracer.StreamInfo info, Metadata headers) {
+                    return new ClientStreamTracer() {
+                      @Override
+                      public void outboundHeaders() {
+                        events.add("headers out");
+                      }
+
+                      @Override
+                      public void outboundMessage(int number) {
+                        events.add("out " + number);
+                      }
+
+                      @Override
+                      public void inboundHeaders() {
+                        events.add("headers in");
+                      }
+
+                      @Override
+                      public void inboundMessage(int number) {
+                        events.add("in " + number);
+                      }
+
+                      @Override
+                      public void outboundUncompressedSize(long bytes) {
+                        events.add("bytes out " + bytes);
+                      }
+
+                      @Override
+                      public void inboundUncompressedSize(long bytes) {
+                        events.add("bytes in " + bytes);
+                      }
+
+                      @Override
+                      public void streamClosed(Status status) {
+                        events.add("closed " + status.getCode());
+                        closed.countDown();
+                      }
+                    };
+                  }
+                }))
+        .send(Bytes.random(1, 100))
+        .response();
+    assertTrue(
+        closed.await(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS), () -> "no end: " + events);
+    assertEquals(
+        List.of(
+            "bytes in 100",
+            "bytes out 100",
+            "closed OK",
+            "headers in",
+            "headers out",
+            "in 0",
+            "out 0"),
+        events.stream().sorted().toList());
+    assertEquals("closed OK", events.get(events.size() - 1));
+  }
+}
