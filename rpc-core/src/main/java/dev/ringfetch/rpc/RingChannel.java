@@ -24,6 +24,7 @@ import java.util.concurrent.atomic.LongAdder;
  */
 public final class RingChannel extends ManagedChannel {
   private final ManagedChannel grpc;
+  private final String target;
   private final SharedFabrics fabrics;
   private final Connector connector;
   private final Executor executor;
@@ -49,6 +50,7 @@ public final class RingChannel extends ManagedChannel {
       boolean requireFabric,
       String obstacle) {
     this.grpc = grpc;
+    this.target = target;
     this.fabrics = fabrics;
     this.executor = executor;
     this.limits = limits;
@@ -144,6 +146,13 @@ public final class RingChannel extends ManagedChannel {
     DefaultExecutor.INSTANCE.execute(
         () -> {
           fabrics.release();
+          System.getLogger(RingChannel.class.getName())
+              .log(
+                  System.Logger.Level.DEBUG,
+                  "the channel to {0} has ended; calls by ring: {1,number,#}, by gRPC: {2,number,#}",
+                  target,
+                  ringCalls.sum(),
+                  grpcCalls.sum());
           ringTerminated.countDown();
         });
   }

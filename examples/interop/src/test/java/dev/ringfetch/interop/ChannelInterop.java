@@ -1,0 +1,136 @@
+package dev.ringfetch.interop;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
+
+import dev.ringfetch.rpc.RingChannel;
+import dev.ringfetch.rpc.RingChannelBuilder;
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientCall;
+import io.grpc.ClientInterceptor;
+import io.grpc.ForwardingChannelBuilder2;
+import io.grpc.ManagedChannel;
+import io.grpc.ManagedChannelBuilder;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.census.GrpcCensus;
+import io.grpc.netty.InternalNettyChannelBuilder;
+import io.grpc.netty.NettyChannelBuilder;
+import io.grpc.testing.integration.AbstractInteropTest;
+import io.grpc.testing.integration.EmptyProtos.Empty;
+import io.grpc.testing.integration.TestServiceGrpc;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.Rule;
+import org.junit.rules.TestRule;
+import org.junit.rules.TestWatcher;
+import org.junit.runner.Description;
+
+/**
+ * gRPC's interop suite on channels of ours. After each case it is asked which way the calls of all
+ * its channels went.
+ */
+public abstract class ChannelInterop extends AbstractInteropTest {
+  private static final GrpcCensus TRACING = GrpcCensus.newBuilder().disableStats().build();
+
+  private static final long RING_S = 30;
+  private static final CallOptions.Key<Boolean> UNCOUNTED =
+      CallOptions.Key.createWithDefault("uncounted", false);
+
+  /** Directory of the shared-memory fabric; set by whoever runs the cases. */
+  static Path directory;
+
+  /** Comes after a case that has passed, and not after one that skips itself. */
+  @Rule
+  public final TestRule transport =
+      new TestWatcher() {
+        @Override
+        protected void succeeded(Description description) {
+          verify(
+              channels.stream().mapToLong(RingChannel::ringCalls).sum(),
+              channels.stream().mapToLong(RingChannel::grpcCalls).sum());
+        }
+      };
+
+  private final List<RingChannel> channels = new CopyOnWriteArrayList<>();
+
+  /** The port to which the channels lead. */
+  abstract int port();
+
+  /** Options beside those that all have. */
+  abstract RingChannelBuilder options(RingChannelBuilder builder);
+
+  /** Whether calls of a case went where they should. */
+  abstract void verify(long ringCalls, long grpcCalls);
+
+  @Override
+  protected ManagedChannelBuilder<?> createChannelBuilder() {
+    final NettyChannelBuilder netty =
+        NettyChannelBuilder.forAddress("localhost", port()).usePlaintext();
+    InternalNettyChannelBuilder.setStatsEnabled(netty, false); // the suite brings its own
+    final RingChannelBuilder ring =
+        options(
+            RingChannelBuilder.over(netty, "localhost:" + port())
+                .spinTime(Duration.ZERO)
+                .maxInboundMessageSize(MAX_MESSAGE_SIZE)
+                .intercept(statistics()));
+    return new Remembering(TRACING.configureChannelBuilder(ring));
+  }
+
+  /** The suite's, of its own calls. */
+  private ClientInterceptor statistics() {
+    final ClientInterceptor census = createCensusStatsClientInterceptor();
+    return new ClientInterceptor() {
+      @Override
+      public <ReqT, RespT> ClientCall<ReqT, RespT> interceptCall(
+          MethodDescriptor<ReqT, RespT> method, CallOptions options, Channel next) {
+        return options.getOption(UNCOUNTED)
+            ? next.newCall(method, options)
+            : census.interceptCall(method, options, next);
+      }
+    };
+  }
+
+  /** Waits for the ring: cases that cancel at once would cancel the wait for it. */
+  final ManagedChannel connected(ManagedChannel channel) {
+    final ClientCall<Empty, Empty> call =
+        channel.newCall(
+            TestServiceGrpc.getEmptyCallMethod(), CallOptions.DEFAULT.withOption(UNCOUNTED, true));
+    call.start(new ClientCall.Listener<>() {}, new Metadata()); // asks for a ring, and waits for it
+    call.cancel("a ring is asked for", null);
+    final RingChannel ring = channels.get(channels.size() - 1);
+    final long startNs = System.nanoTime();
+    while (!ring.transport().isRing()) {
+      assertTrue("no ring", System.nanoTime() - startNs < TimeUnit.SECONDS.toNanos(RING_S));
+      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
+    }
+    assertEquals("calls over the ring so far", 0, ring.ringCalls());
+    return channel;
+  }
+
+  /** Keeps the channels: cases make some of their own. */
+  private final class Remembering extends ForwardingChannelBuilder2<Remembering> {
+    private final RingChannelBuilder ring;
+
+    Remembering(RingChannelBuilder ring) {
+      this.ring = ring;
+    }
+
+    @Override
+    protected ManagedChannelBuilder<?> delegate() {
+      return ring;
+    }
+
+    @Override
+    public ManagedChannel build() {
+      final RingChannel channel = ring.build();
+      channels.add(channel);
+      return channel;
+    }
+  }
+}

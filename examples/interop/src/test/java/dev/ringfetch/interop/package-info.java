@@ -1,0 +1,2 @@
+/** gRPC's own conformance suite and test programs, run over rings. */
+package dev.ringfetch.interop;

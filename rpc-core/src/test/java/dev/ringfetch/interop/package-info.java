@@ -1,2 +1,0 @@
-/** gRPC's own conformance suite, run over rings. */
-package dev.ringfetch.interop;
