@@ -185,11 +185,14 @@ class StandardServicesTest {
       for (final Server listed :
           stub.getServers(GetServersRequest.getDefaultInstance()).getServerList()) {
         listed.getListenSocketList().stream()
-            .map(socket -> stub.getSocket(
-                io.grpc.channelz.v1.GetSocketRequest.newBuilder()
-                    .setSocketId(socket.getSocketId())
-                    .build()))
-            .forEach(socket -> ports.add(socket.getSocket().getLocal().getTcpipAddress().getPort()));
+            .map(
+                socket ->
+                    stub.getSocket(
+                        io.grpc.channelz.v1.GetSocketRequest.newBuilder()
+                            .setSocketId(socket.getSocketId())
+                            .build()))
+            .forEach(
+                socket -> ports.add(socket.getSocket().getLocal().getTcpipAddress().getPort()));
       }
       assertTrue(ports.contains(server.getPort()), ports::toString);
       assertTrue(

@@ -25,9 +25,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Whoever does what next is drawn from a seed: calls, answers, cancels, time, doorbells that come
- * late, threads that hold a session meanwhile, stores that the other side sees late. In the end
- * every call has ended, once, rightly.
+ * Whoever does what next is drawn from a seed: calls, streams, answers, cancels, time, doorbells
+ * that come late, threads that hold a session meanwhile, stores that the other side sees late. In
+ * the end every call has ended, once, rightly.
  *
  * <p>A failure names its seed: run it alone with {@code -Dtest.args=-Dringfetch.seed=SEED}.
  */
@@ -56,6 +56,8 @@ class SessionRandomTest {
     final List<Asked> open = new ArrayList<>();
     final boolean hasDeadlines;
     final boolean hasCancels;
+    final boolean hasStreams;
+    final RandomStreams streams;
     final BufferedRegion clientView;
     final BufferedRegion serverView;
     boolean clientHeld;
@@ -68,11 +70,13 @@ class SessionRandomTest {
       sizes = new Sizes(ring, frame, 1 + random.nextInt(12), 40_000);
       hasDeadlines = random.nextBoolean();
       hasCancels = random.nextBoolean();
+      hasStreams = random.nextBoolean();
       boolean inOrder = random.nextBoolean();
       HeapRegion memory = new HeapRegion(ArenaDescriptor.length(ring, ring));
       clientView = new BufferedRegion(memory, inOrder ? null : random);
       serverView = new BufferedRegion(memory, inOrder ? null : random);
       steps = new SessionSteps(sizes, new HeapFabric(memory, clientView, serverView), this::drain);
+      streams = new RandomStreams(steps, random, this::messageLength);
     }
 
     void drain() {
@@ -96,8 +100,13 @@ class SessionRandomTest {
       };
     }
 
+    /** Of a stream: some fill a window. */
+    int messageLength() {
+      return random.nextInt(10) == 0 ? random.nextInt(8 * sizes.ringLength()) : length();
+    }
+
     void step() {
-      switch (random.nextInt(16)) {
+      switch (random.nextInt(hasStreams ? 22 : 16)) {
         case 0, 1, 2 -> send();
         case 3, 4 -> steps.stepServer();
         case 5, 6 -> steps.stepClient();
@@ -105,6 +114,8 @@ class SessionRandomTest {
         case 10 -> cancel();
         case 11 -> steps.advance(random.nextInt(hasDeadlines ? 400 : 1));
         case 13, 14 -> drainSome();
+        case 16 -> streams.begin(hasDeadlines ? timeoutNs() : Stream.NO_DEADLINE);
+        case 17, 18, 19, 20, 21 -> streams.step(hasCancels);
         case 12 -> {
           steps.fabric.clientDoorbell().hold(random.nextBoolean());
           steps.fabric.serverDoorbell().hold(random.nextBoolean());
@@ -113,11 +124,15 @@ class SessionRandomTest {
       }
     }
 
+    long timeoutNs() {
+      return random.nextInt(3) == 0 ? random.nextInt(5000) : Stream.NO_DEADLINE;
+    }
+
     void send() {
       byte[] request = new byte[length()];
       random.nextBytes(request);
-      boolean timed = hasDeadlines && random.nextInt(3) == 0;
-      long timeoutNs = timed ? random.nextInt(5000) : Stream.NO_DEADLINE;
+      long timeoutNs = hasDeadlines ? timeoutNs() : Stream.NO_DEADLINE;
+      boolean timed = timeoutNs != Stream.NO_DEADLINE;
       Call call = steps.prepare(request, timeoutNs);
       if (call == null) {
         return;
@@ -144,9 +159,29 @@ class SessionRandomTest {
 
     void respond() {
       if (!steps.requests.isEmpty()) {
-        ServerCall request = steps.requests.remove(random.nextInt(steps.requests.size()));
-        request.echo();
+        take(steps.requests.remove(random.nextInt(steps.requests.size())));
       }
+    }
+
+    void take(ServerCall request) {
+      if (request.stream.flow == null) {
+        request.echo();
+      } else {
+        streams.accept(request);
+      }
+    }
+
+    /** Answers whatever comes, and ends every stream, until nothing moves any more. */
+    void answerAll() {
+      boolean moved;
+      do {
+        steps.settle();
+        moved = !steps.requests.isEmpty();
+        while (!steps.requests.isEmpty()) {
+          take(steps.requests.remove(0));
+        }
+        moved |= streams.finish();
+      } while (moved);
     }
 
     void cancel() {
@@ -200,7 +235,7 @@ class SessionRandomTest {
       }
       steps.fabric.clientDoorbell().hold(false);
       steps.fabric.serverDoorbell().hold(false);
-      steps.answerAll();
+      answerAll();
     }
 
     void check() {
@@ -209,6 +244,7 @@ class SessionRandomTest {
       for (int i = 0; i < asked.size(); i++) {
         check(asked.get(i), "call " + i);
       }
+      streams.check();
       Set<Integer> indexes = new HashSet<>();
       for (Call call = steps.prepare(new byte[0], Stream.NO_DEADLINE);
           call != null;
@@ -259,7 +295,17 @@ class SessionRandomTest {
       run.check();
     } catch (Throwable t) {
       throw new AssertionError(
-          "seed=" + seed + " sizes=" + run.sizes + " calls=" + run.asked.size() + ": " + t, t);
+          "seed="
+              + seed
+              + " sizes="
+              + run.sizes
+              + " calls="
+              + run.asked.size()
+              + " streams="
+              + run.streams.count()
+              + ": "
+              + t,
+          t);
     }
   }
 
