@@ -5,7 +5,6 @@ import static dev.ringfetch.ring.FrameDescriptor.NAMED;
 import dev.ringfetch.session.ServerSession;
 import dev.ringfetch.session.ServerStream;
 import dev.ringfetch.session.Unit;
-import io.grpc.Attributes;
 import io.grpc.Context;
 import io.grpc.HandlerRegistry;
 import io.grpc.MethodDescriptor;
@@ -25,8 +24,8 @@ public final class CallAcceptor implements ServerSession.Acceptor {
   private final HandlerRegistry registry;
   private final Executor executor;
   private final Context context;
-  private final Attributes attributes;
-  private final String authority;
+  private final Peer peer;
+  private final Codecs codecs;
   private final ServerLimits limits;
   private final List<ServerStreamTracer.Factory> tracerFactories;
   private final Turns turns;
@@ -38,8 +37,8 @@ public final class CallAcceptor implements ServerSession.Acceptor {
    * @param registry for methods that are not in the table.
    * @param executor that runs the calls; {@link DirectExecutor} for the poller's thread.
    * @param context in which calls are made.
-   * @param attributes of the connection that opened the session.
-   * @param authority to which that connection was made, or null.
+   * @param peer who opened the session.
+   * @param codecs of the server.
    * @param tracerFactories of the server; where there are any, no call takes the short way.
    */
   public CallAcceptor(
@@ -47,16 +46,16 @@ public final class CallAcceptor implements ServerSession.Acceptor {
       HandlerRegistry registry,
       Executor executor,
       Context context,
-      Attributes attributes,
-      String authority,
+      Peer peer,
+      Codecs codecs,
       ServerLimits limits,
       List<ServerStreamTracer.Factory> tracerFactories) {
     this.methods = List.copyOf(methods);
     this.registry = registry;
     this.executor = executor;
     this.context = context;
-    this.attributes = attributes;
-    this.authority = authority;
+    this.peer = peer;
+    this.codecs = codecs;
     this.limits = limits;
     this.tracerFactories = List.copyOf(tracerFactories);
     this.turns = executor == DirectExecutor.INSTANCE ? null : new Turns(executor);
@@ -91,7 +90,7 @@ public final class CallAcceptor implements ServerSession.Acceptor {
   }
 
   /** A method by name, or null. */
-  ServerMethodDefinition<?, ?> lookup(String name) {
+  ServerMethodDefinition<?, ?> lookup(String name, String authority) {
     return registry.lookupMethod(name, authority);
   }
 
@@ -119,12 +118,12 @@ public final class CallAcceptor implements ServerSession.Acceptor {
     return context;
   }
 
-  Attributes attributes() {
-    return attributes;
+  Peer peer() {
+    return peer;
   }
 
-  String authority() {
-    return authority;
+  Codecs codecs() {
+    return codecs;
   }
 
   List<ServerStreamTracer.Factory> tracerFactories() {

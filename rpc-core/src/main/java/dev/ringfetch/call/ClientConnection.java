@@ -17,18 +17,25 @@ public final class ClientConnection {
   private final String fabric;
   private final Map<String, Integer> methodIds = new HashMap<>();
   private final Attributes attributes;
+  private final Codecs codecs;
 
   /**
    * Creates the connection.
    *
    * @param fabric name of the fabric.
    * @param methods the server's table: full names, the index is the id.
+   * @param codecs of the channel.
    */
   public ClientConnection(
-      ClientSession session, String fabric, List<String> methods, Attributes attributes) {
+      ClientSession session,
+      String fabric,
+      List<String> methods,
+      Attributes attributes,
+      Codecs codecs) {
     this.session = session;
     this.fabric = fabric;
     this.attributes = attributes;
+    this.codecs = codecs;
     final int ids = Math.min(methods.size(), MAX_METHOD_ID + 1);
     for (int id = 0; id < ids; id++) {
       methodIds.put(methods.get(id), id);
@@ -48,6 +55,10 @@ public final class ClientConnection {
   /** What {@code ClientCall.getAttributes} tells. */
   public Attributes attributes() {
     return attributes;
+  }
+
+  Codecs codecs() {
+    return codecs;
   }
 
   int methodId(String fullMethodName) {

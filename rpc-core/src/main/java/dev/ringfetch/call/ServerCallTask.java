@@ -2,14 +2,13 @@ package dev.ringfetch.call;
 
 import dev.ringfetch.session.ServerSession;
 import dev.ringfetch.session.ServerStream;
-import io.grpc.Attributes;
 import io.grpc.Context;
 import io.grpc.Deadline;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
-import io.grpc.ServerCall;
 import io.grpc.ServerMethodDefinition;
 import io.grpc.Status;
+import java.io.IOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.RejectedExecutionException;
@@ -21,7 +20,7 @@ import java.util.concurrent.TimeoutException;
  * executor runs the task, never twice at a time. Nothing else of a call happens in the poller's
  * thread, unless the executor is {@link DirectExecutor}.
  */
-abstract class ServerCallTask<ReqT, RespT> extends ServerCall<ReqT, RespT>
+abstract class ServerCallTask<ReqT, RespT> extends EncodedCall<ReqT, RespT>
     implements ServerStream.Listener, Runnable {
   private static final VarHandle SIGNALS;
   private static final VarHandle REQUESTED;
@@ -43,7 +42,6 @@ abstract class ServerCallTask<ReqT, RespT> extends ServerCall<ReqT, RespT>
   private static final int BEGIN = 2;
   static final int DELIVER = 4;
 
-  final CallAcceptor acceptor;
   final ServerSession session;
   final ServerStream stream;
 
@@ -68,7 +66,7 @@ abstract class ServerCallTask<ReqT, RespT> extends ServerCall<ReqT, RespT>
       ServerSession session,
       ServerStream stream,
       ServerMethodDefinition<ReqT, RespT> method) {
-    this.acceptor = acceptor;
+    super(acceptor);
     this.session = session;
     this.stream = stream;
     this.method = method;
@@ -110,7 +108,7 @@ abstract class ServerCallTask<ReqT, RespT> extends ServerCall<ReqT, RespT>
   void onCancelTold() {}
 
   /** Tells the listener what came in. */
-  abstract void deliverInbound();
+  abstract void deliverInbound() throws IOException;
 
   /** The task runs once more, after the listener was told the end. */
   abstract void afterEnd();
@@ -263,7 +261,7 @@ abstract class ServerCallTask<ReqT, RespT> extends ServerCall<ReqT, RespT>
   final boolean findMethod(String name) {
     if (method == null && name != null) {
       try {
-        method = (ServerMethodDefinition<ReqT, RespT>) acceptor.lookup(name);
+        method = (ServerMethodDefinition<ReqT, RespT>) acceptor.lookup(name, getAuthority());
       } catch (Throwable t) { // the registry is the application's
         log("registry that was asked for " + name, t);
         refuse(Status.fromThrowable(t));
@@ -376,12 +374,6 @@ abstract class ServerCallTask<ReqT, RespT> extends ServerCall<ReqT, RespT>
     }
   }
 
-  static void checkState(boolean state, String message) {
-    if (!state) {
-      throw new IllegalStateException(message);
-    }
-  }
-
   @Override
   public final boolean isCancelled() {
     return cancelled || isBroken();
@@ -400,15 +392,5 @@ abstract class ServerCallTask<ReqT, RespT> extends ServerCall<ReqT, RespT>
   @Override
   public final MethodDescriptor<ReqT, RespT> getMethodDescriptor() {
     return method.getMethodDescriptor();
-  }
-
-  @Override
-  public final Attributes getAttributes() {
-    return acceptor.attributes();
-  }
-
-  @Override
-  public final String getAuthority() {
-    return acceptor.authority();
   }
 }

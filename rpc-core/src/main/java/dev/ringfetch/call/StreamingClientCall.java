@@ -1,7 +1,7 @@
 package dev.ringfetch.call;
 
 import static dev.ringfetch.ring.FrameDescriptor.CLOSE;
-import static dev.ringfetch.ring.FrameDescriptor.MESSAGE;
+import static dev.ringfetch.ring.FrameDescriptor.COMPRESSED;
 import static dev.ringfetch.ring.FrameDescriptor.PREFIX;
 import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
 
@@ -17,6 +17,7 @@ import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import java.io.IOException;
+import java.io.InputStream;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.Executor;
@@ -53,6 +54,7 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
 
   // The caller's.
   private UnitBuffer unsent; // the one message of a client that sends one, until it half-closes
+  private int unsentFlags;
   private boolean halfClosed;
 
   // The task's.
@@ -111,6 +113,10 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
     if (context.isCancelled()) {
       return Contexts.statusFromCancelled(context);
     }
+    final Status unsayable = tellEncoding(headers);
+    if (unsayable != null) {
+      return unsayable;
+    }
     deadline = Deadlines.effective(options, context);
     startedNs = System.nanoTime();
     if (deadline != null && deadline.isExpired()) {
@@ -122,7 +128,10 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
     final int methodId = connection.methodId(method.getFullMethodName());
     final int flags;
     try {
-      flags = PREFIX | Requests.addSections(bytes, remainingNs, methodId, method, headers);
+      flags =
+          PREFIX
+              | Requests.addSections(
+                  bytes, remainingNs, methodId, method, headers, options.getAuthority());
     } catch (RuntimeException e) { // of a marshaller of the headers
       return Status.CANCELLED.withDescription("Failed to write headers").withCause(e);
     }
@@ -155,12 +164,15 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
     }
     final UnitBuffer bytes = new UnitBuffer();
     final Integer maxLength = options.getMaxOutboundMessageSize();
+    final int flags;
     try {
-      Messages.write(
-          method.streamRequest(message),
-          bytes,
-          maxLength == null ? Integer.MAX_VALUE : maxLength,
-          connection.session().bulk());
+      flags =
+          Encoding.write(
+              encoding,
+              method.streamRequest(message),
+              bytes,
+              maxLength == null ? Integer.MAX_VALUE : maxLength,
+              connection.session().bulk());
     } catch (IOException | RuntimeException e) {
       cancelNow(Status.CANCELLED.withDescription("Failed to stream message").withCause(e));
       return;
@@ -169,14 +181,15 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
           Status.CANCELLED.withDescription("Client sendMessage() failed with Error").withCause(e));
       throw e;
     }
-    tracers.outboundMessage(bytes.length());
+    tracers.outboundMessage(bytes.length(), Encoding.lengthBefore(encoding, flags, bytes.length()));
     if (unsent != null) {
-      write(MESSAGE, unsent);
+      write(unsentFlags, unsent);
     }
     if (method.getType().clientSendsOneMessage()) {
       unsent = bytes;
+      unsentFlags = flags;
     } else {
-      write(MESSAGE, bytes);
+      write(flags, bytes);
     }
   }
 
@@ -191,7 +204,7 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
     if (last == null) {
       write(SUFFIX, new UnitBuffer());
     } else {
-      write(MESSAGE | SUFFIX, last);
+      write(unsentFlags | SUFFIX, last);
     }
   }
 
@@ -282,6 +295,12 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
         fail(response.status);
         return false;
       }
+      final Status unreadable =
+          unit.has(PREFIX | COMPRESSED) ? learnEncoding(unit, response.headers) : null;
+      if (unreadable != null) {
+        fail(unreadable);
+        return false;
+      }
       if (unit.has(PREFIX)) {
         try {
           tracers.inboundHeaders(response.headers);
@@ -296,7 +315,6 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
         return false;
       }
       countMessage();
-      tracers.inboundMessage(response.messageLength);
       if (!deliverMessage(unit)) {
         return false;
       }
@@ -316,10 +334,29 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
     return true;
   }
 
+  private Status learnEncoding(Unit unit, Metadata headers) {
+    final Status unreadable = headers == null ? null : learnEncoding(headers);
+    return unreadable == null && unit.has(COMPRESSED) && !canDecompress()
+        ? Encoding.NOT_CONFIGURED
+        : unreadable;
+  }
+
+  private RespT parse(InputStream input, boolean compressed) throws IOException {
+    if (!compressed) {
+      tracers.inboundMessage(response.messageLength);
+      return method.parseResponse(input);
+    }
+    tracers.inboundCompressed(response.messageLength);
+    final Encoding.Decompressed message = encoding.read(input, limits.maxInboundMessageLength());
+    final RespT parsed = method.parseResponse(message);
+    tracers.inboundDecompressed(message.length());
+    return parsed;
+  }
+
   private boolean deliverMessage(Unit unit) {
     try (MessageInput input =
         new MessageInput(unit.bytes().array(), response.messageOffset, response.messageLength)) {
-      final RespT message = method.parseResponse(input);
+      final RespT message = parse(input, unit.has(COMPRESSED));
       response.messageLength = -1;
       connection.session().consumed(stream, unit);
       listener.onMessage(message);

@@ -1,6 +1,7 @@
 package dev.ringfetch.rpc;
 
 import dev.ringfetch.call.ClientConnection;
+import dev.ringfetch.call.Codecs;
 import dev.ringfetch.session.ClientHandshake;
 import dev.ringfetch.session.ClientSession;
 import dev.ringfetch.session.ControlStream;
@@ -41,6 +42,7 @@ final class Connector {
   private final SessionContext context;
   private final String target;
   private final String meanwhile;
+  private final Codecs codecs;
 
   private volatile ClientConnection connection;
 
@@ -61,18 +63,21 @@ final class Connector {
    *
    * @param control channel over which sessions are opened.
    * @param meanwhile what calls do without a ring, for the log.
+   * @param codecs of the channel.
    */
   Connector(
       Channel control,
       SharedFabrics shared,
       SessionContext context,
       String target,
-      String meanwhile) {
+      String meanwhile,
+      Codecs codecs) {
     this.control = control;
     this.shared = shared;
     this.context = context;
     this.target = target;
     this.meanwhile = meanwhile;
+    this.codecs = codecs;
   }
 
   /**
@@ -369,7 +374,7 @@ final class Connector {
     @Override
     public void onSession(ClientSession session, String fabric, List<String> methods) {
       final ClientConnection made =
-          new ClientConnection(session, fabric, methods, call.getAttributes());
+          new ClientConnection(session, fabric, methods, call.getAttributes(), codecs);
       final boolean unwanted;
       final String ended;
       synchronized (Connector.this) {

@@ -2,6 +2,7 @@ package dev.ringfetch.rpc;
 
 import dev.ringfetch.call.ClientConnection;
 import dev.ringfetch.call.ClientLimits;
+import dev.ringfetch.call.Codecs;
 import dev.ringfetch.session.SessionContext;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
@@ -9,6 +10,7 @@ import io.grpc.ClientCall;
 import io.grpc.ClientInterceptor;
 import io.grpc.ClientInterceptors;
 import io.grpc.ConnectivityState;
+import io.grpc.Grpc;
 import io.grpc.ManagedChannel;
 import io.grpc.MethodDescriptor;
 import java.util.List;
@@ -44,6 +46,7 @@ public final class RingChannel extends ManagedChannel {
       SessionContext context,
       Executor executor,
       ClientLimits limits,
+      Codecs codecs,
       List<ClientInterceptor> interceptors,
       boolean requireFabric,
       String obstacle) {
@@ -54,7 +57,8 @@ public final class RingChannel extends ManagedChannel {
     this.requireFabric = requireFabric;
     this.obstacle = obstacle;
     this.connector =
-        new Connector(grpc, fabrics, context, target, requireFabric ? "fail" : "go over gRPC");
+        new Connector(
+            grpc, fabrics, context, target, requireFabric ? "fail" : "go over gRPC", codecs);
     this.intercepted = ClientInterceptors.intercept(new RoutingChannel(), interceptors);
   }
 
@@ -84,18 +88,17 @@ public final class RingChannel extends ManagedChannel {
     return grpc.authority();
   }
 
+  /** Why no ring can carry the channel's calls, or null. */
+  String obstacle() {
+    return obstacle == null ? null : obstacle + " is not carried by a ring";
+  }
+
   /** Why a ring cannot carry a call, or null. */
-  String obstacle(MethodDescriptor<?, ?> method, CallOptions options) {
-    if (obstacle != null) {
-      return obstacle + " is not carried by a ring";
-    }
-    if (options.getCompressor() != null && !"identity".equals(options.getCompressor())) {
-      return "compression is not carried by a ring: " + options.getCompressor();
-    }
-    if (options.getAuthority() != null) {
-      return "an authority of the call's own is not carried by a ring";
-    }
-    return null;
+  static String obstacle(CallOptions options, ClientConnection ring) {
+    return options.getAuthority() != null
+            && ring.attributes().get(Grpc.TRANSPORT_ATTR_SSL_SESSION) != null
+        ? "only gRPC can hold an authority of the call's own against the server's certificate"
+        : null;
   }
 
   /** The ring for a new call, or null. */

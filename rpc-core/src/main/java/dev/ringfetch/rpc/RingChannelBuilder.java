@@ -1,11 +1,14 @@
 package dev.ringfetch.rpc;
 
 import dev.ringfetch.call.ClientLimits;
+import dev.ringfetch.call.Codecs;
 import dev.ringfetch.call.DirectExecutor;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.session.SessionContext;
 import io.grpc.ChannelCredentials;
 import io.grpc.ClientInterceptor;
+import io.grpc.CompressorRegistry;
+import io.grpc.DecompressorRegistry;
 import io.grpc.ForwardingChannelBuilder2;
 import io.grpc.Grpc;
 import io.grpc.ManagedChannelBuilder;
@@ -33,6 +36,8 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   private final SessionContext sessionContext = new SessionContext();
 
   private Executor executor = DefaultExecutor.INSTANCE;
+  private CompressorRegistry compressors = CompressorRegistry.getDefaultInstance();
+  private DecompressorRegistry decompressors = DecompressorRegistry.getDefaultInstance();
   private boolean requireFabric;
   private String policyObstacle;
   private String configObstacle;
@@ -144,6 +149,20 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   }
 
   @Override
+  public RingChannelBuilder compressorRegistry(CompressorRegistry registry) {
+    grpc.compressorRegistry(registry);
+    this.compressors = registry == null ? CompressorRegistry.getDefaultInstance() : registry;
+    return this;
+  }
+
+  @Override
+  public RingChannelBuilder decompressorRegistry(DecompressorRegistry registry) {
+    grpc.decompressorRegistry(registry);
+    this.decompressors = registry == null ? DecompressorRegistry.getDefaultInstance() : registry;
+    return this;
+  }
+
+  @Override
   public RingChannelBuilder maxInboundMessageSize(int bytes) {
     grpc.maxInboundMessageSize(bytes);
     sessionContext.maxInboundLength(bytes);
@@ -184,6 +203,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
           sessionContext,
           executor,
           new ClientLimits(sessionContext.maxInboundLength(), sessionContext.maxMetadataLength()),
+          new Codecs(compressors, decompressors),
           interceptors.stream().map(factory -> factory.newInterceptor(target)).toList(),
           requireFabric,
           configObstacle == null ? policyObstacle : configObstacle);

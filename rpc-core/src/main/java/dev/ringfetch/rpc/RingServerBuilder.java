@@ -1,10 +1,13 @@
 package dev.ringfetch.rpc;
 
+import dev.ringfetch.call.Codecs;
 import dev.ringfetch.call.DirectExecutor;
 import dev.ringfetch.call.ServerLimits;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.session.SessionContext;
 import io.grpc.BindableService;
+import io.grpc.CompressorRegistry;
+import io.grpc.DecompressorRegistry;
 import io.grpc.ForwardingServerBuilder;
 import io.grpc.Grpc;
 import io.grpc.HandlerRegistry;
@@ -39,6 +42,8 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
 
   private final List<ServerStreamTracer.Factory> tracerFactories = new ArrayList<>();
 
+  private CompressorRegistry compressors = CompressorRegistry.getDefaultInstance();
+  private DecompressorRegistry decompressors = DecompressorRegistry.getDefaultInstance();
   private HandlerRegistry fallback = new EmptyRegistry();
   private Executor executor = DefaultExecutor.INSTANCE;
   private int pollers = Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
@@ -168,6 +173,20 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   }
 
   @Override
+  public RingServerBuilder compressorRegistry(CompressorRegistry registry) {
+    grpc.compressorRegistry(registry);
+    this.compressors = registry == null ? CompressorRegistry.getDefaultInstance() : registry;
+    return this;
+  }
+
+  @Override
+  public RingServerBuilder decompressorRegistry(DecompressorRegistry registry) {
+    grpc.decompressorRegistry(registry);
+    this.decompressors = registry == null ? DecompressorRegistry.getDefaultInstance() : registry;
+    return this;
+  }
+
+  @Override
   public RingServerBuilder maxInboundMessageSize(int bytes) {
     grpc.maxInboundMessageSize(bytes);
     sessionContext.maxInboundLength(bytes);
@@ -197,6 +216,7 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
             executor,
             sessionContext,
             new ServerLimits(sessionContext.maxInboundLength(), sessionContext.maxMetadataLength()),
+            new Codecs(compressors, decompressors),
             tracerFactories,
             maxSessions);
     grpc.fallbackHandlerRegistry(new SessionRegistry(endpoint.definition(), userFallback));

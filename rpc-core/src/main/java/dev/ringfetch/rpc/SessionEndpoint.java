@@ -1,6 +1,8 @@
 package dev.ringfetch.rpc;
 
 import dev.ringfetch.call.CallAcceptor;
+import dev.ringfetch.call.Codecs;
+import dev.ringfetch.call.Peer;
 import dev.ringfetch.call.ServerLimits;
 import dev.ringfetch.session.ControlStream;
 import dev.ringfetch.session.DeadlineTimer;
@@ -11,7 +13,6 @@ import dev.ringfetch.session.SessionContext;
 import dev.ringfetch.v1.OpenRequest;
 import dev.ringfetch.v1.OpenResponse;
 import dev.ringfetch.v1.SessionServiceGrpc;
-import io.grpc.Attributes;
 import io.grpc.Context;
 import io.grpc.Contexts;
 import io.grpc.Grpc;
@@ -40,7 +41,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /** The session service of a server: opens sessions over gRPC and keeps those that are open. */
 final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
-  private static final Context.Key<ServerCall<?, ?>> CALL = Context.key("ringfetch-session-call");
+  private static final Context.Key<Peer> PEER = Context.key("ringfetch-peer");
 
   private final List<ServerMethodDefinition<?, ?>> methods = new ArrayList<>();
   private final List<String> methodNames = new ArrayList<>();
@@ -48,6 +49,7 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
   private final Executor executor;
   private final SessionContext context;
   private final ServerLimits limits;
+  private final Codecs codecs;
   private final List<ServerStreamTracer.Factory> tracerFactories;
   private final int maxSessions;
   private final Set<ServerSession> sessions = ConcurrentHashMap.newKeySet();
@@ -65,6 +67,7 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
       Executor executor,
       SessionContext context,
       ServerLimits limits,
+      Codecs codecs,
       List<ServerStreamTracer.Factory> tracerFactories,
       int maxSessions) {
     for (final ServerServiceDefinition service : services) {
@@ -77,6 +80,7 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
     this.executor = executor;
     this.context = context;
     this.limits = limits;
+    this.codecs = codecs;
     this.tracerFactories = List.copyOf(tracerFactories);
     this.maxSessions = maxSessions;
     this.admission = new Admission(context.clock());
@@ -90,8 +94,9 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
           @Override
           public <ReqT, RespT> ServerCall.Listener<ReqT> interceptCall(
               ServerCall<ReqT, RespT> call, Metadata headers, ServerCallHandler<ReqT, RespT> next) {
+            final Peer peer = new Peer(call.getAttributes(), call.getAuthority(), headers);
             return Contexts.interceptCall(
-                Context.current().withValue(CALL, call), call, headers, next);
+                Context.current().withValue(PEER, peer), call, headers, next);
           }
         });
   }
@@ -142,9 +147,8 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
 
   @Override
   public StreamObserver<OpenRequest> open(StreamObserver<OpenResponse> responses) {
-    final ServerCall<?, ?> call = CALL.get();
     final Opening opening = new Opening((ServerCallStreamObserver<OpenResponse>) responses);
-    opening.begin(call.getAttributes(), call.getAuthority());
+    opening.begin(PEER.get());
     return opening;
   }
 
@@ -163,22 +167,15 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
       this.responses = responses;
     }
 
-    void begin(Attributes attributes, String authority) {
-      host = Admission.hostOf(attributes.get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR));
+    void begin(Peer peer) {
+      host = Admission.hostOf(peer.attributes().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR));
       handshake =
           new ServerHandshake(
               fabrics,
               methodNames,
               context,
               new CallAcceptor(
-                  methods,
-                  registry,
-                  executor,
-                  callContext,
-                  attributes,
-                  authority,
-                  limits,
-                  tracerFactories),
+                  methods, registry, executor, callContext, peer, codecs, limits, tracerFactories),
               this,
               this);
       responses.setOnCancelHandler(this::cancelled);

@@ -15,6 +15,7 @@ import dev.ringfetch.session.SessionContext;
 import io.grpc.Attributes;
 import io.grpc.Context;
 import io.grpc.HandlerRegistry;
+import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerMethodDefinition;
@@ -86,8 +87,8 @@ final class ServerSteps {
                 registry,
                 this::execute,
                 Context.ROOT,
-                Attributes.EMPTY,
-                null,
+                new Peer(Attributes.EMPTY, null, new Metadata()),
+                Codecs.DEFAULT,
                 new ServerLimits(1024 * 1024, 8 * 1024),
                 List.of()),
             (ended, reason) -> {});

@@ -116,4 +116,18 @@ final class InProcessContractTest {
       super(InProcessHarness::new);
     }
   }
+
+  @Nested
+  final class OnEncoding extends EncodingContract {
+    OnEncoding() {
+      super(InProcessHarness::new);
+    }
+  }
+
+  @Nested
+  final class OnHeaders extends HeadersContract {
+    OnHeaders() {
+      super(InProcessHarness::new);
+    }
+  }
 }

@@ -20,7 +20,7 @@ final class InProcessHarness extends TransportHarness {
     final Map<String, String> differences = new HashMap<>();
     add(
         differences,
-        "in-process hands over what the marshaller gives: nothing is framed, and nothing counted",
+        "in-process hands over what the marshaller gives: nothing is framed, counted or compressed",
         "requestsTooLongForTheServer",
         "requestsTooLongForTheServersDefault",
         "theLengthThatIsTooLongIsNamed",
@@ -29,13 +29,23 @@ final class InProcessHarness extends TransportHarness {
         "theLimitOfACallCountsBeforeTheChannels",
         "requestsTooLongToBeSent",
         "tooLongAMessageEndsTheStream",
-        "anInboundMessageCanBeReadInPieces");
+        "anInboundMessageCanBeReadInPieces",
+        "everyMessageOfAStreamIsCompressedUnlessSwitchedOff",
+        "aUnaryMessageCanBeSentAsItIs",
+        "blockingStubsCompress",
+        "aRequestThatIsTooLongWhenItIsDecompressed",
+        "aResponseThatIsTooLongWhenItIsDecompressed",
+        "theOutboundLimitIsOfTheMessageBeforeAndAfter");
     add(
         differences,
         "in-process hands over the Metadata object of the other side",
         "textThatIsNotPrintableIsDroppedFromRequests",
         "textThatIsNotPrintableIsDroppedFromAnswers",
         "theMetadataOfACallIsItsOwn");
+    add(
+        differences,
+        "in-process lets an application name its own user agent",
+        "whatIsTheTransportsToSayIsNotTheApplications");
     add(
         differences,
         "in-process limits metadata only if it is told to, whatever HTTP/2's default is",

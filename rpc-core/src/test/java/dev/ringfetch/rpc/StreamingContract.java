@@ -51,7 +51,7 @@ abstract class StreamingContract extends TransportContract {
   }
 
   /** Collects what a stub is told. */
-  private static final class Observed implements StreamObserver<byte[]> {
+  static class Observed implements StreamObserver<byte[]> {
     final BlockingQueue<byte[]> messages = new LinkedBlockingQueue<>();
     final CompletableFuture<Status> end = new CompletableFuture<>();
 
