@@ -7,7 +7,10 @@ import dev.ringfetch.session.ServerStream;
 import dev.ringfetch.session.Unit;
 import io.grpc.Context;
 import io.grpc.HandlerRegistry;
+import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallExecutorSupplier;
 import io.grpc.ServerMethodDefinition;
 import io.grpc.ServerStreamTracer;
 import java.util.List;
@@ -23,6 +26,7 @@ public final class CallAcceptor implements ServerSession.Acceptor {
   private final List<ServerMethodDefinition<?, ?>> methods;
   private final HandlerRegistry registry;
   private final Executor executor;
+  private final ServerCallExecutorSupplier executorSupplier;
   private final Context context;
   private final Peer peer;
   private final Codecs codecs;
@@ -36,6 +40,7 @@ public final class CallAcceptor implements ServerSession.Acceptor {
    * @param methods the table: the index is the id.
    * @param registry for methods that are not in the table.
    * @param executor that runs the calls; {@link DirectExecutor} for the poller's thread.
+   * @param executorSupplier chooses another executor for a call, or is null.
    * @param context in which calls are made.
    * @param peer who opened the session.
    * @param codecs of the server.
@@ -45,6 +50,7 @@ public final class CallAcceptor implements ServerSession.Acceptor {
       List<ServerMethodDefinition<?, ?>> methods,
       HandlerRegistry registry,
       Executor executor,
+      ServerCallExecutorSupplier executorSupplier,
       Context context,
       Peer peer,
       Codecs codecs,
@@ -53,6 +59,7 @@ public final class CallAcceptor implements ServerSession.Acceptor {
     this.methods = List.copyOf(methods);
     this.registry = registry;
     this.executor = executor;
+    this.executorSupplier = executorSupplier;
     this.context = context;
     this.peer = peer;
     this.codecs = codecs;
@@ -112,6 +119,11 @@ public final class CallAcceptor implements ServerSession.Acceptor {
 
   Executor executor() {
     return executor;
+  }
+
+  /** The executor of a call's own, or null. */
+  Executor executorFor(ServerCall<?, ?> call, Metadata headers) {
+    return executorSupplier == null ? null : executorSupplier.getExecutor(call, headers);
   }
 
   Context context() {

@@ -157,6 +157,21 @@ final class Connector {
     backoffNs = MIN_BACKOFF_NS;
   }
 
+  /** Ends the session when its calls have ended; the next call opens another, at once. */
+  void enterIdle() {
+    final ClientSession draining;
+    synchronized (this) {
+      if (connection == null) {
+        return;
+      }
+      draining = connection.session();
+      connection = null;
+      obstacle = "the channel was told to be idle";
+      retryAtNs = System.nanoTime();
+    }
+    draining.drain();
+  }
+
   /**
    * Ends the session when its calls have ended, and opens none any more. Without effect when it was
    * called before.

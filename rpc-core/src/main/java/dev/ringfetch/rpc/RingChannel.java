@@ -174,9 +174,17 @@ public final class RingChannel extends ManagedChannel {
         && grpc.awaitTermination(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
   }
 
+  /**
+   * The state of the gRPC channel beneath, which a session keeps connected. Who requests a
+   * connection gets a ring beside it.
+   */
   @Override
   public ConnectivityState getState(boolean requestConnection) {
-    return grpc.getState(requestConnection);
+    final ConnectivityState state = grpc.getState(requestConnection);
+    if (requestConnection && obstacle == null) {
+      connector.current();
+    }
+    return state;
   }
 
   @Override
@@ -190,8 +198,10 @@ public final class RingChannel extends ManagedChannel {
     grpc.resetConnectBackoff();
   }
 
+  /** Leaves the ring, too, when the calls on it have ended; the next call opens both again. */
   @Override
   public void enterIdle() {
+    connector.enterIdle();
     grpc.enterIdle();
   }
 

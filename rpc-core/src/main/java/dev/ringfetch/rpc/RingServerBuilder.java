@@ -12,6 +12,7 @@ import io.grpc.ForwardingServerBuilder;
 import io.grpc.Grpc;
 import io.grpc.HandlerRegistry;
 import io.grpc.ServerBuilder;
+import io.grpc.ServerCallExecutorSupplier;
 import io.grpc.ServerCredentials;
 import io.grpc.ServerInterceptor;
 import io.grpc.ServerInterceptors;
@@ -46,6 +47,7 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   private DecompressorRegistry decompressors = DecompressorRegistry.getDefaultInstance();
   private HandlerRegistry fallback = new EmptyRegistry();
   private Executor executor = DefaultExecutor.INSTANCE;
+  private ServerCallExecutorSupplier executorSupplier;
   private int pollers = Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
   private int maxSessions = MAX_SESSIONS_DEFAULT;
 
@@ -164,6 +166,13 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
     return this;
   }
 
+  @Override
+  public RingServerBuilder callExecutor(ServerCallExecutorSupplier supplier) {
+    grpc.callExecutor(supplier == null ? null : new SessionExecutors(supplier));
+    this.executorSupplier = supplier;
+    return this;
+  }
+
   /** Handlers run in the polling threads: for those that never block. */
   @Override
   public RingServerBuilder directExecutor() {
@@ -214,6 +223,7 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
             intercepted,
             userFallback,
             executor,
+            executorSupplier,
             sessionContext,
             new ServerLimits(sessionContext.maxInboundLength(), sessionContext.maxMetadataLength()),
             new Codecs(compressors, decompressors),

@@ -21,6 +21,7 @@ import io.grpc.InternalServer;
 import io.grpc.Metadata;
 import io.grpc.Server;
 import io.grpc.ServerCall;
+import io.grpc.ServerCallExecutorSupplier;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
 import io.grpc.ServerInterceptors;
@@ -47,6 +48,7 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
   private final List<String> methodNames = new ArrayList<>();
   private final HandlerRegistry registry;
   private final Executor executor;
+  private final ServerCallExecutorSupplier executorSupplier;
   private final SessionContext context;
   private final ServerLimits limits;
   private final Codecs codecs;
@@ -65,6 +67,7 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
       List<ServerServiceDefinition> services,
       HandlerRegistry fallback,
       Executor executor,
+      ServerCallExecutorSupplier executorSupplier,
       SessionContext context,
       ServerLimits limits,
       Codecs codecs,
@@ -78,6 +81,7 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
     }
     this.registry = fallback;
     this.executor = executor;
+    this.executorSupplier = executorSupplier;
     this.context = context;
     this.limits = limits;
     this.codecs = codecs;
@@ -175,7 +179,7 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
               methodNames,
               context,
               new CallAcceptor(
-                  methods, registry, executor, callContext, peer, codecs, limits, tracerFactories),
+                  methods, registry, executor, executorSupplier, callContext, peer, codecs, limits, tracerFactories),
               this,
               this);
       responses.setOnCancelHandler(this::cancelled);

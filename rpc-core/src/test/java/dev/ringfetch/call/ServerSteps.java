@@ -86,6 +86,7 @@ final class ServerSteps {
                 methods,
                 registry,
                 this::execute,
+                null,
                 Context.ROOT,
                 new Peer(Attributes.EMPTY, null, new Metadata()),
                 Codecs.DEFAULT,
