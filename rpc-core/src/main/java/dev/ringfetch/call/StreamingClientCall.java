@@ -46,15 +46,19 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
     }
   }
 
+  /** How a call ends here that starts again elsewhere. */
+  private static final Status UNSENT = Status.UNAVAILABLE.withDescription("the ring has ended");
+
   private final ClientStream stream;
+  private final Runnable unsent;
 
   private Listener<RespT> listener;
   private Flow flow; // null before the call is under way
   private ClientTracers tracers;
 
   // The caller's.
-  private UnitBuffer unsent; // the one message of a client that sends one, until it half-closes
-  private int unsentFlags;
+  private UnitBuffer last; // the one message of a client that sends one, until it half-closes
+  private int lastFlags;
   private boolean halfClosed;
 
   // The task's.
@@ -70,6 +74,8 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
    *
    * @param executor that runs the listener.
    * @param stream which the connection's session has opened for it.
+   * @param unsent runs as the end of a call of which the server cannot have seen anything, in the
+   *     listener's stead; or null.
    */
   public StreamingClientCall(
       MethodDescriptor<ReqT, RespT> method,
@@ -77,11 +83,13 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
       Executor executor,
       ClientConnection connection,
       ClientLimits limits,
-      ClientStream stream) {
+      ClientStream stream,
+      Runnable unsent) {
     super(method, options, executor);
     this.connection = connection;
     this.limits = limits;
     this.stream = stream;
+    this.unsent = unsent;
   }
 
   @Override
@@ -182,12 +190,12 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
       throw e;
     }
     tracers.outboundMessage(bytes.length(), Encoding.lengthBefore(encoding, flags, bytes.length()));
-    if (unsent != null) {
-      write(unsentFlags, unsent);
+    if (last != null) {
+      write(lastFlags, last);
     }
     if (method.getType().clientSendsOneMessage()) {
-      unsent = bytes;
-      unsentFlags = flags;
+      last = bytes;
+      lastFlags = flags;
     } else {
       write(flags, bytes);
     }
@@ -199,12 +207,12 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
       throw new IllegalStateException("call already half-closed");
     }
     halfClosed = true;
-    final UnitBuffer last = unsent;
-    unsent = null;
-    if (last == null) {
+    final UnitBuffer message = last;
+    last = null;
+    if (message == null) {
       write(SUFFIX, new UnitBuffer());
     } else {
-      write(unsentFlags | SUFFIX, last);
+      write(lastFlags | SUFFIX, message);
     }
   }
 
@@ -274,9 +282,26 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
         }
       }
     } while (outcome != flow.outcome());
-    if (outcome != null && outcome != ClientStream.Outcome.ANSWERED) {
+    if (outcome == ClientStream.Outcome.NOT_SENT && unsent != null) {
+      leave();
+    } else if (outcome != null && outcome != ClientStream.Outcome.ANSWERED) {
       close(sessionEnded(), new Metadata());
     }
+  }
+
+  /** Ends without a word to the listener, unless this side has ended the call before. */
+  private void leave() {
+    if (FAILURE.compareAndSet(this, null, UNSENT)) {
+      closed = true;
+      stopWatching();
+      tracers.closed(UNSENT);
+      unsent.run();
+    }
+  }
+
+  /** True when the server may have seen something of the call. */
+  public boolean isUnderWay() {
+    return flow != null && flow.isUnderWay();
   }
 
   private void tellReady() {

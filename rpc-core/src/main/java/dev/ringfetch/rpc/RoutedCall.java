@@ -93,8 +93,10 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
     }
     channel.countRingCall();
     delegate =
-        new StreamingClientCall<>(
-            method(), options(), executor(), ring, channel.limits(options()), stream);
+        channel.requiresFabric()
+            ? new StreamingClientCall<>(
+                method(), options(), executor(), ring, channel.limits(options()), stream, null)
+            : new RestartingCall<>(channel, method(), options(), executor(), ring, stream);
     delegate.start(listener, headers);
     return true;
   }
