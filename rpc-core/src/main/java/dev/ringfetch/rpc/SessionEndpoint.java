@@ -179,7 +179,15 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
               methodNames,
               context,
               new CallAcceptor(
-                  methods, registry, executor, executorSupplier, callContext, peer, codecs, limits, tracerFactories),
+                  methods,
+                  registry,
+                  executor,
+                  executorSupplier,
+                  callContext,
+                  peer,
+                  codecs,
+                  limits,
+                  tracerFactories),
               this,
               this);
       responses.setOnCancelHandler(this::cancelled);

@@ -160,8 +160,7 @@ final class RestartingCallTest extends RingFixture {
   void endsWhereOnlyTheRingWillDo(MethodType type) throws Exception {
     final MethodDescriptor<byte[], byte[]> method = serve(type);
     final RingChannel channel = connect(builder().requireFabric());
-    final CallOptions options =
-        CallOptions.DEFAULT.withStreamTracerFactory(new Ending(channel));
+    final CallOptions options = CallOptions.DEFAULT.withStreamTracerFactory(new Ending(channel));
     final Exchange call = new Exchange(channel, method, options).send(new byte[9]);
     assertEquals(Status.Code.UNAVAILABLE, call.await().getCode());
     assertEquals(List.of("close"), call.events());
@@ -189,8 +188,7 @@ final class RestartingCallTest extends RingFixture {
                         };
                       }
                     })));
-    final CallOptions options =
-        CallOptions.DEFAULT.withStreamTracerFactory(new Ending(channel));
+    final CallOptions options = CallOptions.DEFAULT.withStreamTracerFactory(new Ending(channel));
     final Exchange call = new Exchange(channel, method, options).send(new byte[9]);
     assertEquals("not here", call.await().getCause().getMessage());
     assertEquals(List.of("close"), call.events());
