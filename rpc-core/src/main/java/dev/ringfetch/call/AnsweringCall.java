@@ -134,7 +134,10 @@ abstract class AnsweringCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT> {
     try {
       flags |=
           Encoding.write(
-              encoding, getMethodDescriptor().streamResponse(message), unit, Integer.MAX_VALUE,
+              encoding,
+              getMethodDescriptor().streamResponse(message),
+              unit,
+              Integer.MAX_VALUE,
               session.bulk());
       staged();
     } catch (IOException | RuntimeException e) {

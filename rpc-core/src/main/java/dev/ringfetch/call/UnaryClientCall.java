@@ -16,6 +16,7 @@ import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import java.io.IOException;
+import java.io.InputStream;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.Executor;
@@ -413,12 +414,14 @@ public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
     }
   }
 
+  private RespT parseCompressed(InputStream input) throws IOException {
+    return method.parseResponse(encoding.read(input, limits.maxInboundMessageLength()));
+  }
+
   private boolean deliverMessage() {
     try (MessageInput input =
         new MessageInput(stream.inbound().array(), messageOffset, messageLength)) {
-      listener.onMessage(
-          method.parseResponse(
-              isCompressed() ? encoding.read(input, limits.maxInboundMessageLength()) : input));
+      listener.onMessage(isCompressed() ? parseCompressed(input) : method.parseResponse(input));
       return true;
     } catch (Throwable t) {
       return failedIn("Failed to read message.", t);

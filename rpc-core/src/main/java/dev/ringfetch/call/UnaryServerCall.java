@@ -13,6 +13,7 @@ import io.grpc.MethodDescriptor;
 import io.grpc.ServerMethodDefinition;
 import io.grpc.Status;
 import java.io.IOException;
+import java.io.InputStream;
 
 /**
  * A unary call at the server: its request is in the stream when it begins, its response leaves as
@@ -77,6 +78,12 @@ final class UnaryServerCall<ReqT, RespT> extends AnsweringCall<ReqT, RespT> {
     return headers;
   }
 
+  private ReqT parseCompressed(InputStream input) throws IOException {
+    return method
+        .getMethodDescriptor()
+        .parseRequest(encoding.read(input, acceptor.limits().maxInboundMessageLength()));
+  }
+
   private boolean isCompressed() {
     return (stream.inboundFlags() & COMPRESSED) != 0;
   }
@@ -101,12 +108,9 @@ final class UnaryServerCall<ReqT, RespT> extends AnsweringCall<ReqT, RespT> {
       try (MessageInput input =
           new MessageInput(stream.inbound().array(), messageOffset, messageLength)) {
         message =
-            method
-                .getMethodDescriptor()
-                .parseRequest(
-                    isCompressed()
-                        ? encoding.read(input, acceptor.limits().maxInboundMessageLength())
-                        : input);
+            isCompressed()
+                ? parseCompressed(input)
+                : method.getMethodDescriptor().parseRequest(input);
       }
       messageLength = -1;
       requestRead = true;
