@@ -1,7 +1,6 @@
 package dev.ringfetch.call;
 
 import static dev.ringfetch.ring.FrameDescriptor.DESCRIPTION;
-import static dev.ringfetch.ring.FrameDescriptor.MESSAGE;
 import static dev.ringfetch.ring.FrameDescriptor.METADATA;
 import static dev.ringfetch.ring.FrameDescriptor.PREFIX;
 import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
@@ -48,7 +47,6 @@ abstract class AnsweringCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT> {
   volatile boolean requestRead;
 
   // The handler's.
-  private boolean headersSent;
   private boolean messageSent;
   private volatile boolean closed;
 
@@ -104,6 +102,7 @@ abstract class AnsweringCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT> {
     checkState(!headersSent, "sendHeaders has already been called");
     checkState(!closed, "call is closed");
     headersSent = true;
+    tellEncoding(headers);
     if (!Sections.isEmpty(headers) && stage()) {
       final UnitBuffer unit = stream.outbound();
       final int before = unit.length();
@@ -133,13 +132,14 @@ abstract class AnsweringCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT> {
     }
     final UnitBuffer unit = stream.outbound();
     try {
-      Messages.write(
-          message,
-          getMethodDescriptor().streamResponse(message),
-          unit,
-          Integer.MAX_VALUE,
-          session.bulk());
-      flags |= MESSAGE;
+      flags |=
+          Encoding.write(
+              encoding,
+              message,
+              getMethodDescriptor().streamResponse(message),
+              unit,
+              Integer.MAX_VALUE,
+              session.bulk());
       staged();
     } catch (IOException | RuntimeException e) {
       breakOff(Status.fromThrowable(e));

@@ -5,9 +5,13 @@ import static dev.ringfetch.ring.FrameDescriptor.NAMED;
 import dev.ringfetch.session.ServerSession;
 import dev.ringfetch.session.ServerStream;
 import dev.ringfetch.session.Unit;
+import io.grpc.Attributes;
 import io.grpc.Context;
 import io.grpc.HandlerRegistry;
+import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallExecutorSupplier;
 import io.grpc.ServerMethodDefinition;
 import io.grpc.ServerStreamTracer;
 import java.util.List;
@@ -23,8 +27,11 @@ public final class CallAcceptor implements ServerSession.Acceptor {
   private final List<ServerMethodDefinition<?, ?>> methods;
   private final HandlerRegistry registry;
   private final Executor executor;
+  private final ServerCallExecutorSupplier executorSupplier;
   private final Context context;
-  private final ServerConnection connection;
+  private final Peer peer;
+  private volatile Attributes attributes;
+  private final Codecs codecs;
   private final ServerLimits limits;
   private final List<ServerStreamTracer.Factory> tracerFactories;
   private final Turns turns;
@@ -35,23 +42,29 @@ public final class CallAcceptor implements ServerSession.Acceptor {
    * @param methods the table: the index is the id.
    * @param registry for methods that are not in the table.
    * @param executor that runs the calls; {@link DirectExecutor} for the poller's thread.
+   * @param executorSupplier chooses another executor for a call, or is null.
    * @param context in which calls are made.
-   * @param connection that opened the session.
+   * @param peer who opened the session.
+   * @param codecs of the server.
    * @param tracerFactories of the server; where there are any, no call takes the short way.
    */
   public CallAcceptor(
       List<ServerMethodDefinition<?, ?>> methods,
       HandlerRegistry registry,
       Executor executor,
+      ServerCallExecutorSupplier executorSupplier,
       Context context,
-      ServerConnection connection,
+      Peer peer,
+      Codecs codecs,
       ServerLimits limits,
       List<ServerStreamTracer.Factory> tracerFactories) {
     this.methods = List.copyOf(methods);
     this.registry = registry;
     this.executor = executor;
+    this.executorSupplier = executorSupplier;
     this.context = context;
-    this.connection = connection;
+    this.peer = peer;
+    this.codecs = codecs;
     this.limits = limits;
     this.tracerFactories = List.copyOf(tracerFactories);
     this.turns = executor == DirectExecutor.INSTANCE ? null : new Turns(executor);
@@ -59,6 +72,12 @@ public final class CallAcceptor implements ServerSession.Acceptor {
 
   @Override
   public void onRequest(ServerSession session, ServerStream stream) {
+    if (attributes == null) { // the first request of the one session
+      attributes =
+          peer.attributes().toBuilder()
+              .set(BufferAllocator.ATTRIBUTE, new BufferAllocator(() -> session))
+              .build();
+    }
     if (stream.flow() == null) {
       accept(session, stream, method(stream.inboundFlags(), stream.inboundCode()));
     } else { // of which the next unit may have come in
@@ -86,8 +105,8 @@ public final class CallAcceptor implements ServerSession.Acceptor {
   }
 
   /** A method by name, or null. */
-  ServerMethodDefinition<?, ?> lookup(String name) {
-    return registry.lookupMethod(name, connection.authority());
+  ServerMethodDefinition<?, ?> lookup(String name, String authority) {
+    return registry.lookupMethod(name, authority);
   }
 
   /** Runs a call's task for the first time. Never throws because an executor does. */
@@ -110,12 +129,26 @@ public final class CallAcceptor implements ServerSession.Acceptor {
     return executor;
   }
 
+  /** The executor of a call's own, or null. */
+  Executor executorFor(ServerCall<?, ?> call, Metadata headers) {
+    return executorSupplier == null ? null : executorSupplier.getExecutor(call, headers);
+  }
+
   Context context() {
     return context;
   }
 
-  ServerConnection connection() {
-    return connection;
+  /** What calls tell of their peer and of what they are on. */
+  Attributes attributes() {
+    return attributes;
+  }
+
+  Peer peer() {
+    return peer;
+  }
+
+  Codecs codecs() {
+    return codecs;
   }
 
   List<ServerStreamTracer.Factory> tracerFactories() {

@@ -17,8 +17,10 @@ public final class ClientConnection {
   private final ClientSession session;
   private final String fabric;
   private final Map<String, Integer> methodIds = new HashMap<>();
+  private final BufferAllocator allocator;
   private final Attributes attributes;
   private final SecurityLevel securityLevel;
+  private final Codecs codecs;
 
   /**
    * Creates the connection.
@@ -27,17 +29,21 @@ public final class ClientConnection {
    * @param methods the server's table: full names, the index is the id.
    * @param attributes of the connection that opened the session.
    * @param securityLevel how well the calls are protected.
+   * @param codecs of the channel.
    */
   public ClientConnection(
       ClientSession session,
       String fabric,
       List<String> methods,
       Attributes attributes,
-      SecurityLevel securityLevel) {
+      SecurityLevel securityLevel,
+      Codecs codecs) {
     this.session = session;
     this.fabric = fabric;
-    this.attributes = attributes;
+    this.allocator = new BufferAllocator(() -> session);
+    this.attributes = attributes.toBuilder().set(BufferAllocator.ATTRIBUTE, allocator).build();
     this.securityLevel = securityLevel;
+    this.codecs = codecs;
     final int ids = Math.min(methods.size(), MAX_METHOD_ID + 1);
     for (int id = 0; id < ids; id++) {
       methodIds.put(methods.get(id), id);
@@ -62,6 +68,10 @@ public final class ClientConnection {
   /** What credentials are told of it. */
   public SecurityLevel securityLevel() {
     return securityLevel;
+  }
+
+  Codecs codecs() {
+    return codecs;
   }
 
   int methodId(String fullMethodName) {

@@ -3,7 +3,9 @@ package dev.ringfetch.call;
 import dev.ringfetch.session.Poller;
 import io.grpc.Attributes;
 import io.grpc.CallOptions;
+import io.grpc.Compressor;
 import io.grpc.Deadline;
+import io.grpc.Decompressor;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
@@ -35,6 +37,9 @@ abstract class OutgoingCall<ReqT, RespT> extends CallTask<ReqT, RespT> {
   Deadline deadline;
   long startedNs;
 
+  /** Null while messages come and go as they are. */
+  Encoding encoding;
+
   @SuppressWarnings("unused") // through REQUESTED
   private volatile int requested;
 
@@ -42,6 +47,56 @@ abstract class OutgoingCall<ReqT, RespT> extends CallTask<ReqT, RespT> {
     super(executor);
     this.method = method;
     this.options = options;
+  }
+
+  /**
+   * Says in the headers how messages will be compressed, if the options ask for that.
+   *
+   * @return why they cannot be, or null.
+   */
+  final Status tellEncoding(Metadata headers) {
+    if (!Sections.isEmpty(headers)) {
+      headers.discardAll(Encoding.NAME); // whatever the caller says: it is the options' to say
+    }
+    final String name = options.getCompressor();
+    if (name == null) {
+      return null;
+    }
+    final Compressor compressor = connection.codecs().compressors().lookupCompressor(name);
+    if (compressor == null) {
+      return Status.INTERNAL.withDescription("Unable to find compressor by name " + name);
+    }
+    if (Encoding.orNone(compressor) != null) {
+      encoding = new Encoding();
+      encoding.compressor(compressor);
+      headers.put(Encoding.NAME, compressor.getMessageEncoding());
+    }
+    return null;
+  }
+
+  /**
+   * Learns from a response's headers how its messages are compressed.
+   *
+   * @return why they cannot be read, or null.
+   */
+  final Status learnEncoding(Metadata headers) {
+    final String name = headers.get(Encoding.NAME);
+    if (name == null) {
+      return null;
+    }
+    final Decompressor decompressor = connection.codecs().decompressors().lookupDecompressor(name);
+    if (decompressor == null) {
+      return Status.INTERNAL.withDescription("Can't find decompressor for " + name);
+    }
+    if (encoding == null) {
+      encoding = new Encoding();
+    }
+    encoding.decompressor(Encoding.orNone(decompressor));
+    return null;
+  }
+
+  final boolean canDecompress() {
+    return encoding != null && encoding.canDecompress();
   }
 
   /** Ends the call with a status, if it has not ended before. Any thread. */
@@ -143,7 +198,9 @@ abstract class OutgoingCall<ReqT, RespT> extends CallTask<ReqT, RespT> {
 
   @Override
   public void setMessageCompression(boolean enabled) {
-    // Nothing is compressed: memory is not a wire.
+    if (encoding != null) {
+      encoding.enabled(enabled);
+    }
   }
 
   @Override

@@ -10,16 +10,17 @@ import io.grpc.InternalMetadata;
 import io.grpc.Metadata;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 
 /** Sections of a request that has any: read in the order in which they stand. */
 final class Request {
   private static final long MAX_TIMEOUT = 100_000_000;
-  private static final Metadata.Key<String> TIMEOUT =
-      Metadata.Key.of("grpc-timeout", Metadata.ASCII_STRING_MARSHALLER);
+  private static final byte[] TIMEOUT = "grpc-timeout".getBytes(StandardCharsets.US_ASCII);
 
   private final int flags;
   private final ByteBuffer unit;
   private long timeoutNs;
+  private String authority;
 
   Request(int flags, UnitBuffer bytes) {
     this.flags = flags;
@@ -43,26 +44,42 @@ final class Request {
     return StandardCharsets.UTF_8.decode(name).toString();
   }
 
-  /** Headers, or null when they are too long. Call second. */
-  Metadata takeHeaders(int maxLength) throws MalformedUnitException {
-    final Metadata headers;
+  /**
+   * Headers, or null when they are too long: what the session's peer told, the deadline, and what
+   * came with the call, of which alone the length counts. Call second.
+   */
+  Metadata takeHeaders(int maxLength, Peer peer) throws MalformedUnitException {
+    final boolean timed = (flags & DEADLINE) != 0;
+    final int own = peer.headerParts() + (timed ? 2 : 0);
+    byte[][] parts;
     if ((flags & METADATA) == 0) {
-      headers = new Metadata();
+      parts = new byte[own][];
     } else {
-      final byte[][] parts = Sections.readBlock(Sections.takeFirst(unit));
-      if (Sections.countedLength(parts) > maxLength) {
+      parts = Sections.readBlock(Sections.takeFirst(unit), own);
+      if (Sections.countedLength(parts, own) > maxLength) {
         return null;
       }
-      headers = InternalMetadata.newMetadata(parts);
+      if (parts.length > own && Arrays.equals(parts[own], Sections.AUTHORITY)) {
+        authority = new String(parts[own + 1], StandardCharsets.US_ASCII);
+        System.arraycopy(parts, own + 2, parts, own, parts.length - own - 2);
+        parts = Arrays.copyOf(parts, parts.length - 2);
+      }
     }
-    if ((flags & DEADLINE) != 0) {
-      headers.put(TIMEOUT, timeout(timeoutNs));
+    peer.copyHeaders(parts);
+    if (timed) {
+      parts[own - 2] = TIMEOUT;
+      parts[own - 1] = timeout(timeoutNs).getBytes(StandardCharsets.US_ASCII);
     }
-    return headers;
+    return InternalMetadata.newMetadata(parts);
+  }
+
+  /** To whom the call is addressed, if not to whom the connection is. Call after the headers. */
+  String authority() {
+    return authority;
   }
 
   /** A time as HTTP/2 would have it: eight digits at the most, and a unit. */
-  static String timeout(long nanos) {
+  private static String timeout(long nanos) {
     if (nanos < MAX_TIMEOUT) {
       return Math.max(0, nanos) + "n";
     }

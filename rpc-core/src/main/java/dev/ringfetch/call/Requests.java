@@ -11,10 +11,21 @@ import io.grpc.Deadline;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /** Sections of a request, as its client writes them; {@link Request} reads them. */
 final class Requests {
+  /** What gRPC's transports say of a call themselves; callers' own is dropped, as there. */
+  private static final List<Metadata.Key<String>> RESERVED =
+      Stream.of("content-type", "te", "user-agent", "content-length", "grpc-accept-encoding")
+          .map(name -> Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER))
+          .toList();
+
+  private static final Metadata.Key<String> TIMEOUT =
+      Metadata.Key.of("grpc-timeout", Metadata.ASCII_STRING_MARSHALLER);
+
   private Requests() {}
 
   /** Time that is left, in nanoseconds, or {@link ClientStream#NO_DEADLINE}. */
@@ -36,13 +47,15 @@ final class Requests {
    *
    * @param methodId in the server's table, or {@link ClientConnection#NO_METHOD_ID}: then the
    *     method goes by its name.
+   * @param authority of the call's own, or null.
    */
   static int addSections(
       UnitBuffer unit,
       long remainingNs,
       int methodId,
       MethodDescriptor<?, ?> method,
-      Metadata headers) {
+      Metadata headers,
+      String authority) {
     int flags = 0;
     if (remainingNs != ClientStream.NO_DEADLINE) {
       unit.addLong(remainingNs);
@@ -55,7 +68,13 @@ final class Requests {
       flags |= NAMED;
     }
     if (!Sections.isEmpty(headers)) {
-      Sections.addMetadata(unit, headers);
+      RESERVED.forEach(headers::discardAll);
+      if (remainingNs != ClientStream.NO_DEADLINE) {
+        headers.discardAll(TIMEOUT);
+      }
+    }
+    if (!Sections.isEmpty(headers) || authority != null) {
+      Sections.addMetadata(unit, headers, authority);
       flags |= METADATA;
     }
     return flags;

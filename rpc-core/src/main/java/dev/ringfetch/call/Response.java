@@ -110,8 +110,8 @@ final class Response {
   /** Null when it is too long. */
   private static Metadata readMetadata(ByteBuffer block, ClientLimits limits)
       throws MalformedUnitException {
-    final byte[][] parts = Sections.readBlock(block);
-    return Sections.countedLength(parts) > limits.maxInboundMetadataLength()
+    final byte[][] parts = Sections.readBlock(block, 0);
+    return Sections.countedLength(parts, 0) > limits.maxInboundMetadataLength()
         ? null
         : InternalMetadata.newMetadata(parts);
   }

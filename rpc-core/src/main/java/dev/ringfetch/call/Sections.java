@@ -15,6 +15,9 @@ final class Sections {
   /** What gRPC adds for each entry when it counts the length of metadata, as HTTP/2 does. */
   private static final int ENTRY_OVERHEAD = 32;
 
+  /** Name of the entry that a request's headers begin with if the call has its own authority. */
+  static final byte[] AUTHORITY = ":authority".getBytes(StandardCharsets.US_ASCII);
+
   private static final byte[] BINARY_SUFFIX =
       Metadata.BINARY_HEADER_SUFFIX.getBytes(StandardCharsets.US_ASCII);
 
@@ -26,29 +29,38 @@ final class Sections {
 
   /** Adds length and block. */
   static void addMetadata(UnitBuffer unit, Metadata metadata) {
+    addMetadata(unit, metadata, null);
+  }
+
+  /** Adds length and block of a request, with the authority that is the call's own, or null. */
+  static void addMetadata(UnitBuffer unit, Metadata metadata, String authority) {
     final int lengthIndex = unit.extend(Integer.BYTES);
     final int before = unit.length();
-    addBlock(unit, metadata);
+    addBlock(unit, metadata, authority);
     unit.setInt(lengthIndex, unit.length() - before);
   }
 
   /** Adds block and length. */
   static void addTrailers(UnitBuffer unit, Metadata metadata) {
     final int before = unit.length();
-    addBlock(unit, metadata);
+    addBlock(unit, metadata, null);
     unit.addInt(unit.length() - before);
   }
 
   /** Adds the entries that gRPC would send: of text that no HTTP/2 header may have, none. */
-  private static void addBlock(UnitBuffer unit, Metadata metadata) {
+  private static void addBlock(UnitBuffer unit, Metadata metadata, String authority) {
     final byte[][] serialized = InternalMetadata.serialize(metadata);
-    int count = 0;
+    int count = authority == null ? 0 : 2;
     for (int i = 0; i < serialized.length; i += 2) {
       if (isSent(serialized[i], serialized[i + 1])) {
         count += 2;
       }
     }
     unit.addShort(count);
+    if (authority != null) {
+      addPart(unit, AUTHORITY);
+      addPart(unit, authority.getBytes(StandardCharsets.US_ASCII));
+    }
     for (int i = 0; i < serialized.length; i += 2) {
       if (isSent(serialized[i], serialized[i + 1])) {
         addPart(unit, serialized[i]);
@@ -95,15 +107,16 @@ final class Sections {
   /**
    * Reads a block.
    *
+   * @param free entries of the result that are left free in front of what is read.
    * @throws MalformedUnitException when the block is not one.
    */
-  static byte[][] readBlock(ByteBuffer block) throws MalformedUnitException {
+  static byte[][] readBlock(ByteBuffer block, int free) throws MalformedUnitException {
     final int count = block.remaining() >= Short.BYTES ? block.getShort() & 0xFFFF : -1;
     if (count < 0 || (count & 1) != 0 || count > block.remaining() / Integer.BYTES) {
       throw new MalformedUnitException("metadata count=" + count);
     }
-    final byte[][] parts = new byte[count][];
-    for (int i = 0; i < count; i++) {
+    final byte[][] parts = new byte[free + count][];
+    for (int i = free; i < parts.length; i++) {
       parts[i] = new byte[readLength(block)];
       block.get(parts[i]);
     }
@@ -113,11 +126,11 @@ final class Sections {
     return parts;
   }
 
-  /** Length of metadata in bytes as gRPC counts it. */
-  static int countedLength(byte[][] parts) {
-    int length = parts.length / 2 * ENTRY_OVERHEAD;
-    for (final byte[] part : parts) {
-      length += part.length;
+  /** Length of metadata in bytes as gRPC counts it, from an index on. */
+  static int countedLength(byte[][] parts, int from) {
+    int length = (parts.length - from) / 2 * ENTRY_OVERHEAD;
+    for (int i = from; i < parts.length; i++) {
+      length += parts[i].length;
     }
     return length;
   }

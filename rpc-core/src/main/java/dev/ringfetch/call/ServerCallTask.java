@@ -2,17 +2,16 @@ package dev.ringfetch.call;
 
 import dev.ringfetch.session.ServerSession;
 import dev.ringfetch.session.ServerStream;
-import io.grpc.Attributes;
 import io.grpc.Context;
 import io.grpc.Deadline;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
-import io.grpc.SecurityLevel;
-import io.grpc.ServerCall;
 import io.grpc.ServerMethodDefinition;
 import io.grpc.Status;
+import java.io.IOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -22,7 +21,7 @@ import java.util.concurrent.TimeoutException;
  * executor runs the task, never twice at a time. Nothing else of a call happens in the poller's
  * thread, unless the executor is {@link DirectExecutor}.
  */
-abstract class ServerCallTask<ReqT, RespT> extends ServerCall<ReqT, RespT>
+abstract class ServerCallTask<ReqT, RespT> extends EncodedCall<ReqT, RespT>
     implements ServerStream.Listener, Runnable {
   private static final VarHandle SIGNALS;
   private static final VarHandle REQUESTED;
@@ -44,7 +43,6 @@ abstract class ServerCallTask<ReqT, RespT> extends ServerCall<ReqT, RespT>
   private static final int BEGIN = 2;
   static final int DELIVER = 4;
 
-  final CallAcceptor acceptor;
   final ServerSession session;
   final ServerStream stream;
 
@@ -54,6 +52,7 @@ abstract class ServerCallTask<ReqT, RespT> extends ServerCall<ReqT, RespT>
   ServerMethodDefinition<ReqT, RespT> method;
   Listener<ReqT> listener;
   private volatile Context.CancellableContext context;
+  private CallExecutor own; // null while the server's executor runs the call
   private boolean hasRun;
   private boolean ended;
   private volatile boolean unserved; // the task will not run again
@@ -69,7 +68,7 @@ abstract class ServerCallTask<ReqT, RespT> extends ServerCall<ReqT, RespT>
       ServerSession session,
       ServerStream stream,
       ServerMethodDefinition<ReqT, RespT> method) {
-    this.acceptor = acceptor;
+    super(acceptor);
     this.session = session;
     this.stream = stream;
     this.method = method;
@@ -111,7 +110,7 @@ abstract class ServerCallTask<ReqT, RespT> extends ServerCall<ReqT, RespT>
   void onCancelTold() {}
 
   /** Tells the listener what came in. */
-  abstract void deliverInbound();
+  abstract void deliverInbound() throws IOException;
 
   /** The task runs once more, after the listener was told the end. */
   abstract void afterEnd();
@@ -131,7 +130,7 @@ abstract class ServerCallTask<ReqT, RespT> extends ServerCall<ReqT, RespT>
         return;
       }
       try {
-        acceptor.executor().execute(this);
+        executor().execute(this);
       } catch (RuntimeException | Error e) { // rejected, or there is no thread to be had
         rejected(e);
       }
@@ -154,9 +153,9 @@ abstract class ServerCallTask<ReqT, RespT> extends ServerCall<ReqT, RespT>
   private void endUnserved(Throwable e, Status status) {
     unserved = true;
     final boolean open = answer(status);
-    final Context.CancellableContext own = context;
-    if (own != null) {
-      own.cancel(cancelled ? cancelCause() : open ? e : null);
+    final Context.CancellableContext entered = context;
+    if (entered != null) {
+      entered.cancel(cancelled ? cancelCause() : open ? e : null);
     }
     if (cancelled) {
       session.release(stream);
@@ -183,15 +182,56 @@ abstract class ServerCallTask<ReqT, RespT> extends ServerCall<ReqT, RespT>
   }
 
   private void runSignalled() {
+    if (isMoving()) {
+      startHandler(own.takeHeaders());
+      deliver(); // what was signalled before the move
+    }
     do {
       int taken;
       while (((taken = (int) SIGNALS.getAndBitwiseAnd(this, RUNNING)) & ~RUNNING) != 0) {
         if ((taken & BEGIN) != 0) {
           start();
         }
+        if (isMoving()) {
+          move();
+          return; // and the call stays marked as running
+        }
         deliver();
       }
     } while (!SIGNALS.compareAndSet(this, RUNNING, 0));
+  }
+
+  private Executor executor() {
+    final CallExecutor chosen = own;
+    return chosen == null ? acceptor.executor() : chosen.executor();
+  }
+
+  private boolean isMoving() {
+    return own != null && own.isAwaited();
+  }
+
+  private void move() {
+    try {
+      own.executor().execute(this);
+    } catch (RuntimeException | Error e) { // rejected, or there is no thread to be had
+      rejected(e);
+    }
+  }
+
+  /** Asks the server for an executor of the call's own. False when the call has ended of that. */
+  private boolean chooseExecutor(Metadata headers) {
+    try {
+      final Executor chosen = acceptor.executorFor(this, headers);
+      if (chosen != null) {
+        own = new CallExecutor(chosen, headers);
+      }
+      return true;
+    } catch (Throwable t) { // the server's application's
+      failed(t, Status.fromThrowable(t));
+      ended = true;
+      context.cancel(null);
+      return false;
+    }
   }
 
   /** Reads the request's sections and calls the handler, through all interceptors. */
@@ -212,14 +252,21 @@ abstract class ServerCallTask<ReqT, RespT> extends ServerCall<ReqT, RespT>
       ended = true; // refused, or taken over
       return;
     }
-    final Context.CancellableContext own = newContext();
-    context = own;
+    final Context.CancellableContext made = newContext();
+    context = made;
     if (cancelled) { // by a thread that may have seen no context yet
-      own.cancel(cancelCause());
+      made.cancel(cancelCause());
       endUnheard();
       return;
     }
-    final Context before = own.attach();
+    if (chooseExecutor(headers) && !isMoving()) {
+      startHandler(headers);
+    }
+  }
+
+  private void startHandler(Metadata headers) {
+    final Context.CancellableContext entered = context;
+    final Context before = entered.attach();
     try {
       listener = startCall(headers);
       if (listener != null) {
@@ -228,7 +275,7 @@ abstract class ServerCallTask<ReqT, RespT> extends ServerCall<ReqT, RespT>
     } catch (Throwable t) {
       failed(t);
     } finally {
-      own.detach(before);
+      entered.detach(before);
     }
   }
 
@@ -264,7 +311,7 @@ abstract class ServerCallTask<ReqT, RespT> extends ServerCall<ReqT, RespT>
   final boolean findMethod(String name) {
     if (method == null && name != null) {
       try {
-        method = (ServerMethodDefinition<ReqT, RespT>) acceptor.lookup(name);
+        method = (ServerMethodDefinition<ReqT, RespT>) acceptor.lookup(name, getAuthority());
       } catch (Throwable t) { // the registry is the application's
         log("registry that was asked for " + name, t);
         refuse(Status.fromThrowable(t));
@@ -296,15 +343,15 @@ abstract class ServerCallTask<ReqT, RespT> extends ServerCall<ReqT, RespT>
     if (listener == null) {
       return;
     }
-    final Context.CancellableContext own = context;
-    final Context before = own.attach();
+    final Context.CancellableContext entered = context;
+    final Context before = entered.attach();
     try {
       if (!cancelled && !isBroken()) {
         deliverInbound();
       }
       if (cancelled || isBroken()) {
         ended = true;
-        own.cancel(cancelCause());
+        entered.cancel(cancelCause());
         onCancelTold();
         listener.onCancel();
       } else if (isAnswered()) {
@@ -314,9 +361,9 @@ abstract class ServerCallTask<ReqT, RespT> extends ServerCall<ReqT, RespT>
     } catch (Throwable t) {
       failed(t);
     } finally {
-      own.detach(before);
+      entered.detach(before);
       if (ended) {
-        own.cancel(null);
+        entered.cancel(null);
         if (cancelled) {
           session.release(stream);
         }
@@ -342,12 +389,12 @@ abstract class ServerCallTask<ReqT, RespT> extends ServerCall<ReqT, RespT>
   @Override
   public final void onCancelled() {
     cancelled = true;
-    final Context.CancellableContext own = context;
-    if (own != null) { // at once, not after what the handler is doing
+    final Context.CancellableContext entered = context;
+    if (entered != null) { // at once, not after what the handler is doing
       try {
-        acceptor.executor().execute(() -> own.cancel(cancelCause()));
+        executor().execute(() -> entered.cancel(cancelCause()));
       } catch (RuntimeException | Error e) { // which the signal meets, too
-        own.cancel(cancelCause()); // rather in this thread than never
+        entered.cancel(cancelCause()); // rather in this thread than never
       }
     }
     signal(DELIVER);
@@ -377,12 +424,6 @@ abstract class ServerCallTask<ReqT, RespT> extends ServerCall<ReqT, RespT>
     }
   }
 
-  static void checkState(boolean state, String message) {
-    if (!state) {
-      throw new IllegalStateException(message);
-    }
-  }
-
   @Override
   public final boolean isCancelled() {
     return cancelled || isBroken();
@@ -401,20 +442,5 @@ abstract class ServerCallTask<ReqT, RespT> extends ServerCall<ReqT, RespT>
   @Override
   public final MethodDescriptor<ReqT, RespT> getMethodDescriptor() {
     return method.getMethodDescriptor();
-  }
-
-  @Override
-  public final Attributes getAttributes() {
-    return acceptor.connection().attributes();
-  }
-
-  @Override
-  public final String getAuthority() {
-    return acceptor.connection().authority();
-  }
-
-  @Override
-  public final SecurityLevel getSecurityLevel() {
-    return acceptor.connection().securityLevel();
   }
 }

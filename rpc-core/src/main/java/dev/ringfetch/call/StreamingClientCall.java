@@ -1,7 +1,7 @@
 package dev.ringfetch.call;
 
 import static dev.ringfetch.ring.FrameDescriptor.CLOSE;
-import static dev.ringfetch.ring.FrameDescriptor.MESSAGE;
+import static dev.ringfetch.ring.FrameDescriptor.COMPRESSED;
 import static dev.ringfetch.ring.FrameDescriptor.PREFIX;
 import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
 
@@ -17,6 +17,7 @@ import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import java.io.IOException;
+import java.io.InputStream;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.Executor;
@@ -45,14 +46,19 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
     }
   }
 
+  /** How a call ends here that starts again elsewhere. */
+  private static final Status UNSENT = Status.UNAVAILABLE.withDescription("the ring has ended");
+
   private final ClientStream stream;
+  private final Runnable unsent;
 
   private Listener<RespT> listener;
   private Flow flow; // null before the call is under way
   private ClientTracers tracers;
 
   // The caller's.
-  private UnitBuffer unsent; // the one message of a client that sends one, until it half-closes
+  private UnitBuffer last; // the one message of a client that sends one, until it half-closes
+  private int lastFlags;
   private boolean halfClosed;
 
   // The task's.
@@ -68,6 +74,8 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
    *
    * @param executor that runs the listener.
    * @param stream which the connection's session has opened for it.
+   * @param unsent runs as the end of a call of which the server cannot have seen anything, in the
+   *     listener's stead; or null.
    */
   public StreamingClientCall(
       MethodDescriptor<ReqT, RespT> method,
@@ -75,11 +83,13 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
       Executor executor,
       ClientConnection connection,
       ClientLimits limits,
-      ClientStream stream) {
+      ClientStream stream,
+      Runnable unsent) {
     super(method, options, executor);
     this.connection = connection;
     this.limits = limits;
     this.stream = stream;
+    this.unsent = unsent;
   }
 
   @Override
@@ -113,6 +123,10 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
     if (context.isCancelled()) {
       return Contexts.statusFromCancelled(context);
     }
+    final Status unsayable = tellEncoding(headers);
+    if (unsayable != null) {
+      return unsayable;
+    }
     deadline = Deadlines.effective(options, context);
     startedNs = System.nanoTime();
     if (deadline != null && deadline.isExpired()) {
@@ -125,7 +139,10 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
     final int methodId = connection.methodId(method.getFullMethodName());
     final int flags;
     try {
-      flags = PREFIX | Requests.addSections(bytes, remainingNs, methodId, method, headers);
+      flags =
+          PREFIX
+              | Requests.addSections(
+                  bytes, remainingNs, methodId, method, headers, options.getAuthority());
     } catch (RuntimeException e) { // of a marshaller of the headers
       return Status.CANCELLED.withDescription("Failed to write headers").withCause(e);
     }
@@ -157,13 +174,16 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
     }
     final UnitBuffer bytes = new UnitBuffer();
     final Integer maxLength = options.getMaxOutboundMessageSize();
+    final int flags;
     try {
-      Messages.write(
-          message,
-          method.streamRequest(message),
-          bytes,
-          maxLength == null ? Integer.MAX_VALUE : maxLength,
-          connection.session().bulk());
+      flags =
+          Encoding.write(
+              encoding,
+              message,
+              method.streamRequest(message),
+              bytes,
+              maxLength == null ? Integer.MAX_VALUE : maxLength,
+              connection.session().bulk());
     } catch (IOException | RuntimeException e) {
       cancelNow(Status.CANCELLED.withDescription("Failed to stream message").withCause(e));
       return;
@@ -172,14 +192,15 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
           Status.CANCELLED.withDescription("Client sendMessage() failed with Error").withCause(e));
       throw e;
     }
-    tracers.outboundMessage(bytes.length());
-    if (unsent != null) {
-      write(MESSAGE, unsent);
+    tracers.outboundMessage(bytes.length(), Encoding.lengthBefore(encoding, flags, bytes.length()));
+    if (last != null) {
+      write(lastFlags, last);
     }
     if (method.getType().clientSendsOneMessage()) {
-      unsent = bytes;
+      last = bytes;
+      lastFlags = flags;
     } else {
-      write(MESSAGE, bytes);
+      write(flags, bytes);
     }
   }
 
@@ -189,12 +210,12 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
       throw new IllegalStateException("call already half-closed");
     }
     halfClosed = true;
-    final UnitBuffer last = unsent;
-    unsent = null;
-    if (last == null) {
+    final UnitBuffer message = last;
+    last = null;
+    if (message == null) {
       write(SUFFIX, new UnitBuffer());
     } else {
-      write(MESSAGE | SUFFIX, last);
+      write(lastFlags | SUFFIX, message);
     }
   }
 
@@ -264,9 +285,26 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
         }
       }
     } while (outcome != flow.outcome());
-    if (outcome != null && outcome != ClientStream.Outcome.ANSWERED) {
+    if (outcome == ClientStream.Outcome.NOT_SENT && unsent != null) {
+      leave();
+    } else if (outcome != null && outcome != ClientStream.Outcome.ANSWERED) {
       close(sessionEnded(), new Metadata());
     }
+  }
+
+  /** Ends without a word to the listener, unless this side has ended the call before. */
+  private void leave() {
+    if (FAILURE.compareAndSet(this, null, UNSENT)) {
+      closed = true;
+      stopWatching();
+      tracers.closed(UNSENT);
+      unsent.run();
+    }
+  }
+
+  /** True when the server may have seen something of the call. */
+  public boolean isUnderWay() {
+    return flow != null && flow.isUnderWay();
   }
 
   private void tellReady() {
@@ -285,6 +323,12 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
         fail(response.status);
         return false;
       }
+      final Status unreadable =
+          unit.has(PREFIX | COMPRESSED) ? learnEncoding(unit, response.headers) : null;
+      if (unreadable != null) {
+        fail(unreadable);
+        return false;
+      }
       if (unit.has(PREFIX)) {
         try {
           tracers.inboundHeaders(response.headers);
@@ -299,7 +343,6 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
         return false;
       }
       countMessage();
-      tracers.inboundMessage(response.messageLength);
       if (!deliverMessage(unit)) {
         return false;
       }
@@ -320,10 +363,29 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
     return true;
   }
 
+  private Status learnEncoding(Unit unit, Metadata headers) {
+    final Status unreadable = headers == null ? null : learnEncoding(headers);
+    return unreadable == null && unit.has(COMPRESSED) && !canDecompress()
+        ? Encoding.NOT_CONFIGURED
+        : unreadable;
+  }
+
+  private RespT parse(InputStream input, boolean compressed) throws IOException {
+    if (!compressed) {
+      tracers.inboundMessage(response.messageLength);
+      return method.parseResponse(input);
+    }
+    tracers.inboundCompressed(response.messageLength);
+    final Encoding.Decompressed message = encoding.read(input, limits.maxInboundMessageLength());
+    final RespT parsed = method.parseResponse(message);
+    tracers.inboundDecompressed(message.length());
+    return parsed;
+  }
+
   private boolean deliverMessage(Unit unit) {
     try (MessageInput input =
         new MessageInput(unit.bytes(), response.messageOffset, response.messageLength)) {
-      final RespT message = method.parseResponse(input);
+      final RespT message = parse(input, unit.has(COMPRESSED));
       response.messageLength = -1;
       connection.session().consumed(stream, unit);
       listener.onMessage(message);

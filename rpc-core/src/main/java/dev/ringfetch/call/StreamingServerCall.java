@@ -1,5 +1,6 @@
 package dev.ringfetch.call;
 
+import static dev.ringfetch.ring.FrameDescriptor.COMPRESSED;
 import static dev.ringfetch.ring.FrameDescriptor.MESSAGE;
 import static dev.ringfetch.ring.FrameDescriptor.METADATA;
 import static dev.ringfetch.ring.FrameDescriptor.PREFIX;
@@ -58,7 +59,6 @@ final class StreamingServerCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT>
   // The handler's. What a server says once leaves with the status, in one unit.
   private UnitBuffer staged;
   private int stagedFlags;
-  private boolean headersSent;
   private boolean messageSent;
   private volatile boolean closed;
 
@@ -80,7 +80,8 @@ final class StreamingServerCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT>
     final Request request = new Request(first.flags(), first.bytes());
     final String name = request.takeMethodName();
     final int maxLength = acceptor.limits().maxInboundMetadataLength();
-    final Metadata headers = request.takeHeaders(maxLength);
+    final Metadata headers = request.takeHeaders(maxLength, acceptor.peer());
+    authority(request.authority());
     tracers =
         ServerTracers.of(
             acceptor.tracerFactories(),
@@ -93,6 +94,11 @@ final class StreamingServerCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT>
     if (headers == null) {
       refuse(
           Status.RESOURCE_EXHAUSTED.withDescription("metadata exceeds maximum size " + maxLength));
+      return null;
+    }
+    final Status unreadable = learnEncoding(headers);
+    if (unreadable != null || (first.has(COMPRESSED) && !canDecompress())) {
+      refuse(unreadable == null ? Encoding.NOT_CONFIGURED : unreadable);
       return null;
     }
     messageOffset = request.messageOffset();
@@ -181,7 +187,7 @@ final class StreamingServerCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT>
   }
 
   @Override
-  void deliverInbound() {
+  void deliverInbound() throws IOException {
     if (flow.takeRoom() && !closed) {
       listener.onReady();
     }
@@ -198,7 +204,7 @@ final class StreamingServerCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT>
   }
 
   /** Tells the listener of a unit. False when it has to wait, or the call is over. */
-  private boolean deliver(Unit unit) {
+  private boolean deliver(Unit unit) throws IOException {
     if (!isUnitRead) {
       isUnitRead = true;
       messageOffset = unit.bytes().offset();
@@ -208,15 +214,18 @@ final class StreamingServerCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT>
         breakOff(Status.RESOURCE_EXHAUSTED.withDescription(Units.tooLong(maxLength, unit.total())));
         return false;
       }
+      if (unit.has(COMPRESSED) && !canDecompress()) {
+        breakOff(Encoding.NOT_CONFIGURED);
+        return false;
+      }
     }
     if (messageLength >= 0) {
       if (!wantsMessage()) {
         return false;
       }
       countMessage();
-      tracers.inboundMessage(messageLength);
       try (MessageInput input = new MessageInput(unit.bytes(), messageOffset, messageLength)) {
-        final ReqT message = method.getMethodDescriptor().parseRequest(input);
+        final ReqT message = parse(input, unit);
         messageLength = -1;
         session.consumed(stream, unit);
         listener.onMessage(message);
@@ -229,6 +238,19 @@ final class StreamingServerCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT>
       listener.onHalfClose();
     }
     return true;
+  }
+
+  private ReqT parse(MessageInput input, Unit unit) throws IOException {
+    if (!unit.has(COMPRESSED)) {
+      tracers.inboundMessage(messageLength);
+      return method.getMethodDescriptor().parseRequest(input);
+    }
+    tracers.inboundCompressed(messageLength);
+    final Encoding.Decompressed message =
+        encoding.read(input, acceptor.limits().maxInboundMessageLength());
+    final ReqT parsed = method.getMethodDescriptor().parseRequest(message);
+    tracers.inboundDecompressed(message.length());
+    return parsed;
   }
 
   @Override
@@ -248,6 +270,7 @@ final class StreamingServerCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT>
     checkState(!headersSent, "sendHeaders has already been called");
     checkState(!closed, "call is closed");
     headersSent = true;
+    tellEncoding(headers);
     final UnitBuffer bytes = target();
     int flags = PREFIX;
     if (!Sections.isEmpty(headers)) {
@@ -271,13 +294,16 @@ final class StreamingServerCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT>
     }
     final UnitBuffer bytes = target();
     final int before = bytes.length();
+    final int flags;
     try {
-      Messages.write(
-          message,
-          method.getMethodDescriptor().streamResponse(message),
-          bytes,
-          Integer.MAX_VALUE,
-          session.bulk());
+      flags =
+          Encoding.write(
+              encoding,
+              message,
+              method.getMethodDescriptor().streamResponse(message),
+              bytes,
+              Integer.MAX_VALUE,
+              session.bulk());
     } catch (IOException | RuntimeException e) {
       breakOff(Status.fromThrowable(e));
       return;
@@ -285,8 +311,9 @@ final class StreamingServerCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT>
       breakOff(Status.CANCELLED.withDescription("Server sendMessage() failed with Error"));
       throw e;
     }
-    tracers.outboundMessage(bytes.length() - before);
-    send(MESSAGE, bytes);
+    final int length = bytes.length() - before;
+    tracers.outboundMessage(length, Encoding.lengthBefore(encoding, flags, length));
+    send(flags, bytes);
   }
 
   private void send(int flags, UnitBuffer bytes) {

@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * The tracers of one call, which statistics and traces stand on. Over memory a message is as long
- * on the wire as it is: it is neither compressed nor framed by HTTP/2.
+ * on the wire as it is, unless it is compressed: HTTP/2 does not frame it.
  */
 class Tracers {
   private final List<? extends StreamTracer> tracers;
@@ -20,13 +20,13 @@ class Tracers {
   }
 
   /** A message of this side is on its way. One thread at a time. */
-  final void outboundMessage(int length) {
+  final void outboundMessage(int wireLength, long length) {
     final int number = outbound++;
     for (final StreamTracer tracer : tracers) {
       tracer.outboundMessage(number);
       tracer.outboundUncompressedSize(length);
-      tracer.outboundWireSize(length);
-      tracer.outboundMessageSent(number, length, length);
+      tracer.outboundWireSize(wireLength);
+      tracer.outboundMessageSent(number, wireLength, length);
     }
   }
 
@@ -39,6 +39,21 @@ class Tracers {
       tracer.inboundUncompressedSize(length);
       tracer.inboundMessageRead(number, length, length);
     }
+  }
+
+  /** As {@link #inboundMessage}, of one whose length will be known when it was read. */
+  final void inboundCompressed(int wireLength) {
+    final int number = inbound++;
+    for (final StreamTracer tracer : tracers) {
+      tracer.inboundMessage(number);
+      tracer.inboundWireSize(wireLength);
+      tracer.inboundMessageRead(number, wireLength, -1);
+    }
+  }
+
+  /** Follows {@link #inboundCompressed}. */
+  final void inboundDecompressed(long length) {
+    tracers.forEach(tracer -> tracer.inboundUncompressedSize(length));
   }
 
   /** The call has ended; the first end counts. */

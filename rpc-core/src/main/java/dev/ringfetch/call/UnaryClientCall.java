@@ -1,6 +1,7 @@
 package dev.ringfetch.call;
 
 import static dev.ringfetch.ring.FrameDescriptor.CLOSE;
+import static dev.ringfetch.ring.FrameDescriptor.COMPRESSED;
 import static dev.ringfetch.ring.FrameDescriptor.MESSAGE;
 import static dev.ringfetch.ring.FrameDescriptor.PREFIX;
 import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
@@ -15,6 +16,7 @@ import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import java.io.IOException;
+import java.io.InputStream;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.Executor;
@@ -94,6 +96,11 @@ public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
       fail(OPEN, Contexts.statusFromCancelled(context));
       return;
     }
+    final Status unsayable = tellEncoding(headers);
+    if (unsayable != null) {
+      fail(OPEN, unsayable);
+      return;
+    }
     deadline = Deadlines.effective(options, context);
     if (deadline != null) {
       startedNs = System.nanoTime();
@@ -141,6 +148,14 @@ public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
     }
     request = message;
     hasRequest = true;
+  }
+
+  /** Until there is a message: there is but one. */
+  @Override
+  public void setMessageCompression(boolean enabled) {
+    if (!hasRequest) {
+      super.setMessageCompression(enabled);
+    }
   }
 
   @Override
@@ -284,6 +299,9 @@ public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
     if (messages > 0) {
       other.request(messages);
     }
+    if (encoding != null) {
+      other.setMessageCompression(encoding.isEnabled());
+    }
     if (hasRequest) {
       other.sendMessage(request);
     }
@@ -372,7 +390,19 @@ public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
     final boolean late = isLate(response.status, (stream.inboundFlags() & CLOSE) != 0);
     status = late ? exceeded() : response.status;
     trailers = late ? new Metadata() : response.trailers;
-    return response.headers == null || deliverHeaders(response.headers);
+    if (response.headers == null) {
+      return true;
+    }
+    final Status unreadable = learnEncoding(response.headers);
+    if (unreadable != null || (messageLength >= 0 && isCompressed() && !canDecompress())) {
+      fail(ANSWERED, unreadable == null ? Encoding.NOT_CONFIGURED : unreadable);
+      return false;
+    }
+    return deliverHeaders(response.headers);
+  }
+
+  private boolean isCompressed() {
+    return (stream.inboundFlags() & COMPRESSED) != 0;
   }
 
   private boolean deliverHeaders(Metadata received) {
@@ -384,9 +414,13 @@ public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
     }
   }
 
+  private RespT parseCompressed(InputStream input) throws IOException {
+    return method.parseResponse(encoding.read(input, limits.maxInboundMessageLength()));
+  }
+
   private boolean deliverMessage() {
     try (MessageInput input = new MessageInput(stream.inbound(), messageOffset, messageLength)) {
-      listener.onMessage(method.parseResponse(input));
+      listener.onMessage(isCompressed() ? parseCompressed(input) : method.parseResponse(input));
       return true;
     } catch (Throwable t) {
       return failedIn("Failed to read message.", t);

@@ -1,6 +1,5 @@
 package dev.ringfetch.call;
 
-import static dev.ringfetch.ring.FrameDescriptor.MESSAGE;
 import static dev.ringfetch.ring.FrameDescriptor.PREFIX;
 import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
 
@@ -43,16 +42,20 @@ abstract class UnaryRequest<ReqT, RespT> extends OutgoingCall<ReqT, RespT>
     final long remainingNs = Requests.remainingNs(deadline);
     final int methodId = connection.methodId(method.getFullMethodName());
     int flags =
-        PREFIX | SUFFIX | Requests.addSections(unit, remainingNs, methodId, method, headers);
+        PREFIX
+            | SUFFIX
+            | Requests.addSections(
+                unit, remainingNs, methodId, method, headers, options.getAuthority());
     if (hasRequest) {
       final Integer maxLength = options.getMaxOutboundMessageSize();
-      Messages.write(
-          request,
-          method.streamRequest(request),
-          unit,
-          maxLength == null ? Integer.MAX_VALUE : maxLength,
-          connection.session().bulk());
-      flags |= MESSAGE;
+      flags |=
+          Encoding.write(
+              encoding,
+              request,
+              method.streamRequest(request),
+              unit,
+              maxLength == null ? Integer.MAX_VALUE : maxLength,
+              connection.session().bulk());
     }
     opened.prepare(
         this,

@@ -1,5 +1,6 @@
 package dev.ringfetch.call;
 
+import static dev.ringfetch.ring.FrameDescriptor.COMPRESSED;
 import static dev.ringfetch.ring.FrameDescriptor.MESSAGE;
 import static dev.ringfetch.ring.FrameDescriptor.PREFIX;
 import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
@@ -11,6 +12,8 @@ import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.ServerMethodDefinition;
 import io.grpc.Status;
+import java.io.IOException;
+import java.io.InputStream;
 
 /**
  * A unary call at the server: its request is in the stream when it begins, its response leaves as
@@ -37,23 +40,30 @@ final class UnaryServerCall<ReqT, RespT> extends AnsweringCall<ReqT, RespT> {
       if (!findMethod(null)) {
         return null;
       }
-      headers = new Metadata();
+      headers = acceptor.peer().newHeaders();
       messageOffset = stream.inbound().offset();
       messageLength = stream.inbound().length();
     } else {
       final Request request = new Request(stream.inboundFlags(), stream.inbound());
-      if (!findMethod(request.takeMethodName())) {
+      final String name = request.takeMethodName();
+      headers = request.takeHeaders(limits.maxInboundMetadataLength(), acceptor.peer());
+      authority(request.authority());
+      if (!findMethod(name)) {
         return null;
       }
       if (method.getMethodDescriptor().getType() != MethodDescriptor.MethodType.UNARY) {
         new StreamingServerCall<>(acceptor, session, stream, method).begin(); // known by name only
         return null;
       }
-      headers = request.takeHeaders(limits.maxInboundMetadataLength());
       if (headers == null) {
         refuse(
             Status.RESOURCE_EXHAUSTED.withDescription(
                 "metadata exceeds maximum size " + limits.maxInboundMetadataLength()));
+        return null;
+      }
+      final Status unreadable = learnEncoding(headers);
+      if (unreadable != null || (isCompressed() && !canDecompress())) {
+        refuse(unreadable == null ? Encoding.NOT_CONFIGURED : unreadable);
         return null;
       }
       messageOffset = request.messageOffset();
@@ -68,6 +78,16 @@ final class UnaryServerCall<ReqT, RespT> extends AnsweringCall<ReqT, RespT> {
     return headers;
   }
 
+  private ReqT parseCompressed(InputStream input) throws IOException {
+    return method
+        .getMethodDescriptor()
+        .parseRequest(encoding.read(input, acceptor.limits().maxInboundMessageLength()));
+  }
+
+  private boolean isCompressed() {
+    return (stream.inboundFlags() & COMPRESSED) != 0;
+  }
+
   /** Nobody else knows the call yet: its stream carries the answer, and serves the next call. */
   @Override
   void refuse(Status status) {
@@ -76,7 +96,7 @@ final class UnaryServerCall<ReqT, RespT> extends AnsweringCall<ReqT, RespT> {
   }
 
   @Override
-  void deliverInbound() {
+  void deliverInbound() throws IOException {
     if (halfClosed || isAnswered()) {
       return;
     }
@@ -85,7 +105,10 @@ final class UnaryServerCall<ReqT, RespT> extends AnsweringCall<ReqT, RespT> {
         return; // the handler has to ask first
       }
       try (MessageInput input = new MessageInput(stream.inbound(), messageOffset, messageLength)) {
-        final ReqT message = method.getMethodDescriptor().parseRequest(input);
+        final ReqT message =
+            isCompressed()
+                ? parseCompressed(input)
+                : method.getMethodDescriptor().parseRequest(input);
         messageLength = -1;
         listener.onMessage(message);
       }

@@ -125,6 +125,9 @@ public final class FrameDescriptor {
   /** Session frame: the server asks that no new call be put on this session. */
   public static final int DRAIN = 0x2000;
 
+  /** The unit's message is compressed, as the stream's headers say. */
+  public static final int COMPRESSED = 0x4000;
+
   /**
    * Of a frame that continues a unit: its bytes stand in memory that its writer has registered, as
    * {@link BulkDescriptor} says. Session frame: offers such memory, or answers an offer.

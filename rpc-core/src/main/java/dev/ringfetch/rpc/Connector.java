@@ -1,6 +1,7 @@
 package dev.ringfetch.rpc;
 
 import dev.ringfetch.call.ClientConnection;
+import dev.ringfetch.call.Codecs;
 import dev.ringfetch.session.ClientHandshake;
 import dev.ringfetch.session.ClientSession;
 import dev.ringfetch.session.ControlStream;
@@ -43,6 +44,7 @@ final class Connector {
   private final PlaintextFabrics plaintext;
   private final String target;
   private final String meanwhile;
+  private final Codecs codecs;
 
   private volatile ClientConnection connection;
 
@@ -64,6 +66,7 @@ final class Connector {
    * @param control channel over which sessions are opened.
    * @param plaintext fabrics that may be used although that channel is encrypted.
    * @param meanwhile what calls do without a ring, for the log.
+   * @param codecs of the channel.
    */
   Connector(
       Channel control,
@@ -71,13 +74,15 @@ final class Connector {
       SessionContext context,
       PlaintextFabrics plaintext,
       String target,
-      String meanwhile) {
+      String meanwhile,
+      Codecs codecs) {
     this.control = control;
     this.shared = shared;
     this.context = context;
     this.plaintext = plaintext;
     this.target = target;
     this.meanwhile = meanwhile;
+    this.codecs = codecs;
   }
 
   /**
@@ -155,6 +160,21 @@ final class Connector {
   synchronized void resetBackoff() {
     retryAtNs = System.nanoTime();
     backoffNs = MIN_BACKOFF_NS;
+  }
+
+  /** Ends the session when its calls have ended; the next call opens another, at once. */
+  void enterIdle() {
+    final ClientSession draining;
+    synchronized (this) {
+      if (connection == null) {
+        return;
+      }
+      draining = connection.session();
+      connection = null;
+      obstacle = "the channel was told to be idle";
+      retryAtNs = System.nanoTime();
+    }
+    draining.drain();
   }
 
   /**
@@ -390,7 +410,8 @@ final class Connector {
               fabric,
               methods,
               attributes.toBuilder().set(Transport.TRANSPORT_ATTR_FABRIC, fabric).build(),
-              PlaintextFabrics.level(fabric, level.of(attributes)));
+              PlaintextFabrics.level(fabric, level.of(attributes)),
+              codecs);
       final boolean unwanted;
       final String ended;
       synchronized (Connector.this) {

@@ -1,7 +1,9 @@
 package dev.ringfetch.rpc;
 
+import dev.ringfetch.call.BufferAllocator;
 import dev.ringfetch.call.ClientConnection;
 import dev.ringfetch.call.ClientLimits;
+import dev.ringfetch.call.Codecs;
 import dev.ringfetch.session.SessionContext;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
@@ -9,6 +11,7 @@ import io.grpc.ClientCall;
 import io.grpc.ClientInterceptor;
 import io.grpc.ClientInterceptors;
 import io.grpc.ConnectivityState;
+import io.grpc.Grpc;
 import io.grpc.ManagedChannel;
 import io.grpc.MethodDescriptor;
 import java.util.List;
@@ -36,6 +39,8 @@ public final class RingChannel extends ManagedChannel {
   private final LongAdder grpcCalls = new LongAdder();
   private final CountDownLatch ringTerminated = new CountDownLatch(1);
 
+  private final BufferAllocator allocator;
+
   private volatile boolean shutdown;
 
   RingChannel(
@@ -46,6 +51,7 @@ public final class RingChannel extends ManagedChannel {
       PlaintextFabrics plaintext,
       Executor executor,
       ClientLimits limits,
+      Codecs codecs,
       List<ClientInterceptor> interceptors,
       boolean requireFabric,
       String obstacle) {
@@ -58,13 +64,30 @@ public final class RingChannel extends ManagedChannel {
     this.obstacle = obstacle;
     this.connector =
         new Connector(
-            grpc, fabrics, context, plaintext, target, requireFabric ? "fail" : "go over gRPC");
+            grpc,
+            fabrics,
+            context,
+            plaintext,
+            target,
+            requireFabric ? "fail" : "go over gRPC",
+            codecs);
+    this.allocator =
+        new BufferAllocator(
+            () -> {
+              final ClientConnection ring = connector.current();
+              return ring == null ? null : ring.session();
+            });
     this.intercepted = ClientInterceptors.intercept(new RoutingChannel(), interceptors);
   }
 
   /** Which transport serves the next call, and why. */
   public Transport transport() {
     return connector.transport();
+  }
+
+  /** Makes buffers for messages that the server reads out of this process's memory. */
+  public BufferAllocator allocator() {
+    return allocator;
   }
 
   /** Calls that a ring has carried so far. */
@@ -88,18 +111,17 @@ public final class RingChannel extends ManagedChannel {
     return grpc.authority();
   }
 
+  /** Why no ring can carry the channel's calls, or null. */
+  String obstacle() {
+    return obstacle == null ? null : obstacle + " is not carried by a ring";
+  }
+
   /** Why a ring cannot carry a call, or null. */
-  String obstacle(MethodDescriptor<?, ?> method, CallOptions options) {
-    if (obstacle != null) {
-      return obstacle + " is not carried by a ring";
-    }
-    if (options.getCompressor() != null && !"identity".equals(options.getCompressor())) {
-      return "compression is not carried by a ring: " + options.getCompressor();
-    }
-    if (options.getAuthority() != null) {
-      return "an authority of the call's own is not carried by a ring";
-    }
-    return null;
+  static String obstacle(CallOptions options, ClientConnection ring) {
+    return options.getAuthority() != null
+            && ring.attributes().get(Grpc.TRANSPORT_ATTR_SSL_SESSION) != null
+        ? "only gRPC can hold an authority of the call's own against the server's certificate"
+        : null;
   }
 
   /** The ring for a new call, or null. */
@@ -182,9 +204,17 @@ public final class RingChannel extends ManagedChannel {
         && grpc.awaitTermination(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
   }
 
+  /**
+   * The state of the gRPC channel beneath, which a session keeps connected. Who requests a
+   * connection gets a ring beside it.
+   */
   @Override
   public ConnectivityState getState(boolean requestConnection) {
-    return grpc.getState(requestConnection);
+    final ConnectivityState state = grpc.getState(requestConnection);
+    if (requestConnection && obstacle == null) {
+      connector.current();
+    }
+    return state;
   }
 
   @Override
@@ -198,8 +228,10 @@ public final class RingChannel extends ManagedChannel {
     grpc.resetConnectBackoff();
   }
 
+  /** Leaves the ring, too, when the calls on it have ended; the next call opens both again. */
   @Override
   public void enterIdle() {
+    connector.enterIdle();
     grpc.enterIdle();
   }
 

@@ -1,6 +1,7 @@
 package dev.ringfetch.rpc;
 
 import dev.ringfetch.call.ClientLimits;
+import dev.ringfetch.call.Codecs;
 import dev.ringfetch.call.DirectExecutor;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.session.SessionContext;
@@ -8,6 +9,8 @@ import io.grpc.ChannelCredentials;
 import io.grpc.ChoiceChannelCredentials;
 import io.grpc.ClientInterceptor;
 import io.grpc.CompositeChannelCredentials;
+import io.grpc.CompressorRegistry;
+import io.grpc.DecompressorRegistry;
 import io.grpc.ForwardingChannelBuilder2;
 import io.grpc.Grpc;
 import io.grpc.ManagedChannelBuilder;
@@ -37,6 +40,8 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
 
   private Executor executor = DefaultExecutor.INSTANCE;
   private PlaintextFabrics plaintext = PlaintextFabrics.unlessSet(PlaintextFabrics.CLIENT);
+  private CompressorRegistry compressors = CompressorRegistry.getDefaultInstance();
+  private DecompressorRegistry decompressors = DecompressorRegistry.getDefaultInstance();
   private boolean requireFabric;
   private String policyObstacle;
   private String configObstacle;
@@ -181,6 +186,20 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   }
 
   @Override
+  public RingChannelBuilder compressorRegistry(CompressorRegistry registry) {
+    grpc.compressorRegistry(registry);
+    this.compressors = registry == null ? CompressorRegistry.getDefaultInstance() : registry;
+    return this;
+  }
+
+  @Override
+  public RingChannelBuilder decompressorRegistry(DecompressorRegistry registry) {
+    grpc.decompressorRegistry(registry);
+    this.decompressors = registry == null ? DecompressorRegistry.getDefaultInstance() : registry;
+    return this;
+  }
+
+  @Override
   public RingChannelBuilder maxInboundMessageSize(int bytes) {
     grpc.maxInboundMessageSize(bytes);
     sessionContext.maxInboundLength(bytes);
@@ -222,6 +241,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
           plaintext,
           executor,
           new ClientLimits(sessionContext.maxInboundLength(), sessionContext.maxMetadataLength()),
+          new Codecs(compressors, decompressors),
           interceptors.stream().map(factory -> factory.newInterceptor(target)).toList(),
           requireFabric,
           configObstacle == null ? policyObstacle : configObstacle);

@@ -1,14 +1,18 @@
 package dev.ringfetch.rpc;
 
+import dev.ringfetch.call.Codecs;
 import dev.ringfetch.call.DirectExecutor;
 import dev.ringfetch.call.ServerLimits;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.session.SessionContext;
 import io.grpc.BindableService;
+import io.grpc.CompressorRegistry;
+import io.grpc.DecompressorRegistry;
 import io.grpc.ForwardingServerBuilder;
 import io.grpc.Grpc;
 import io.grpc.HandlerRegistry;
 import io.grpc.ServerBuilder;
+import io.grpc.ServerCallExecutorSupplier;
 import io.grpc.ServerCredentials;
 import io.grpc.ServerInterceptor;
 import io.grpc.ServerInterceptors;
@@ -42,9 +46,12 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   private final List<ServerStreamTracer.Factory> tracerFactories = new ArrayList<>();
   private final List<ServerTransportFilter> transportFilters = new ArrayList<>();
 
+  private CompressorRegistry compressors = CompressorRegistry.getDefaultInstance();
+  private DecompressorRegistry decompressors = DecompressorRegistry.getDefaultInstance();
   private HandlerRegistry fallback = new EmptyRegistry();
   private Executor executor = DefaultExecutor.INSTANCE;
   private PlaintextFabrics plaintext = PlaintextFabrics.unlessSet(PlaintextFabrics.SERVER);
+  private ServerCallExecutorSupplier executorSupplier;
   private int pollers = Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
   private int maxSessions = MAX_SESSIONS_DEFAULT;
 
@@ -183,11 +190,32 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
     return this;
   }
 
+  @Override
+  public RingServerBuilder callExecutor(ServerCallExecutorSupplier supplier) {
+    grpc.callExecutor(supplier == null ? null : new SessionExecutors(supplier));
+    this.executorSupplier = supplier;
+    return this;
+  }
+
   /** Handlers run in the polling threads: for those that never block. */
   @Override
   public RingServerBuilder directExecutor() {
     grpc.directExecutor();
     this.executor = DirectExecutor.INSTANCE;
+    return this;
+  }
+
+  @Override
+  public RingServerBuilder compressorRegistry(CompressorRegistry registry) {
+    grpc.compressorRegistry(registry);
+    this.compressors = registry == null ? CompressorRegistry.getDefaultInstance() : registry;
+    return this;
+  }
+
+  @Override
+  public RingServerBuilder decompressorRegistry(DecompressorRegistry registry) {
+    grpc.decompressorRegistry(registry);
+    this.decompressors = registry == null ? DecompressorRegistry.getDefaultInstance() : registry;
     return this;
   }
 
@@ -219,8 +247,10 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
             intercepted,
             userFallback,
             executor,
+            executorSupplier,
             sessionContext,
             new ServerLimits(sessionContext.maxInboundLength(), sessionContext.maxMetadataLength()),
+            new Codecs(compressors, decompressors),
             tracerFactories,
             plaintext,
             maxSessions);

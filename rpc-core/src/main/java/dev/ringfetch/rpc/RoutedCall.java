@@ -52,10 +52,11 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
       close(listener, Status.UNAVAILABLE.withDescription("Channel shutdown invoked"));
       return;
     }
-    final String obstacle = channel.obstacle(method(), options());
-    if (obstacle == null) {
-      final ClientConnection ring = channel.ring();
-      if (ring != null && startOn(ring, listener, headers)) {
+    String obstacle = channel.obstacle();
+    final ClientConnection ring = obstacle == null ? channel.ring() : null;
+    if (ring != null) {
+      obstacle = RingChannel.obstacle(options(), ring);
+      if (obstacle == null && startOn(ring, listener, headers)) {
         return;
       }
     }
@@ -92,8 +93,10 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
     }
     channel.countRingCall();
     delegate =
-        new StreamingClientCall<>(
-            method(), options(), executor(), ring, channel.limits(options()), stream);
+        channel.requiresFabric()
+            ? new StreamingClientCall<>(
+                method(), options(), executor(), ring, channel.limits(options()), stream, null)
+            : new RestartingCall<>(channel, method(), options(), executor(), ring, stream);
     delegate.start(listener, headers);
     return true;
   }

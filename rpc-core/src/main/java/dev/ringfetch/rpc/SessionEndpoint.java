@@ -1,7 +1,8 @@
 package dev.ringfetch.rpc;
 
 import dev.ringfetch.call.CallAcceptor;
-import dev.ringfetch.call.ServerConnection;
+import dev.ringfetch.call.Codecs;
+import dev.ringfetch.call.Peer;
 import dev.ringfetch.call.ServerLimits;
 import dev.ringfetch.session.ControlStream;
 import dev.ringfetch.session.DeadlineTimer;
@@ -21,6 +22,7 @@ import io.grpc.InternalServer;
 import io.grpc.Metadata;
 import io.grpc.Server;
 import io.grpc.ServerCall;
+import io.grpc.ServerCallExecutorSupplier;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
 import io.grpc.ServerInterceptors;
@@ -41,14 +43,16 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /** The session service of a server: opens sessions over gRPC and keeps those that are open. */
 final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
-  private static final Context.Key<ServerCall<?, ?>> CALL = Context.key("ringfetch-session-call");
+  private static final Context.Key<Peer> PEER = Context.key("ringfetch-peer");
 
   private final List<ServerMethodDefinition<?, ?>> methods = new ArrayList<>();
   private final List<String> methodNames = new ArrayList<>();
   private final HandlerRegistry registry;
   private final Executor executor;
+  private final ServerCallExecutorSupplier executorSupplier;
   private final SessionContext context;
   private final ServerLimits limits;
+  private final Codecs codecs;
   private final List<ServerStreamTracer.Factory> tracerFactories;
   private final PlaintextFabrics plaintext;
   private final int maxSessions;
@@ -65,8 +69,10 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
       List<ServerServiceDefinition> services,
       HandlerRegistry fallback,
       Executor executor,
+      ServerCallExecutorSupplier executorSupplier,
       SessionContext context,
       ServerLimits limits,
+      Codecs codecs,
       List<ServerStreamTracer.Factory> tracerFactories,
       PlaintextFabrics plaintext,
       int maxSessions) {
@@ -78,8 +84,10 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
     }
     this.registry = fallback;
     this.executor = executor;
+    this.executorSupplier = executorSupplier;
     this.context = context;
     this.limits = limits;
+    this.codecs = codecs;
     this.tracerFactories = List.copyOf(tracerFactories);
     this.plaintext = plaintext;
     this.maxSessions = maxSessions;
@@ -94,8 +102,11 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
           @Override
           public <ReqT, RespT> ServerCall.Listener<ReqT> interceptCall(
               ServerCall<ReqT, RespT> call, Metadata headers, ServerCallHandler<ReqT, RespT> next) {
+            final Peer peer =
+                new Peer(
+                    call.getAttributes(), call.getAuthority(), call.getSecurityLevel(), headers);
             return Contexts.interceptCall(
-                Context.current().withValue(CALL, call), call, headers, next);
+                Context.current().withValue(PEER, peer), call, headers, next);
           }
         });
   }
@@ -146,10 +157,8 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
 
   @Override
   public StreamObserver<OpenRequest> open(StreamObserver<OpenResponse> responses) {
-    final ServerCall<?, ?> call = CALL.get();
     final Opening opening = new Opening((ServerCallStreamObserver<OpenResponse>) responses);
-    opening.begin(
-        new ServerConnection(call.getAttributes(), call.getAuthority(), call.getSecurityLevel()));
+    opening.begin(PEER.get());
     return opening;
   }
 
@@ -160,7 +169,7 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
           ServerHandshake.Listener {
     private final ServerCallStreamObserver<OpenResponse> responses;
     private ServerHandshake handshake;
-    private ServerConnection connection;
+    private Peer peer;
     private Object host;
     private Future<?> turn; // of a client that has to wait for it
     private boolean ended;
@@ -170,8 +179,8 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
       this.responses = responses;
     }
 
-    void begin(ServerConnection opener) {
-      connection = opener;
+    void begin(Peer opener) {
+      peer = opener;
       host = Admission.hostOf(opener.attributes().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR));
       handshake = new ServerHandshake(fabrics, methodNames, context, this::acceptor, this, this);
       responses.setOnCancelHandler(this::cancelled);
@@ -183,20 +192,19 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
           methods,
           registry,
           executor,
+          executorSupplier,
           callContext,
-          new ServerConnection(
-              connection.attributes().toBuilder()
-                  .set(Transport.TRANSPORT_ATTR_FABRIC, fabric)
-                  .build(),
-              connection.authority(),
-              PlaintextFabrics.level(fabric, connection.securityLevel())),
+          peer.on(
+              peer.attributes().toBuilder().set(Transport.TRANSPORT_ATTR_FABRIC, fabric).build(),
+              PlaintextFabrics.level(fabric, peer.securityLevel())),
+          codecs,
           limits,
           tracerFactories);
     }
 
     @Override
     public String obstacle(String fabric) {
-      return plaintext.obstacle(fabric, connection.securityLevel());
+      return plaintext.obstacle(fabric, peer.securityLevel());
     }
 
     private void cancelled() {
@@ -296,7 +304,7 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
 
     @Override
     public void onSession(ServerSession session) {
-      final TransportFilters.Tenancy tenancy = TransportFilters.tenancy(connection.attributes());
+      final TransportFilters.Tenancy tenancy = TransportFilters.tenancy(peer.attributes());
       tenant = tenancy != null && tenancy.enter();
       sessions.add(session);
       final String aborted = abortReason;
@@ -311,7 +319,7 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
 
     @Override
     public void onEnded(ServerSession session, String reason) {
-      final Attributes attributes = connection.attributes();
+      final Attributes attributes = peer.attributes();
       if (tenant && TransportFilters.tenancy(attributes).leave()) { // what runs then is the user's
         DefaultExecutor.INSTANCE.execute(
             () -> {

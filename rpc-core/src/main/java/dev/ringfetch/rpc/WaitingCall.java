@@ -14,6 +14,7 @@ import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
@@ -99,6 +100,8 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
       CallOptions options,
       Executor executor,
       ClientConnection ring) {
+    final String authority =
+        Objects.requireNonNullElse(options.getAuthority(), channel.authority());
     return new WaitingCall<>(
         channel,
         method,
@@ -106,7 +109,7 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
         options.withCallCredentials(null),
         executor,
         "call credentials",
-        () -> Credentials.apply(method, options, executor, ring, channel.authority()));
+        () -> Credentials.apply(method, options, executor, ring, authority));
   }
 
   @Override

@@ -60,6 +60,7 @@ public final class Flow {
   private volatile boolean room;
   private volatile Outcome outcome;
   private volatile boolean sent;
+  private volatile boolean underWay;
 
   // The owner's.
   private Unit current;
@@ -130,6 +131,11 @@ public final class Flow {
     return outcome;
   }
 
+  /** True when the first unit has left: the server may have seen it. */
+  public boolean isUnderWay() {
+    return underWay;
+  }
+
   /** True when the last unit has left: nothing can be sent any more. */
   public boolean isSent() {
     return sent;
@@ -191,6 +197,9 @@ public final class Flow {
   boolean onSent() {
     final long cost = current.cost();
     current = null;
+    if (!underWay) {
+      underWay = true;
+    }
     final long before = (long) QUEUED.getAndAdd(this, -cost);
     if (before < READY_LENGTH || before - cost >= READY_LENGTH) {
       return false;

@@ -2,6 +2,7 @@ package dev.ringfetch.session;
 
 import static dev.ringfetch.ring.FrameDescriptor.BULK;
 import static dev.ringfetch.ring.FrameDescriptor.CLOSE;
+import static dev.ringfetch.ring.FrameDescriptor.COMPRESSED;
 import static dev.ringfetch.ring.FrameDescriptor.CONTINUATION;
 import static dev.ringfetch.ring.FrameDescriptor.DEADLINE;
 import static dev.ringfetch.ring.FrameDescriptor.DESCRIPTION;
@@ -35,8 +36,8 @@ public final class ServerSession extends Session {
   private static final int UNAVAILABLE_CODE = 14;
 
   private static final int REQUEST_FLAGS =
-      PREFIX | SUFFIX | MESSAGE | DEADLINE | METADATA | NAMED | PARTIAL;
-  private static final int UNIT_FLAGS = SUFFIX | MESSAGE | PARTIAL;
+      PREFIX | SUFFIX | MESSAGE | DEADLINE | METADATA | NAMED | PARTIAL | COMPRESSED;
+  private static final int UNIT_FLAGS = SUFFIX | MESSAGE | PARTIAL | COMPRESSED;
 
   private static final int MAX_POOLED = 1024;
 

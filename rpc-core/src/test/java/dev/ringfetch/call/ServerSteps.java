@@ -15,6 +15,7 @@ import dev.ringfetch.session.SessionContext;
 import io.grpc.Attributes;
 import io.grpc.Context;
 import io.grpc.HandlerRegistry;
+import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.SecurityLevel;
 import io.grpc.ServerCallHandler;
@@ -86,8 +87,10 @@ final class ServerSteps {
                 methods,
                 registry,
                 this::execute,
+                null,
                 Context.ROOT,
-                new ServerConnection(Attributes.EMPTY, null, SecurityLevel.NONE),
+                new Peer(Attributes.EMPTY, null, SecurityLevel.NONE, new Metadata()),
+                Codecs.DEFAULT,
                 new ServerLimits(1024 * 1024, 8 * 1024),
                 List.of()),
             (ended, reason) -> {});

@@ -30,7 +30,8 @@ class FrameDescriptorTest {
           FrameDescriptor.NAMED,
           FrameDescriptor.CONTINUATION,
           FrameDescriptor.PAD,
-          FrameDescriptor.DRAIN);
+          FrameDescriptor.DRAIN,
+          FrameDescriptor.COMPRESSED);
 
   /** A payload that ends within an old commit word replaces its low bytes by any others. */
   @Test

@@ -97,6 +97,11 @@ class Exchange extends ClientCall.Listener<byte[]> {
     return messages.get(0);
   }
 
+  /** What has come so far; complete when the call has ended. */
+  final List<byte[]> messages() {
+    return messages;
+  }
+
   final Metadata headers() {
     return headers;
   }

@@ -17,12 +17,15 @@ import io.grpc.ForwardingClientCall.SimpleForwardingClientCall;
 import io.grpc.ForwardingClientCallListener.SimpleForwardingClientCallListener;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallExecutorSupplier;
 import io.grpc.Status;
 import io.grpc.stub.ClientCalls;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -187,6 +190,64 @@ abstract class ExecutorContract extends TransportContract {
     start(handler);
     assertServes();
     assertEquals("mine", handler.take().thread.getName());
+  }
+
+  /** Chooses by a header of the call. */
+  private ServerCallExecutorSupplier choosing() {
+    return new ServerCallExecutorSupplier() {
+      @Override
+      public <ReqT, RespT> Executor getExecutor(ServerCall<ReqT, RespT> call, Metadata headers) {
+        final String wanted = headers.get(Bytes.ascii("executor"));
+        if ("none".equals(wanted)) {
+          throw new IllegalStateException("no executor for " + call.getMethodDescriptor());
+        }
+        return "other".equals(wanted) ? other : null;
+      }
+    };
+  }
+
+  @Test
+  void handlersRunInTheExecutorThatIsChosenForTheCall() throws Exception {
+    final Served.Handler handler = Served.digesting();
+    final MethodDescriptor<byte[], byte[]> chat =
+        Bytes.method(Bytes.SERVICE + "/Chat", MethodDescriptor.MethodType.BIDI_STREAMING);
+    harness.handle(chat, handler);
+    harness.server(builder -> builder.executor(mine).callExecutor(choosing()));
+    start(handler);
+    for (final MethodDescriptor<byte[], byte[]> method : List.of(Bytes.METHOD, chat)) {
+      for (final String wanted : List.of("other", "mine", "other")) {
+        final Exchange call = new Exchange(harness.channel(), method, CallOptions.DEFAULT);
+        call.send(Bytes.metadata("executor", wanted), new byte[7]);
+        assertEquals(7, call.response().length);
+        final Served served = handler.take();
+        assertEquals(wanted, served.thread.getName());
+        assertEquals("complete", served.awaitEnd());
+      }
+    }
+  }
+
+  @Test
+  void aCallWhoseExecutorCannotBeChosenEnds() throws Exception {
+    final Served.Handler handler = Served.digesting();
+    harness.server(builder -> builder.callExecutor(choosing()));
+    start(handler);
+    final Exchange call = exchange().send(Bytes.metadata("executor", "none"), new byte[7]);
+    assertEquals(Status.Code.UNKNOWN, call.await().getCode());
+    assertEquals(0, handler.waiting());
+    assertServes();
+  }
+
+  @Test
+  void aCancelMeetsACallInTheExecutorThatIsChosenForIt() throws Exception {
+    final Served.Handler handler = Served.hanging();
+    harness.server(builder -> builder.executor(mine).callExecutor(choosing()));
+    start(handler);
+    final Exchange call = exchange().send(Bytes.metadata("executor", "other"), new byte[7]);
+    final Served served = handler.take();
+    served.awaitHalfClose();
+    call.call().cancel("enough", null);
+    assertEquals("cancel", served.awaitEnd());
+    served.awaitCancelledContext();
   }
 
   @Test

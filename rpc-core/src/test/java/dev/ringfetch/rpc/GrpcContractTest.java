@@ -129,4 +129,18 @@ final class GrpcContractTest {
       super(GrpcHarness::new);
     }
   }
+
+  @Nested
+  final class OnEncoding extends EncodingContract {
+    OnEncoding() {
+      super(GrpcHarness::new);
+    }
+  }
+
+  @Nested
+  final class OnHeaders extends HeadersContract {
+    OnHeaders() {
+      super(GrpcHarness::new);
+    }
+  }
 }

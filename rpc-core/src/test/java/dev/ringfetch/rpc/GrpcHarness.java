@@ -31,6 +31,11 @@ final class GrpcHarness extends TransportHarness {
 
   @Override
   void awaitConnected(ManagedChannel channel) throws Exception {
+    awaitReady(channel);
+  }
+
+  /** Connects a channel of gRPC. */
+  static void awaitReady(ManagedChannel channel) throws Exception {
     ConnectivityState state;
     while ((state = channel.getState(true)) != ConnectivityState.READY) {
       final CountDownLatch changed = new CountDownLatch(1);

@@ -6,16 +6,20 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.grpc.ConnectivityState;
+import io.grpc.HandlerRegistry;
 import io.grpc.InternalServer;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.Server;
+import io.grpc.ServerMethodDefinition;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
@@ -118,6 +122,79 @@ abstract class LifecycleContract extends TransportContract {
     harness.awaitConnected(channel);
     assertServes();
     assertNotNull(channel.toString());
+  }
+
+  private void awaitState(ConnectivityState wanted) throws Exception {
+    final ManagedChannel channel = harness.channel();
+    ConnectivityState state;
+    while ((state = channel.getState(false)) != wanted) {
+      final CountDownLatch changed = new CountDownLatch(1);
+      channel.notifyWhenStateChanged(state, changed::countDown);
+      assertTrue(
+          changed.await(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS), "the state stays " + state);
+    }
+  }
+
+  @Test
+  void anIdleChannelConnectsAgainForTheNextCall() throws Exception {
+    final Served.Handler handler = Served.hanging();
+    start(handler);
+    final Exchange running = exchange().send(new byte[1]);
+    final Served served = handler.take();
+    served.awaitHalfClose();
+    awaitState(ConnectivityState.READY);
+    harness.channel().enterIdle();
+    awaitState(ConnectivityState.IDLE);
+    served.answer(new byte[5]); // what was under way goes on
+    assertEquals(5, running.response().length);
+    final Exchange next = exchange().send(new byte[2]);
+    handler.take().answer(new byte[6]);
+    assertEquals(6, next.response().length);
+    awaitState(ConnectivityState.READY);
+  }
+
+  @Test
+  void aConnectionIsMadeOnRequest() throws Exception {
+    start(Bytes.digesting());
+    final ManagedChannel channel = harness.channel();
+    channel.enterIdle();
+    awaitState(ConnectivityState.IDLE);
+    assertEquals(ConnectivityState.IDLE, channel.getState(true));
+    awaitState(ConnectivityState.READY);
+    assertServes();
+  }
+
+  @Test
+  void aChannelThatIsShutDownSaysSo() throws Exception {
+    start(Bytes.digesting());
+    assertServes();
+    final ManagedChannel channel = harness.channel();
+    channel.shutdown();
+    awaitState(ConnectivityState.SHUTDOWN);
+    assertEquals(ConnectivityState.SHUTDOWN, channel.getState(true));
+    assertTrue(terminates(channel));
+    channel.enterIdle(); // without effect
+    channel.resetConnectBackoff();
+    assertEquals(ConnectivityState.SHUTDOWN, channel.getState(true));
+  }
+
+  @Test
+  void openCallsKeepAServerThatShutsDown() throws Exception {
+    final Served.Handler handler = Served.hanging();
+    start(handler);
+    final Exchange call = exchange().send(new byte[1]);
+    final Served served = handler.take();
+    served.awaitHalfClose();
+    harness.server().shutdown();
+    assertFalse(harness.server().awaitTermination(50, TimeUnit.MILLISECONDS));
+    call.call().cancel("enough", null);
+    assertEquals(Status.Code.CANCELLED, call.await().getCode());
+    assertEquals("cancel", served.awaitEnd());
+    assertTrue(terminates(harness.server()));
+    harness.server().shutdown(); // again: no effect
+    harness.server().shutdownNow();
+    assertTrue(harness.server().isShutdown());
+    assertTrue(terminates(harness.server()));
   }
 
   @Test
@@ -243,6 +320,41 @@ abstract class LifecycleContract extends TransportContract {
     }
     assertEquals(List.of(), server.getMutableServices());
     assertServes();
+    server.shutdownNow();
+    assertTrue(terminates(server));
+    assertEquals(1, server.getServices().size());
+  }
+
+  @Test
+  void theServicesOfAFallbackRegistryAreMutable() throws Exception {
+    final ServerServiceDefinition late =
+        ServerServiceDefinition.builder("late.Service")
+            .addMethod(Bytes.method("late.Service/Call"), Bytes.digesting())
+            .build();
+    harness.server(
+        builder ->
+            builder.fallbackHandlerRegistry(
+                new HandlerRegistry() {
+                  @Override
+                  public List<ServerServiceDefinition> getServices() {
+                    return List.of(late);
+                  }
+
+                  @Override
+                  public ServerMethodDefinition<?, ?> lookupMethod(String name, String authority) {
+                    return late.getMethod(name);
+                  }
+                }));
+    start(Bytes.digesting());
+    final Server server = harness.server();
+    assertEquals(List.of("late.Service"), names(server.getMutableServices()));
+    assertEquals(List.of(Bytes.SERVICE), names(server.getImmutableServices()));
+    assertEquals(List.of(Bytes.SERVICE, "late.Service"), names(server.getServices()));
+    assertServes();
+  }
+
+  private static List<String> names(List<ServerServiceDefinition> services) {
+    return services.stream().map(service -> service.getServiceDescriptor().getName()).toList();
   }
 
   @Test

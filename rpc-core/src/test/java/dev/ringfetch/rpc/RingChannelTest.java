@@ -2,12 +2,18 @@ package dev.ringfetch.rpc;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.ringfetch.call.ClientConnection;
+import dev.ringfetch.call.Codecs;
 import dev.ringfetch.session.ClientSession;
+import io.grpc.Attributes;
 import io.grpc.CallOptions;
+import io.grpc.Grpc;
 import io.grpc.InsecureChannelCredentials;
+import io.grpc.SecurityLevel;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ClientCalls;
@@ -16,8 +22,10 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLSession;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.mockito.Mockito;
 
 /** What only a ring does: one frame each way, and the rule which calls it carries. */
 final class RingChannelTest {
@@ -105,15 +113,40 @@ final class RingChannelTest {
 
   @Test
   void aCallThatARingCannotCarryIsUnimplemented() throws Exception {
-    final RingChannel channel = start();
-    final CallOptions options = CallOptions.DEFAULT;
-    assertRefused("compression", statusOf(channel, options.withCompression("gzip")));
-    assertRefused("authority", statusOf(channel, options.withAuthority("other")));
-    assertEquals(Status.Code.OK, statusOf(channel, options.withCompression("identity")).getCode());
+    blockingCall(start(), new byte[1]);
+    final RingChannel channel =
+        harness
+            .newChannelBuilder(
+                "localhost:" + harness.server().getPort(), InsecureChannelCredentials.create())
+            .defaultLoadBalancingPolicy("round_robin")
+            .build();
+    try {
+      TransportContract.assertStatus(
+          Status.Code.UNIMPLEMENTED,
+          "load-balancing policy round_robin is not carried by a ring",
+          statusOf(channel, CallOptions.DEFAULT));
+    } finally {
+      channel.shutdown();
+      assertTrue(channel.awaitTermination(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS));
+    }
   }
 
-  private static void assertRefused(String reason, Status status) {
-    TransportContract.assertStatus(Status.Code.UNIMPLEMENTED, reason, status);
+  @Test
+  void anAuthorityThatACertificateWouldHaveToBearIsForGrpc() throws Exception {
+    blockingCall(start(), new byte[1]);
+    final Attributes secure =
+        Attributes.newBuilder()
+            .set(Grpc.TRANSPORT_ATTR_SSL_SESSION, Mockito.mock(SSLSession.class))
+            .build();
+    final CallOptions own = CallOptions.DEFAULT.withAuthority("other");
+    assertNull(RingChannel.obstacle(own, connection(Attributes.EMPTY)));
+    assertNull(RingChannel.obstacle(CallOptions.DEFAULT, connection(secure)));
+    assertTrue(RingChannel.obstacle(own, connection(secure)).contains("authority"));
+  }
+
+  private static ClientConnection connection(Attributes attributes) {
+    return new ClientConnection(
+        null, "shm", List.of(), attributes, SecurityLevel.NONE, Codecs.DEFAULT);
   }
 
   /** Over gRPC this would be a deadlock: its direct callbacks run in the event loop. */

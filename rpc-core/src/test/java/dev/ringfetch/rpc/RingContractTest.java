@@ -129,4 +129,18 @@ final class RingContractTest {
       super(RingHarness::new);
     }
   }
+
+  @Nested
+  final class OnEncoding extends EncodingContract {
+    OnEncoding() {
+      super(RingHarness::new);
+    }
+  }
+
+  @Nested
+  final class OnHeaders extends HeadersContract {
+    OnHeaders() {
+      super(RingHarness::new);
+    }
+  }
 }

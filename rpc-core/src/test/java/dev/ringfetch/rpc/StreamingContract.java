@@ -41,6 +41,7 @@ abstract class StreamingContract extends TransportContract {
 
   private static final int CHUNK_LENGTH = 16 * 1024;
   private static final int MANY = 10_000;
+  private static final int LIMIT = 4 * 1024 * 1024;
 
   StreamingContract(Supplier<TransportHarness> harnesses) {
     super(harnesses);
@@ -51,7 +52,7 @@ abstract class StreamingContract extends TransportContract {
   }
 
   /** Collects what a stub is told. */
-  private static final class Observed implements StreamObserver<byte[]> {
+  static class Observed implements StreamObserver<byte[]> {
     final BlockingQueue<byte[]> messages = new LinkedBlockingQueue<>();
     final CompletableFuture<Status> end = new CompletableFuture<>();
 
@@ -324,8 +325,8 @@ abstract class StreamingContract extends TransportContract {
     final Observed observed = new Observed();
     final StreamObserver<byte[]> requests = chat(observed);
     final List<byte[]> sent = new ArrayList<>();
-    for (int power = 0; power <= 20; power++) {
-      for (int length = (1 << power) - 1; length <= (1 << power) + 1; length++) {
+    for (int power = 0; power <= 22; power++) {
+      for (int length = (1 << power) - 1; length <= Math.min(LIMIT, (1 << power) + 1); length++) {
         sent.add(Bytes.random(length, length));
       }
     }

@@ -2,6 +2,7 @@ package dev.ringfetch.rpc;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.abort;
 
 import io.grpc.CallOptions;
 import io.grpc.ServerCallHandler;
@@ -10,6 +11,7 @@ import io.grpc.stub.ClientCalls;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.TestInfo;
 
 /**
  * What all parts of the transport contract share: one harness a test, and whether its calls went
@@ -25,8 +27,14 @@ abstract class TransportContract {
   }
 
   @BeforeEach
-  final void open() {
+  final void open(TestInfo test) {
     harness = harnesses.get();
+    final String name = test.getTestMethod().orElseThrow().getName();
+    final String difference = harness.allowedDifference(name);
+    if (difference != null) {
+      System.out.println(name + " is left out: " + difference);
+      abort(difference);
+    }
   }
 
   @AfterEach

@@ -49,6 +49,14 @@ abstract class TransportHarness implements AutoCloseable {
   /** What calls say of the fabric that carries them; null over gRPC. */
   abstract String fabric();
 
+  /**
+   * Why this transport may fail a test, though what that asks of the others is right; null if it
+   * may not.
+   */
+  String allowedDifference(String test) {
+    return null;
+  }
+
   /** Waits until the channel can serve a call at once. */
   abstract void awaitConnected(ManagedChannel channel) throws Exception;
 
@@ -61,8 +69,7 @@ abstract class TransportHarness implements AutoCloseable {
   /**
    * Code of a call that the server's code has broken: too many responses, none, or one that cannot
    * be marshalled; or has ended, by {@code shutdownNow}. A ring says what is wrong. gRPC resets the
-   * HTTP/2 stream (its in-process transport says what is wrong), and the client is told no more
-   * than that it is cancelled.
+   * stream, and the client is told no more than that it is cancelled.
    */
   abstract Status.Code brokenByServer(Status.Code code);
 

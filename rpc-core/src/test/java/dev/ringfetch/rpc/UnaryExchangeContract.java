@@ -41,20 +41,36 @@ import org.junit.jupiter.api.Test;
 abstract class UnaryExchangeContract extends TransportContract {
   private static final int LIMIT = 4 * 1024 * 1024;
   private static final int FRAME = 32 * 1024;
+  private static final int BULK = 16 * 1024;
+  private static final int SLOT = 64;
 
   UnaryExchangeContract(Supplier<TransportHarness> harnesses) {
     super(harnesses);
   }
 
-  /** Around the ends of one slot, of two, of a ring's frame and of chains of them. */
+  /**
+   * Every length of the first slots, around each power of two up to the limit, around where bulk
+   * begins, and around the ends of a ring's frame and of chains of them.
+   */
   private static List<Integer> lengths() {
-    final List<Integer> lengths = new ArrayList<>(List.of(0, 1, 31, 32, 33, 95, 96, 97, 255, 256));
+    final List<Integer> lengths = new ArrayList<>();
+    for (int length = 0; length <= 4 * SLOT; length++) {
+      lengths.add(length);
+    }
+    for (int power = 2 * SLOT; power <= LIMIT; power *= 2) {
+      lengths.addAll(List.of(power - 1, power));
+      if (power < LIMIT) {
+        lengths.add(power + 1);
+      }
+    }
+    for (int length = BULK - SLOT; length <= BULK + SLOT; length += 8) {
+      lengths.add(length);
+    }
     for (int frames = 1; frames <= 3; frames++) {
       for (int less = -2; less <= 36; less++) { // less what a frame and a chain add
         lengths.add(frames * FRAME - frames * less);
       }
     }
-    lengths.addAll(List.of(64 * 1024, 256 * 1024 - 1, 256 * 1024, 256 * 1024 + 1, 1024 * 1024));
     return lengths;
   }
 

@@ -132,7 +132,6 @@ class HostileClientFlowTest {
         MESSAGE | DEADLINE,
         MESSAGE | METADATA,
         MESSAGE | NAMED,
-        MESSAGE | 0x4000,
         MESSAGE | 0x8000,
         MESSAGE | CLOSE,
         MESSAGE | WINDOW_UPDATE,

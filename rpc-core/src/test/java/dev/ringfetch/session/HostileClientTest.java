@@ -88,7 +88,6 @@ class HostileClientTest {
         UNIT | WINDOW_UPDATE,
         UNIT | TRAILERS,
         UNIT | DRAIN,
-        UNIT | 0x4000,
         UNIT | 0x8000,
         UNIT | CLOSE,
         CLOSE,

@@ -2,6 +2,7 @@ package dev.ringfetch.session;
 
 import static dev.ringfetch.ring.FrameDescriptor.BULK;
 import static dev.ringfetch.ring.FrameDescriptor.CLOSE;
+import static dev.ringfetch.ring.FrameDescriptor.COMPRESSED;
 import static dev.ringfetch.ring.FrameDescriptor.CONTINUATION;
 import static dev.ringfetch.ring.FrameDescriptor.DEADLINE;
 import static dev.ringfetch.ring.FrameDescriptor.MESSAGE;
@@ -175,7 +176,8 @@ final class RequestRules extends FrameRules {
     if (closedId(index) == streamId) {
       return Reject.ID_AGAIN;
     }
-    final int allowed = PREFIX | MESSAGE | SUFFIX | DEADLINE | METADATA | NAMED | PARTIAL;
+    final int allowed =
+        PREFIX | MESSAGE | SUFFIX | DEADLINE | METADATA | NAMED | PARTIAL | COMPRESSED;
     if ((flags & ~allowed) != 0) {
       return Reject.REQUEST_FLAGS;
     }
@@ -206,7 +208,8 @@ final class RequestRules extends FrameRules {
 
   private static Reject mayFollow(Chain chain, int flags) {
     final boolean continues = (flags & CONTINUATION) != 0;
-    final int allowed = continues ? CONTINUATION | PARTIAL | BULK : MESSAGE | SUFFIX | PARTIAL;
+    final int allowed =
+        continues ? CONTINUATION | PARTIAL | BULK : MESSAGE | SUFFIX | PARTIAL | COMPRESSED;
     if ((flags & ~allowed) != 0) {
       return Reject.LATER_FLAGS;
     }

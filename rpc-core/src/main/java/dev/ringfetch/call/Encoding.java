@@ -1,0 +1,225 @@
+package dev.ringfetch.call;
+
+import static dev.ringfetch.ring.FrameDescriptor.COMPRESSED;
+import static dev.ringfetch.ring.FrameDescriptor.MESSAGE;
+
+import dev.ringfetch.session.BulkPool;
+import dev.ringfetch.session.UnitBuffer;
+import io.grpc.Codec;
+import io.grpc.Compressor;
+import io.grpc.Decompressor;
+import io.grpc.Drainable;
+import io.grpc.KnownLength;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import java.io.ByteArrayInputStream;
+import java.io.FilterInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+
+/**
+ * How the messages of one call are compressed, each way. Memory is not a wire, and nothing is
+ * compressed unless a caller or a handler asks for it by name; a call for which nobody does has
+ * none of these. Each message says for itself whether it is.
+ */
+final class Encoding {
+  /** Names what a side's messages may be compressed with; gRPC's own key. */
+  static final Metadata.Key<String> NAME =
+      Metadata.Key.of("grpc-encoding", Metadata.ASCII_STRING_MARSHALLER);
+
+  /** What a compressed message ends with of which nobody has said how. */
+  static final Status NOT_CONFIGURED =
+      Status.INTERNAL.withDescription(
+          "Can't decode compressed gRPC message as compression not configured");
+
+  private Compressor compressor;
+  private Decompressor decompressor;
+  private boolean enabled = true;
+  private long lengthBefore;
+
+  /** Compresses what is sent from here on, or with null sends it as it is. */
+  void compressor(Compressor compressor) {
+    this.compressor = compressor;
+  }
+
+  /** How what comes in is compressed, where it is. */
+  void decompressor(Decompressor decompressor) {
+    this.decompressor = decompressor;
+  }
+
+  /** Whether what is sent from here on is compressed, if it can be. */
+  void enabled(boolean enabled) {
+    this.enabled = enabled;
+  }
+
+  boolean isEnabled() {
+    return enabled;
+  }
+
+  /** Name of what messages are compressed with, or null. */
+  String compressorName() {
+    return compressor == null ? null : compressor.getMessageEncoding();
+  }
+
+  boolean canDecompress() {
+    return decompressor != null;
+  }
+
+  /** A codec, or null when it leaves bytes as they are. */
+  static Compressor orNone(Compressor compressor) {
+    return compressor == Codec.Identity.NONE ? null : compressor;
+  }
+
+  /** A codec, or null when it leaves bytes as they are. */
+  static Decompressor orNone(Decompressor decompressor) {
+    return decompressor == Codec.Identity.NONE ? null : decompressor;
+  }
+
+  /**
+   * Adds a marshalled message to a unit, and closes it.
+   *
+   * @param encoding of the call, or null.
+   * @param origin of the message, as it was before it was marshalled.
+   * @param maxLength longest message in bytes, before it is compressed and after.
+   * @param pool of memory for a long one that is not compressed.
+   * @return the unit's flags that say so.
+   */
+  static int write(
+      Encoding encoding,
+      Object origin,
+      InputStream message,
+      UnitBuffer unit,
+      int maxLength,
+      BulkPool pool)
+      throws IOException {
+    if (encoding == null || !encoding.compresses(message)) {
+      Messages.write(origin, message, unit, maxLength, pool);
+      return MESSAGE;
+    }
+    encoding.compress(message, unit, maxLength);
+    return MESSAGE | COMPRESSED;
+  }
+
+  /** Length of the message that was written last, before it was compressed if it was. */
+  static long lengthBefore(Encoding encoding, int flags, int length) {
+    return (flags & COMPRESSED) == 0 ? length : encoding.lengthBefore;
+  }
+
+  private boolean compresses(InputStream message) throws IOException {
+    if (compressor == null || !enabled) {
+      return false;
+    }
+    final boolean isKnown =
+        message instanceof KnownLength || message instanceof ByteArrayInputStream;
+    return !isKnown || message.available() > 0; // an empty one would only grow
+  }
+
+  private void compress(InputStream message, UnitBuffer unit, int maxLength) throws IOException {
+    final int start = unit.length();
+    try (message;
+        OutputStream compressed = compressor.compress(new UnitOutput(unit))) {
+      lengthBefore =
+          message instanceof Drainable drainable
+              ? drainable.drainTo(compressed)
+              : message.transferTo(compressed);
+    }
+    check(lengthBefore, maxLength);
+    check(unit.length() - start, maxLength); // what cannot be compressed is longer than before
+  }
+
+  private static void check(long length, int maxLength) {
+    if (length > maxLength) {
+      throw Status.RESOURCE_EXHAUSTED
+          .withDescription("message too large " + length + " > " + maxLength)
+          .asRuntimeException();
+    }
+  }
+
+  /** A compressed message as it was before; what it was compressed with is known. */
+  Decompressed read(InputStream message, int maxLength) throws IOException {
+    return new Decompressed(decompressor.decompress(message), maxLength);
+  }
+
+  /** Where a compressor writes to. */
+  private static final class UnitOutput extends OutputStream {
+    private final UnitBuffer unit;
+
+    UnitOutput(UnitBuffer unit) {
+      this.unit = unit;
+    }
+
+    @Override
+    public void write(int value) {
+      write(new byte[] {(byte) value}, 0, 1);
+    }
+
+    @Override
+    public void write(byte[] source, int offset, int length) {
+      unit.addBytes(source, offset, length);
+    }
+  }
+
+  /** A message that is no longer than it may be, however short it was when it came. */
+  static final class Decompressed extends FilterInputStream {
+    private final int maxLength;
+    private long length;
+    private long markedLength;
+
+    Decompressed(InputStream message, int maxLength) {
+      super(message);
+      this.maxLength = maxLength;
+    }
+
+    /** Bytes that were read. */
+    long length() {
+      return length;
+    }
+
+    @Override
+    public int read() throws IOException {
+      final int value = in.read();
+      if (value != -1) {
+        count(1);
+      }
+      return value;
+    }
+
+    @Override
+    public int read(byte[] destination, int offset, int wanted) throws IOException {
+      final int count = in.read(destination, offset, wanted);
+      if (count != -1) {
+        count(count);
+      }
+      return count;
+    }
+
+    @Override
+    public long skip(long wanted) throws IOException {
+      final long count = in.skip(wanted);
+      count(count);
+      return count;
+    }
+
+    @Override
+    public synchronized void mark(int readLimit) {
+      in.mark(readLimit);
+      markedLength = length;
+    }
+
+    @Override
+    public synchronized void reset() throws IOException {
+      in.reset();
+      length = markedLength;
+    }
+
+    private void count(long bytes) {
+      length += bytes;
+      if (length > maxLength) {
+        throw Status.RESOURCE_EXHAUSTED
+            .withDescription("Decompressed gRPC message exceeds maximum size " + maxLength)
+            .asRuntimeException();
+      }
+    }
+  }
+}

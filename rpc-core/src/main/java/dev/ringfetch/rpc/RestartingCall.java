@@ -1,0 +1,144 @@
+package dev.ringfetch.rpc;
+
+import dev.ringfetch.call.ClientConnection;
+import dev.ringfetch.call.StreamingClientCall;
+import dev.ringfetch.session.ClientStream;
+import io.grpc.Attributes;
+import io.grpc.CallOptions;
+import io.grpc.ClientCall;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.Status;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+
+/**
+ * A call of several messages on a ring, which starts again on gRPC if the session ends before the
+ * server can have seen anything of it. What it was asked it keeps until then, or until the first
+ * unit has left, which is almost always in {@code start}.
+ */
+final class RestartingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
+  private final RingChannel channel;
+  private final MethodDescriptor<ReqT, RespT> method;
+  private final CallOptions options;
+  private final StreamingClientCall<ReqT, RespT> first;
+
+  private Listener<RespT> listener;
+  private Metadata headers;
+
+  /** What is to be repeated; null once nothing is. Changed by whoever holds this. */
+  private volatile List<Consumer<ClientCall<ReqT, RespT>>> asked = new ArrayList<>();
+
+  private volatile ClientCall<ReqT, RespT> current;
+  private Consumer<ClientCall<ReqT, RespT>> cancel; // guarded by this
+
+  RestartingCall(
+      RingChannel channel,
+      MethodDescriptor<ReqT, RespT> method,
+      CallOptions options,
+      Executor executor,
+      ClientConnection ring,
+      ClientStream stream) {
+    this.channel = channel;
+    this.method = method;
+    this.options = options;
+    this.first =
+        new StreamingClientCall<>(
+            method, options, executor, ring, channel.limits(options), stream, this::restart);
+    this.current = first;
+  }
+
+  @Override
+  public void start(Listener<RespT> listener, Metadata headers) {
+    this.listener = listener;
+    this.headers = new Metadata();
+    this.headers.merge(headers); // tracers add to those of the attempt
+    first.start(listener, headers);
+  }
+
+  /** In the call's executor and context, and instead of the listener's end. */
+  private synchronized void restart() {
+    final ClientCall<ReqT, RespT> other;
+    try {
+      other = channel.newGrpcCall(method, options);
+      other.start(listener, headers);
+    } catch (Throwable t) {
+      listener.onClose(Status.fromThrowable(t), new Metadata());
+      return;
+    }
+    try {
+      asked.forEach(action -> action.accept(other));
+      if (cancel != null) {
+        cancel.accept(other);
+      }
+    } catch (Throwable t) {
+      other.cancel("Failed to repeat the call over gRPC", t);
+    }
+    current = other;
+    asked = null;
+  }
+
+  private void ask(Consumer<ClientCall<ReqT, RespT>> action) {
+    final boolean certain = asked == null; // first: before that it was decided which call it is
+    final ClientCall<ReqT, RespT> asking = current;
+    action.accept(asking);
+    if (!certain && asking == first && !keep(action)) {
+      action.accept(current);
+    }
+  }
+
+  /** False when the call has started again meanwhile, without this. */
+  private synchronized boolean keep(Consumer<ClientCall<ReqT, RespT>> action) {
+    if (current != first) {
+      return false;
+    }
+    if (first.isUnderWay()) {
+      asked = null;
+    } else if (asked != null) {
+      asked.add(action);
+    }
+    return true;
+  }
+
+  @Override
+  public void request(int numMessages) {
+    ask(call -> call.request(numMessages));
+  }
+
+  @Override
+  public void sendMessage(ReqT message) {
+    ask(call -> call.sendMessage(message));
+  }
+
+  @Override
+  public void halfClose() {
+    ask(ClientCall::halfClose);
+  }
+
+  @Override
+  public void setMessageCompression(boolean enabled) {
+    ask(call -> call.setMessageCompression(enabled));
+  }
+
+  @Override
+  public void cancel(String message, Throwable cause) {
+    final ClientCall<ReqT, RespT> cancelled;
+    synchronized (this) {
+      cancel = call -> call.cancel(message, cause);
+      cancelled = current;
+    }
+    cancelled.cancel(message, cause);
+  }
+
+  @Override
+  public boolean isReady() {
+    return current.isReady();
+  }
+
+  @Override
+  public Attributes getAttributes() {
+    return current.getAttributes();
+  }
+}

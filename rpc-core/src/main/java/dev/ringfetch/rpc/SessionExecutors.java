@@ -1,0 +1,24 @@
+package dev.ringfetch.rpc;
+
+import dev.ringfetch.v1.SessionServiceGrpc;
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallExecutorSupplier;
+import java.util.concurrent.Executor;
+
+/** A user's choice of executors, which is not asked for the calls that open sessions. */
+final class SessionExecutors implements ServerCallExecutorSupplier {
+  private final ServerCallExecutorSupplier supplier;
+
+  SessionExecutors(ServerCallExecutorSupplier supplier) {
+    this.supplier = supplier;
+  }
+
+  @Override
+  public <ReqT, RespT> Executor getExecutor(ServerCall<ReqT, RespT> call, Metadata headers) {
+    final String service = call.getMethodDescriptor().getServiceName();
+    return SessionServiceGrpc.SERVICE_NAME.equals(service)
+        ? null
+        : supplier.getExecutor(call, headers);
+  }
+}
