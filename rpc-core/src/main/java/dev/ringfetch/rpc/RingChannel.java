@@ -2,6 +2,9 @@ package dev.ringfetch.rpc;
 
 import dev.ringfetch.call.ClientConnection;
 import dev.ringfetch.call.ClientLimits;
+import dev.ringfetch.counters.Counter;
+import dev.ringfetch.counters.Kind;
+import dev.ringfetch.counters.Subject;
 import dev.ringfetch.session.SessionContext;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
@@ -34,6 +37,9 @@ public final class RingChannel extends ManagedChannel {
   private final Channel intercepted;
   private final LongAdder ringCalls = new LongAdder();
   private final LongAdder grpcCalls = new LongAdder();
+  private final LongAdder fallbackCalls = new LongAdder();
+  private final LongAdder repeatedCalls = new LongAdder();
+  private final Subject subject;
   private final CountDownLatch ringTerminated = new CountDownLatch(1);
 
   private volatile boolean shutdown;
@@ -60,6 +66,19 @@ public final class RingChannel extends ManagedChannel {
         new Connector(
             grpc, fabrics, context, plaintext, target, requireFabric ? "fail" : "go over gRPC");
     this.intercepted = ClientInterceptors.intercept(new RoutingChannel(), interceptors);
+    this.subject = fabrics.counters().add(Kind.CHANNEL, target, this::count);
+  }
+
+  private long count(Counter counter) {
+    return switch (counter) {
+      case CHANNEL_CALLS_RING -> ringCalls.sum();
+      case CHANNEL_CALLS_GRPC -> grpcCalls.sum();
+      case CHANNEL_CALLS_FALLBACK -> fallbackCalls.sum();
+      case CHANNEL_CALLS_REPEATED -> repeatedCalls.sum();
+      case CHANNEL_SESSIONS_OPENED -> connector.sessionsOpened();
+      case CHANNEL_SESSIONS_REFUSED -> connector.sessionsRefused();
+      default -> throw new IllegalArgumentException("counter=" + counter);
+    };
   }
 
   /** Which transport serves the next call, and why. */
@@ -120,7 +139,19 @@ public final class RingChannel extends ManagedChannel {
   <ReqT, RespT> ClientCall<ReqT, RespT> newGrpcCall(
       MethodDescriptor<ReqT, RespT> method, CallOptions options) {
     grpcCalls.increment();
+    fabrics.counters().changed();
     return grpc.newCall(method, options);
+  }
+
+  /** A call that goes over gRPC could have been carried by a ring. */
+  void countFallback() {
+    fallbackCalls.increment();
+  }
+
+  /** A call had begun on a ring and begins again over gRPC. */
+  void countRepeated() {
+    repeatedCalls.increment();
+    countFallback();
   }
 
   void countRingCall() {
@@ -145,6 +176,7 @@ public final class RingChannel extends ManagedChannel {
   private void onRingTerminated() {
     DefaultExecutor.INSTANCE.execute(
         () -> {
+          fabrics.counters().remove(subject);
           fabrics.release();
           System.getLogger(RingChannel.class.getName())
               .log(

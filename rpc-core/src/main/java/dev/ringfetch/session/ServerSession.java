@@ -15,6 +15,7 @@ import static dev.ringfetch.ring.FrameDescriptor.SESSION_STREAM_ID;
 import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
 import static dev.ringfetch.ring.FrameDescriptor.WINDOW_UPDATE;
 
+import dev.ringfetch.counters.Counter;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
 import java.nio.charset.StandardCharsets;
@@ -130,8 +131,14 @@ public final class ServerSession extends Session {
   }
 
   /** Bytes of long requests and of streams' messages that are held; owner. */
+  @Override
   long heldLength() {
     return heldLength;
+  }
+
+  @Override
+  String side() {
+    return "server";
   }
 
   /** Cancelled calls that have not let go; owner. */
@@ -219,9 +226,9 @@ public final class ServerSession extends Session {
     outbox.add(carrier);
   }
 
-  private static void dropOutbound(ServerStream stream) {
+  private void dropOutbound(ServerStream stream) {
     if (stream.flow != null) {
-      stream.flow.dropOutbound();
+      outbox.drop(stream.flow);
     }
   }
 
@@ -455,6 +462,7 @@ public final class ServerSession extends Session {
     final ServerStream stream = pooled != null ? pooled : new ServerStream();
     stream.id = streamId;
     streams[index] = stream;
+    tally.add(Counter.SESSION_CALLS, 1);
     return stream;
   }
 
