@@ -16,7 +16,6 @@ import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.nio.file.Path;
-import java.util.Collection;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -36,8 +35,16 @@ class RingMetricsTest {
     metrics.close();
   }
 
-  private Collection<FunctionCounter> counters(Counter counter) {
-    return registry.find(RingMetrics.meterName(counter)).functionCounters();
+  /** How many meters a subject has. */
+  private long metersOf(Subject subject) {
+    final String id = Long.toString(subject.serial());
+    return registry.getMeters().stream()
+        .filter(meter -> id.equals(meter.getId().getTag("id")))
+        .count();
+  }
+
+  private static boolean hasAll(long meters, Kind kind) {
+    return meters == kind.counters().size();
   }
 
   private double total(Counter counter) {
@@ -53,7 +60,7 @@ class RingMetricsTest {
       final Subject subject = counters.add(Kind.SESSION, "client x", tally::get);
       tally.add(Counter.SESSION_CALLS, 3);
       tally.set(Counter.SESSION_BYTES_QUEUED, 17);
-      Await.until("meters", LIMIT_S, () -> !counters(Counter.SESSION_CALLS).isEmpty());
+      Await.until("meters", LIMIT_S, () -> hasAll(metersOf(subject), Kind.SESSION));
       final FunctionCounter calls =
           registry
               .get(RingMetrics.meterName(Counter.SESSION_CALLS))
@@ -62,13 +69,16 @@ class RingMetricsTest {
       assertEquals(3, calls.count());
       assertEquals("calls", calls.getId().getBaseUnit());
       final Gauge queued =
-          registry.get(RingMetrics.meterName(Counter.SESSION_BYTES_QUEUED)).gauge();
+          registry
+              .get(RingMetrics.meterName(Counter.SESSION_BYTES_QUEUED))
+              .tag("session", "client x")
+              .gauge();
       assertEquals(17, queued.value());
       assertEquals(before + 3, total(Counter.SESSION_CALLS));
       tally.add(Counter.SESSION_CALLS, 1);
       assertEquals(4, calls.count());
       counters.remove(subject);
-      Await.until("their end", LIMIT_S, () -> registry.getMeters().size() == TOTALS);
+      Await.until("their end", LIMIT_S, () -> metersOf(subject) == 0);
       assertEquals(before + 4, total(Counter.SESSION_CALLS), "what has ended counts");
     } finally {
       counters.release();
@@ -85,9 +95,9 @@ class RingMetricsTest {
     try {
       metrics.bindTo(registry);
       for (final Kind kind : Kind.values()) {
-        counters.add(kind, "x", counter -> 1);
+        final Subject subject = counters.add(kind, "x", counter -> 1);
+        Await.until("meters", LIMIT_S, () -> hasAll(metersOf(subject), kind));
       }
-      Await.until("meters", LIMIT_S, () -> registry.getMeters().size() == 2 * TOTALS);
       for (final Counter counter : Counter.values()) {
         final Meter.Type expected =
             counter.type() == Counter.Type.TOTAL ? Meter.Type.COUNTER : Meter.Type.GAUGE;
@@ -97,10 +107,12 @@ class RingMetricsTest {
         }
       }
     } finally {
-      counters.subjects().forEach(counters::remove);
+      for (final Subject subject : counters.subjects()) {
+        counters.remove(subject);
+        Await.until("their end", LIMIT_S, () -> metersOf(subject) == 0);
+      }
       counters.release();
     }
-    Await.until("their end", LIMIT_S, () -> registry.getMeters().size() == TOTALS);
   }
 
   @Test
