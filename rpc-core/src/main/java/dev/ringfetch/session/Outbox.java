@@ -154,8 +154,8 @@ final class Outbox {
       final boolean update = stream.flow != null && stream.flow.updateDue;
       int written = write(stream, update);
       if (written == RingWriter.INSUFFICIENT_CREDIT && !blocked) {
-        blocked = true;
         tally.add(Counter.SESSION_CREDIT_EXHAUSTED, 1);
+        blocked = true;
         ownControl.blocked(true);
         memory.fullFence();
         written = write(stream, update);
