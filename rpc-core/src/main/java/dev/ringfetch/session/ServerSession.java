@@ -290,7 +290,7 @@ public final class ServerSession extends Session {
     deadlines.remove(stream);
     if (stream.flow != null) {
       closeWindow(stream);
-      stream.flow.dropOutbound();
+      outbox.drop(stream.flow);
     }
     streams[stream.index()] = null;
     closedIds[stream.index()] = stream.id;
