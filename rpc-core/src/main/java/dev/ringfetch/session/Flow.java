@@ -309,7 +309,7 @@ public final class Flow {
 
   /** How much the window has grown; it grows no more; owner. */
   long grown() {
-    return window - WINDOW_LENGTH;
+    return (long) window - WINDOW_LENGTH;
   }
 
   /** Length of the window that the peer has not been told of, or 0; owner. */
