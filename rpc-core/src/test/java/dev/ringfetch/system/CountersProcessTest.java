@@ -66,19 +66,25 @@ class CountersProcessTest {
         Await.until(
             "the server's calls", LIMIT_S, () -> total(servers, Counter.SERVER_CALLS_RING) == ring);
         assertEquals(client.pid(), Snapshot.read(clients).pid());
-        assertEquals(
-            total(clients, Counter.SESSION_BYTES_SENT),
-            total(servers, Counter.SESSION_BYTES_RECEIVED));
-        assertEquals(
-            total(clients, Counter.SESSION_FRAMES_RECEIVED),
-            total(servers, Counter.SESSION_FRAMES_SENT));
+        Await.until(
+            "what one has sent, at the other",
+            LIMIT_S,
+            () ->
+                total(clients, Counter.SESSION_BYTES_SENT)
+                    == total(servers, Counter.SESSION_BYTES_RECEIVED));
+        Await.until(
+            "what one has sent, at the other",
+            LIMIT_S,
+            () ->
+                total(clients, Counter.SESSION_FRAMES_RECEIVED)
+                    == total(servers, Counter.SESSION_FRAMES_SENT));
         client.signal("TERM"); // it has not closed its channel
         client.awaitEnd();
         assertEquals(null, fileOf(client));
         Await.until(
             "the session's end", LIMIT_S, () -> total(servers, Counter.SERVER_SESSIONS_OPEN) == 0);
         assertEquals(ring, total(servers, Counter.SERVER_CALLS_RING));
-        assertEquals(ring, total(servers, Counter.SESSION_CALLS));
+        Await.until("its calls", LIMIT_S, () -> total(servers, Counter.SESSION_CALLS) == ring);
       }
       server.signal("TERM");
       server.awaitEnd();
