@@ -57,6 +57,8 @@ final class Connector {
   private long retryAtNs = System.nanoTime();
   private long backoffNs = MIN_BACKOFF_NS;
   private long openedPosition; // of the connection's inbound ring
+  private volatile long sessionsOpened;
+  private volatile long sessionsRefused;
   private boolean shutdown;
   private Runnable onTerminated;
 
@@ -154,6 +156,16 @@ final class Connector {
   private synchronized String reason() {
     final String ended = connection == null ? null : connection.session().endReason();
     return ended == null ? obstacle : ended;
+  }
+
+  /** Sessions that were opened. */
+  long sessionsOpened() {
+    return sessionsOpened;
+  }
+
+  /** Attempts of which no session came. */
+  long sessionsRefused() {
+    return sessionsRefused;
   }
 
   /** Lets the next call try at once. */
@@ -419,6 +431,7 @@ final class Connector {
         unwanted = shutdown;
         ended = session.endReason();
         if (ended == null) {
+          sessionsOpened++;
           attempt = null;
           openedPosition = session.pollPosition();
           sessions.add(session);
@@ -451,6 +464,7 @@ final class Connector {
           return;
         }
         attempt = null;
+        sessionsRefused++;
         told = shutdown ? SHUTDOWN : reason;
         news = refused(told, maxBackoffNs);
       }

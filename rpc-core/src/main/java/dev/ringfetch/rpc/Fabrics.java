@@ -1,5 +1,6 @@
 package dev.ringfetch.rpc;
 
+import dev.ringfetch.counters.Counters;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.fabric.FabricProvider;
 import dev.ringfetch.session.PolledFabric;
@@ -13,6 +14,7 @@ import java.util.StringJoiner;
 
 /** The fabrics that this process can use, opened, the best first; and why others cannot be used. */
 final class Fabrics implements AutoCloseable {
+  private final Counters counters;
   private final List<PolledFabric> opened = new ArrayList<>();
   private final StringJoiner obstacles = new StringJoiner("; ");
 
@@ -23,6 +25,8 @@ final class Fabrics implements AutoCloseable {
    */
   Fabrics(
       FabricContext fabricContext, SessionContext sessionContext, int pollers, String threadName) {
+    counters = Counters.acquire(fabricContext.directory());
+    sessionContext.counters(counters);
     final List<FabricProvider> providers = new ArrayList<>();
     ServiceLoader.load(FabricProvider.class, Fabrics.class.getClassLoader())
         .forEach(providers::add);
@@ -41,6 +45,11 @@ final class Fabrics implements AutoCloseable {
     }
   }
 
+  /** Where everything that uses these is listed, as long as they are open. */
+  Counters counters() {
+    return counters;
+  }
+
   /** What can be used. */
   List<PolledFabric> opened() {
     return opened;
@@ -56,5 +65,6 @@ final class Fabrics implements AutoCloseable {
   @Override
   public void close() {
     opened.forEach(PolledFabric::close);
+    counters.release();
   }
 }

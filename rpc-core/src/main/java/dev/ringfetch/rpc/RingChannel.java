@@ -4,6 +4,9 @@ import dev.ringfetch.call.BufferAllocator;
 import dev.ringfetch.call.ClientConnection;
 import dev.ringfetch.call.ClientLimits;
 import dev.ringfetch.call.Codecs;
+import dev.ringfetch.counters.Counter;
+import dev.ringfetch.counters.Kind;
+import dev.ringfetch.counters.Subject;
 import dev.ringfetch.session.SessionContext;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
@@ -37,6 +40,9 @@ public final class RingChannel extends ManagedChannel {
   private final Channel intercepted;
   private final LongAdder ringCalls = new LongAdder();
   private final LongAdder grpcCalls = new LongAdder();
+  private final LongAdder fallbackCalls = new LongAdder();
+  private final LongAdder repeatedCalls = new LongAdder();
+  private final Subject subject;
   private final CountDownLatch ringTerminated = new CountDownLatch(1);
 
   private final BufferAllocator allocator;
@@ -78,6 +84,19 @@ public final class RingChannel extends ManagedChannel {
               return ring == null ? null : ring.session();
             });
     this.intercepted = ClientInterceptors.intercept(new RoutingChannel(), interceptors);
+    this.subject = fabrics.counters().add(Kind.CHANNEL, target, this::count);
+  }
+
+  private long count(Counter counter) {
+    return switch (counter) {
+      case CHANNEL_CALLS_RING -> ringCalls.sum();
+      case CHANNEL_CALLS_GRPC -> grpcCalls.sum();
+      case CHANNEL_CALLS_FALLBACK -> fallbackCalls.sum();
+      case CHANNEL_CALLS_REPEATED -> repeatedCalls.sum();
+      case CHANNEL_SESSIONS_OPENED -> connector.sessionsOpened();
+      case CHANNEL_SESSIONS_REFUSED -> connector.sessionsRefused();
+      default -> throw new IllegalArgumentException("counter=" + counter);
+    };
   }
 
   /** Which transport serves the next call, and why. */
@@ -142,7 +161,19 @@ public final class RingChannel extends ManagedChannel {
   <ReqT, RespT> ClientCall<ReqT, RespT> newGrpcCall(
       MethodDescriptor<ReqT, RespT> method, CallOptions options) {
     grpcCalls.increment();
+    fabrics.counters().changed();
     return grpc.newCall(method, options);
+  }
+
+  /** A call that goes over gRPC could have been carried by a ring. */
+  void countFallback() {
+    fallbackCalls.increment();
+  }
+
+  /** A call had begun on a ring and begins again over gRPC. */
+  void countRepeated() {
+    repeatedCalls.increment();
+    countFallback();
   }
 
   void countRingCall() {
@@ -167,6 +198,7 @@ public final class RingChannel extends ManagedChannel {
   private void onRingTerminated() {
     DefaultExecutor.INSTANCE.execute(
         () -> {
+          fabrics.counters().remove(subject);
           fabrics.release();
           System.getLogger(RingChannel.class.getName())
               .log(

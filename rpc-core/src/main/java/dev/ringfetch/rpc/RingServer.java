@@ -1,5 +1,8 @@
 package dev.ringfetch.rpc;
 
+import dev.ringfetch.counters.Counter;
+import dev.ringfetch.counters.Kind;
+import dev.ringfetch.counters.Subject;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.session.PolledFabric;
 import dev.ringfetch.session.SessionContext;
@@ -10,6 +13,7 @@ import java.net.SocketAddress;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.Collectors;
 
 /**
@@ -24,10 +28,12 @@ public final class RingServer extends Server {
   private final FabricContext fabricContext;
   private final SessionContext sessionContext;
   private final int pollers;
+  private final LongAdder grpcCalls;
   private final AtomicBoolean ending = new AtomicBoolean();
 
   // Guarded by this.
   private Fabrics fabrics;
+  private Subject subject;
   private boolean fabricsClosed;
 
   RingServer(
@@ -35,12 +41,14 @@ public final class RingServer extends Server {
       SessionEndpoint endpoint,
       FabricContext fabricContext,
       SessionContext sessionContext,
-      int pollers) {
+      int pollers,
+      LongAdder grpcCalls) {
     this.grpc = grpc;
     this.endpoint = endpoint;
     this.fabricContext = fabricContext;
     this.sessionContext = sessionContext;
     this.pollers = pollers;
+    this.grpcCalls = grpcCalls;
   }
 
   @Override
@@ -62,7 +70,16 @@ public final class RingServer extends Server {
       closeFabrics();
       throw e;
     }
+    synchronized (this) {
+      if (!fabricsClosed) {
+        subject = fabrics.counters().add(Kind.SERVER, "port " + grpc.getPort(), this::count);
+      }
+    }
     return this;
+  }
+
+  private long count(Counter counter) {
+    return counter == Counter.SERVER_CALLS_GRPC ? grpcCalls.sum() : endpoint.count(counter);
   }
 
   /** Names of the fabrics that are served beside gRPC, and why others are not. */
@@ -87,6 +104,7 @@ public final class RingServer extends Server {
   private synchronized void closeFabrics() {
     if (!fabricsClosed && fabrics != null) {
       fabricsClosed = true;
+      fabrics.counters().remove(subject);
       fabrics.close();
     }
   }

@@ -235,11 +235,12 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
 
   @Override
   public RingServer build() {
+    final CallCounter grpcCalls = new CallCounter();
     final List<ServerServiceDefinition> intercepted = new ArrayList<>();
     for (final ServerServiceDefinition service : services) {
       final ServerServiceDefinition wrapped = ServerInterceptors.intercept(service, interceptors);
       intercepted.add(wrapped);
-      grpc.addService(wrapped);
+      grpc.addService(ServerInterceptors.intercept(wrapped, grpcCalls));
     }
     final InterceptedRegistry userFallback = new InterceptedRegistry(fallback, interceptors);
     final SessionEndpoint endpoint =
@@ -257,7 +258,10 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
     if (!transportFilters.isEmpty()) {
       grpc.addTransportFilter(new TransportFilters(transportFilters));
     }
-    grpc.fallbackHandlerRegistry(new SessionRegistry(endpoint.definition(), userFallback));
-    return new RingServer(grpc.build(), endpoint, fabricContext, sessionContext, pollers);
+    grpc.fallbackHandlerRegistry(
+        new SessionRegistry(
+            endpoint.definition(), new InterceptedRegistry(userFallback, List.of(grpcCalls))));
+    return new RingServer(
+        grpc.build(), endpoint, fabricContext, sessionContext, pollers, grpcCalls.calls());
   }
 }

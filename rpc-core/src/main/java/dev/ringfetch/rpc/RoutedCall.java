@@ -61,6 +61,9 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
       }
     }
     if (!channel.requiresFabric()) {
+      if (obstacle == null) {
+        channel.countFallback();
+      }
       delegate = channel.newGrpcCall(method(), options());
     } else if (obstacle == null) {
       delegate = WaitingCall.forRing(channel, method(), options(), executor());
@@ -150,6 +153,7 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
   private void reroute() {
     final ClientCall<ReqT, RespT> other;
     try {
+      channel.countRepeated();
       other = channel.newGrpcCall(method(), options());
       startOn(other);
     } catch (Throwable t) {

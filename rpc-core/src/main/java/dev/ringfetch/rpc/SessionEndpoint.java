@@ -4,6 +4,7 @@ import dev.ringfetch.call.CallAcceptor;
 import dev.ringfetch.call.Codecs;
 import dev.ringfetch.call.Peer;
 import dev.ringfetch.call.ServerLimits;
+import dev.ringfetch.counters.Counter;
 import dev.ringfetch.session.ControlStream;
 import dev.ringfetch.session.DeadlineTimer;
 import dev.ringfetch.session.PolledFabric;
@@ -40,6 +41,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
 
 /** The session service of a server: opens sessions over gRPC and keeps those that are open. */
 final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
@@ -59,6 +61,9 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
   private final Set<ServerSession> sessions = ConcurrentHashMap.newKeySet();
   private final AtomicInteger sessionCount = new AtomicInteger();
   private final Admission admission;
+  private final LongAdder sessionsOpened = new LongAdder();
+  private final LongAdder sessionsRefused = new LongAdder();
+  private long endedCalls; // of sessions that have ended; guarded by sessions
 
   private volatile List<PolledFabric> fabrics = List.of();
   private volatile Context callContext = Context.ROOT;
@@ -148,6 +153,27 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
       }
     }
     return true;
+  }
+
+  /** What a counter of this server is at, but for calls over gRPC. */
+  long count(Counter counter) {
+    return switch (counter) {
+      case SERVER_CALLS_RING -> ringCalls();
+      case SERVER_SESSIONS_OPEN -> sessions.size();
+      case SERVER_SESSIONS_OPENED -> sessionsOpened.sum();
+      case SERVER_SESSIONS_REFUSED -> sessionsRefused.sum();
+      default -> throw new IllegalArgumentException("counter=" + counter);
+    };
+  }
+
+  private long ringCalls() {
+    synchronized (sessions) { // in which one ends
+      long calls = endedCalls;
+      for (final ServerSession session : sessions) {
+        calls += session.count(Counter.SESSION_CALLS);
+      }
+      return calls;
+    }
   }
 
   /** Sessions that are open or on offer. */
@@ -263,6 +289,7 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
     public void onHello(Runnable answer) {
       final long delayNs = admission.delayNs(host);
       if (delayNs == Admission.REFUSED) {
+        sessionsRefused.increment();
         exhausted("too many sessions are opened from this host");
       } else if (delayNs == 0) {
         answer.run();
@@ -292,6 +319,7 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
       }
       if (sessionCount.incrementAndGet() > maxSessions) {
         sessionCount.decrementAndGet();
+        sessionsRefused.increment();
         return false;
       }
       return true;
@@ -307,6 +335,7 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
       final TransportFilters.Tenancy tenancy = TransportFilters.tenancy(peer.attributes());
       tenant = tenancy != null && tenancy.enter();
       sessions.add(session);
+      sessionsOpened.increment();
       final String aborted = abortReason;
       if (tenancy != null && !tenant) { // its filters know it no longer
         session.abort("the connection has ended");
@@ -336,7 +365,9 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
 
     private void forget(ServerSession session) {
       synchronized (sessions) {
-        sessions.remove(session);
+        if (sessions.remove(session)) {
+          endedCalls += session.count(Counter.SESSION_CALLS);
+        }
         sessions.notifyAll();
       }
       sessionCount.decrementAndGet();

@@ -1,5 +1,6 @@
 package dev.ringfetch.rpc;
 
+import dev.ringfetch.counters.Counters;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.session.SessionContext;
 import java.nio.file.Path;
@@ -34,6 +35,10 @@ final class SharedFabrics {
       shared.users++;
       return shared;
     }
+  }
+
+  Counters counters() {
+    return fabrics.counters();
   }
 
   Fabrics fabrics() {

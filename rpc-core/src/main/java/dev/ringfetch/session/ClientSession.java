@@ -5,6 +5,7 @@ import static dev.ringfetch.ring.FrameDescriptor.DRAIN;
 import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
 import static dev.ringfetch.ring.FrameDescriptor.WINDOW_UPDATE;
 
+import dev.ringfetch.counters.Counter;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.session.ClientStream.Outcome;
@@ -255,7 +256,7 @@ public final class ClientSession extends Session {
       onCancel(stream);
     }
     if (stream.state == State.DONE || stream.state == State.CLOSING) {
-      stream.flow.dropOutbound();
+      outbox.drop(stream.flow);
     } else if (stream.state == State.SENT) { // before, the first unit is in hand
       if ((asked & Stream.WRITE) != 0) {
         outbox.addNext(stream);
@@ -273,6 +274,7 @@ public final class ClientSession extends Session {
       finish(stream, Outcome.NOT_SENT);
     } else {
       pending++;
+      tally.add(Counter.SESSION_CALLS, 1);
       stream.state = State.SENDING;
       if (stream.deadlineNs != Stream.NO_DEADLINE) {
         deadlines.add(stream);
@@ -313,7 +315,7 @@ public final class ClientSession extends Session {
     if (stream.flow != null) {
       final int index = stream.index();
       closeWindow(stream);
-      stream.flow.dropOutbound();
+      outbox.drop(stream.flow);
       streams.set(index, stream.next());
       free.give(index);
     }
@@ -493,9 +495,9 @@ public final class ClientSession extends Session {
     }
   }
 
-  private static void dropOutbound(ClientStream stream) {
+  private void dropOutbound(ClientStream stream) {
     if (stream.flow != null) {
-      stream.flow.dropOutbound();
+      outbox.drop(stream.flow);
     } else {
       stream.outbound().releaseSegments();
     }
@@ -529,6 +531,11 @@ public final class ClientSession extends Session {
     } finally {
       poller.remove(this);
     }
+  }
+
+  @Override
+  String side() {
+    return "client";
   }
 
   @Override

@@ -65,6 +65,7 @@ public final class Flow {
   // The owner's.
   private Unit current;
   private long begun;
+  private long countedQueued;
   private long peerConsumed;
   private long received;
   private long told;
@@ -105,6 +106,14 @@ public final class Flow {
   /** Bytes of messages that wait for the ring. */
   public long queuedLength() {
     return queued;
+  }
+
+  /** What waits for the ring more than the last time, or less; nothing waits in the end; owner. */
+  long newlyQueued() {
+    final long now = dropped ? 0 : queued;
+    final long before = countedQueued;
+    countedQueued = now;
+    return now - before;
   }
 
   /** True once, after there was no room and now there is. */
@@ -309,7 +318,7 @@ public final class Flow {
 
   /** How much the window has grown; it grows no more; owner. */
   long grown() {
-    return window - WINDOW_LENGTH;
+    return (long) window - WINDOW_LENGTH;
   }
 
   /** Length of the window that the peer has not been told of, or 0; owner. */

@@ -1,5 +1,7 @@
 package dev.ringfetch.session;
 
+import dev.ringfetch.counters.Counter;
+import dev.ringfetch.counters.Tally;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.ring.ControlFlyweight;
@@ -19,6 +21,7 @@ final class Inbox {
   private final ControlFlyweight ownControl;
   private final ControlFlyweight peerControl;
   private final long tellThreshold;
+  private final Tally tally;
 
   private boolean armed;
   private boolean violated;
@@ -32,6 +35,7 @@ final class Inbox {
     this.ownControl = rings.ownControl();
     this.peerControl = rings.peerControl();
     this.tellThreshold = ring.slots() / 4;
+    this.tally = session.tally;
   }
 
   /** Takes some of what came in, and returns how many frames that were. */
@@ -66,6 +70,7 @@ final class Inbox {
   private void wakeBlockedPeer() {
     if (peerControl.blocked() && peerControl.sleeping()) {
       queuePair.ringDoorbell();
+      tally.add(Counter.SESSION_WAKEUPS_SENT, 1);
     }
   }
 

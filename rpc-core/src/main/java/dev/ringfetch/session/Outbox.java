@@ -4,6 +4,8 @@ import static dev.ringfetch.ring.FrameDescriptor.BULK;
 import static dev.ringfetch.ring.FrameDescriptor.CONTINUATION;
 import static dev.ringfetch.ring.FrameDescriptor.PARTIAL;
 
+import dev.ringfetch.counters.Counter;
+import dev.ringfetch.counters.Tally;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.ring.BulkDescriptor;
@@ -32,6 +34,7 @@ final class Outbox {
   private final ControlFlyweight ownControl;
   private final ControlFlyweight peerControl;
   private final int maxPayload;
+  private final Tally tally;
   private final ArrayDeque<Stream> line = new ArrayDeque<>();
   private final ArrayDeque<Segment> reading = new ArrayDeque<>(); // by the peer
   private final ByteBuffer update =
@@ -41,6 +44,7 @@ final class Outbox {
 
   private long released; // by the peer
 
+  private long queuedLength;
   private boolean blocked;
   private boolean unsolicited;
 
@@ -56,6 +60,7 @@ final class Outbox {
     this.maxPayload =
         rings.maxFrameLength() / FrameDescriptor.SLOT_LENGTH * FrameDescriptor.SLOT_LENGTH
             - FrameDescriptor.OVERHEAD;
+    this.tally = session.tally;
   }
 
   /** True while there is output and no credit for it. */
@@ -75,6 +80,7 @@ final class Outbox {
 
   /** Drops what is in line, and what the peer has not read: the session has ended. */
   void clear() {
+    line.forEach(this::left);
     line.clear();
     reading.forEach(Segment::release);
     reading.clear();
@@ -85,6 +91,10 @@ final class Outbox {
     if (!stream.outboundQueued) {
       stream.outboundQueued = true;
       line.addLast(stream);
+      if (stream.flow == null && !stream.headerOnly) { // a flow's wait in the flow, and count there
+        stream.queuedLength = stream.outbound().length();
+        queuedLength += stream.queuedLength;
+      }
     }
   }
 
@@ -96,6 +106,7 @@ final class Outbox {
 
   /** Puts a flow in line if it has a unit that may go. */
   void addNext(Stream stream) {
+    queuedLength += stream.flow.newlyQueued();
     if (stream.flow.load(stream)) {
       add(stream);
     }
@@ -104,9 +115,26 @@ final class Outbox {
   /** Takes a stream out of the line. */
   void remove(Stream stream) {
     if (stream.outboundQueued) {
-      stream.outboundQueued = false;
       line.remove(stream);
+      left(stream);
     }
+  }
+
+  private void left(Stream stream) {
+    stream.outboundQueued = false;
+    queuedLength -= stream.queuedLength;
+    stream.queuedLength = 0;
+  }
+
+  /** Drops the units of a flow: its stream has ended. */
+  void drop(Flow flow) {
+    flow.dropOutbound();
+    queuedLength += flow.newlyQueued();
+  }
+
+  /** Bytes that calls have handed over and that are not in the ring. */
+  long queuedLength() {
+    return queuedLength;
   }
 
   /**
@@ -126,6 +154,7 @@ final class Outbox {
       final boolean update = stream.flow != null && stream.flow.updateDue;
       int written = write(stream, update);
       if (written == RingWriter.INSUFFICIENT_CREDIT && !blocked) {
+        tally.add(Counter.SESSION_CREDIT_EXHAUSTED, 1);
         blocked = true;
         ownControl.blocked(true);
         memory.fullFence();
@@ -143,7 +172,7 @@ final class Outbox {
       if (update && !stream.flow.isLoaded()) {
         stream.outboundQueued = false;
       } else if (!update && isWhole(stream)) {
-        stream.outboundQueued = false;
+        left(stream);
         unsolicited |= stream.unsolicited;
         session.onSent(stream);
       } else {
@@ -152,6 +181,7 @@ final class Outbox {
     }
     unblock();
     if (writer.position() != before) { // by the padding before a frame without room, too
+      tally.add(Counter.SESSION_FRAMES_SENT, frames);
       publish();
     }
     return frames;
@@ -174,6 +204,7 @@ final class Outbox {
     if (peerControl.sleeping() || unsolicited) {
       unsolicited = false;
       queuePair.ringDoorbell();
+      tally.add(Counter.SESSION_WAKEUPS_SENT, 1);
     }
   }
 

@@ -1,5 +1,8 @@
 package dev.ringfetch.session;
 
+import dev.ringfetch.counters.Counters;
+import dev.ringfetch.counters.Kind;
+import dev.ringfetch.counters.Subject;
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.fabric.FabricProvider;
@@ -13,17 +16,20 @@ public final class PolledFabric implements AutoCloseable {
   private static final long CLOSE_TIMEOUT_MS = 5_000;
 
   private final Fabric fabric;
+  private final Counters counters;
   private final List<Poller> pollers = new ArrayList<>();
   private final List<Thread> threads = new ArrayList<>();
+  private final List<Subject> subjects = new ArrayList<>();
   private final AtomicInteger next = new AtomicInteger();
 
-  private PolledFabric(Fabric fabric) {
+  private PolledFabric(Fabric fabric, Counters counters) {
     this.fabric = fabric;
+    this.counters = counters;
   }
 
   /** A fabric with a poller that no thread runs: the caller drives it. */
   static PolledFabric undriven(Fabric fabric, Poller poller) {
-    final PolledFabric undriven = new PolledFabric(fabric);
+    final PolledFabric undriven = new PolledFabric(fabric, poller.counters());
     undriven.pollers.add(poller);
     return undriven;
   }
@@ -42,7 +48,8 @@ public final class PolledFabric implements AutoCloseable {
       int pollers,
       String threadName)
       throws IOException {
-    final PolledFabric opened = new PolledFabric(provider.open(fabricContext));
+    final PolledFabric opened =
+        new PolledFabric(provider.open(fabricContext), sessionContext.counters());
     try {
       for (int i = 0; i < pollers; i++) {
         final Poller poller = new Poller(opened.fabric.openDoorbell(), sessionContext);
@@ -50,6 +57,8 @@ public final class PolledFabric implements AutoCloseable {
         thread.setDaemon(true);
         opened.pollers.add(poller);
         opened.threads.add(thread);
+        opened.subjects.add(
+            opened.counters.add(Kind.POLLER, thread.getName(), poller.tally()::get));
         thread.start();
       }
     } catch (IOException | RuntimeException e) {
@@ -83,6 +92,7 @@ public final class PolledFabric implements AutoCloseable {
         interrupted = true;
       }
     }
+    subjects.forEach(counters::remove);
     fabric.close();
     if (interrupted) {
       Thread.currentThread().interrupt();

@@ -1,5 +1,9 @@
 package dev.ringfetch.session;
 
+import dev.ringfetch.counters.Counter;
+import dev.ringfetch.counters.Counters;
+import dev.ringfetch.counters.Kind;
+import dev.ringfetch.counters.Tally;
 import dev.ringfetch.fabric.Doorbell;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -27,6 +31,8 @@ public final class Poller implements Runnable, AutoCloseable {
   private final Doorbell doorbell;
   private final NanoClock clock;
   private final long spinNs;
+  private final Counters counters;
+  private final Tally tally = new Tally(Kind.POLLER); // written by the one thread
   private final ConcurrentLinkedQueue<Runnable> tasks = new ConcurrentLinkedQueue<>();
   private final ConcurrentLinkedQueue<Runnable> changes = new ConcurrentLinkedQueue<>();
   private final ConcurrentLinkedQueue<Session> late = new ConcurrentLinkedQueue<>();
@@ -49,6 +55,7 @@ public final class Poller implements Runnable, AutoCloseable {
     this.doorbell = doorbell;
     this.clock = context.clock();
     this.spinNs = context.spinNs();
+    this.counters = context.counters();
   }
 
   /** The doorbell that this poller sleeps on. */
@@ -56,12 +63,25 @@ public final class Poller implements Runnable, AutoCloseable {
     return doorbell;
   }
 
+  /** Where this poller lists its sessions. */
+  Counters counters() {
+    return counters;
+  }
+
+  /** What this poller counts. */
+  Tally tally() {
+    return tally;
+  }
+
   /** Serves a session from now on: its queue pair is bound to it. Any thread. */
   public void add(Session session) {
+    session.subject =
+        counters.add(Kind.SESSION, session.side() + " " + session.describe(), session::count);
     change(
         () -> {
           try {
             sessions.add(session);
+            tally.set(Counter.POLLER_SESSIONS, sessions.size());
             session.queuePair.bind(session);
           } catch (Throwable t) { // nobody will serve it: both sides learn so by the end
             session.end("poller cannot serve the session: " + t);
@@ -73,11 +93,12 @@ public final class Poller implements Runnable, AutoCloseable {
 
   /** Serves a session no longer. Any thread. */
   void remove(Session session) {
+    counters.remove(session.subject);
     change(
         () -> {
           sessions.remove(session);
-          active.remove(session);
-          session.active = false;
+          tally.set(Counter.POLLER_SESSIONS, sessions.size());
+          dropActive(session);
         });
   }
 
@@ -91,12 +112,19 @@ public final class Poller implements Runnable, AutoCloseable {
     }
   }
 
+  private void dropActive(Session session) {
+    active.remove(session);
+    session.active = false;
+    tally.set(Counter.POLLER_SESSIONS_POLLED, active.size());
+  }
+
   /** Polls a session for a while, because there is something to do for it. */
   void activate(Session session) {
     session.lastWorkNs = clock.nanoTime();
     if (!session.active) {
       session.active = true;
       active.add(session);
+      tally.set(Counter.POLLER_SESSIONS_POLLED, active.size());
     }
   }
 
@@ -216,6 +244,7 @@ public final class Poller implements Runnable, AutoCloseable {
     wakeAtNs = AWAKE;
     LockSupport.parkNanos(ALARM_PAUSE_NS);
     alarmed = false;
+    tally.add(Counter.POLLER_ALARMS, 1);
     for (int i = 0; i < sessions.size(); i++) {
       final Session session = sessions.get(i);
       session.recover();
@@ -281,6 +310,7 @@ public final class Poller implements Runnable, AutoCloseable {
       Callbacks.run(task);
       done++;
     }
+    tally.add(Counter.POLLER_TASKS, done);
     return done;
   }
 
@@ -335,8 +365,7 @@ public final class Poller implements Runnable, AutoCloseable {
         done += served;
       } else if ((served == Session.NOT_OWNER || now - session.lastWorkNs >= spinNs)
           && retire(session, shared)) {
-        session.active = false;
-        active.remove(session);
+        dropActive(session);
         i--;
         done++; // it may have told something on its way
       }
@@ -344,7 +373,7 @@ public final class Poller implements Runnable, AutoCloseable {
     if (now - doorbellPolledNs >= DOORBELL_INTERVAL_NS) {
       doorbellPolledNs = now;
       verify();
-      done += doorbell.poll();
+      done += countEvents(doorbell.poll());
       activateLate(); // a session that sleeps beside busy ones
     }
     return done;
@@ -368,9 +397,15 @@ public final class Poller implements Runnable, AutoCloseable {
   private void sleep(boolean unlessTasks) throws IOException {
     final long timeoutNs = beginSleep(unlessTasks);
     if (timeoutNs != AWAKE) {
-      doorbell.await(timeoutNs);
+      countEvents(doorbell.await(timeoutNs));
+      tally.add(Counter.POLLER_WAKEUPS, 1);
     }
     endSleep();
+  }
+
+  private int countEvents(int events) {
+    tally.add(Counter.POLLER_EVENTS, events);
+    return events;
   }
 
   /** True when no session is busy. */
@@ -406,6 +441,7 @@ public final class Poller implements Runnable, AutoCloseable {
   /** Awake again, for whatever reason; after every {@link #beginSleep}. */
   void endSleep() {
     wakeAtNs = AWAKE;
+    counters.changed();
     activateLate(); // a session whose deadline has passed
   }
 

@@ -16,6 +16,7 @@ import static dev.ringfetch.ring.FrameDescriptor.SESSION_STREAM_ID;
 import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
 import static dev.ringfetch.ring.FrameDescriptor.WINDOW_UPDATE;
 
+import dev.ringfetch.counters.Counter;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
 import java.nio.charset.StandardCharsets;
@@ -131,8 +132,14 @@ public final class ServerSession extends Session {
   }
 
   /** Bytes of long requests and of streams' messages that are held; owner. */
+  @Override
   long heldLength() {
     return heldLength;
+  }
+
+  @Override
+  String side() {
+    return "server";
   }
 
   /** Cancelled calls that have not let go; owner. */
@@ -220,9 +227,9 @@ public final class ServerSession extends Session {
     outbox.add(carrier);
   }
 
-  private static void dropOutbound(ServerStream stream) {
+  private void dropOutbound(ServerStream stream) {
     if (stream.flow != null) {
-      stream.flow.dropOutbound();
+      outbox.drop(stream.flow);
     }
   }
 
@@ -284,7 +291,7 @@ public final class ServerSession extends Session {
     deadlines.remove(stream);
     if (stream.flow != null) {
       closeWindow(stream);
-      stream.flow.dropOutbound();
+      outbox.drop(stream.flow);
     }
     streams[stream.index()] = null;
     closedIds[stream.index()] = stream.id;
@@ -456,6 +463,7 @@ public final class ServerSession extends Session {
     final ServerStream stream = pooled != null ? pooled : new ServerStream();
     stream.id = streamId;
     streams[index] = stream;
+    tally.add(Counter.SESSION_CALLS, 1);
     return stream;
   }
 

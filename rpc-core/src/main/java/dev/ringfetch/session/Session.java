@@ -3,8 +3,13 @@ package dev.ringfetch.session;
 import static dev.ringfetch.ring.FrameDescriptor.BULK;
 import static dev.ringfetch.ring.FrameDescriptor.SESSION_STREAM_ID;
 
+import dev.ringfetch.counters.Counter;
+import dev.ringfetch.counters.Kind;
+import dev.ringfetch.counters.Subject;
+import dev.ringfetch.counters.Tally;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.ring.FrameDescriptor;
 import dev.ringfetch.ring.RingPoller;
 import dev.ringfetch.ring.RingWriter;
 import java.util.List;
@@ -45,8 +50,11 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   final BulkPool bulk;
   final DeadlineQueue deadlines = new DeadlineQueue();
   final News news = new News();
+  final Tally tally = new Tally(Kind.SESSION);
   final long spinNs;
 
+  private final long writeStart;
+  private final long pollStart;
   private final Ownership ownership = new Ownership();
   private final OperationQueue operations = new OperationQueue();
 
@@ -69,6 +77,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   // The poller's, not the owner's.
   boolean active;
   long lastWorkNs;
+  volatile Subject subject; // as which it is listed
 
   Session(RingPair rings, Poller poller, SessionContext context) {
     this.queuePair = rings.queuePair();
@@ -77,6 +86,8 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
     this.poller = poller;
     this.clock = context.clock();
     this.spinNs = context.spinNs();
+    this.writeStart = writer.position();
+    this.pollStart = ring.position();
     this.inbox = new Inbox(this, rings);
     this.outbox = new Outbox(this, rings);
     this.reads = new Reads(this, rings, context.bulkSegmentLength());
@@ -86,6 +97,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   @Override
   public final boolean onFrame(
       int streamId, int flags, int code, int ack, MemoryRegion region, int offset, int length) {
+    tally.add(Counter.SESSION_FRAMES_RECEIVED, 1);
     if (!writer.onAck(ack)) {
       return false;
     }
@@ -203,6 +215,14 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   /** Tells the call above a flow that there is something new in it; owns nothing. */
   abstract void tellFlow(Stream stream);
 
+  /** Which side this is, for people. */
+  abstract String side();
+
+  /** Bytes that this side holds of what came in; owner. */
+  long heldLength() {
+    return 0;
+  }
+
   /** The end of the session is told to whoever keeps it; owns nothing. Called once. */
   abstract void tellEnd(String reason);
 
@@ -225,6 +245,11 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   /** One line for people: what serves, and the peer. */
   public String describe() {
     return queuePair.peer();
+  }
+
+  /** What one of the session's counters is at. Any thread. */
+  public final long count(Counter counter) {
+    return tally.get(counter);
   }
 
   /** True when the session has ended: nothing can be sent any more. */
@@ -293,6 +318,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
 
   @Override
   public final void onDoorbell() {
+    tally.add(Counter.SESSION_WAKEUPS_RECEIVED, 1);
     poller.activate(this);
   }
 
@@ -389,6 +415,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
     boolean unasked = false;
     try {
       verifyTouched();
+      count();
       unasked = asking != null;
       earliest = deadlines.earliestNs();
       wakePoller = earliest < earliestDeadlineNs;
@@ -412,6 +439,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
       missed = false;
       poller.activateLater(this);
     }
+    poller.counters().changed();
     News.tell(this, streams);
     News.tellFlows(this, flows);
     News.run(tasks);
@@ -547,9 +575,23 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
     reads.clear();
     onEnd();
     bulk.close();
+    if (peerAtFault) {
+      tally.set(Counter.SESSION_FAULTS_PEER, 1);
+    }
     news.add(() -> tellEnd(endReason));
     ended = true;
     queuePair.close();
+  }
+
+  /** What is not counted as it happens; owner, before it lets go. */
+  private void count() {
+    tally.set(
+        Counter.SESSION_BYTES_SENT, (writer.position() - writeStart) * FrameDescriptor.SLOT_LENGTH);
+    tally.set(
+        Counter.SESSION_BYTES_RECEIVED,
+        (ring.position() - pollStart) * FrameDescriptor.SLOT_LENGTH);
+    tally.set(Counter.SESSION_BYTES_QUEUED, outbox.queuedLength());
+    tally.set(Counter.SESSION_BYTES_HELD, heldLength());
   }
 
   private int takeOperations() {

@@ -1,5 +1,6 @@
 package dev.ringfetch.session;
 
+import dev.ringfetch.counters.Counters;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.FrameDescriptor;
 import org.agrona.concurrent.NanoClock;
@@ -50,6 +51,7 @@ public final class SessionContext {
   private long maxHeldLength = MAX_HELD_LENGTH_DEFAULT;
   private long spinNs = SPIN_NS_DEFAULT;
   private NanoClock clock = SystemNanoClock.INSTANCE;
+  private Counters counters = new Counters();
 
   /** Length of the ring of requests in bytes, a power of two. The server has the last word. */
   public int requestRingLength() {
@@ -223,6 +225,17 @@ public final class SessionContext {
   /** Sets {@link #clock()}. */
   public SessionContext clock(NanoClock clock) {
     this.clock = clock;
+    return this;
+  }
+
+  /** Where pollers list what they and their sessions count; nobody publishes it unless set. */
+  public Counters counters() {
+    return counters;
+  }
+
+  /** Sets {@link #counters()}. */
+  public SessionContext counters(Counters counters) {
+    this.counters = counters;
     return this;
   }
 }

@@ -55,6 +55,7 @@ public abstract class Stream {
   int outboundCode;
   int outboundSent;
   boolean outboundQueued;
+  int queuedLength; // what it counts for in the line
   boolean outboundBegun;
   boolean headerOnly;
   boolean unsolicited;

@@ -3,6 +3,9 @@ package dev.ringfetch.ring;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.ringfetch.counters.CounterFileDescriptor;
+import dev.ringfetch.counters.RecordDescriptor;
+import dev.ringfetch.counters.SnapshotDescriptor;
 import dev.ringfetch.ring.RulerDiagram.Field;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -20,7 +23,14 @@ class DescriptorDiagramTest {
   private static final String OFFSET = "_OFFSET";
 
   @ParameterizedTest
-  @ValueSource(classes = {FrameDescriptor.class, ControlDescriptor.class})
+  @ValueSource(
+      classes = {
+        FrameDescriptor.class,
+        ControlDescriptor.class,
+        CounterFileDescriptor.class,
+        SnapshotDescriptor.class,
+        RecordDescriptor.class
+      })
   void offsetsAreTheDiagrams(Class<?> type) throws Exception {
     RulerDiagram diagram = RulerDiagram.parse(type);
     Set<String> drawn = new TreeSet<>();
@@ -35,7 +45,14 @@ class DescriptorDiagramTest {
   }
 
   @ParameterizedTest
-  @ValueSource(classes = {FrameDescriptor.class, ControlDescriptor.class})
+  @ValueSource(
+      classes = {
+        FrameDescriptor.class,
+        ControlDescriptor.class,
+        CounterFileDescriptor.class,
+        SnapshotDescriptor.class,
+        RecordDescriptor.class
+      })
   void widthsInTheDocumentationAreTheDiagrams(Class<?> type) throws Exception {
     RulerDiagram diagram = RulerDiagram.parse(type);
     Pattern documented =
@@ -54,7 +71,13 @@ class DescriptorDiagramTest {
   }
 
   @ParameterizedTest
-  @ValueSource(classes = {FrameDescriptor.class, ControlDescriptor.class})
+  @ValueSource(
+      classes = {
+        FrameDescriptor.class,
+        ControlDescriptor.class,
+        SnapshotDescriptor.class,
+        CounterFileDescriptor.class
+      })
   void fieldsAreAlignedToTheirSize(Class<?> type) throws Exception {
     for (Field field : RulerDiagram.parse(type).fields()) {
       if (field.bytes() != Field.OPEN) {

@@ -40,6 +40,8 @@ final class LayeringTest {
   private static final String RING = "dev.ringfetch.ring";
   private static final String FABRIC = "dev.ringfetch.fabric";
   private static final String SHM = "dev.ringfetch.fabric.shm";
+  private static final String COUNTERS = "dev.ringfetch.counters";
+  private static final String MICROMETER = "dev.ringfetch.micrometer";
 
   /** The generated messages of the session protocol. */
   private static final String PROTOCOL = "dev.ringfetch.v1";
@@ -66,19 +68,35 @@ final class LayeringTest {
   // may not.
 
   @ArchTest
-  static final ArchRule rpcUsesWhatIsBelow = usesOnly(RPC, CALL, SESSION, RING, FABRIC, PROTOCOL);
+  static final ArchRule rpcUsesWhatIsBelow =
+      usesOnly(RPC, CALL, SESSION, RING, FABRIC, COUNTERS, PROTOCOL);
 
   @ArchTest
   static final ArchRule callUsesWhatIsBelow = usesOnly(CALL, SESSION, RING, FABRIC, PROTOCOL);
 
   @ArchTest
-  static final ArchRule sessionUsesWhatIsBelow = usesOnly(SESSION, RING, FABRIC, PROTOCOL);
+  static final ArchRule sessionUsesWhatIsBelow =
+      usesOnly(SESSION, RING, FABRIC, COUNTERS, PROTOCOL);
 
   @ArchTest static final ArchRule ringUsesWhatIsBelow = usesOnly(RING, FABRIC);
 
   @ArchTest static final ArchRule fabricUsesNoneOfOurs = usesOnly(FABRIC);
 
-  @ArchTest static final ArchRule sharedMemoryUsesTheFabric = usesOnly(SHM, FABRIC);
+  @ArchTest static final ArchRule sharedMemoryUsesTheFabric = usesOnly(SHM, FABRIC, COUNTERS);
+
+  @ArchTest static final ArchRule countersUseNoneOfOurs = usesOnly(COUNTERS);
+
+  @ArchTest static final ArchRule theBinderUsesCounters = usesOnly(MICROMETER, COUNTERS);
+
+  @ArchTest
+  static final ArchRule micrometerIsKnownToTheBinderOnly =
+      noClasses()
+          .that()
+          .resideOutsideOfPackage(MICROMETER)
+          .should()
+          .dependOnClassesThat()
+          .resideInAPackage("io.micrometer..")
+          .because("an application need not have it");
 
   @ArchTest
   static final ArchRule sharedMemoryIsFoundAsAService =

@@ -49,6 +49,11 @@ class CountingSession extends Session {
   }
 
   @Override
+  String side() {
+    return "counting";
+  }
+
+  @Override
   boolean mustArmToLeave() {
     return false;
   }

@@ -290,6 +290,11 @@ class SessionDeadlineTest {
     void tellEnd(String reason) {}
 
     @Override
+    String side() {
+      return "busy";
+    }
+
+    @Override
     boolean mustArmToLeave() {
       return false;
     }

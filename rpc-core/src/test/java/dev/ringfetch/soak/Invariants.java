@@ -153,14 +153,12 @@ final class Invariants {
     return stats;
   }
 
-  /** Files that are not a living server's directory, lock and bell. */
+  /** Files that are not a living process's directory, lock and counters, or a server's bell. */
   private List<String> files() throws IOException {
     final List<String> left = new ArrayList<>(Tree.files(fleet.directory()));
     for (final Role role : Role.values()) {
-      if (role.isServer()) {
-        final String mine = "/" + fleet.get(role).pid() + "-";
-        left.removeIf(file -> file.contains(mine) && !file.contains("session-"));
-      }
+      final String mine = "/" + fleet.get(role).pid() + "-";
+      left.removeIf(file -> file.contains(mine) && !file.contains("session-"));
     }
     return left;
   }

@@ -1,5 +1,6 @@
 package dev.ringfetch.soak;
 
+import dev.ringfetch.rpc.RingChannel;
 import dev.ringfetch.rpc.RingChannelBuilder;
 import dev.ringfetch.soak.Fleet.Role;
 import dev.ringfetch.system.Await;
@@ -11,6 +12,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import picocli.CommandLine;
@@ -90,11 +92,15 @@ final class Soak {
       try (Fleet fleet = new Fleet(directory, logs, random)) {
         new Soak(fleet, random).run(kills, seed);
       }
-      RingChannelBuilder.forAddress("localhost", 1)
-          .usePlaintext()
-          .shmDirectory(directory)
-          .build()
-          .shutdownNow(); // whoever comes next sweeps
+      final RingChannel next = // whoever comes next sweeps
+          RingChannelBuilder.forAddress("localhost", 1)
+              .usePlaintext()
+              .shmDirectory(directory)
+              .build()
+              .shutdownNow();
+      if (!next.awaitTermination(10, TimeUnit.SECONDS)) {
+        throw new AssertionError("a channel that has done nothing does not end");
+      }
       if (!Tree.files(directory).isEmpty()) {
         throw new AssertionError("left by the dead: " + Tree.files(directory));
       }

@@ -2,7 +2,9 @@ package dev.ringfetch.system;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.ringfetch.rpc.RingChannel;
 import dev.ringfetch.rpc.RingServer;
 import dev.ringfetch.rpc.RingServerBuilder;
 import java.nio.file.Path;
@@ -31,7 +33,7 @@ class BothKilledTest {
             .build()
             .start();
     try {
-      assertEquals(List.of(), Tree.files(directory));
+      assertEquals(List.of(), Tree.filesOfOthers(directory));
     } finally {
       next.shutdownNow();
       next.awaitTermination(LIMIT_S, TimeUnit.SECONDS);
@@ -55,7 +57,8 @@ class BothKilledTest {
     final Random random = new Random(seed);
     for (int round = 0; round < CHURN_ROUNDS; round++) {
       killBoth(1 + random.nextInt(CHURN_NS));
-      SystemChild.channelBuilder(directory, 1).build().shutdownNow();
+      final RingChannel visitor = SystemChild.channelBuilder(directory, 1).build().shutdownNow();
+      assertTrue(visitor.awaitTermination(LIMIT_S, TimeUnit.SECONDS));
       assertEquals(List.of(), Tree.files(directory), "seed=" + seed + " round=" + round);
     }
   }

@@ -13,6 +13,12 @@ public final class Tree {
 
   private Tree() {}
 
+  /** Everything that belongs to some other process, as paths below the directory. */
+  static List<String> filesOfOthers(Path directory) throws IOException {
+    final String mine = "/" + ProcessHandle.current().pid() + "-";
+    return files(directory).stream().filter(file -> !file.contains(mine)).toList();
+  }
+
   /** Everything that belongs to some process, as paths below the directory. */
   public static List<String> files(Path directory) throws IOException {
     try (Stream<Path> tree = Files.walk(directory)) {

@@ -1,0 +1,123 @@
+package dev.ringfetch.examples.stat;
+
+import dev.ringfetch.counters.CounterFiles;
+import dev.ringfetch.counters.Snapshot;
+import dev.ringfetch.fabric.FabricContext;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/**
+ * Prints what the processes of this user count. Only reads: neither the processes nor their files
+ * notice.
+ *
+ * <p>Exit codes: 1 if there is no counter to be read, 2 if the command line is wrong.
+ */
+@Command(
+    name = "stat",
+    mixinStandardHelpOptions = true,
+    sortOptions = false,
+    description = "Prints what Ringfetch's channels, servers, sessions and pollers count.")
+public final class Stat implements Callable<Integer> {
+  @Option(
+      names = "--shm-directory",
+      paramLabel = "PATH",
+      description = "Where the files of shared memory are. Default: /dev/shm.")
+  private Path directory = new FabricContext().directory();
+
+  @Option(names = "--pid", paramLabel = "PID", description = "This process only.")
+  private Long pid;
+
+  @Option(
+      names = "--watch",
+      paramLabel = "SECONDS",
+      description = "Print again and again, with this pause.")
+  private Integer seconds;
+
+  @Spec private CommandSpec spec;
+
+  /** Runs it; ends the JVM. */
+  public static void main(String[] args) {
+    System.exit(new CommandLine(new Stat()).execute(args));
+  }
+
+  @Override
+  public Integer call() throws IOException {
+    if (seconds != null && seconds < 1) {
+      throw new ParameterException(spec.commandLine(), "--watch takes 1 second at least");
+    }
+    final PrintWriter out = spec.commandLine().getOut();
+    boolean found = print(out);
+    while (seconds != null) {
+      pause(TimeUnit.SECONDS.toNanos(seconds));
+      out.println();
+      found = print(out);
+    }
+    return found ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
+  }
+
+  private static void pause(long nanos) {
+    final long startNs = System.nanoTime();
+    long leftNs = nanos;
+    while (leftNs > 0) {
+      LockSupport.parkNanos(leftNs);
+      leftNs = nanos - (System.nanoTime() - startNs);
+    }
+  }
+
+  /** Prints all processes, and returns whether there is one. */
+  private boolean print(PrintWriter out) throws IOException {
+    boolean found = false;
+    for (final Path file : CounterFiles.find().list(directory)) {
+      final String process = file.getParent().getFileName().toString();
+      if (pid != null && !process.startsWith(pid + "-")) {
+        continue;
+      }
+      try {
+        final Snapshot snapshot = Snapshot.read(file);
+        out.println("process " + snapshot.pid() + ", " + state(snapshot));
+        Tables.print(snapshot, out);
+        found = true;
+      } catch (NoSuchFileException e) {
+        out.println("process " + process + ": gone");
+      } catch (IOException e) { // cut off, not a file of ours, of another version
+        out.println("process " + process + ": cannot be read: " + e.getMessage());
+      }
+    }
+    if (!found) {
+      out.println(
+          "no counters"
+              + (pid == null ? "" : " of process " + pid)
+              + " below "
+              + directory
+              + ": no channel or server of this user is open there");
+    }
+    out.flush();
+    return found;
+  }
+
+  /** Another process may have the id by now: that one began later. */
+  private static String state(Snapshot snapshot) {
+    final Optional<ProcessHandle> process = ProcessHandle.of(snapshot.pid());
+    final Optional<Long> started =
+        process.flatMap(handle -> handle.info().startInstant()).map(Instant::toEpochMilli);
+    final boolean same =
+        process.isPresent()
+            && (snapshot.startedMs() == 0
+                || started.isEmpty()
+                || started.get() == snapshot.startedMs());
+    return same ? "running" : "ended: what it left goes when another one starts";
+  }
+}

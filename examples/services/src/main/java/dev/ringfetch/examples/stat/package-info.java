@@ -1,0 +1,2 @@
+/** What the processes of this user count, read from outside. */
+package dev.ringfetch.examples.stat;

@@ -1,0 +1,122 @@
+package dev.ringfetch.examples.stat;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.counters.CounterFiles;
+import dev.ringfetch.index.service.IndexService;
+import dev.ringfetch.index.store.Indexes;
+import dev.ringfetch.index.v1.GetRequest;
+import dev.ringfetch.index.v1.IndexGrpc;
+import dev.ringfetch.rpc.RingChannel;
+import dev.ringfetch.rpc.RingChannelBuilder;
+import dev.ringfetch.rpc.RingServer;
+import dev.ringfetch.rpc.RingServerBuilder;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+class StatTest {
+  private static final int LIMIT_S = 30;
+
+  @TempDir Path directory;
+  private int exitCode;
+
+  private String stat(String... options) {
+    final StringWriter text = new StringWriter();
+    final List<String> arguments =
+        new ArrayList<>(List.of("--shm-directory", directory.toString()));
+    arguments.addAll(List.of(options));
+    final CommandLine command = new CommandLine(new Stat());
+    command.setOut(new PrintWriter(text));
+    exitCode = command.execute(arguments.toArray(new String[0]));
+    return text.toString();
+  }
+
+  private Path serverFile() throws Exception {
+    return CounterFiles.find().list(directory).get(0);
+  }
+
+  @Test
+  void saysThatThereIsNothing() {
+    assertTrue(stat().startsWith("no counters below " + directory), stat());
+    assertEquals(1, exitCode);
+    assertTrue(stat("--pid", "1").startsWith("no counters of process 1 below"), stat());
+    assertEquals(1, exitCode);
+  }
+
+  @Test
+  void aPauseOfNothingIsRefused() {
+    stat("--watch", "0");
+    assertEquals(2, exitCode);
+  }
+
+  @Test
+  void printsWhatAProcessCounts() throws Exception {
+    final RingServer server =
+        RingServerBuilder.forPort(0)
+            .shmDirectory(directory)
+            .addService(new IndexService(new Indexes()))
+            .build()
+            .start();
+    final RingChannel channel =
+        RingChannelBuilder.forTarget("localhost:" + server.getPort())
+            .usePlaintext()
+            .shmDirectory(directory)
+            .requireFabric()
+            .build();
+    try {
+      final GetRequest request =
+          GetRequest.newBuilder().setKey(ByteString.copyFromUtf8("key")).build();
+      for (int i = 0; i < 321; i++) {
+        assertFalse(
+            IndexGrpc.newBlockingStub(channel)
+                .withDeadlineAfter(LIMIT_S, TimeUnit.SECONDS)
+                .get(request)
+                .hasEntry());
+      }
+      final long pid = ProcessHandle.current().pid();
+      final long startNs = System.nanoTime();
+      String text = stat("--pid", Long.toString(pid));
+      while (!text.matches("(?s).*all channels +321 +0 .*all servers +321 +0 .*")) {
+        assertTrue(System.nanoTime() - startNs < TimeUnit.SECONDS.toNanos(LIMIT_S), text);
+        text = stat("--pid", Long.toString(pid));
+      }
+      assertEquals(0, exitCode);
+      assertTrue(text.startsWith("process " + pid + ", running"), text);
+      assertTrue(text.matches("(?s).*#\\d+ localhost:" + server.getPort() + " +321 .*"), text);
+      assertTrue(text.matches("(?s).*#\\d+ client shm \\S+ +321 +321 +321 .*"), text);
+      assertTrue(text.contains("ringfetch-client-0"), text);
+      assertTrue(stat("--pid", Long.toString(pid + 1)).startsWith("no counters of process"), text);
+
+      // Whatever else lies there is said, and the rest is printed.
+      final Path root = serverFile().getParent().getParent();
+      final Path garbage = Files.createDirectory(root.resolve("1-00000000000000aa"));
+      Files.write(garbage.resolve("counters"), new byte[10_000]);
+      Files.createDirectory(root.resolve("2-00000000000000aa"));
+      Files.createDirectories(root.resolve("3-00000000000000aa").resolve("counters"));
+      final String beside = stat();
+      assertEquals(0, exitCode);
+      assertTrue(
+          beside.startsWith(
+              "process 1-00000000000000aa: cannot be read: not a file of counters, or not yet"),
+          beside);
+      assertTrue(beside.contains("process " + pid + ", running"), beside);
+    } finally {
+      channel.shutdownNow();
+      server.shutdownNow();
+      assertTrue(channel.awaitTermination(LIMIT_S, TimeUnit.SECONDS));
+      assertTrue(server.awaitTermination(LIMIT_S, TimeUnit.SECONDS));
+    }
+    assertTrue(stat().contains("no counters below"), "gone with the last");
+  }
+}

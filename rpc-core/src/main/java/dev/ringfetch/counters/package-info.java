@@ -1,0 +1,6 @@
+/**
+ * What a process counts of its channels, servers, sessions and pollers, and the file in which other
+ * processes read it. Counting is a plain addition in memory of its own; a thread beside copies what
+ * has changed into the file.
+ */
+package dev.ringfetch.counters;
