@@ -9,7 +9,6 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
@@ -47,7 +46,7 @@ public final class BulkPool {
   private long retryNs;
   private int leaks;
 
-  private final Map<Object, Segment> names = new IdentityHashMap<>(); // guarded by this
+  private final IdentityHashMap<Object, Segment> names = new IdentityHashMap<>(); // guarded by this
 
   private volatile boolean offerDue;
   private volatile boolean named;
