@@ -135,7 +135,6 @@ abstract class AnsweringCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT> {
       flags |=
           Encoding.write(
               encoding,
-              message,
               getMethodDescriptor().streamResponse(message),
               unit,
               Integer.MAX_VALUE,

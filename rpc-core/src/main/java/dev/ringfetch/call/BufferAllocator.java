@@ -1,6 +1,5 @@
 package dev.ringfetch.call;
 
-import dev.ringfetch.session.BulkPool;
 import dev.ringfetch.session.Segment;
 import dev.ringfetch.session.Session;
 import io.grpc.Attributes;
@@ -38,10 +37,9 @@ public final class BufferAllocator {
     }
     final Session current = session.get();
     if (current != null && length > current.bulk().threshold()) {
-      final BulkPool pool = current.bulk();
-      final Segment segment = pool.allocate(length);
+      final Segment segment = current.bulk().allocate(length);
       if (segment != null) {
-        return RegisteredBuffer.of(pool, segment);
+        return RegisteredBuffer.of(segment);
       }
     }
     return RegisteredBuffer.ofHeap(length);

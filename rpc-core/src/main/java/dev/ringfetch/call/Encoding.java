@@ -80,21 +80,15 @@ final class Encoding {
    * Adds a marshalled message to a unit, and closes it.
    *
    * @param encoding of the call, or null.
-   * @param origin of the message, as it was before it was marshalled.
    * @param maxLength longest message in bytes, before it is compressed and after.
    * @param pool of memory for a long one that is not compressed.
    * @return the unit's flags that say so.
    */
   static int write(
-      Encoding encoding,
-      Object origin,
-      InputStream message,
-      UnitBuffer unit,
-      int maxLength,
-      BulkPool pool)
+      Encoding encoding, InputStream message, UnitBuffer unit, int maxLength, BulkPool pool)
       throws IOException {
     if (encoding == null || !encoding.compresses(message)) {
-      Messages.write(origin, message, unit, maxLength, pool);
+      Messages.write(message, unit, maxLength, pool);
       return MESSAGE;
     }
     encoding.compress(message, unit, maxLength);

@@ -24,13 +24,11 @@ final class Messages {
    *
    * <p>A long one is serialised into memory that the peer reads it out of.
    *
-   * @param origin of the message, as it was before it was marshalled.
    * @param maxLength longest message in bytes.
    * @param pool of that memory.
    * @throws io.grpc.StatusRuntimeException RESOURCE_EXHAUSTED when the message is longer.
    */
-  static void write(
-      Object origin, InputStream message, UnitBuffer unit, int maxLength, BulkPool pool)
+  static void write(InputStream message, UnitBuffer unit, int maxLength, BulkPool pool)
       throws IOException {
     try (message) {
       final int start = unit.length();
@@ -38,7 +36,9 @@ final class Messages {
         final int length = message.available();
         check(length, maxLength);
         if (length > pool.threshold()) {
-          if (!RegisteredMessages.write(origin, message, unit, pool)) {
+          final boolean stands =
+              message instanceof RegisteredInput registered && registered.addTo(unit, pool);
+          if (!stands) {
             writeBulk(message, new BulkOutput(unit, pool, length));
           }
           return;

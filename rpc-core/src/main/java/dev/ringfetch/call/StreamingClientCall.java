@@ -179,7 +179,6 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
       flags =
           Encoding.write(
               encoding,
-              message,
               method.streamRequest(message),
               bytes,
               maxLength == null ? Integer.MAX_VALUE : maxLength,

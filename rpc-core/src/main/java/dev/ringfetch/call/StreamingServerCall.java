@@ -299,7 +299,6 @@ final class StreamingServerCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT>
       flags =
           Encoding.write(
               encoding,
-              message,
               method.getMethodDescriptor().streamResponse(message),
               bytes,
               Integer.MAX_VALUE,

@@ -51,7 +51,6 @@ abstract class UnaryRequest<ReqT, RespT> extends OutgoingCall<ReqT, RespT>
       flags |=
           Encoding.write(
               encoding,
-              request,
               method.streamRequest(request),
               unit,
               maxLength == null ? Integer.MAX_VALUE : maxLength,

@@ -136,6 +136,18 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
     return this;
   }
 
+  /**
+   * Memory beside the rings, out of which the peer reads long requests.
+   *
+   * @param threshold length in bytes beyond which a message is long; 16 KiB unless set.
+   * @param length of the memory of a session, in bytes, registered as it is needed; 0 for none, 16
+   *     MiB unless set.
+   */
+  public RingChannelBuilder bulkMemory(int threshold, int length) {
+    sessionContext.bulkThreshold(threshold).bulkLength(length);
+    return this;
+  }
+
   /** Longest frame in bytes; longer messages go in several. */
   public RingChannelBuilder maxFrameLength(int bytes) {
     sessionContext.maxFrameLength(bytes);

@@ -96,6 +96,18 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
     return this;
   }
 
+  /**
+   * Memory beside the rings, out of which the peer reads long responses.
+   *
+   * @param threshold length in bytes beyond which a message is long; 16 KiB unless set.
+   * @param length of the memory of a session, in bytes, registered as it is needed; 0 for none, 16
+   *     MiB unless set.
+   */
+  public RingServerBuilder bulkMemory(int threshold, int length) {
+    sessionContext.bulkThreshold(threshold).bulkLength(length);
+    return this;
+  }
+
   /** Longest frame in bytes; longer messages go in several. */
   public RingServerBuilder maxFrameLength(int bytes) {
     sessionContext.maxFrameLength(bytes);

@@ -7,7 +7,6 @@ import java.lang.ref.Reference;
 import java.lang.ref.ReferenceQueue;
 import java.util.ArrayList;
 import java.util.HashSet;
-import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -46,10 +45,7 @@ public final class BulkPool {
   private long retryNs;
   private int leaks;
 
-  private final IdentityHashMap<Object, Segment> names = new IdentityHashMap<>(); // guarded by this
-
   private volatile boolean offerDue;
-  private volatile boolean named;
 
   BulkPool(Session session, QueuePair queuePair, SessionContext context) {
     this.session = session;
@@ -168,27 +164,9 @@ public final class BulkPool {
     return true;
   }
 
-  /** An application has a segment, for which this object stands in its messages. */
-  public synchronized void name(Object bytes, Segment segment) {
-    names.put(bytes, segment);
-    named = true;
-  }
-
-  /** The application gives the object up. */
-  public synchronized void forget(Object bytes) {
-    names.remove(bytes);
-    named = !names.isEmpty();
-  }
-
-  /** True when applications have segments. */
-  public boolean hasNames() {
-    return named;
-  }
-
-  /** The segment that an object stands for, retained for the caller, or null. */
-  public synchronized Segment named(Object bytes) {
-    final Segment segment = names.get(bytes);
-    return segment == null ? null : segment.retain();
+  /** True of a segment of this pool. */
+  public boolean owns(Segment segment) {
+    return segment.pool() == this;
   }
 
   synchronized void free(Segment segment) {
@@ -216,13 +194,13 @@ public final class BulkPool {
   }
 
   /** Units that were dropped with memory of this pool, and whose memory the collector gave back. */
-  synchronized int leaks() {
+  public synchronized int leaks() {
     takeBackLost();
     return leaks;
   }
 
   /** Memory that is in use, in bytes. */
-  synchronized long usedLength() {
+  public synchronized long usedLength() {
     takeBackLost();
     long pages = 0;
     for (final BulkRegion region : regions) {
