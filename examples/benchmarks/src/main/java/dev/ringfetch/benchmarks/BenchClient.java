@@ -1,6 +1,7 @@
 package dev.ringfetch.benchmarks;
 
 import dev.ringfetch.benchmarks.bulk.Company;
+import dev.ringfetch.benchmarks.bulk.InPlaceUpload;
 import dev.ringfetch.benchmarks.bulk.Neighbours;
 import dev.ringfetch.benchmarks.bulk.StreamUpload;
 import dev.ringfetch.benchmarks.bulk.UnaryUpload;
@@ -14,6 +15,7 @@ import dev.ringfetch.index.service.IndexService;
 import dev.ringfetch.index.store.Indexes;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.IndexGrpc.IndexBlockingStub;
+import dev.ringfetch.rpc.RingChannel;
 import io.grpc.Channel;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -41,6 +43,9 @@ final class BenchClient implements Callable<Integer> {
   /** Bulk as the requests of calls one after the other. */
   static final String UNARY_UPLOAD = "unary";
 
+  /** Name of {@link InPlaceUpload}. */
+  static final String IN_PLACE_UPLOAD = "in-place";
+
   @Mixin private Connection connection;
 
   @Option(names = "--none", description = "No transport: handler and stub in one thread.")
@@ -63,8 +68,12 @@ final class BenchClient implements Callable<Integer> {
     nothing = none ? new NullChannel(new IndexService(new Indexes()).bindService()) : null;
     final Channel channel = none ? nothing : connection.channel();
     stub = IndexGrpc.newBlockingStub(channel);
-    uploads =
-        Map.of(STREAM_UPLOAD, new StreamUpload(channel), UNARY_UPLOAD, new UnaryUpload(channel));
+    uploads = new HashMap<>();
+    uploads.put(STREAM_UPLOAD, new StreamUpload(channel));
+    uploads.put(UNARY_UPLOAD, new UnaryUpload(channel));
+    if (channel instanceof RingChannel ring) {
+      uploads.put(IN_PLACE_UPLOAD, new InPlaceUpload(ring));
+    }
     neighbours = new Neighbours(channel);
     Allocation.addTo(new CommandLoop())
         .on("connect", arguments -> connect())

@@ -1,6 +1,7 @@
 package dev.ringfetch.benchmarks;
 
 import dev.ringfetch.benchmarks.bulk.BulkService;
+import dev.ringfetch.benchmarks.bulk.InPlace;
 import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.examples.process.CommandLoop;
 import dev.ringfetch.index.service.IndexService;
@@ -32,6 +33,7 @@ final class BenchServer implements Callable<Integer> {
         RingServerBuilder.forPort(0)
             .addService(new IndexService(new Indexes()))
             .addService(new BulkService())
+            .addService(InPlace.service())
             .maxInboundMessageSize(BulkService.MAX_MESSAGE_LENGTH);
     if (direct) {
       builder.directExecutor();

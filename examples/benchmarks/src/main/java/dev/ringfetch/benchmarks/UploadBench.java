@@ -67,7 +67,7 @@ final class UploadBench {
         .forEach(
             (executors, pair) -> {
               for (final Contender contender : pair.contenders()) {
-                for (final String way : ways(length)) {
+                for (final String way : ways(contender, length)) {
                   entrants.add(
                       new Entrant(
                           contender.name(),
@@ -81,10 +81,16 @@ final class UploadBench {
   }
 
   /** How messages of some length are sent: unary calls show what one size does. */
-  private static List<String> ways(int length) {
-    return length == UNARY_LENGTH
-        ? List.of(BenchClient.STREAM_UPLOAD, BenchClient.UNARY_UPLOAD)
-        : List.of(BenchClient.STREAM_UPLOAD);
+  private static List<String> ways(Contender contender, int length) {
+    final List<String> ways = new ArrayList<>();
+    ways.add(BenchClient.STREAM_UPLOAD);
+    if (length == UNARY_LENGTH) {
+      ways.add(BenchClient.UNARY_UPLOAD);
+    }
+    if (contender == Contender.ring) {
+      ways.add(BenchClient.IN_PLACE_UPLOAD);
+    }
+    return ways;
   }
 
   private static String text(int length) {

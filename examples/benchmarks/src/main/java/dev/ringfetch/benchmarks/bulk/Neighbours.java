@@ -1,5 +1,6 @@
 package dev.ringfetch.benchmarks.bulk;
 
+import com.google.protobuf.BytesValue;
 import dev.ringfetch.benchmarks.v1.BulkGrpc;
 import dev.ringfetch.benchmarks.v1.BulkGrpc.BulkStub;
 import dev.ringfetch.examples.load.Figures;
@@ -48,7 +49,8 @@ public final class Neighbours {
       begin(calls, small);
       return calls.awaitEnd().answer().with("gb", 0);
     }
-    final Sender sender = new Sender(StreamUpload.message(UPLOAD_LENGTH), bulk);
+    final BytesValue message = StreamUpload.message(UPLOAD_LENGTH);
+    final Sender<BytesValue> sender = new Sender<>(() -> message, UPLOAD_LENGTH, bulk);
     on(bulk).upload(sender);
     sender.awaitBegin();
     begin(calls, small);

@@ -1,6 +1,5 @@
 package dev.ringfetch.benchmarks.bulk;
 
-import com.google.protobuf.BytesValue;
 import dev.ringfetch.benchmarks.v1.Received;
 import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientResponseObserver;
@@ -9,20 +8,22 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 
 /**
- * The client's end of one upload: sends one message over and over, whenever the call is ready for
- * another. Two are sent at least.
+ * The client's end of one upload: sends a message whenever the call is ready for another. Two are
+ * sent at least.
  */
-final class Sender implements ClientResponseObserver<BytesValue, Received> {
+final class Sender<T> implements ClientResponseObserver<T, Received> {
   private static final int LEAST = 2;
 
-  private final BytesValue message;
+  private final Supplier<T> messages;
+  private final int length;
   private final Executor turns;
   private final CountDownLatch begun = new CountDownLatch(1);
   private final CompletableFuture<Received> received = new CompletableFuture<>();
   private final long startNs = System.nanoTime();
-  private ClientCallStreamObserver<BytesValue> call;
+  private ClientCallStreamObserver<T> call;
   private long sent;
   private boolean ended;
   private long endNs;
@@ -31,16 +32,19 @@ final class Sender implements ClientResponseObserver<BytesValue, Received> {
   /**
    * Creates the end of an upload that goes on until {@link #stop}.
    *
+   * @param messages asked for each, when there is room for it.
+   * @param length of the payload of each, in bytes.
    * @param turns where it gets in line again after each message, so that others who work there have
    *     their turn; null to send as long as the call is ready.
    */
-  Sender(BytesValue message, Executor turns) {
-    this.message = message;
+  Sender(Supplier<T> messages, int length, Executor turns) {
+    this.messages = messages;
+    this.length = length;
     this.turns = turns;
   }
 
   @Override
-  public void beforeStart(ClientCallStreamObserver<BytesValue> requests) {
+  public void beforeStart(ClientCallStreamObserver<T> requests) {
     call = requests;
     requests.setOnReadyHandler(this::pump);
   }
@@ -51,7 +55,7 @@ final class Sender implements ClientResponseObserver<BytesValue, Received> {
         ended = true;
         call.onCompleted();
       } else {
-        call.onNext(message);
+        call.onNext(messages.get());
         sent++;
         if (sent == LEAST) {
           begun.countDown();
@@ -93,7 +97,7 @@ final class Sender implements ClientResponseObserver<BytesValue, Received> {
     } catch (TimeoutException e) {
       throw new IllegalStateException("the upload does not end", e);
     }
-    final long bytes = sent * message.getValue().size();
+    final long bytes = sent * length;
     return new Transfer(sent, bytes, endNs - startNs)
         .checked(counted.getMessages(), counted.getBytes());
   }

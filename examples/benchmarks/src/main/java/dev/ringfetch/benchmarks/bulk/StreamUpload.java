@@ -22,7 +22,8 @@ public final class StreamUpload implements Upload {
 
   @Override
   public Transfer run(int length, long millis) throws Exception {
-    final Sender sender = new Sender(message(length), null);
+    final BytesValue message = message(length);
+    final Sender<BytesValue> sender = new Sender<>(() -> message, length, null);
     stub.upload(sender);
     sender.stopAfter(millis);
     return sender.awaitEnd();
