@@ -1,5 +1,6 @@
 package dev.ringfetch.call;
 
+import dev.ringfetch.session.Flow;
 import dev.ringfetch.session.Segment;
 import dev.ringfetch.session.Session;
 import io.grpc.Attributes;
@@ -27,7 +28,7 @@ public final class BufferAllocator {
 
   /**
    * Makes a buffer. Never waits: what finds no registered memory is made of ordinary memory. The
-   * first ones are, since memory is registered when it is asked for.
+   * first ones are, since memory is registered when it is asked for; and those of up to 32 KiB.
    *
    * @param length in bytes, at least 1.
    */
@@ -36,7 +37,7 @@ public final class BufferAllocator {
       throw new IllegalArgumentException("length=" + length);
     }
     final Session current = session.get();
-    if (current != null && length > current.bulk().threshold()) {
+    if (current != null && length > Math.max(current.bulk().threshold(), Flow.READY_LENGTH)) {
       final Segment segment = current.bulk().allocate(length);
       if (segment != null) {
         return RegisteredBuffer.of(segment);

@@ -39,7 +39,7 @@ final class Messages {
           final boolean stands =
               message instanceof RegisteredInput registered && registered.addTo(unit, pool);
           if (!stands) {
-            writeBulk(message, new BulkOutput(unit, pool, length));
+            writeBulk(message, new BulkOutput(unit, pool, length), pool);
           }
           return;
         }
@@ -56,14 +56,27 @@ final class Messages {
     }
   }
 
-  private static void writeBulk(InputStream message, BulkOutput output) throws IOException {
+  private static void writeBulk(InputStream message, BulkOutput output, BulkPool pool)
+      throws IOException {
     if (message instanceof Drainable drainable) {
       drainable.drainTo(output);
     } else {
       message.transferTo(output);
     }
+    verify(pool);
     if (output.missing() != 0) {
       throw wrongLength(output.missing());
+    }
+  }
+
+  private static void verify(BulkPool pool) {
+    try {
+      pool.verify();
+    } catch (InternalError e) {
+      throw Status.UNAVAILABLE
+          .withDescription("the peer has taken memory away")
+          .withCause(e)
+          .asRuntimeException();
     }
   }
 

@@ -9,10 +9,10 @@ import java.nio.ByteBuffer;
  * ordinary memory, and the message is sent as any other.
  *
  * <p>Who has it: its maker, until {@link #close}. The bytes must not change, and it must not be
- * closed, before they are on their way: that is when the call has ended, whatever transport carries
- * it; on a stream over a ring, when {@code onNext} (or {@code sendMessage}) has returned. After
- * that the ring has a share of its own, until the peer has read. A buffer that is never closed is
- * lost until its session ends; a closed one must not be touched any more.
+ * closed, before they are on their way: that is when the call has ended; on a stream as soon as
+ * {@code isReady()} has returned true after the message was sent, or the server has answered to it.
+ * After that the ring has a share of its own, until the peer has read. A buffer that is never
+ * closed is lost until its session ends; a closed one must not be touched any more.
  *
  * <p>Not thread-safe, but may be passed from thread to thread.
  */

@@ -184,6 +184,7 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
               maxLength == null ? Integer.MAX_VALUE : maxLength,
               connection.session().bulk());
     } catch (IOException | RuntimeException e) {
+      bytes.clear();
       cancelNow(Status.CANCELLED.withDescription("Failed to stream message").withCause(e));
       return;
     } catch (Error e) {
@@ -221,6 +222,8 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
   private void write(int flags, UnitBuffer bytes) {
     if (failure == null) {
       connection.session().write(stream, new Unit(flags, 0, bytes));
+    } else {
+      bytes.clear();
     }
   }
 

@@ -320,6 +320,8 @@ final class StreamingServerCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT>
       stagedFlags |= flags;
     } else if (!cancelled && !isOver()) {
       session.write(stream, new Unit(flags, 0, bytes));
+    } else {
+      bytes.clear();
     }
   }
 

@@ -62,6 +62,7 @@ final class RestartingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
   private synchronized void restart() {
     final ClientCall<ReqT, RespT> other;
     try {
+      channel.countRepeated();
       other = channel.newGrpcCall(method, options);
       other.start(listener, headers);
     } catch (Throwable t) {
@@ -69,7 +70,9 @@ final class RestartingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
       return;
     }
     try {
-      asked.forEach(action -> action.accept(other));
+      for (int i = 0; i < asked.size(); i++) { // a listener in this thread may ask for more
+        asked.get(i).accept(other);
+      }
       if (cancel != null) {
         cancel.accept(other);
       }

@@ -74,6 +74,28 @@ public final class BulkPool {
    * @return memory of this length, or null when there is none now.
    */
   public Segment allocate(int length) {
+    Segment segment = tryAllocate(length);
+    if (segment == null && usedLength() > 0) {
+      session.requestRound(); // in which it takes back what the peer has read
+      segment = tryAllocate(length);
+    }
+    return segment;
+  }
+
+  /**
+   * Marshallers have written into segments: if the memory was taken away meanwhile, this throws
+   * here, ends the session, and spares whatever this thread does next.
+   */
+  public void verify() {
+    try {
+      queuePair.memory().verify();
+    } catch (InternalError e) {
+      session.end("session failed: " + e);
+      throw e;
+    }
+  }
+
+  private Segment tryAllocate(int length) {
     synchronized (this) {
       if (closed || length <= 0) {
         return null;
@@ -134,14 +156,25 @@ public final class BulkPool {
     session.requestRound();
   }
 
-  /** The descriptor of what is to be offered to the peer now, or null; owner. */
-  byte[] takeOffer() {
+  /**
+   * The descriptor of what is to be offered to the peer now, or null; owner.
+   *
+   * @param maxLength what a frame holds: where it does not fit, no memory is offered.
+   */
+  byte[] takeOffer(int maxLength) {
     if (!offerDue) {
       return null;
     }
     offerDue = false;
     synchronized (this) {
-      return offered.memory().descriptor();
+      final byte[] descriptor = offered.memory().descriptor();
+      if (descriptor.length <= maxLength) {
+        return descriptor;
+      }
+      offered.memory().settled();
+      offered = null;
+      exhausted = true;
+      return null;
     }
   }
 
@@ -209,9 +242,13 @@ public final class BulkPool {
     return pages * BulkRegion.PAGE_LENGTH;
   }
 
-  /** The session has ended: what is still in use is given back by the collector; owner. */
-  synchronized void close() {
+  /** The session ends: nothing is given out any more; owner. */
+  synchronized void refuse() {
     closed = true;
+  }
+
+  /** Nobody of the session uses the memory: what is in use is left to the collector; owner. */
+  synchronized void close() {
     if (offered != null) {
       offered.memory().settled();
     }

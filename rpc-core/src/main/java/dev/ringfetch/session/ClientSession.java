@@ -382,8 +382,8 @@ public final class ClientSession extends Session {
     if ((flags & CLOSE) != 0) {
       stream.inboundFlags = CLOSE;
       stream.inboundCode = code;
+      stream.inbound().clear(); // of half a message, or of one that is not read: before it is told
       if (stream.flow != null) {
-        stream.inbound().clear(); // of half a message
         stream.flow.onUnit(Unit.takeInbound(stream), !stream.ended);
       }
       onClosedByServer(stream);
@@ -540,7 +540,7 @@ public final class ClientSession extends Session {
 
   @Override
   boolean mustArmToLeave() {
-    return pending > 0;
+    return pending > 0 || !reads.isEmpty(); // a flow whose last unit is being read is not pending
   }
 
   @Override

@@ -73,6 +73,11 @@ final class Outbox {
     return line.isEmpty();
   }
 
+  /** Longest payload of one frame, in bytes. */
+  int maxPayload() {
+    return maxPayload;
+  }
+
   /** How many streams are in line. */
   int length() {
     return line.size();
@@ -80,7 +85,10 @@ final class Outbox {
 
   /** Drops what is in line, and what the peer has not read: the session has ended. */
   void clear() {
-    line.forEach(this::left);
+    for (final Stream stream : line) {
+      left(stream);
+      stream.outbound().releaseSegments();
+    }
     line.clear();
     reading.forEach(Segment::release);
     reading.clear();

@@ -19,7 +19,8 @@ final class Reads {
   /** How often a peer may offer memory. */
   static final int MAX_OFFERS = 16;
 
-  private static final int MAX_REGION_LENGTH = 64 * 1024 * 1024;
+  /** Memory that is attached at the most, in bytes. */
+  private static final int MAX_ATTACHED_LENGTH = 64 * 1024 * 1024;
 
   private final Session session;
   private final QueuePair queuePair;
@@ -31,6 +32,7 @@ final class Reads {
   private final int quantum;
 
   private int offers;
+  private int attached; // bytes
   private long released;
   private Read last;
 
@@ -75,7 +77,9 @@ final class Reads {
    */
   boolean attach(byte[] descriptor) {
     try {
-      regions.add(queuePair.attach(descriptor, MAX_REGION_LENGTH));
+      final MemoryRegion region = queuePair.attach(descriptor, MAX_ATTACHED_LENGTH - attached);
+      regions.add(region);
+      attached += region.length();
       return true;
     } catch (IOException e) {
       System.getLogger(Reads.class.getName())
@@ -159,6 +163,16 @@ final class Reads {
   /** Does everything that is in line: the session ends. */
   void drain() {
     while (poll(Integer.MAX_VALUE) > 0) {}
+  }
+
+  /** Calls whose last unit will not be read have nothing else that tells them of the end. */
+  void distrust(News news) {
+    for (final Read read : line) {
+      if (read.stream != null && read.stream.flow != null) {
+        read.stream.flow.distrust();
+        news.addFlow(read.stream);
+      }
+    }
   }
 
   /** Drops what is in line. */

@@ -127,7 +127,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   }
 
   private void offerMemory() {
-    final byte[] descriptor = bulk.takeOffer();
+    final byte[] descriptor = bulk.takeOffer(outbox.maxPayload());
     if (descriptor != null) {
       final Stream offer = notice(SESSION_STREAM_ID, BULK, 0);
       offer.headerOnly = false;
@@ -564,6 +564,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
     for (Stream stream = news.first(); stream != null; stream = stream.nextReady) {
       distrust(stream);
     }
+    reads.distrust(news);
     news.distrustFlows();
     finish();
   }
@@ -571,6 +572,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   /** Where this throws, for want of memory, it is called again: what was done is not done twice. */
   private void finish() {
     touched = false;
+    bulk.refuse(); // what the peer may still read is not given out again
     outbox.clear();
     reads.clear();
     onEnd();

@@ -9,7 +9,7 @@ import java.util.Iterator;
  */
 final class Spares {
   /** What is kept at the most, in bytes. */
-  static final int MAX_LENGTH = 16 * 1024 * 1024;
+  static final int MAX_LENGTH = 4 * 1024 * 1024;
 
   private final ArrayDeque<byte[]> arrays = new ArrayDeque<>();
   private int length;
@@ -31,12 +31,13 @@ final class Spares {
 
   /** Keeps an array that nobody uses any more, if there is room for it. */
   synchronized void give(byte[] array) {
-    while (length + (long) array.length > MAX_LENGTH && !arrays.isEmpty()) {
+    if (array.length > MAX_LENGTH) {
+      return;
+    }
+    while (length + array.length > MAX_LENGTH) {
       length -= arrays.removeLast().length;
     }
-    if (array.length <= MAX_LENGTH) {
-      arrays.addFirst(array); // what was used a moment ago is in the cache
-      length += array.length;
-    }
+    arrays.addFirst(array); // what was used a moment ago is in the cache
+    length += array.length;
   }
 }

@@ -187,7 +187,7 @@ final class RegisteredBufferTest {
   @Test
   void messagesInRegisteredMemoryArriveAsTheyAre() {
     warmUp();
-    for (final int length : new int[] {16_385, 65_536, 262_144, 262_145, 1 << 20, 3_000_000}) {
+    for (final int length : new int[] {32_769, 65_536, 262_144, 262_145, 1 << 20, 3_000_000}) {
       final byte[] content = bytes(length);
       try (RegisteredBuffer buffer = channel.allocator().allocate(length)) {
         assertTrue(buffer.isRegistered(), "length=" + length);
@@ -241,7 +241,7 @@ final class RegisteredBufferTest {
       assertFalse(buffer.isRegistered(), "there is no ring");
     }
     warmUp();
-    try (RegisteredBuffer small = allocator.allocate(16_384);
+    try (RegisteredBuffer small = allocator.allocate(32_768);
         RegisteredBuffer large = allocator.allocate(1 << 30 >> 1)) {
       assertFalse(small.isRegistered());
       assertFalse(large.isRegistered());

@@ -164,6 +164,11 @@ final class SessionFile implements AutoCloseable {
     return new MappedRegion(channel.map(MapMode.READ_WRITE, HEADER_LENGTH, length));
   }
 
+  /** As {@link #map}, for reading only. */
+  static MappedRegion mapReadOnly(FileChannel channel, int length) throws IOException {
+    return new MappedRegion(channel.map(MapMode.READ_ONLY, HEADER_LENGTH, length));
+  }
+
   MappedRegion region() {
     return region;
   }

@@ -172,7 +172,7 @@ final class ShmFabric implements Fabric {
     ownership.checkDirectory(peer);
     Path path = SessionAddress.sessionPath(peer, address.session());
     try (FileChannel channel = SessionFile.open(path, address, ownership)) {
-      return SessionFile.map(channel, address.length());
+      return SessionFile.mapReadOnly(channel, address.length());
     }
   }
 
