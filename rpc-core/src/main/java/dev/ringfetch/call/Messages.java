@@ -48,6 +48,10 @@ final class Messages {
         if (read != length) {
           throw wrongLength(length - read);
         }
+        unit.reserve(1);
+        if (message.read(unit.array(), index + length, 1) > 0) {
+          throw wrongLength(-1);
+        }
       } else if (message instanceof Drainable drainable) {
         drainable.drainTo(new UnitOutput(unit, start, maxLength));
       } else {
@@ -82,7 +86,10 @@ final class Messages {
 
   private static StatusRuntimeException wrongLength(int missing) {
     return Status.INTERNAL
-        .withDescription("message is not as long as it says: missing=" + missing)
+        .withDescription(
+            missing < 0
+                ? "message is longer than it says"
+                : "message is shorter than it says: missing=" + missing)
         .asRuntimeException();
   }
 

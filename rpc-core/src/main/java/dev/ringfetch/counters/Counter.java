@@ -43,6 +43,10 @@ public enum Counter {
   SESSION_BYTES_SENT(Kind.SESSION, "bytes.sent", "bytes", Type.TOTAL),
   /** Bytes of the ring that were taken out, headers and padding included. */
   SESSION_BYTES_RECEIVED(Kind.SESSION, "bytes.received", "bytes", Type.TOTAL),
+  /** Bytes of long messages that frames have named. */
+  SESSION_BULK_SENT(Kind.SESSION, "bulk.sent", "bytes", Type.TOTAL),
+  /** Bytes of long messages that were read out of the peer's memory. */
+  SESSION_BULK_RECEIVED(Kind.SESSION, "bulk.received", "bytes", Type.TOTAL),
   /** Times that a frame found the ring full. */
   SESSION_CREDIT_EXHAUSTED(Kind.SESSION, "credit.exhausted", "times", Type.TOTAL),
   /** Times that the peer was woken: a system call each. */

@@ -340,6 +340,7 @@ final class Outbox {
         writer.write(stream.id, flags, stream.outboundCode, ack, bulk.array(), 0, bulk.capacity());
     if (written == RingWriter.WRITTEN) {
       reading.add(unit.segments().take());
+      tally.add(Counter.SESSION_BULK_SENT, part.length());
     }
     return written;
   }

@@ -1,5 +1,6 @@
 package dev.ringfetch.session;
 
+import dev.ringfetch.counters.Counter;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.ring.BulkDescriptor;
@@ -205,10 +206,11 @@ final class Reads {
     return rounds;
   }
 
-  private static int copy(Read read, int length) {
+  private int copy(Read read, int length) {
     read.region.getBytes(
         read.offset + read.done, read.unit.array(), read.position + read.done, length);
     read.done += length;
+    session.tally.add(Counter.SESSION_BULK_RECEIVED, length);
     return length;
   }
 }

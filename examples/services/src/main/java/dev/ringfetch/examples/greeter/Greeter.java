@@ -52,9 +52,7 @@ public final class Greeter implements Callable<Integer> {
       out.println("transport: " + channel.transport().reason());
       out.println("calls before the ring was there, over gRPC: " + grpcCalls);
       out.println("calls since, over the ring: " + channel.ringCalls());
-      out.println(
-          "calls since, over gRPC, as a ring does not stream yet: "
-              + (channel.grpcCalls() - grpcCalls));
+      out.println("calls since, over gRPC: " + (channel.grpcCalls() - grpcCalls));
       return channel.ringCalls() > 0 ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
     }
   }
