@@ -25,6 +25,14 @@ public final class HeapMemory implements RegisteredMemory {
     this.number = number;
   }
 
+  /** Memory of a length that a queue pair registers, or none. */
+  public static HeapRegion allocate(int length) {
+    if (length <= 0 || length % 64 != 0) {
+      throw new IllegalArgumentException("not a positive multiple of 64: length=" + length);
+    }
+    return new HeapRegion(length);
+  }
+
   /** The memory that a descriptor leads to. */
   public static HeapMemory find(List<HeapMemory> registered, byte[] descriptor) throws IOException {
     if (descriptor.length == Integer.BYTES) {

@@ -110,7 +110,7 @@ public final class HeapQueuePair implements QueuePair {
     if (memoryRefused || closed) {
       throw new IOException("no memory");
     }
-    final HeapRegion heap = new HeapRegion(length);
+    final HeapRegion heap = HeapMemory.allocate(length);
     final MemoryRegion view = memory instanceof BufferedRegion own ? own.beside(heap) : heap;
     final HeapMemory made = new HeapMemory(heap, view, registered.size());
     registered.add(made);
@@ -119,6 +119,9 @@ public final class HeapQueuePair implements QueuePair {
 
   @Override
   public MemoryRegion attach(byte[] descriptor, int maxLength) throws IOException {
+    if (closed) {
+      throw new IOException("the connection has ended");
+    }
     final HeapMemory found = HeapMemory.find(other.registered, descriptor);
     if (found.region().length() > maxLength) {
       throw new IOException("too long: length=" + found.region().length());

@@ -22,6 +22,7 @@ import org.mockito.InOrder;
 class ControlFlyweightTest {
   private static final int OFFSET = 128;
   private static final int CONSUMED = OFFSET + ControlDescriptor.CONSUMED_OFFSET;
+  private static final int RELEASED = OFFSET + ControlDescriptor.RELEASED_OFFSET;
   private static final int SLEEP = OFFSET + ControlDescriptor.SLEEP_OFFSET;
   private static final int BLOCKED = OFFSET + ControlDescriptor.BLOCKED_OFFSET;
 
@@ -39,9 +40,11 @@ class ControlFlyweightTest {
   @Test
   void loadsAcquire() {
     when(region.getLongAcquire(CONSUMED)).thenReturn(-3L);
+    when(region.getLongAcquire(RELEASED)).thenReturn(1L << 40);
     when(region.getIntAcquire(SLEEP)).thenReturn(1, 0);
     when(region.getIntAcquire(BLOCKED)).thenReturn(0, 1);
     assertEquals(-3L, line.consumed());
+    assertEquals(1L << 40, line.released());
     assertTrue(line.sleeping());
     assertFalse(line.sleeping());
     assertFalse(line.blocked());
@@ -52,12 +55,15 @@ class ControlFlyweightTest {
   @Test
   void storesReleaseAndArePosted() {
     line.consumed(-3);
+    line.released(1L << 40);
     line.sleeping(true);
     line.sleeping(false);
     line.blocked(true);
     line.blocked(false);
     InOrder order = inOrder(region, queuePair);
     order.verify(region).putLongRelease(CONSUMED, -3);
+    order.verify(queuePair).write(OFFSET, ControlDescriptor.CONTROL_LENGTH);
+    order.verify(region).putLongRelease(RELEASED, 1L << 40);
     order.verify(queuePair).write(OFFSET, ControlDescriptor.CONTROL_LENGTH);
     for (int flag : new int[] {SLEEP, BLOCKED}) {
       for (int value : new int[] {1, 0}) {

@@ -27,6 +27,7 @@ class DescriptorDiagramTest {
       classes = {
         FrameDescriptor.class,
         ControlDescriptor.class,
+        BulkDescriptor.class,
         CounterFileDescriptor.class,
         SnapshotDescriptor.class,
         RecordDescriptor.class
@@ -49,6 +50,7 @@ class DescriptorDiagramTest {
       classes = {
         FrameDescriptor.class,
         ControlDescriptor.class,
+        BulkDescriptor.class,
         CounterFileDescriptor.class,
         SnapshotDescriptor.class,
         RecordDescriptor.class
@@ -75,6 +77,7 @@ class DescriptorDiagramTest {
       classes = {
         FrameDescriptor.class,
         ControlDescriptor.class,
+        BulkDescriptor.class,
         SnapshotDescriptor.class,
         CounterFileDescriptor.class
       })
@@ -123,6 +126,14 @@ class DescriptorDiagramTest {
     assertEquals(Field.OPEN, fields.get(6).bytes());
     assertTrue(fields.get(6).offset() < ControlDescriptor.CONTROL_LENGTH);
     assertEquals(FrameDescriptor.SLOT_LENGTH, ControlDescriptor.CONTROL_LENGTH);
+  }
+
+  @Test
+  void bulkDescriptorIsAsLongAsItsFields() throws Exception {
+    List<Field> fields = RulerDiagram.parse(BulkDescriptor.class).fields();
+    assertEquals(List.of("Region", "Length", "Offset"), names(fields));
+    Field last = fields.get(2);
+    assertEquals(BulkDescriptor.DESCRIPTOR_LENGTH, last.offset() + last.bytes());
   }
 
   /** Its diagram has no ruler: what counts is the order of the boxes, and their padding. */

@@ -16,6 +16,15 @@ record Nonce(long first, long second) {
     return new Nonce(RANDOM.nextLong(), RANDOM.nextLong());
   }
 
+  /** Another one that is seen to be of the same connection. */
+  Nonce beside() {
+    return new Nonce(first, RANDOM.nextLong());
+  }
+
+  boolean isBeside(Nonce other) {
+    return first == other.first;
+  }
+
   static Nonce get(ByteBuffer in) {
     return new Nonce(in.getLong(), in.getLong());
   }

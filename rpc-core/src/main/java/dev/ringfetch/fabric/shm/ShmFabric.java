@@ -117,7 +117,7 @@ final class ShmFabric implements Fabric {
       throw new IOException("peer is on another host, of another user or sees another " + parent);
     }
     Arrivals arrivals = bell.arrivals();
-    SessionAddress address = address(length, arrivals.bell());
+    SessionAddress address = address(length, arrivals.bell(), Nonce.random());
     ShmOffer offer = new ShmOffer(arrivals, address, token, create(address), listener);
     arrivals.add(offer);
     return offer;
@@ -152,11 +152,10 @@ final class ShmFabric implements Fabric {
   }
 
   /** The address of new memory of this process. */
-  SessionAddress address(int length, int bell) throws IOException {
+  SessionAddress address(int length, int bell, Nonce nonce) throws IOException {
     checkLength(length);
     ProcessDirectory directory = directory();
-    return new SessionAddress(
-        directory.name(), directory.nextSession(), bell, length, Nonce.random());
+    return new SessionAddress(directory.name(), directory.nextSession(), bell, length, nonce);
   }
 
   /** Creates the memory of an address of this process. */

@@ -20,11 +20,13 @@ import java.io.IOException;
  */
 final class ShmQueuePair implements QueuePair {
   private static final int NO_BELL = 0;
+  private static final String ENDED = "the connection has ended";
 
   private final ShmFabric fabric;
   private final Link link;
   private final MappedRegion memory;
   private final RemoteMemory remote;
+  private final Nonce nonce;
   private final String peer;
   private final ShmCompletions completions = new ShmCompletions();
 
@@ -33,7 +35,8 @@ final class ShmQueuePair implements QueuePair {
     this.link = link;
     this.memory = memory;
     // Both sides know the nonce, and another session's memory is told apart by it.
-    this.remote = new RemoteMemory(0, memory.length(), (int) address.nonce().first());
+    this.nonce = address.nonce();
+    this.remote = new RemoteMemory(0, memory.length(), (int) nonce.first());
     this.peer = "shm " + address.process() + "/session-" + address.session();
   }
 
@@ -54,13 +57,13 @@ final class ShmQueuePair implements QueuePair {
 
   @Override
   public RegisteredMemory register(int length) throws IOException {
-    SessionAddress address = fabric.address(length, NO_BELL);
+    SessionAddress address = fabric.address(length, NO_BELL, nonce.beside());
     SessionFile file = fabric.create(address);
     if (!link.own(file)) {
       file.unlink();
       file.truncate();
       file.close();
-      throw new IOException("the connection has ended");
+      throw new IOException(ENDED);
     }
     return new ShmMemory(file, address);
   }
@@ -68,6 +71,12 @@ final class ShmQueuePair implements QueuePair {
   @Override
   public MemoryRegion attach(byte[] descriptor, int maxLength) throws IOException {
     SessionAddress address = SessionAddress.decode(descriptor);
+    if (address.bell() != NO_BELL || !address.nonce().isBeside(nonce)) {
+      throw new IOException("not registered for this connection");
+    }
+    if (!link.isOpen()) {
+      throw new IOException(ENDED);
+    }
     if (address.length() > maxLength) {
       throw new IOException("too long: length=" + address.length() + " of " + maxLength);
     }

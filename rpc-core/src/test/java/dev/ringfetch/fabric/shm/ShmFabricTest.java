@@ -10,6 +10,7 @@ import dev.ringfetch.fabric.FabricHarness;
 import dev.ringfetch.fabric.FabricHarness.Offered;
 import dev.ringfetch.fabric.MemoryContract;
 import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.fabric.RegisteredMemoryContract;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.Future;
@@ -65,6 +66,14 @@ class ShmFabricTest {
 
   @Nested
   class Memory extends MemoryContract {
+    @Override
+    protected Fabric openFabric() throws IOException {
+      return open();
+    }
+  }
+
+  @Nested
+  class Registered extends RegisteredMemoryContract {
     @Override
     protected Fabric openFabric() throws IOException {
       return open();

@@ -4,6 +4,7 @@ import dev.ringfetch.fabric.ConnectionContract;
 import dev.ringfetch.fabric.DoorbellContract;
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.MemoryContract;
+import dev.ringfetch.fabric.RegisteredMemoryContract;
 import org.junit.jupiter.api.Nested;
 
 /** The contract of every fabric, simulated: memory that both sides load and store. */
@@ -24,6 +25,14 @@ class SimFabricTest {
 
   @Nested
   class Memory extends MemoryContract {
+    @Override
+    protected Fabric openFabric() {
+      return open();
+    }
+  }
+
+  @Nested
+  class Registered extends RegisteredMemoryContract {
     @Override
     protected Fabric openFabric() {
       return open();

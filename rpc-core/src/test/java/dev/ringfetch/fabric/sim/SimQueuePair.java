@@ -96,7 +96,7 @@ public final class SimQueuePair implements QueuePair {
       if (!isOpen() || (refusedMemory > 0 && refusedMemory-- > 0)) {
         throw new IOException("no memory");
       }
-      final HeapRegion heap = new HeapRegion(length);
+      final HeapRegion heap = HeapMemory.allocate(length);
       final SimRegion region = memory.beside(heap);
       beside.add(region);
       final HeapMemory made = new HeapMemory(heap, region, registered.size());
@@ -108,6 +108,9 @@ public final class SimQueuePair implements QueuePair {
   @Override
   public MemoryRegion attach(byte[] descriptor, int maxLength) throws IOException {
     synchronized (network) {
+      if (!isOpen()) {
+        throw new IOException("the connection has ended");
+      }
       final HeapMemory found = HeapMemory.find(peer.registered, descriptor);
       if (found.region().length() > maxLength) {
         throw new IOException("too long: length=" + found.region().length());
