@@ -1,5 +1,7 @@
 package dev.ringfetch.session;
 
+import static dev.ringfetch.session.BulkRegion.PAGE_LENGTH;
+
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.fabric.RegisteredMemory;
 import java.io.IOException;
@@ -52,8 +54,8 @@ public final class BulkPool {
     this.queuePair = queuePair;
     this.threshold = context.bulkThreshold();
     this.segmentLength = context.bulkSegmentLength();
-    this.maxLength = context.bulkLength();
-    this.regionLength = Math.min(REGION_LENGTH, maxLength);
+    this.maxLength = Math.min(context.bulkLength(), Reads.MAX_ATTACHED_LENGTH);
+    this.regionLength = Math.min(REGION_LENGTH, maxLength) / PAGE_LENGTH * PAGE_LENGTH;
     this.retryNs = session.nanoTime();
   }
 
@@ -96,6 +98,7 @@ public final class BulkPool {
   }
 
   private Segment tryAllocate(int length) {
+    final long grown;
     synchronized (this) {
       if (closed || length <= 0) {
         return null;
@@ -108,21 +111,22 @@ public final class BulkPool {
           return new Segment(this, region, offset, length);
         }
       }
-      if (!mayGrow(length)) {
+      grown = Math.max(regionLength, (long) pages * PAGE_LENGTH);
+      if (!mayGrow(grown)) {
         return null;
       }
       registering = true;
     }
-    grow(Math.max(regionLength, BulkRegion.pages(length) * BulkRegion.PAGE_LENGTH));
+    grow((int) grown);
     return null;
   }
 
-  private boolean mayGrow(int length) {
+  private boolean mayGrow(long length) {
     return !registering
         && offered == null
         && !exhausted
         && regions.size() < Reads.MAX_OFFERS
-        && registeredLength + Math.max(regionLength, length) <= maxLength
+        && registeredLength + length <= maxLength
         && session.nanoTime() - retryNs >= 0;
   }
 
@@ -147,6 +151,9 @@ public final class BulkPool {
       registering = false;
       if (memory == null || closed) {
         retryNs = session.nanoTime() + RETRY_NS;
+        if (memory != null) {
+          memory.settled();
+        }
         return;
       }
       registeredLength += length;
@@ -239,7 +246,7 @@ public final class BulkPool {
     for (final BulkRegion region : regions) {
       pages += region.usedPages();
     }
-    return pages * BulkRegion.PAGE_LENGTH;
+    return pages * PAGE_LENGTH;
   }
 
   /** The session ends: nothing is given out any more; owner. */

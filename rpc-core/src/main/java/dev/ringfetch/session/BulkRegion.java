@@ -19,8 +19,9 @@ final class BulkRegion {
     this.used = new BitSet(pages);
   }
 
+  /** How many pages hold a length, which is positive. */
   static int pages(int length) {
-    return (length + PAGE_LENGTH - 1) / PAGE_LENGTH;
+    return (length - 1) / PAGE_LENGTH + 1;
   }
 
   RegisteredMemory memory() {

@@ -21,7 +21,7 @@ final class Reads {
   static final int MAX_OFFERS = 16;
 
   /** Memory that is attached at the most, in bytes. */
-  private static final int MAX_ATTACHED_LENGTH = 64 * 1024 * 1024;
+  static final int MAX_ATTACHED_LENGTH = 64 * 1024 * 1024;
 
   private final Session session;
   private final QueuePair queuePair;

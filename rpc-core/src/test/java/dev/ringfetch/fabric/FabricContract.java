@@ -7,7 +7,8 @@ import org.junit.jupiter.api.BeforeEach;
 
 /**
  * What every fabric keeps, in several parts: {@link ConnectionContract}, {@link MemoryContract},
- * {@link RegisteredMemoryContract} and {@link DoorbellContract}. One subclass of each a provider says how to open its fabric.
+ * {@link RegisteredMemoryContract} and {@link DoorbellContract}. One subclass of each a provider
+ * says how to open its fabric.
  */
 public abstract class FabricContract {
   /** Short, but not for a machine. */

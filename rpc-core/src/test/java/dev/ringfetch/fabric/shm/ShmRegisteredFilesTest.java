@@ -78,10 +78,10 @@ class ShmRegisteredFilesTest {
     assertEquals(List.of(), sessionFiles());
     RegisteredMemory memory = side(owner).register(LENGTH);
     Path file = file();
+    assertEquals("rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(file)));
     assertEquals(
-        "rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(file)));
-    assertEquals(
-        "rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(file.getParent())));
+        "rwx------",
+        PosixFilePermissions.toString(Files.getPosixFilePermissions(file.getParent())));
     assertEquals(WHOLE_FILE, Files.size(file));
     other(owner).attach(memory.descriptor(), LENGTH);
     assertTrue(Files.exists(file), "attached, and not said to be");
