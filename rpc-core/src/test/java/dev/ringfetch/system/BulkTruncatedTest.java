@@ -1,0 +1,81 @@
+package dev.ringfetch.system;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Registered memory that is taken away under a running transfer costs the session that it belongs
+ * to: no JVM, no wrong byte, and nothing of others.
+ */
+class BulkTruncatedTest {
+  private static final int ROUNDS = 4;
+  private static final int LIMIT_S = 20;
+
+  @TempDir(factory = ShmTempDirFactory.class)
+  Path directory;
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void onlyItsSessionEnds(boolean isClients) throws Exception {
+    try (SystemChild server = BulkChild.server(directory)) {
+      final int port = Integer.parseInt(server.readLine());
+      try (SystemChild neighbour = BulkChild.client(directory, port)) {
+        assertEquals("loaded", neighbour.readLine());
+        final Set<Path> neighbours = new HashSet<>(BulkChild.files(directory, server.pid()));
+        assertFalse(neighbours.isEmpty(), "memory for answers");
+        try (SystemChild client = BulkChild.client(directory, port)) {
+          assertEquals("loaded", client.readLine());
+          final SystemChild owner = isClients ? client : server;
+          for (int round = 0; round < ROUNDS; round++) {
+            truncate(owner, neighbours, client, neighbour);
+          }
+          assertEquals("[]", client.ask("failures"));
+          assertTrue(client.count("unavailable") > 0, "calls that were under way");
+        }
+        Await.until("the client's end", LIMIT_S, () -> server.count("sessions") == 1);
+        awaitCalls(neighbour);
+        assertEquals("[]", neighbour.ask("failures"));
+        assertEquals(0, neighbour.count("unavailable"));
+      }
+    }
+    assertFalse(Files.exists(BulkChild.crashReport(directory)), "a JVM crashed");
+  }
+
+  private void truncate(
+      SystemChild owner, Set<Path> neighbours, SystemChild client, SystemChild neighbour)
+      throws Exception {
+    Await.until("memory", LIMIT_S, () -> !filesOf(owner, neighbours).isEmpty());
+    final Path file = filesOf(owner, neighbours).get(0);
+    final String name = Files.readSymbolicLink(file).toString();
+    BulkChild.truncate(file);
+    Await.until("the session's end", LIMIT_S, () -> !isOpen(file, name));
+    awaitCalls(client); // on another session
+    awaitCalls(neighbour);
+  }
+
+  private static boolean isOpen(Path file, String name) throws Exception {
+    return Files.exists(file, java.nio.file.LinkOption.NOFOLLOW_LINKS)
+        && Files.readSymbolicLink(file).toString().equals(name);
+  }
+
+  private List<Path> filesOf(SystemChild owner, Set<Path> neighbours) throws Exception {
+    return BulkChild.files(directory, owner.pid()).stream()
+        .filter(file -> !neighbours.contains(file))
+        .toList();
+  }
+
+  private static void awaitCalls(SystemChild client) throws Exception {
+    final long answered = client.count("answered");
+    Await.until("calls", LIMIT_S, () -> client.count("answered") > answered + 50);
+  }
+}
