@@ -26,7 +26,8 @@ final class Messages {
    *
    * @param maxLength longest message in bytes.
    * @param pool of that memory.
-   * @throws io.grpc.StatusRuntimeException RESOURCE_EXHAUSTED when the message is longer.
+   * @throws io.grpc.StatusRuntimeException RESOURCE_EXHAUSTED when the message is longer, and
+   *     UNAVAILABLE when the peer takes that memory away.
    */
   static void write(InputStream message, UnitBuffer unit, int maxLength, BulkPool pool)
       throws IOException {
@@ -39,7 +40,7 @@ final class Messages {
           final boolean stands =
               message instanceof RegisteredInput registered && registered.addTo(unit, pool);
           if (!stands) {
-            writeBulk(message, new BulkOutput(unit, pool, length), pool);
+            writeRegistered(message, unit, pool, length);
           }
           return;
         }
@@ -60,27 +61,31 @@ final class Messages {
     }
   }
 
-  private static void writeBulk(InputStream message, BulkOutput output, BulkPool pool)
-      throws IOException {
+  /** A peer that takes the memory away ends its session, and so this call. */
+  private static void writeRegistered(
+      InputStream message, UnitBuffer unit, BulkPool pool, int length) throws IOException {
+    try {
+      writeBulk(message, new BulkOutput(unit, pool, length));
+      pool.verify();
+    } catch (InternalError e) {
+      if (!pool.endIfGone(e)) {
+        throw e;
+      }
+      throw Status.UNAVAILABLE
+          .withDescription("the peer took registered memory away")
+          .withCause(e)
+          .asRuntimeException();
+    }
+  }
+
+  private static void writeBulk(InputStream message, BulkOutput output) throws IOException {
     if (message instanceof Drainable drainable) {
       drainable.drainTo(output);
     } else {
       message.transferTo(output);
     }
-    verify(pool);
     if (output.missing() != 0) {
       throw wrongLength(output.missing());
-    }
-  }
-
-  private static void verify(BulkPool pool) {
-    try {
-      pool.verify();
-    } catch (InternalError e) {
-      throw Status.UNAVAILABLE
-          .withDescription("the peer has taken memory away")
-          .withCause(e)
-          .asRuntimeException();
     }
   }
 

@@ -185,7 +185,9 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
               connection.session().bulk());
     } catch (IOException | RuntimeException e) {
       bytes.clear();
-      cancelNow(Status.CANCELLED.withDescription("Failed to stream message").withCause(e));
+      if (!connection.session().hasEnded()) { // that is told, as to every call
+        cancelNow(Status.CANCELLED.withDescription("Failed to stream message").withCause(e));
+      }
       return;
     } catch (Error e) {
       cancelNow(

@@ -177,7 +177,11 @@ public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
       prepare(opened);
     } catch (IOException | RuntimeException e) {
       session.recycle(opened);
-      fail(OPEN, Status.CANCELLED.withDescription("Failed to stream message").withCause(e));
+      if (session.hasEnded()) { // while the message was written into its memory
+        unsent(session.endReason());
+      } else {
+        fail(OPEN, Status.CANCELLED.withDescription("Failed to stream message").withCause(e));
+      }
       return;
     } catch (Error e) {
       session.recycle(opened);

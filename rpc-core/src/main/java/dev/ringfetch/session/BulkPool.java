@@ -49,6 +49,9 @@ public final class BulkPool {
 
   private volatile boolean offerDue;
 
+  @SuppressWarnings("unused") // keeps the loads of a probe alive
+  private volatile long touched;
+
   BulkPool(Session session, QueuePair queuePair, SessionContext context) {
     this.session = session;
     this.queuePair = queuePair;
@@ -82,19 +85,6 @@ public final class BulkPool {
       segment = tryAllocate(length);
     }
     return segment;
-  }
-
-  /**
-   * Marshallers have written into segments: if the memory was taken away meanwhile, this throws
-   * here, ends the session, and spares whatever this thread does next.
-   */
-  public void verify() {
-    try {
-      queuePair.memory().verify();
-    } catch (InternalError e) {
-      session.end("session failed: " + e);
-      throw e;
-    }
   }
 
   private Segment tryAllocate(int length) {
@@ -247,6 +237,48 @@ public final class BulkPool {
       pages += region.usedPages();
     }
     return pages * PAGE_LENGTH;
+  }
+
+  /**
+   * What a thread does that has filled memory of this pool, before it does anything else: a peer
+   * that took the memory away makes that fail late, here.
+   */
+  public void verify() {
+    queuePair.memory().verify();
+  }
+
+  /**
+   * A fault has come up in a thread that filled memory of this pool: it ends the session if the
+   * memory is gone. Any thread.
+   *
+   * @return false when the fault was of something else.
+   */
+  public boolean endIfGone(InternalError fault) {
+    Faults.absorb(queuePair.memory(), fault);
+    if (session.hasEnded()) {
+      return true; // nothing of the pool is used any more
+    }
+    try {
+      touched = touch();
+      return false;
+    } catch (InternalError again) {
+      Faults.absorb(queuePair.memory(), again);
+      session.blameLater("the peer took registered memory away");
+      return true;
+    }
+  }
+
+  /** Loads from every page, and throws an {@code InternalError} if one is gone. */
+  long touch() {
+    final List<BulkRegion> attached;
+    synchronized (this) {
+      attached = List.copyOf(regions);
+    }
+    long sum = 0;
+    for (final BulkRegion region : attached) {
+      sum += Faults.touch(region.memory().region());
+    }
+    return sum;
   }
 
   /** The session ends: nothing is given out any more; owner. */

@@ -316,6 +316,12 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
     requestEnd(reason);
   }
 
+  /** Ends the session in the poller's thread, for what the peer has done. Any thread. */
+  final void blameLater(String reason) {
+    blame(reason);
+    poller.activateLater(this);
+  }
+
   @Override
   public final void onDoorbell() {
     tally.add(Counter.SESSION_WAKEUPS_RECEIVED, 1);
@@ -490,6 +496,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
     for (final MemoryRegion region : reads.regions()) {
       probed += Faults.touch(region);
     }
+    probed += bulk.touch();
   }
 
   /**

@@ -61,7 +61,7 @@ class BulkOutputTest {
     assertEquals(0, output.missing());
     unit.addShort(0x0605);
     assertEquals(message.length + 6, unit.length());
-    assertEquals(Math.min(pages, 3) * PAGE, unit.segments().length());
+    assertEquals((long) Math.min(pages, 3) * PAGE, unit.segments().length());
     int onHeap = unit.arrayLength() - 6;
     byte[] expected = new byte[message.length + 6];
     System.arraycopy(new byte[] {1, 2, 3, 4}, 0, expected, 0, 4);

@@ -31,8 +31,8 @@ class BulkPoolTest {
     assertEquals(1, steps.attempts());
     assertNull(pool.allocate(100), "the peer has not answered");
     assertEquals(1, steps.attempts());
-    assertArrayEquals(steps.memory(0).descriptor(), pool.takeOffer());
-    assertNull(pool.takeOffer(), "offered once");
+    assertArrayEquals(steps.memory(0).descriptor(), pool.takeOffer(Integer.MAX_VALUE));
+    assertNull(pool.takeOffer(Integer.MAX_VALUE), "offered once");
     assertNull(pool.allocate(100));
     assertFalse(steps.memory(0).isSettled());
     assertTrue(pool.onAnswer(true));
@@ -48,7 +48,7 @@ class BulkPoolTest {
     assertFalse(pool.onAnswer(true));
     pool.allocate(100);
     assertFalse(pool.onAnswer(true), "it is not written yet");
-    pool.takeOffer();
+    pool.takeOffer(Integer.MAX_VALUE);
     assertTrue(pool.onAnswer(true));
     assertFalse(pool.onAnswer(true), "answered twice");
   }
@@ -66,7 +66,7 @@ class BulkPoolTest {
     }
     assertNull(pool.allocate(1));
     assertEquals(2, steps.attempts(), "a third would be beyond the limit");
-    assertNull(pool.takeOffer());
+    assertNull(pool.takeOffer(Integer.MAX_VALUE));
     assertEquals(2L * BulkPool.REGION_LENGTH, pool.usedLength());
   }
 
@@ -138,7 +138,7 @@ class BulkPoolTest {
     BulkPool pool = steps.pool(8 * PAGE);
     steps.refuse(true);
     assertNull(pool.allocate(100));
-    assertNull(pool.takeOffer());
+    assertNull(pool.takeOffer(Integer.MAX_VALUE));
     steps.advance(SECOND_NS - 1);
     assertNull(pool.allocate(100));
     assertEquals(1, steps.attempts());
@@ -154,7 +154,7 @@ class BulkPoolTest {
   void refusedByThePeerItIsNotOfferedAgain() {
     BulkPool pool = steps.pool(8 * PAGE);
     pool.allocate(100);
-    pool.takeOffer();
+    pool.takeOffer(Integer.MAX_VALUE);
     assertTrue(pool.onAnswer(false));
     assertTrue(steps.memory(0).isSettled());
     for (int i = 0; i < 5; i++) {
@@ -162,7 +162,7 @@ class BulkPoolTest {
       assertNull(pool.allocate(100));
     }
     assertEquals(1, steps.attempts());
-    assertNull(pool.takeOffer());
+    assertNull(pool.takeOffer(Integer.MAX_VALUE));
   }
 
   @Test
@@ -233,23 +233,16 @@ class BulkPoolTest {
   }
 
   @Test
-  void objectStandsForASegmentUntilItIsForgotten() {
-    BulkPool pool = steps.grown(8 * PAGE);
-    Segment segment = pool.allocate(100);
-    String name = new String("a");
-    assertFalse(pool.hasNames());
-    assertNull(pool.named(name));
-    pool.name(name, segment);
-    assertTrue(pool.hasNames());
-    assertNull(pool.named(new String("a")), "another object, though equal");
-    assertSame(segment, pool.named(name)); // retained
-    pool.forget(name);
-    assertFalse(pool.hasNames());
-    assertNull(pool.named(name));
-    segment.release();
-    assertEquals(PAGE, pool.usedLength());
-    segment.release();
-    assertEquals(0, pool.usedLength());
+  void memoryThatIsTakenAwayEndsTheSession() {
+    steps.pretend();
+    BulkPool pool = steps.grown(2 * BulkPool.REGION_LENGTH);
+    pool.verify();
+    assertFalse(pool.endIfGone(new InternalError("of something else")));
+    assertNull(steps.endReason());
+    steps.takeAway(0);
+    assertTrue(pool.endIfGone(new InternalError("of this")));
+    assertEquals("the peer took registered memory away", steps.endReason());
+    assertTrue(pool.endIfGone(new InternalError("of another thread")), "it has ended");
   }
 
   @Test
@@ -261,6 +254,7 @@ class BulkPoolTest {
     assertNull(pool.allocate(100));
     steps.attach(pool);
     pool.allocate(100).release();
+    pool.refuse();
     pool.close();
     assertTrue(steps.memory(0).isKept(), "somebody may be inside");
     assertFalse(steps.memory(1).isKept());
@@ -276,6 +270,7 @@ class BulkPoolTest {
   void closedItWaitsForNoAnswer() {
     BulkPool pool = steps.pool(8 * PAGE);
     pool.allocate(100);
+    pool.refuse();
     pool.close();
     assertTrue(steps.memory(0).isSettled());
   }
@@ -283,9 +278,9 @@ class BulkPoolTest {
   @Test
   void memoryThatComesAfterTheCloseIsOfferedToNobody() {
     BulkPool pool = steps.pool(8 * PAGE);
-    steps.onRegister(pool::close);
+    steps.onRegister(pool::refuse);
     assertNull(pool.allocate(100));
-    assertNull(pool.takeOffer());
+    assertNull(pool.takeOffer(Integer.MAX_VALUE));
     assertTrue(steps.memory(0).isSettled());
   }
 }

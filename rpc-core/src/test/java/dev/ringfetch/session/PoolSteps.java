@@ -25,6 +25,7 @@ final class PoolSteps {
   private int attempts;
 
   PoolSteps() {
+    when(queuePair.memory()).thenReturn(new HeapRegion(64));
     try {
       when(queuePair.register(anyInt())).thenAnswer(call -> register(call.getArgument(0)));
     } catch (IOException e) {
@@ -77,6 +78,17 @@ final class PoolSteps {
     session.advance(nanos);
   }
 
+  /** The peer takes the memory away, of what was only pretended to be there. */
+  void takeAway(int number) {
+    when(memory(number).region().getLong(anyInt())).thenThrow(new InternalError("by a test"));
+  }
+
+  /** Why the session has ended, after all that its threads have to do. */
+  String endReason() {
+    session.settle();
+    return session.client.endReason();
+  }
+
   /** An empty pool. */
   BulkPool pool(int bulkLength) {
     return pool(new SessionContext().bulkLength(bulkLength));
@@ -96,7 +108,7 @@ final class PoolSteps {
 
   /** The peer attaches what is on offer. */
   void attach(BulkPool pool) {
-    assertNotNull(pool.takeOffer(), "nothing is on offer");
+    assertNotNull(pool.takeOffer(Integer.MAX_VALUE), "nothing is on offer");
     assertTrue(pool.onAnswer(true));
   }
 }

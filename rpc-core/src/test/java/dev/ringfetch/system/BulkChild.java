@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.stream.Stream;
 
 /**
@@ -27,13 +28,14 @@ import java.util.stream.Stream;
  */
 final class BulkChild {
   private static final int THREADS = 2;
-  private static final int MAX_LENGTH = 600_000;
+  private static final int MAX_LENGTH = 300_000;
   private static final long LONG_FILE = 4 * 1024 * 1024; // longer than any session's rings
 
   private final AtomicLong numbers = new AtomicLong();
   private final AtomicLong answered = new AtomicLong();
   private final AtomicLong unavailable = new AtomicLong();
   private final Queue<String> failures = new ConcurrentLinkedQueue<>();
+  private final AtomicLongArray ended = new AtomicLongArray(THREADS);
   private final RingChannel channel;
 
   private BulkChild(RingChannel channel) {
@@ -53,7 +55,8 @@ final class BulkChild {
   private static SystemChild start(Path directory, String role, int port) throws IOException {
     return SystemChild.start(
         List.of(),
-        List.of("-Xmx256m", "-XX:-CreateCoredumpOnCrash", "-XX:ErrorFile=" + crashReport(directory)),
+        List.of(
+            "-Xmx256m", "-XX:-CreateCoredumpOnCrash", "-XX:ErrorFile=" + crashReport(directory)),
         BulkChild.class,
         List.of(directory.toString(), role, Integer.toString(port)));
   }
@@ -68,19 +71,23 @@ final class BulkChild {
     final List<Path> found = new ArrayList<>();
     try (Stream<Path> descriptors = Files.list(Path.of("/proc/" + pid + "/fd"))) {
       for (final Path descriptor : descriptors.toList()) {
-        try {
-          final String file = Files.readSymbolicLink(descriptor).toString();
-          if (file.startsWith(directory.toString())
-              && file.contains("session-")
-              && Files.size(descriptor) > LONG_FILE) {
-            found.add(descriptor);
-          }
-        } catch (NoSuchFileException e) {
-          continue; // closed since it was listed
+        if (isRegistered(directory, descriptor)) {
+          found.add(descriptor);
         }
       }
     }
     return found;
+  }
+
+  private static boolean isRegistered(Path directory, Path descriptor) throws IOException {
+    try {
+      final String file = Files.readSymbolicLink(descriptor).toString();
+      return file.startsWith(directory.toString())
+          && file.contains("session-")
+          && Files.size(descriptor) > LONG_FILE;
+    } catch (NoSuchFileException e) {
+      return false; // closed since it was listed
+    }
   }
 
   /** Takes the memory of a file away. */
@@ -132,7 +139,8 @@ final class BulkChild {
   private void call(Path directory) throws Exception {
     SystemChild.awaitRing(channel);
     for (int i = 0; i < THREADS; i++) {
-      final Thread thread = new Thread(this::callWithoutEnd, "bulk-" + i);
+      final int index = i;
+      final Thread thread = new Thread(() -> callWithoutEnd(index), "bulk-" + i);
       thread.setDaemon(true);
       thread.start();
     }
@@ -146,15 +154,15 @@ final class BulkChild {
         case "answered" -> System.out.println(answered);
         case "unavailable" -> System.out.println(unavailable);
         case "failures" -> System.out.println(List.copyOf(failures).toString().replace('\n', ' '));
-        case "ring" -> System.out.println(channel.ringCalls());
+        case "ended" -> System.out.println(Math.min(ended.get(0), ended.get(1)));
         case "files" -> System.out.println(ownFiles(directory));
         default -> throw new IllegalArgumentException("line=" + line);
       }
     }
   }
 
-  private void callWithoutEnd() {
-    while (true) {
+  private void callWithoutEnd(int thread) {
+    for (; ; ended.incrementAndGet(thread)) {
       final long number = numbers.incrementAndGet();
       final GetRequest request =
           HashIndex.request(
