@@ -13,6 +13,7 @@ import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.fabric.RegisteredMemory;
 import java.io.IOException;
+import java.nio.ReadOnlyBufferException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -90,6 +91,14 @@ class ShmRegisteredFilesTest {
   }
 
   @Test
+  void thePeerOnlyReadsIt() throws IOException {
+    RegisteredMemory memory = connection.server().register(LENGTH);
+    MemoryRegion attached = connection.client().attach(memory.descriptor(), LENGTH);
+    assertThrows(ReadOnlyBufferException.class, () -> attached.putLong(0, 1));
+    assertEquals(0, memory.region().getLong(0));
+  }
+
+  @Test
   void fileThatOthersMayOpenIsRefused() throws IOException {
     RegisteredMemory memory = connection.server().register(LENGTH);
     Files.setPosixFilePermissions(file(), PosixFilePermissions.fromString("rw-rw----"));
@@ -116,7 +125,7 @@ class ShmRegisteredFilesTest {
       side(owner).close();
       harness.settle();
       assertEquals(WHOLE_FILE, watch.size());
-      attached.putLong(0, 1); // the peer may be inside until it closes
+      assertEquals(0, attached.getLong(0)); // the peer may be inside until it closes
       other(owner).close();
       harness.drive(() -> size(watch) == 0);
     }
