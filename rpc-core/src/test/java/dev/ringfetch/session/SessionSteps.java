@@ -16,6 +16,7 @@ import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.Consumer;
 import org.agrona.concurrent.NanoClock;
 
 /** Both sides of a session in one thread, which a test drives step by step under its own clock. */
@@ -65,19 +66,25 @@ final class SessionSteps {
    * @param drain makes visible what either side has stored; called when both come to rest.
    */
   SessionSteps(Sizes sizes, HeapFabric fabric, Runnable drain) {
-    this(sizes, fabric, drain, 0);
+    this(sizes, fabric, drain, context -> {});
   }
 
   /** Creates both sides, whose threads poll for this long before they give up. */
   SessionSteps(Sizes sizes, long spinNs) {
+    this(sizes, context -> context.spinNs(spinNs));
+  }
+
+  /** Creates both sides with further options. */
+  SessionSteps(Sizes sizes, Consumer<SessionContext> options) {
     this(
         sizes,
         new HeapFabric(ArenaDescriptor.length(sizes.ringLength, sizes.ringLength)),
         () -> {},
-        spinNs);
+        options);
   }
 
-  private SessionSteps(Sizes sizes, HeapFabric fabric, Runnable drain, long spinNs) {
+  private SessionSteps(
+      Sizes sizes, HeapFabric fabric, Runnable drain, Consumer<SessionContext> options) {
     this.fabric = fabric;
     this.drain = drain;
     geometry =
@@ -92,8 +99,9 @@ final class SessionSteps {
     final SessionContext context =
         new SessionContext()
             .clock((NanoClock) this::clock)
-            .spinNs(spinNs)
+            .spinNs(0)
             .maxInboundLength(sizes.maxInboundLength);
+    options.accept(context);
     new ControlFlyweight(fabric.server(), ArenaDescriptor.SERVER_CONTROL_OFFSET)
         .consumed(geometry.requestPosition());
     new ControlFlyweight(fabric.client(), ArenaDescriptor.CLIENT_CONTROL_OFFSET)
@@ -164,7 +172,7 @@ final class SessionSteps {
       drain.run();
       stepClient();
       stepServer();
-      quiet = before == progress() ? quiet + 1 : 0;
+      quiet = before == progress() && isRead() ? quiet + 1 : 0;
     }
   }
 
@@ -175,6 +183,10 @@ final class SessionSteps {
       requests.remove(0).echo();
       settle();
     }
+  }
+
+  private boolean isRead() {
+    return client.reads.isEmpty() && server.reads.isEmpty();
   }
 
   private long progress() {

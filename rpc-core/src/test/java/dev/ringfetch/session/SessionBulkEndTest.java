@@ -1,0 +1,248 @@
+package dev.ringfetch.session;
+
+import static dev.ringfetch.ring.FrameDescriptor.MESSAGE;
+import static dev.ringfetch.ring.FrameDescriptor.PREFIX;
+import static dev.ringfetch.session.BulkSteps.SEGMENT_LENGTH;
+import static dev.ringfetch.session.BulkSteps.unit;
+import static dev.ringfetch.session.FlowSteps.bytesOf;
+import static dev.ringfetch.session.FlowSteps.message;
+import static dev.ringfetch.session.SessionSteps.bytes;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.ringfetch.session.ClientStream.Outcome;
+import dev.ringfetch.session.SessionSteps.Call;
+import dev.ringfetch.session.SessionSteps.ServerCall;
+import dev.ringfetch.session.SessionSteps.Sizes;
+import java.util.List;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * A call or its session ends while a long message is on its way, at every step of that: all memory
+ * comes back, and other calls go on. The rings are short, so that half of a message can be in one.
+ */
+@Timeout(60)
+class SessionBulkEndTest {
+  private static final Sizes SIZES = new Sizes(1024, 512, 8, 1024 * 1024);
+  private static final int LENGTH = 25 * SEGMENT_LENGTH - 7;
+  private static final int POOL_LENGTH = 64 * SEGMENT_LENGTH;
+  private static final int MESSAGES = 5;
+  private static final int MESSAGE_LENGTH = 3 * SEGMENT_LENGTH + 7;
+  private static final long TIMEOUT_NS = 1_000_000;
+
+  private BulkSteps bulk;
+  private SessionSteps steps;
+
+  /** How it ends. */
+  private enum End {
+    CANCEL,
+    DEADLINE,
+    ABORT,
+    END,
+    DISCONNECT;
+
+    boolean isOfSession() {
+      return this == ABORT || this == END || this == DISCONNECT;
+    }
+  }
+
+  private void start() {
+    bulk = new BulkSteps(SIZES, POOL_LENGTH).attached();
+    steps = bulk.steps;
+  }
+
+  private void end(End end, Runnable cancel) {
+    switch (end) {
+      case CANCEL -> cancel.run();
+      case DEADLINE -> steps.advance(2 * TIMEOUT_NS);
+      case ABORT -> steps.server.abort("over");
+      case END -> steps.client.end("over");
+      case DISCONNECT -> steps.fabric.client().disconnect("over");
+    }
+  }
+
+  private void step(int number) {
+    if (number % 2 == 0) {
+      steps.stepServer();
+    } else {
+      steps.stepClient();
+    }
+  }
+
+  private void check(End end, Call other) {
+    steps.settle();
+    while (!steps.requests.isEmpty()) {
+      final ServerCall call = steps.requests.remove(0);
+      if (call.cancels > 0) {
+        bulk.respond(call, message(LENGTH, 9)); // for nobody
+      } else {
+        call.respond(bytes(1, call.request.length));
+      }
+      steps.settle();
+    }
+    bulk.assertGivenBack();
+    if (end.isOfSession()) {
+      assertEquals(1, steps.clientEnds.size());
+      assertEquals(1, steps.serverEnds.size());
+      assertTrue(other.isOver());
+    } else {
+      assertNull(steps.client.endReason());
+      assertNull(steps.server.endReason());
+      assertEquals(Outcome.ANSWERED, other.outcome);
+      assertEquals(0, steps.server.heldLength());
+      bulk.exchange(LENGTH);
+      bulk.assertGivenBack();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(End.class)
+  void whileARequestIsOnItsWay(End end) {
+    boolean happened = true;
+    int step = 0;
+    for (; happened; step++) {
+      start();
+      final Call call = bulk.prepare(message(LENGTH, 1), TIMEOUT_NS);
+      steps.client.send(call.stream);
+      final Call other = steps.send(bytes(10, 1));
+      for (int i = 0; i < step; i++) {
+        step(i);
+      }
+      final int id = call.stream.id;
+      happened = steps.requests.stream().noneMatch(request -> request.id == id);
+      end(end, call::cancel);
+      check(end, other);
+      assertTrue(call.isOver());
+    }
+    assertTrue(step > 5, "steps=" + step);
+  }
+
+  /** Before anybody has sent it. */
+  @ParameterizedTest
+  @EnumSource(End.class)
+  void beforeARequestIsSent(End end) {
+    start();
+    final Call call = bulk.prepare(message(LENGTH, 1), TIMEOUT_NS);
+    final Call other = steps.send(bytes(10, 1));
+    end(end, () -> {});
+    call.cancelled = true;
+    steps.client.cancel(call.stream);
+    steps.client.send(call.stream);
+    if (end.isOfSession()) {
+      call.stream.outbound().releaseSegments(); // nobody resets a stream of an ended session
+    }
+    check(end, other);
+  }
+
+  @ParameterizedTest
+  @EnumSource(End.class)
+  void whileAResponseIsOnItsWay(End end) {
+    boolean happened = true;
+    int step = 0;
+    for (; happened; step++) {
+      start();
+      final Call call = steps.send(bytes(1, 1), TIMEOUT_NS);
+      steps.settle();
+      final Call other = steps.send(bytes(10, 1));
+      bulk.respond(steps.requests.remove(0), message(LENGTH, 2));
+      for (int i = 0; i < step; i++) {
+        step(i + 1);
+      }
+      happened = call.outcome == null;
+      end(end, call::cancel);
+      check(end, other);
+      assertTrue(call.isOver());
+      if (call.outcome == Outcome.ANSWERED && call.flags == SessionSteps.UNIT) {
+        assertArrayEquals(message(LENGTH, 2), call.response);
+      }
+    }
+    assertTrue(step > 5, "steps=" + step);
+  }
+
+  private FlowSteps.Call begin() {
+    final FlowSteps.Call call = bulk.flows.begin(steps.nowNs() + TIMEOUT_NS, PREFIX, new byte[0]);
+    steps.settle();
+    return call;
+  }
+
+  private static void checkMessages(int from, List<Unit> units) {
+    int seed = from;
+    for (final Unit unit : units) {
+      if ((unit.flags() & MESSAGE) != 0) {
+        assertArrayEquals(message(MESSAGE_LENGTH, seed++), bytesOf(unit));
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(End.class)
+  void whileAStreamOfRequestsIsOnItsWay(End end) {
+    boolean happened = true;
+    int step = 0;
+    for (; happened; step++) {
+      start();
+      final FlowSteps.Call call = begin();
+      final FlowSteps.Served served = bulk.flows.served();
+      assertEquals(PREFIX, served.take().flags());
+      for (int i = 0; i < MESSAGES; i++) {
+        steps.client.write(call.stream, unit(steps.client, MESSAGE, message(MESSAGE_LENGTH, i)));
+      }
+      final Call other = steps.send(bytes(10, 1));
+      int came = 0;
+      for (int i = 0; i < step; i++) {
+        step(i);
+        final List<Unit> units = served.takeAll();
+        checkMessages(came, units);
+        came += units.size();
+      }
+      happened = came < MESSAGES;
+      end(end, call::cancel);
+      steps.client.write(call.stream, unit(steps.client, MESSAGE, message(LENGTH, 1)));
+      steps.settle();
+      steps.client.write(call.stream, unit(steps.client, MESSAGE, message(LENGTH, 1)));
+      steps.server.release(served.stream);
+      check(end, other);
+      assertEquals(1, served.cancels);
+    }
+    assertTrue(step > 5, "steps=" + step);
+  }
+
+  @ParameterizedTest
+  @EnumSource(End.class)
+  void whileAStreamOfResponsesIsOnItsWay(End end) {
+    boolean happened = true;
+    int step = 0;
+    for (; happened; step++) {
+      start();
+      final FlowSteps.Call call = begin();
+      final FlowSteps.Served served = bulk.flows.served();
+      assertEquals(PREFIX, served.take().flags());
+      for (int i = 0; i < MESSAGES; i++) {
+        steps.server.write(
+            served.stream,
+            unit(steps.server, i == 0 ? PREFIX | MESSAGE : MESSAGE, message(MESSAGE_LENGTH, i)));
+      }
+      final Call other = steps.send(bytes(10, 1));
+      int came = 0;
+      for (int i = 0; i < step; i++) {
+        step(i + 1);
+        final List<Unit> units = call.takeAll();
+        checkMessages(came, units);
+        came += units.size();
+      }
+      happened = came < MESSAGES;
+      end(end, call::cancel);
+      steps.server.write(served.stream, unit(steps.server, MESSAGE, message(LENGTH, 1)));
+      steps.settle();
+      steps.server.write(served.stream, unit(steps.server, MESSAGE, message(LENGTH, 1)));
+      steps.server.release(served.stream);
+      check(end, other);
+      assertEquals(1, served.cancels);
+    }
+    assertTrue(step > 5, "steps=" + step);
+  }
+}
