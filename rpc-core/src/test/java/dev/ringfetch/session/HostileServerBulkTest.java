@@ -80,6 +80,11 @@ class HostileServerBulkTest {
     write(1, UNIT | PARTIAL, 0, first.putInt(length).array());
   }
 
+  private long released() {
+    return new ControlFlyweight(steps.fabric.server(), ArenaDescriptor.CLIENT_CONTROL_OFFSET)
+        .released();
+  }
+
   private void stepClient() {
     for (int i = 0; i < 5; i++) {
       steps.stepClient();
@@ -161,6 +166,7 @@ class HostileServerBulkTest {
     steps.stepClient();
     assertNull(call.outcome);
     assertNull(steps.client.endReason());
+    assertEquals(0, released(), "half of it was read");
     write(1, flags, 0, new byte[8]);
     assertEnded();
     assertArrayEquals(bytes(LONG, 7), call.response, "it was there before");
@@ -182,10 +188,7 @@ class HostileServerBulkTest {
     write(next.stream.id, UNIT, 0, bytes(300, 9));
     stepClient();
     assertArrayEquals(bytes(300, 9), next.response);
-    assertEquals(
-        1,
-        new ControlFlyweight(steps.fabric.server(), ArenaDescriptor.CLIENT_CONTROL_OFFSET)
-            .released());
+    assertEquals(1, released());
   }
 
   @ParameterizedTest

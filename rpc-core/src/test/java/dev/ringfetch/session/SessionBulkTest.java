@@ -18,11 +18,13 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.ringfetch.ring.FrameDescriptor;
 import dev.ringfetch.session.BulkSteps.Frame;
 import dev.ringfetch.session.ClientStream.Outcome;
 import dev.ringfetch.session.SessionSteps.Call;
 import dev.ringfetch.session.SessionSteps.ServerCall;
 import dev.ringfetch.session.SessionSteps.Sizes;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -36,6 +38,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class SessionBulkTest {
   private static final int RESOURCE_EXHAUSTED = 8;
   private static final int LONG = 60_000; // nearly all that a pool has
+
+  private static final int SEVERAL_REGIONS = 4 * BulkPool.REGION_LENGTH;
 
   private BulkSteps bulk = new BulkSteps(Sizes.ROOMY);
   private SessionSteps steps = bulk.steps;
@@ -80,6 +84,7 @@ class SessionBulkTest {
   /** A message that comes before the answer does not use what is offered. */
   @Test
   void offerIsNotUsedBeforeItIsAnswered() {
+    start(Sizes.ROOMY, SEVERAL_REGIONS);
     final long requests = steps.client.writePosition();
     final Call first = bulk.send(message(2_000, 1));
     final Call second = bulk.send(message(2_000, 2));
@@ -172,11 +177,22 @@ class SessionBulkTest {
     "10, 80000, 0"
   })
   void sectionsAroundAMessage(int before, int length, int after) {
+    start(FlowSteps.WIDE, POOL_LENGTH);
+    checkSections(before, length, after, 4096);
+    start(new Sizes(1024, 256, 8, 1024 * 1024), POOL_LENGTH); // nothing fits at once
+    checkSections(before, length, after, 256);
+  }
+
+  private void checkSections(int before, int length, int after, int maxFrameLength) {
     bulk.attached();
+    final long position = steps.client.writePosition();
     final byte[] whole = message(before + length + after, length);
     final Call call = steps.prepare(new byte[0], Stream.NO_DEADLINE);
     fill(steps.client, call.stream.outbound(), whole, before, length);
     steps.client.send(call.stream);
+    for (final Frame frame : bulk.frames(steps.client, position)) {
+      assertTrue(frame.length() <= maxFrameLength - FrameDescriptor.OVERHEAD, frame.toString());
+    }
     steps.settle();
     final ServerCall served = steps.request();
     assertArrayEquals(whole, served.request);
@@ -247,6 +263,29 @@ class SessionBulkTest {
       assertEquals(rounds == segments, !steps.requests.isEmpty(), "round " + rounds);
     }
     assertEquals(segments, rounds);
+  }
+
+  /** Whatever the sender does to what it was given back, the message is the one that was sent. */
+  @Test
+  void whatIsGivenBackWasRead() {
+    bulk.attached();
+    bulk.send(message(LONG, 1));
+    final List<Segment> taken = new ArrayList<>();
+    while (steps.requests.isEmpty()) {
+      assertTrue(steps.server.tryAcquire());
+      steps.server.work(true);
+      steps.server.releaseAndTell();
+      steps.client.requestRound();
+      Segment segment;
+      while ((segment = steps.client.bulk().allocate(SEGMENT_LENGTH)) != null) {
+        segment.put(0, bytes(SEGMENT_LENGTH, 99), 0, SEGMENT_LENGTH);
+        taken.add(segment);
+      }
+    }
+    assertTrue(taken.size() >= POOL_LENGTH / SEGMENT_LENGTH - 1, "segments=" + taken.size());
+    assertArrayEquals(message(LONG, 1), steps.requests.get(0).request);
+    taken.forEach(Segment::release);
+    bulk.assertGivenBack();
   }
 
   /** A client's poller that leaves with reads in line comes back for them. */
@@ -361,6 +400,7 @@ class SessionBulkTest {
 
   @Test
   void refusedMemoryIsNotOfferedAgain() {
+    start(Sizes.ROOMY, SEVERAL_REGIONS);
     final Call call = bulk.send(message(20_000, 1));
     steps.fabric.client().registered().get(0).settled(); // nothing is found any more
     steps.answerAll();
@@ -430,6 +470,15 @@ class SessionBulkTest {
     steps.client.end("over");
     assertEquals(Outcome.ANSWERED, call.outcome);
     assertArrayEquals(message(LONG, 1), call.response);
+  }
+
+  /** What was offered when a session ended cannot be attached any more. */
+  @Test
+  void offerEndsWithItsSession() {
+    assertNull(steps.client.bulk().allocate(1));
+    assertFalse(steps.fabric.client().registered().get(0).isSettled());
+    steps.client.end("over");
+    assertTrue(steps.fabric.client().registered().get(0).isSettled());
   }
 
   /** Of a session that has ended, memory that a call still has stays where it is. */
