@@ -39,10 +39,12 @@ class SessionBulkTest {
   private static final int RESOURCE_EXHAUSTED = 8;
   private static final int LONG = 60_000; // nearly all that a pool has
 
+  private static final int MAX_STEPS = 1000;
   private static final int SEVERAL_REGIONS = 4 * BulkPool.REGION_LENGTH;
 
   private BulkSteps bulk = new BulkSteps(Sizes.ROOMY);
   private SessionSteps steps = bulk.steps;
+  private int taken; // steps, of those that wait for something
 
   private void start(Sizes sizes, int poolLength) {
     bulk = new BulkSteps(sizes, poolLength);
@@ -217,7 +219,7 @@ class SessionBulkTest {
     final Call quick = steps.send(bytes(10, 2));
     int rounds = 0;
     while (steps.requests.isEmpty()) {
-      steps.stepServer();
+      stepServer();
       rounds++;
     }
     assertEquals(quick.stream.id, steps.requests.get(0).id);
@@ -226,21 +228,35 @@ class SessionBulkTest {
       assertFalse(steps.server.reads.isEmpty());
       assertFalse(steps.server.inbox.isArmed(), "asleep with reads in line");
       assertFalse(steps.server.retire(), "asleep with reads in line");
-      steps.stepServer();
+      stepServer();
       rounds++;
     }
     assertTrue(rounds > 3, "rounds=" + rounds); // of two polls each
     respondSlowFirst();
     while (quick.outcome == null) {
-      steps.stepClient();
+      stepClient();
     }
     assertNull(slow.outcome);
     while (slow.outcome == null) {
       assertFalse(steps.client.inbox.isArmed(), "asleep with reads in line");
-      steps.stepClient();
+      stepClient();
     }
     assertArrayEquals(message(LONG, 3), slow.response);
     bulk.assertGivenBack();
+  }
+
+  private void stepServer() {
+    countStep();
+    steps.stepServer();
+  }
+
+  private void stepClient() {
+    countStep();
+    steps.stepClient();
+  }
+
+  private void countStep() {
+    assertTrue(++taken < MAX_STEPS, "what is waited for never comes");
   }
 
   private void respondSlowFirst() {
@@ -270,8 +286,9 @@ class SessionBulkTest {
   void whatIsGivenBackWasRead() {
     bulk.attached();
     bulk.send(message(LONG, 1));
-    final List<Segment> taken = new ArrayList<>();
+    final List<Segment> reused = new ArrayList<>();
     while (steps.requests.isEmpty()) {
+      countStep();
       assertTrue(steps.server.tryAcquire());
       steps.server.work(true);
       steps.server.releaseAndTell();
@@ -279,12 +296,12 @@ class SessionBulkTest {
       Segment segment;
       while ((segment = steps.client.bulk().allocate(SEGMENT_LENGTH)) != null) {
         segment.put(0, bytes(SEGMENT_LENGTH, 99), 0, SEGMENT_LENGTH);
-        taken.add(segment);
+        reused.add(segment);
       }
     }
-    assertTrue(taken.size() >= POOL_LENGTH / SEGMENT_LENGTH - 1, "segments=" + taken.size());
+    assertTrue(reused.size() >= POOL_LENGTH / SEGMENT_LENGTH - 1, "segments=" + reused.size());
     assertArrayEquals(message(LONG, 1), steps.requests.get(0).request);
-    taken.forEach(Segment::release);
+    reused.forEach(Segment::release);
     bulk.assertGivenBack();
   }
 
