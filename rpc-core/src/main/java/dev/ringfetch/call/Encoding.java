@@ -112,46 +112,20 @@ final class Encoding {
   private void compress(InputStream message, UnitBuffer unit, int maxLength) throws IOException {
     final int start = unit.length();
     try (message;
-        OutputStream compressed = compressor.compress(new UnitOutput(unit))) {
+        OutputStream compressed = compressor.compress(new UnitOutput(unit, Integer.MAX_VALUE))) {
       lengthBefore =
           message instanceof Drainable drainable
               ? drainable.drainTo(compressed)
               : message.transferTo(compressed);
     }
-    check(lengthBefore, maxLength);
-    check(unit.length() - start, maxLength); // what cannot be compressed is longer than before
-  }
-
-  private static void check(long length, int maxLength) {
-    if (length > maxLength) {
-      throw Status.RESOURCE_EXHAUSTED
-          .withDescription("message too large " + length + " > " + maxLength)
-          .asRuntimeException();
-    }
+    Messages.check(lengthBefore, maxLength);
+    Messages.check(
+        unit.length() - start, maxLength); // what cannot be compressed is longer than before
   }
 
   /** A compressed message as it was before; what it was compressed with is known. */
   Decompressed read(InputStream message, int maxLength) throws IOException {
     return new Decompressed(decompressor.decompress(message), maxLength);
-  }
-
-  /** Where a compressor writes to. */
-  private static final class UnitOutput extends OutputStream {
-    private final UnitBuffer unit;
-
-    UnitOutput(UnitBuffer unit) {
-      this.unit = unit;
-    }
-
-    @Override
-    public void write(int value) {
-      write(new byte[] {(byte) value}, 0, 1);
-    }
-
-    @Override
-    public void write(byte[] source, int offset, int length) {
-      unit.addBytes(source, offset, length);
-    }
   }
 
   /** A message that is no longer than it may be, however short it was when it came. */

@@ -10,7 +10,6 @@ import io.grpc.StatusRuntimeException;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.OutputStream;
 
 /** Marshals messages into units. */
 final class Messages {
@@ -54,7 +53,7 @@ final class Messages {
           throw wrongLength(-1);
         }
       } else if (message instanceof Drainable drainable) {
-        drainable.drainTo(new UnitOutput(unit, start, maxLength));
+        drainable.drainTo(new UnitOutput(unit, maxLength));
       } else {
         copy(message, unit, start, maxLength);
       }
@@ -112,37 +111,12 @@ final class Messages {
     }
   }
 
-  private static void check(int length, int maxLength) {
+  /** Ends the message if it is too long. */
+  static void check(long length, int maxLength) {
     if (length > maxLength) {
       throw Status.RESOURCE_EXHAUSTED
           .withDescription("message too large " + length + " > " + maxLength)
           .asRuntimeException();
-    }
-  }
-
-  /** Where a message that cannot say its length drains to. */
-  private static final class UnitOutput extends OutputStream {
-    private final UnitBuffer unit;
-    private final int start;
-    private final int maxLength;
-
-    UnitOutput(UnitBuffer unit, int start, int maxLength) {
-      this.unit = unit;
-      this.start = start;
-      this.maxLength = maxLength;
-    }
-
-    @Override
-    public void write(int value) {
-      check(unit.length() - start + 1, maxLength);
-      final int index = unit.extend(1); // first: it may replace the array
-      unit.array()[index] = (byte) value;
-    }
-
-    @Override
-    public void write(byte[] source, int offset, int length) {
-      check(unit.length() - start + length, maxLength);
-      unit.addBytes(source, offset, length);
     }
   }
 }
