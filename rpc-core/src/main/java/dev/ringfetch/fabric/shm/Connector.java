@@ -5,6 +5,7 @@ import java.io.InterruptedIOException;
 import java.net.StandardProtocolFamily;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.channels.FileChannel.MapMode;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
@@ -46,7 +47,7 @@ final class Connector {
       try (Selector selector = Selector.open()) {
         dial(channel, selector, SessionAddress.bellPath(directory, address.bell()));
         ownership.checkPeer(channel);
-        region = SessionFile.map(fileChannel, address.length());
+        region = SessionFile.map(fileChannel, address.length(), MapMode.READ_WRITE);
         present(channel, token);
         awaitAnswer(channel, selector);
       }

@@ -160,13 +160,8 @@ final class SessionFile implements AutoCloseable {
   }
 
   /** Maps a peer's file, which {@link #open} has verified. The mapping outlives the channel. */
-  static MappedRegion map(FileChannel channel, int length) throws IOException {
-    return new MappedRegion(channel.map(MapMode.READ_WRITE, HEADER_LENGTH, length));
-  }
-
-  /** As {@link #map}, for reading only. */
-  static MappedRegion mapReadOnly(FileChannel channel, int length) throws IOException {
-    return new MappedRegion(channel.map(MapMode.READ_ONLY, HEADER_LENGTH, length));
+  static MappedRegion map(FileChannel channel, int length, MapMode mode) throws IOException {
+    return new MappedRegion(channel.map(mode, HEADER_LENGTH, length));
   }
 
   MappedRegion region() {

@@ -8,6 +8,7 @@ import dev.ringfetch.fabric.FabricCapabilities;
 import dev.ringfetch.fabric.QueuePair;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
+import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -171,7 +172,7 @@ final class ShmFabric implements Fabric {
     ownership.checkDirectory(peer);
     Path path = SessionAddress.sessionPath(peer, address.session());
     try (FileChannel channel = SessionFile.open(path, address, ownership)) {
-      return SessionFile.mapReadOnly(channel, address.length());
+      return SessionFile.map(channel, address.length(), MapMode.READ_ONLY);
     }
   }
 
