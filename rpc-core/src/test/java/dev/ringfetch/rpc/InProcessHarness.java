@@ -1,18 +1,16 @@
 package dev.ringfetch.rpc;
 
 import io.grpc.ChannelCredentials;
-import io.grpc.ManagedChannel;
 import io.grpc.ManagedChannelBuilder;
 import io.grpc.ServerBuilder;
 import io.grpc.ServerCredentials;
-import io.grpc.Status;
 import io.grpc.inprocess.InProcessChannelBuilder;
 import io.grpc.inprocess.InProcessServerBuilder;
 import java.util.HashMap;
 import java.util.Map;
 
 /** gRPC's in-process transport. It has no wire, and so not all that gRPC has on one. */
-final class InProcessHarness extends TransportHarness {
+final class InProcessHarness extends PlainHarness {
   /** What it does in another way, by the name of the test that shows it, and why it may. */
   static final Map<String, String> DIFFERENCES = differences();
 
@@ -88,31 +86,5 @@ final class InProcessHarness extends TransportHarness {
   @Override
   ManagedChannelBuilder<?> newChannelBuilder(String target, ChannelCredentials credentials) {
     return InProcessChannelBuilder.forName(name);
-  }
-
-  @Override
-  String fabric() {
-    return null;
-  }
-
-  @Override
-  void awaitConnected(ManagedChannel channel) throws Exception {
-    GrpcHarness.awaitReady(channel);
-  }
-
-  @Override
-  void verify(ManagedChannel channel) {}
-
-  @Override
-  void dispose() {}
-
-  @Override
-  Status.Code brokenByServer(Status.Code code) {
-    return Status.Code.CANCELLED;
-  }
-
-  @Override
-  boolean countsCallsBeforeHalfClose() {
-    return true;
   }
 }
