@@ -68,6 +68,17 @@ public abstract class ChannelInterop extends AbstractInteropTest {
   /** Whether calls of a case went where they should. */
   abstract void verify(long ringCalls, long grpcCalls);
 
+  /** For a ring and nothing else. */
+  static RingChannelBuilder onRing(RingChannelBuilder builder) {
+    return builder.shmDirectory(directory).requireFabric();
+  }
+
+  /** Calls went over a ring and nowhere else. */
+  static void verifyOnRing(long ringCalls, long grpcCalls) {
+    assertTrue("no call went over a ring", ringCalls > 0);
+    assertEquals("calls that went over gRPC", 0, grpcCalls);
+  }
+
   @Override
   protected ManagedChannelBuilder<?> createChannelBuilder() {
     final NettyChannelBuilder netty =

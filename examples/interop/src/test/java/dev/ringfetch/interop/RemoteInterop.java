@@ -34,7 +34,7 @@ public final class RemoteInterop extends ChannelInterop {
 
   @Override
   RingChannelBuilder options(RingChannelBuilder builder) {
-    return builder.shmDirectory(directory).requireFabric();
+    return onRing(builder);
   }
 
   @Override
@@ -44,8 +44,7 @@ public final class RemoteInterop extends ChannelInterop {
 
   @Override
   void verify(long ringCalls, long grpcCalls) {
-    assertTrue("no call went over a ring", ringCalls > 0);
-    assertEquals("calls that went over gRPC", 0, grpcCalls);
+    verifyOnRing(ringCalls, grpcCalls);
   }
 
   private Metadata trailers(UnaryOperator<TestServiceBlockingStub> options) {

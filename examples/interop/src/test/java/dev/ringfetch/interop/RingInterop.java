@@ -1,8 +1,5 @@
 package dev.ringfetch.interop;
 
-import static org.junit.Assert.assertEquals;
-import static org.junit.Assert.assertTrue;
-
 import dev.ringfetch.rpc.RingChannelBuilder;
 import io.grpc.ManagedChannel;
 import io.grpc.ServerBuilder;
@@ -16,7 +13,7 @@ public final class RingInterop extends ServedInterop {
 
   @Override
   RingChannelBuilder options(RingChannelBuilder builder) {
-    return builder.shmDirectory(directory).requireFabric();
+    return onRing(builder);
   }
 
   @Override
@@ -26,7 +23,6 @@ public final class RingInterop extends ServedInterop {
 
   @Override
   void verify(long ringCalls, long grpcCalls) {
-    assertTrue("no call went over a ring", ringCalls > 0);
-    assertEquals("calls that went over gRPC", 0, grpcCalls);
+    verifyOnRing(ringCalls, grpcCalls);
   }
 }
