@@ -29,7 +29,6 @@ import java.util.stream.Stream;
 final class BulkChild {
   private static final int THREADS = 2;
   private static final int MAX_LENGTH = 300_000;
-  private static final long LONG_FILE = 4 * 1024 * 1024; // longer than any session's rings
 
   private final AtomicLong numbers = new AtomicLong();
   private final AtomicLong answered = new AtomicLong();
@@ -82,9 +81,7 @@ final class BulkChild {
   private static boolean isRegistered(Path directory, Path descriptor) throws IOException {
     try {
       final String file = Files.readSymbolicLink(descriptor).toString();
-      return file.startsWith(directory.toString())
-          && file.contains("session-")
-          && Files.size(descriptor) > LONG_FILE;
+      return file.startsWith(directory.toString()) && file.contains("registered-");
     } catch (NoSuchFileException e) {
       return false; // closed since it was listed
     }

@@ -34,7 +34,7 @@ final class Connector {
   ShmQueuePair connect(ShmDoorbell doorbell, byte[] token) throws IOException {
     Path directory = root.resolve(address.process());
     ownership.checkDirectory(root);
-    Path file = SessionAddress.sessionPath(directory, address.session());
+    Path file = address.path(directory);
     SocketChannel channel = null;
     boolean connected = false;
     try (FileChannel fileChannel = SessionFile.open(file, address, ownership)) {

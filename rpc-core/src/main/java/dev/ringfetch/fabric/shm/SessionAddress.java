@@ -23,20 +23,34 @@ import java.nio.file.Path;
  * </pre>
  *
  * @param process name of the offering process's directory.
- * @param session number of the session file in it.
- * @param bell number of the bell socket in it.
+ * @param session number of the file in it.
+ * @param bell number of the bell socket in it, or {@link #NO_BELL}.
  * @param length of the session's memory in bytes.
  * @param nonce that the file must carry.
  */
 record SessionAddress(String process, int session, int bell, int length, Nonce nonce) {
+  /** In place of a bell's number: memory that a connection registered beyond its session's. */
+  static final int NO_BELL = -1;
+
   private static final byte VERSION = 1;
   private static final int FIXED_LENGTH = 30;
 
   /** What {@code sockaddr_un} holds, without the terminating zero. */
   private static final int SOCKET_PATH_LIMIT = 107;
 
-  static Path sessionPath(Path directory, int session) {
-    return directory.resolve("session-" + session);
+  /** Whether it leads to memory beyond a session's own, which nobody connects to. */
+  boolean isRegistered() {
+    return bell == NO_BELL;
+  }
+
+  /** Its file, in the directory of its process. */
+  Path path(Path directory) {
+    return directory.resolve(name());
+  }
+
+  /** Name of its file. */
+  String name() {
+    return (isRegistered() ? "registered-" : "session-") + session;
   }
 
   static Path bellPath(Path directory, int bell) {
@@ -85,7 +99,7 @@ record SessionAddress(String process, int session, int bell, int length, Nonce n
       byte[] name = new byte[Byte.toUnsignedInt(in.get())];
       in.get(name);
       String process = new String(name, US_ASCII);
-      if (in.hasRemaining() || length <= 0 || !ProcessDirectory.isName(process)) {
+      if (in.hasRemaining() || length <= 0 || bell < NO_BELL || !ProcessDirectory.isName(process)) {
         throw new IOException(
             "malformed descriptor: bytes=" + descriptor.length + " length=" + length);
       }

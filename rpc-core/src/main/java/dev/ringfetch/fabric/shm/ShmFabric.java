@@ -130,6 +130,9 @@ final class ShmFabric implements Fabric {
     ShmDoorbell bell = own(doorbell);
     checkToken(token);
     SessionAddress address = SessionAddress.decode(descriptor);
+    if (address.isRegistered()) {
+      throw new IOException("not a session: " + address.name());
+    }
     return new Connector(root, ownership, address, timeoutNs).connect(bell, token);
   }
 
@@ -161,8 +164,7 @@ final class ShmFabric implements Fabric {
 
   /** Creates the memory of an address of this process. */
   SessionFile create(SessionAddress address) throws IOException {
-    Path path = SessionAddress.sessionPath(directory().path(), address.session());
-    return SessionFile.create(path, address.length(), address.nonce());
+    return SessionFile.create(address.path(directory().path()), address.length(), address.nonce());
   }
 
   /** Maps memory that a peer has registered. */
@@ -170,8 +172,7 @@ final class ShmFabric implements Fabric {
     Path peer = root.resolve(address.process());
     ownership.checkDirectory(root);
     ownership.checkDirectory(peer);
-    Path path = SessionAddress.sessionPath(peer, address.session());
-    try (FileChannel channel = SessionFile.open(path, address, ownership)) {
+    try (FileChannel channel = SessionFile.open(address.path(peer), address, ownership)) {
       return SessionFile.map(channel, address.length(), MapMode.READ_ONLY);
     }
   }

@@ -41,6 +41,6 @@ final class ShmMemory implements RegisteredMemory {
 
   @Override
   public String toString() {
-    return "ShmMemory[session-" + address.session() + "]";
+    return "ShmMemory[" + address.name() + "]";
   }
 }

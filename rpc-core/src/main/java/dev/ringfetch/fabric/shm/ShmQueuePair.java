@@ -19,7 +19,6 @@ import java.io.IOException;
  * anything; {@link MemoryRegion#verify()} of {@link #memory()} tells.
  */
 final class ShmQueuePair implements QueuePair {
-  private static final int NO_BELL = 0;
   private static final String ENDED = "the connection has ended";
 
   private final ShmFabric fabric;
@@ -57,7 +56,7 @@ final class ShmQueuePair implements QueuePair {
 
   @Override
   public RegisteredMemory register(int length) throws IOException {
-    SessionAddress address = fabric.address(length, NO_BELL, nonce.beside());
+    SessionAddress address = fabric.address(length, SessionAddress.NO_BELL, nonce.beside());
     SessionFile file = fabric.create(address);
     if (!link.own(file)) {
       file.unlink();
@@ -71,7 +70,7 @@ final class ShmQueuePair implements QueuePair {
   @Override
   public MemoryRegion attach(byte[] descriptor, int maxLength) throws IOException {
     SessionAddress address = SessionAddress.decode(descriptor);
-    if (address.bell() != NO_BELL || !address.nonce().isBeside(nonce)) {
+    if (!address.isRegistered() || !address.nonce().isBeside(nonce)) {
       throw new IOException("not registered for this connection");
     }
     if (!link.isOpen()) {

@@ -60,15 +60,15 @@ class ShmRegisteredFilesTest {
     return "server".equals(name) ? connection.client() : connection.server();
   }
 
-  private List<Path> sessionFiles() throws IOException {
+  private List<Path> registeredFiles() throws IOException {
     try (Stream<Path> tree = Files.walk(parent)) {
-      return tree.filter(path -> path.getFileName().toString().startsWith("session-")).toList();
+      return tree.filter(path -> path.getFileName().toString().startsWith("registered-")).toList();
     }
   }
 
   /** The one file that has a name: the session's own has lost it. */
   private Path file() throws IOException {
-    List<Path> files = sessionFiles();
+    List<Path> files = registeredFiles();
     assertEquals(1, files.size(), files::toString);
     return files.get(0);
   }
@@ -76,7 +76,7 @@ class ShmRegisteredFilesTest {
   @ParameterizedTest
   @ValueSource(strings = {"server", "client"})
   void fileIsThisUsersAloneAndLosesItsNameWhenSettled(String owner) throws IOException {
-    assertEquals(List.of(), sessionFiles());
+    assertEquals(List.of(), registeredFiles());
     RegisteredMemory memory = side(owner).register(LENGTH);
     Path file = file();
     assertEquals("rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(file)));
@@ -113,6 +113,15 @@ class ShmRegisteredFilesTest {
     byte[] offered = harness.offer(FabricHarness.token("b")).offer.descriptor();
     assertThrows(
         IOException.class, () -> connection.client().attach(offered, FabricHarness.LENGTH));
+  }
+
+  @Test
+  void nobodyConnectsToRegisteredMemory() throws IOException {
+    byte[] descriptor = connection.server().register(LENGTH).descriptor();
+    IOException refusal =
+        assertThrows(
+            IOException.class, () -> harness.connect(descriptor, FabricHarness.token("a")));
+    assertTrue(refusal.getMessage().contains("not a session"), refusal.getMessage());
   }
 
   @ParameterizedTest
@@ -165,7 +174,7 @@ class ShmRegisteredFilesTest {
         assertEquals(42, kept.buffer(8, 8).getLong());
       }
     }
-    assertEquals(List.of(), sessionFiles());
+    assertEquals(List.of(), registeredFiles());
   }
 
   /** Nobody has attached it, and nobody ever will. */
@@ -178,7 +187,7 @@ class ShmRegisteredFilesTest {
       harness.settle();
       side(owner).close();
       assertEquals(0, watch.size());
-      assertEquals(List.of(), sessionFiles());
+      assertEquals(List.of(), registeredFiles());
     }
   }
 
@@ -186,7 +195,7 @@ class ShmRegisteredFilesTest {
   void refusedRegistrationLeavesNothing() throws IOException {
     connection.client().close();
     assertThrows(IOException.class, () -> connection.client().register(LENGTH));
-    assertEquals(List.of(), sessionFiles());
+    assertEquals(List.of(), registeredFiles());
   }
 
   @Test
@@ -195,7 +204,7 @@ class ShmRegisteredFilesTest {
     connection.client().register(LENGTH);
     harness.server.close();
     harness.client.close();
-    assertEquals(List.of(), sessionFiles());
+    assertEquals(List.of(), registeredFiles());
   }
 
   private static long size(FileChannel watch) {

@@ -106,6 +106,6 @@ class TruncationTest {
   private Path file(byte[] descriptor) throws IOException {
     SessionAddress address = SessionAddress.decode(descriptor);
     Path root = directory.resolve("ringfetch-" + Files.getAttribute(directory, "unix:uid"));
-    return SessionAddress.sessionPath(root.resolve(address.process()), address.session());
+    return address.path(root.resolve(address.process()));
   }
 }
