@@ -19,6 +19,9 @@ final class Invariants {
   private static final long INTERVAL_NS = TimeUnit.MILLISECONDS.toNanos(5);
   private static final int CALLS = 20;
 
+  /** Of memory for long messages, a session and direction: 4 MiB each, of 16. */
+  private static final int MAX_SEGMENTS = 4;
+
   /** Descriptors that a process may have more of at the end: gRPC's, which come and go. */
   private static final int MAX_MORE_DESCRIPTORS = 8;
 
@@ -158,7 +161,7 @@ final class Invariants {
     final List<String> left = new ArrayList<>(Tree.files(fleet.directory()));
     for (final Role role : Role.values()) {
       final String mine = "/" + fleet.get(role).pid() + "-";
-      left.removeIf(file -> file.contains(mine) && !file.contains("session-"));
+      left.removeIf(file -> file.contains(mine) && !Vitals.isMemory(file));
     }
     return left;
   }
@@ -202,7 +205,9 @@ final class Invariants {
         () -> {
           member.ask("gc"); // mappings go with their buffers
           final Vitals vitals = Vitals.of(member.pid(), fleet.directory());
-          return vitals.mappings() == sessions && vitals.sessionDescriptors() == files;
+          return vitals.mappings() == sessions
+              && vitals.sessionDescriptors() == files
+              && vitals.registered() <= 2 * MAX_SEGMENTS * sessions;
         },
         () -> Vitals.of(member.pid(), fleet.directory()));
     return Vitals.of(member.pid(), fleet.directory());

@@ -9,14 +9,28 @@ import java.util.stream.Stream;
 /**
  * What a process holds, as the kernel counts it.
  *
- * @param descriptors open files and sockets.
+ * @param descriptors open files and sockets, without those of memory for long messages, of which a
+ *     session has more when it needs more.
  * @param sessionDescriptors those of them that are files of sessions.
  * @param mappings files of sessions that are mapped.
+ * @param registered files of memory for long messages that are mapped, its own and its peers'.
  * @param pollers threads that poll.
  * @param threads all of them.
  */
-record Vitals(int descriptors, int sessionDescriptors, int mappings, int pollers, int threads) {
+record Vitals(
+    int descriptors,
+    int sessionDescriptors,
+    int mappings,
+    int registered,
+    int pollers,
+    int threads) {
   private static final String SESSION = "/session-";
+  private static final String REGISTERED = "/registered-";
+
+  /** Whether a file is a session's, or memory that was registered beside it. */
+  static boolean isMemory(String file) {
+    return file.contains(SESSION) || file.contains(REGISTERED);
+  }
 
   /** Of the files below a directory, and the process with an id. */
   static Vitals of(long pid, Path directory) throws IOException {
@@ -27,15 +41,22 @@ record Vitals(int descriptors, int sessionDescriptors, int mappings, int pollers
     try (Stream<Path> entries = Files.list(process.resolve("fd"))) {
       for (final Path entry : entries.toList()) {
         final String target = target(entry);
+        if (target.startsWith(files) && target.contains(REGISTERED)) {
+          continue;
+        }
         descriptors++;
         if (target.startsWith(files) && target.contains(SESSION)) {
           sessionDescriptors++;
         }
       }
     }
-    final long mappings;
+    int mappings = 0;
+    int registered = 0;
     try (Stream<String> maps = Files.lines(process.resolve("maps"))) {
-      mappings = maps.filter(line -> line.contains(files) && line.contains(SESSION)).count();
+      for (final String line : maps.filter(line -> line.contains(files)).toList()) {
+        mappings += line.contains(SESSION) ? 1 : 0;
+        registered += line.contains(REGISTERED) ? 1 : 0;
+      }
     }
     int pollers = 0;
     int threads = 0;
@@ -48,7 +69,7 @@ record Vitals(int descriptors, int sessionDescriptors, int mappings, int pollers
         }
       }
     }
-    return new Vitals(descriptors, sessionDescriptors, (int) mappings, pollers, threads);
+    return new Vitals(descriptors, sessionDescriptors, mappings, registered, pollers, threads);
   }
 
   private static String target(Path descriptor) throws IOException {
