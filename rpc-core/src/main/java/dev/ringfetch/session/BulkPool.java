@@ -57,7 +57,7 @@ public final class BulkPool {
     this.queuePair = queuePair;
     this.threshold = context.bulkThreshold();
     this.segmentLength = context.bulkSegmentLength();
-    this.maxLength = Math.min(context.bulkLength(), Reads.MAX_ATTACHED_LENGTH);
+    this.maxLength = Math.min(context.bulkLength(), MemoryExchange.MAX_ATTACHED_LENGTH);
     this.regionLength = Math.min(REGION_LENGTH, maxLength) / PAGE_LENGTH * PAGE_LENGTH;
     this.retryNs = session.nanoTime();
   }
@@ -81,7 +81,7 @@ public final class BulkPool {
   public Segment allocate(int length) {
     Segment segment = tryAllocate(length);
     if (segment == null && usedLength() > 0) {
-      session.requestRound(); // in which it takes back what the peer has read
+      session.duty.requestRound(); // in which it takes back what the peer has read
       segment = tryAllocate(length);
     }
     return segment;
@@ -115,7 +115,7 @@ public final class BulkPool {
     return !registering
         && offered == null
         && !exhausted
-        && regions.size() < Reads.MAX_OFFERS
+        && regions.size() < MemoryExchange.MAX_OFFERS
         && registeredLength + length <= maxLength
         && session.nanoTime() - retryNs >= 0;
   }
@@ -150,7 +150,7 @@ public final class BulkPool {
       offered = new BulkRegion(memory, regions.size());
       offerDue = true;
     }
-    session.requestRound();
+    session.duty.requestRound();
   }
 
   /**
@@ -263,7 +263,7 @@ public final class BulkPool {
       return false;
     } catch (InternalError again) {
       Faults.absorb(queuePair.memory(), again);
-      session.blameLater("the peer took registered memory away");
+      session.ending.blameLater("the peer took registered memory away");
       return true;
     }
   }

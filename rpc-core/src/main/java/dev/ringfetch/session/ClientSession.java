@@ -10,8 +10,6 @@ import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.session.ClientStream.Outcome;
 import dev.ringfetch.session.ClientStream.State;
-import java.io.IOException;
-import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
  * The client's side of a session: sends requests, polls for responses.
@@ -23,12 +21,11 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  * server has closed it, too.
  */
 public final class ClientSession extends Session {
-  private static final int ACQUIRE_TRIES = 100;
   private static final String DRAINED = "drained";
 
-  private final AtomicReferenceArray<ClientStream> streams;
-  private final FreeList free;
-  private final int maxStreams;
+  final ClientStreams streams;
+
+  private final CallerPolling polling;
   private final Listener listener;
 
   private int pending;
@@ -46,37 +43,14 @@ public final class ClientSession extends Session {
       SessionContext context,
       Listener listener) {
     super(RingPair.ofClient(queuePair, geometry), poller, context);
-    this.maxStreams = geometry.maxStreams();
-    this.streams = new AtomicReferenceArray<>(maxStreams + 1);
-    this.free = new FreeList(maxStreams + 1);
-    for (int index = maxStreams; index > 0; index--) {
-      free.give(index);
-    }
+    this.streams = new ClientStreams(geometry.maxStreams());
+    this.polling = new CallerPolling(this);
     this.listener = listener;
   }
 
   /** Takes a free stream, or returns null when as many calls are under way as there can be. */
   public ClientStream open() {
-    final int index = free.take();
-    if (index == FreeList.NONE) {
-      return null;
-    }
-    ClientStream stream = streams.get(index);
-    if (stream == null) {
-      stream = new ClientStream(index);
-      streams.set(index, stream);
-    }
-    return stream;
-  }
-
-  /** Highest index of a stream; the lowest is 1. */
-  int lastIndex() {
-    return maxStreams;
-  }
-
-  /** The stream of an index; null before its first call. */
-  ClientStream stream(int index) {
-    return streams.get(index);
+    return streams.open();
   }
 
   /**
@@ -84,8 +58,8 @@ public final class ClientSession extends Session {
    * #write written}. The unit belongs to the session from here on.
    */
   public void send(ClientStream stream) {
-    submit(stream, ClientStream.SEND);
-    drive();
+    duty.submit(stream, ClientStream.SEND);
+    duty.drive();
   }
 
   /**
@@ -93,92 +67,13 @@ public final class ClientSession extends Session {
    * bounded time, unless another thread does already. Returns early when the thread is interrupted.
    */
   public void sendAndPoll(ClientStream stream) {
-    if (poller.isCurrentThread()) {
-      pollNested(stream);
-      return;
-    }
-    submit(stream, ClientStream.SEND);
-    int tries = 0;
-    while (!tryAcquire()) {
-      if (++tries > ACQUIRE_TRIES) {
-        drive();
-        return;
-      }
-      Thread.onSpinWait();
-    }
-    if (!poll(stream)) {
-      drive();
-    }
-  }
-
-  /** A callback in the poller's own thread waits: nobody else would poll. */
-  private void pollNested(ClientStream stream) {
-    final int id = stream.id;
-    final boolean before = poller.beginNested();
-    submit(stream, ClientStream.SEND);
-    drive();
-    try {
-      while (!stream.ended
-          && stream.id == id // otherwise it is another call's by now
-          && !hasEnded()
-          && !Thread.currentThread().isInterrupted()) {
-        poller.serveNested();
-      }
-    } catch (IOException e) {
-      end("doorbell failed: " + e.getMessage());
-    } finally {
-      poller.endNested(before);
-    }
-  }
-
-  /** Polls as the owner, then leaves. False when there is more to do. */
-  private boolean poll(ClientStream stream) {
-    final long startNs = clock.nanoTime();
-    boolean over = false;
-    while (!over) {
-      try {
-        over = pollUntilNews(stream, startNs);
-        verify();
-      } catch (Throwable t) { // see failed
-        failed(t);
-        break;
-      }
-      if (!over) {
-        releaseAndTell();
-        if (!tryAcquire()) {
-          return true; // the duty has passed to another thread
-        }
-      }
-    }
-    return !leave();
-  }
-
-  /**
-   * Polls as the owner.
-   *
-   * @return true when the stream or the time has ended, false when others are to be told first.
-   */
-  private boolean pollUntilNews(ClientStream stream, long startNs) {
-    final Thread thread = Thread.currentThread();
-    while (true) {
-      disarm();
-      work(true);
-      if (stream.ended // also by the session's end
-          || clock.nanoTime() - startNs >= spinNs
-          || thread.isInterrupted()) {
-        return true;
-      }
-      if (news.hasCalls()) {
-        return false;
-      }
-      Thread.onSpinWait();
-    }
+    polling.sendAndPoll(stream);
   }
 
   /** Cancels a stream and lets go of it. It is told nothing more. */
   public void cancel(ClientStream stream) {
-    submit(stream, ClientStream.CANCEL);
-    drive();
+    duty.submit(stream, ClientStream.CANCEL);
+    duty.drive();
     poller.told(this);
   }
 
@@ -188,15 +83,13 @@ public final class ClientSession extends Session {
    * @param cancelled true when a cancel counted instead: the stream waits for both.
    */
   public void release(ClientStream stream, boolean cancelled) {
-    submit(stream, cancelled ? ClientStream.RELEASE_CANCELLED : ClientStream.RELEASE);
-    drive();
+    duty.submit(stream, cancelled ? ClientStream.RELEASE_CANCELLED : ClientStream.RELEASE);
+    duty.drive();
   }
 
   /** Lets go of a stream that was {@link Outcome#ANSWERED}. */
   public void recycle(ClientStream stream) {
-    final int index = stream.index();
-    stream.reset();
-    free.give(index);
+    streams.recycle(stream);
   }
 
   /** True when no new call should be put on this session. */
@@ -212,7 +105,7 @@ public final class ClientSession extends Session {
   /** As {@link #drain()}, for a reason that its end is told with, unless it has one. */
   public void drain(String reason) {
     refuseCalls(reason);
-    requestRound();
+    duty.requestRound();
   }
 
   private void refuseCalls(String reason) {
@@ -225,7 +118,7 @@ public final class ClientSession extends Session {
   void onRound() {
     final String reason = drainReason;
     if (reason != null && pending == 0) {
-      requestEnd(reason);
+      ending.request(reason);
     }
   }
 
@@ -262,7 +155,7 @@ public final class ClientSession extends Session {
         outbox.addNext(stream);
       }
       if ((asked & Stream.CONSUMED) != 0) {
-        updateWindow(stream);
+        windows.update(stream);
       }
     }
   }
@@ -313,11 +206,9 @@ public final class ClientSession extends Session {
   private void done(ClientStream stream) {
     stream.state = State.DONE;
     if (stream.flow != null) {
-      final int index = stream.index();
-      closeWindow(stream);
+      windows.close(stream);
       outbox.drop(stream.flow);
-      streams.set(index, stream.next());
-      free.give(index);
+      streams.replace(stream);
     }
   }
 
@@ -390,7 +281,7 @@ public final class ClientSession extends Session {
       return true;
     }
     if (flags == WINDOW_UPDATE) {
-      return onWindowUpdate(stream, region, offset, length);
+      return windows.onUpdate(stream, region, offset, length);
     }
     if (stream.flow != null && !stream.inboundPartial && !stream.flow.mayReceive(flags)) {
       return false;
@@ -480,8 +371,8 @@ public final class ClientSession extends Session {
   @Override
   void onEnd() {
     pending = 0;
-    for (int index = 1; index <= maxStreams; index++) {
-      final ClientStream stream = stream(index);
+    for (int index = 1; index < streams.length(); index++) {
+      final ClientStream stream = streams.get(index);
       if (stream != null && stream.state != State.IDLE && stream.state != State.DONE) {
         deadlines.remove(stream);
         dropOutbound(stream);
@@ -526,11 +417,7 @@ public final class ClientSession extends Session {
 
   @Override
   void tellEnd(String reason) {
-    try {
-      listener.onEnded(this, reason);
-    } finally {
-      poller.remove(this);
-    }
+    listener.onEnded(this, reason);
   }
 
   @Override
@@ -545,16 +432,17 @@ public final class ClientSession extends Session {
 
   @Override
   boolean retire() {
-    if (!tryAcquireOrBeMissed()) {
+    if (!duty.tryAcquireOrBeMissed()) {
       return true; // a caller owns the session, and arms it when it leaves
     }
     try {
-      disarm(); // armed before, it would leave without a look at the ring that the poller came for
-    } catch (Throwable t) { // see failed
-      failed(t);
+      duty.disarm(); // armed before, it would leave without a look at the ring that the poller came
+      // for
+    } catch (Throwable t) { // see Ending.failed
+      ending.failed(t);
     }
-    if (leave()) {
-      drive();
+    if (duty.leave()) {
+      duty.drive();
     }
     return true;
   }

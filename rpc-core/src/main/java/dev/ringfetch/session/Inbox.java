@@ -43,7 +43,7 @@ final class Inbox {
     final int frames = ring.poll(session, POLL_LIMIT);
     if (frames == RingPoller.PROTOCOL_VIOLATION) {
       violated = true;
-      session.blame("the peer broke the protocol");
+      session.ending.blame("the peer broke the protocol");
       return 0;
     }
     creditPeer();

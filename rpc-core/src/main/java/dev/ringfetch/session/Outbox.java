@@ -152,7 +152,7 @@ final class Outbox {
    */
   int flush() {
     if (!reading.isEmpty() && !takeBack()) {
-      session.blame("the peer released what it was never given");
+      session.ending.blame("the peer released what it was never given");
       return 0;
     }
     final long before = writer.position();
@@ -169,7 +169,7 @@ final class Outbox {
         written = write(stream, update);
       }
       if (written == RingWriter.PROTOCOL_VIOLATION) {
-        session.blame("the peer acknowledged what was never sent");
+        session.ending.blame("the peer acknowledged what was never sent");
         break;
       }
       if (written == RingWriter.INSUFFICIENT_CREDIT) {

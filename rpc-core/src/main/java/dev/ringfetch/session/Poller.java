@@ -212,7 +212,7 @@ public final class Poller implements Runnable, AutoCloseable {
     }
     boolean found = false;
     for (final Session session : List.copyOf(sessions)) {
-      found |= session.probe();
+      found |= session.duty.probe();
       activate(session); // whoever found it owned for a moment relies on the owner to look
     }
     final long now = clock.nanoTime();
@@ -247,7 +247,7 @@ public final class Poller implements Runnable, AutoCloseable {
     tally.add(Counter.POLLER_ALARMS, 1);
     for (int i = 0; i < sessions.size(); i++) {
       final Session session = sessions.get(i);
-      session.recover();
+      session.duty.recover();
       activate(session);
     }
   }
@@ -359,11 +359,11 @@ public final class Poller implements Runnable, AutoCloseable {
     final boolean shared = sessions.size() > 1;
     for (int i = 0; i < active.size(); i++) {
       final Session session = active.get(i);
-      final int served = session.service(shared);
+      final int served = session.duty.service(shared);
       if (served > 0) {
         session.lastWorkNs = now;
         done += served;
-      } else if ((served == Session.NOT_OWNER || now - session.lastWorkNs >= spinNs)
+      } else if ((served == Duty.NOT_OWNER || now - session.lastWorkNs >= spinNs)
           && retire(session, shared)) {
         dropActive(session);
         i--;

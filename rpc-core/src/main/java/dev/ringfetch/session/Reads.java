@@ -2,12 +2,9 @@ package dev.ringfetch.session;
 
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.fabric.MemoryRegion;
-import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.ring.BulkDescriptor;
 import dev.ringfetch.ring.ControlFlyweight;
-import java.io.IOException;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -17,23 +14,13 @@ import java.util.List;
  * in the control line: that memory is the peer's again. Belongs to the owner of the session.
  */
 final class Reads {
-  /** How often a peer may offer memory. */
-  static final int MAX_OFFERS = 16;
-
-  /** Memory that is attached at the most, in bytes. */
-  static final int MAX_ATTACHED_LENGTH = 64 * 1024 * 1024;
-
   private final Session session;
-  private final QueuePair queuePair;
   private final ControlFlyweight ownControl;
-  private final List<MemoryRegion> regions = new ArrayList<>();
   private final Spares spares = new Spares();
   private final ArrayDeque<Read> line = new ArrayDeque<>();
 
   private final int quantum;
 
-  private int offers;
-  private int attached; // bytes
   private long released;
   private Read last;
 
@@ -66,50 +53,16 @@ final class Reads {
   Reads(Session session, RingPair rings, int quantum) {
     this.quantum = quantum;
     this.session = session;
-    this.queuePair = rings.queuePair();
     this.ownControl = rings.ownControl();
-  }
-
-  /**
-   * Attaches what the peer has registered. One of the few places where an owner asks the system for
-   * something: once for some megabytes.
-   *
-   * @return false when that cannot be.
-   */
-  boolean attach(byte[] descriptor) {
-    try {
-      final MemoryRegion region = queuePair.attach(descriptor, MAX_ATTACHED_LENGTH - attached);
-      regions.add(region);
-      attached += region.length();
-      return true;
-    } catch (IOException e) {
-      System.getLogger(Reads.class.getName())
-          .log(System.Logger.Level.DEBUG, "the peer's memory cannot be attached", e);
-      return false;
-    }
-  }
-
-  /** Counts an offer of the peer. False when there were too many. */
-  boolean mayOffer() {
-    return ++offers <= MAX_OFFERS;
-  }
-
-  /** How often the peer has offered memory. */
-  int offers() {
-    return offers;
-  }
-
-  /** Memory of the peer that is attached. */
-  List<MemoryRegion> regions() {
-    return regions;
   }
 
   /**
    * Puts the read in line that a frame asks for.
    *
+   * @param regions of the peer, by number.
    * @return false when there is no such memory.
    */
-  boolean add(MemoryRegion frame, int payload, int payloadLength) {
+  boolean add(List<MemoryRegion> regions, MemoryRegion frame, int payload, int payloadLength) {
     if (payloadLength != BulkDescriptor.DESCRIPTOR_LENGTH) {
       return false;
     }

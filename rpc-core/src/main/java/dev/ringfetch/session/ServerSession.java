@@ -1,26 +1,12 @@
 package dev.ringfetch.session;
 
-import static dev.ringfetch.ring.FrameDescriptor.BULK;
 import static dev.ringfetch.ring.FrameDescriptor.CLOSE;
-import static dev.ringfetch.ring.FrameDescriptor.COMPRESSED;
-import static dev.ringfetch.ring.FrameDescriptor.CONTINUATION;
-import static dev.ringfetch.ring.FrameDescriptor.DEADLINE;
-import static dev.ringfetch.ring.FrameDescriptor.DESCRIPTION;
 import static dev.ringfetch.ring.FrameDescriptor.DRAIN;
-import static dev.ringfetch.ring.FrameDescriptor.MESSAGE;
-import static dev.ringfetch.ring.FrameDescriptor.METADATA;
-import static dev.ringfetch.ring.FrameDescriptor.NAMED;
-import static dev.ringfetch.ring.FrameDescriptor.PARTIAL;
-import static dev.ringfetch.ring.FrameDescriptor.PREFIX;
 import static dev.ringfetch.ring.FrameDescriptor.SESSION_STREAM_ID;
 import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
-import static dev.ringfetch.ring.FrameDescriptor.WINDOW_UPDATE;
 
-import dev.ringfetch.counters.Counter;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
-import java.nio.charset.StandardCharsets;
-import java.util.ArrayDeque;
 
 /**
  * The server's side of a session: polls for requests, hands them to the {@link Acceptor}, sends
@@ -31,32 +17,15 @@ import java.util.ArrayDeque;
  * garbage collection, and counted until the call lets go of it; streams of others are reused.
  */
 public final class ServerSession extends Session {
-  private static final int CANCELLED_CODE = 1;
   private static final int DEADLINE_EXCEEDED_CODE = 4;
-  private static final int RESOURCE_EXHAUSTED_CODE = 8;
   private static final int UNAVAILABLE_CODE = 14;
 
-  private static final int REQUEST_FLAGS =
-      PREFIX | SUFFIX | MESSAGE | DEADLINE | METADATA | NAMED | PARTIAL | COMPRESSED;
-  private static final int UNIT_FLAGS = SUFFIX | MESSAGE | PARTIAL | COMPRESSED;
-
-  private static final int MAX_POOLED = 1024;
-
-  /** A client with few streams may cancel and call again before handlers learn of the cancel. */
-  private static final int MIN_ABANDONED = 64;
-
-  private final ServerStream[] streams;
-  private final int[] closedIds;
-  private final ArrayDeque<ServerStream> pool = new ArrayDeque<>();
-  private final int maxInboundLength;
-  private final int maxUnitLength;
-  private final int maxAbandoned;
-  private final long maxHeldLength;
+  final ServerStreams streams;
+  final Held held;
+  private final Intake intake;
   private final Acceptor acceptor;
   private final Listener listener;
 
-  private int abandoned; // cancelled calls that have not let go
-  private long heldLength;
   private volatile boolean draining;
   private boolean drainSent;
   private volatile boolean aborting;
@@ -75,12 +44,9 @@ public final class ServerSession extends Session {
       Acceptor acceptor,
       Listener listener) {
     super(RingPair.ofServer(queuePair, geometry), poller, context);
-    this.streams = new ServerStream[geometry.maxStreams() + 1];
-    this.closedIds = new int[geometry.maxStreams() + 1];
-    this.maxInboundLength = context.maxInboundLength();
-    this.maxUnitLength = Units.maxLength(maxInboundLength, context.maxMetadataLength());
-    this.maxAbandoned = Math.max(MIN_ABANDONED, geometry.maxStreams());
-    this.maxHeldLength = context.maxHeldLength();
+    this.streams = new ServerStreams(geometry.maxStreams());
+    this.held = new Held(context.maxHeldLength(), geometry.maxStreams());
+    this.intake = new Intake(this, streams, held, context);
     this.acceptor = acceptor;
     this.listener = listener;
   }
@@ -97,8 +63,8 @@ public final class ServerSession extends Session {
     stream.responseFlags = flags;
     stream.responseCode = code;
     stream.reusable = reusable;
-    submit(stream, ServerStream.RESPOND);
-    drive();
+    duty.submit(stream, ServerStream.RESPOND);
+    duty.drive();
   }
 
   /**
@@ -119,8 +85,8 @@ public final class ServerSession extends Session {
    * or until the call responds, the session counts the request as held. Idempotent.
    */
   public void release(ServerStream stream) {
-    submit(stream, ServerStream.RELEASE);
-    drive();
+    duty.submit(stream, ServerStream.RELEASE);
+    duty.drive();
   }
 
   /**
@@ -134,7 +100,7 @@ public final class ServerSession extends Session {
   /** Bytes of long requests and of streams' messages that are held; owner. */
   @Override
   long heldLength() {
-    return heldLength;
+    return held.length();
   }
 
   @Override
@@ -144,13 +110,13 @@ public final class ServerSession extends Session {
 
   /** Cancelled calls that have not let go; owner. */
   int abandoned() {
-    return abandoned;
+    return held.abandoned();
   }
 
   /** Asks the client to put no new call on this session, and to end it after the last. */
   public void drain() {
     draining = true;
-    requestRound();
+    duty.requestRound();
   }
 
   /** Cancels every call and ends the session. */
@@ -166,7 +132,8 @@ public final class ServerSession extends Session {
       sendDrain();
     }
     if (aborting) {
-      for (final ServerStream stream : streams) {
+      for (int index = 1; index < streams.length(); index++) {
+        final ServerStream stream = streams.get(index);
         if (stream != null) {
           cancel(stream, UNAVAILABLE_CODE);
         }
@@ -193,7 +160,7 @@ public final class ServerSession extends Session {
       onFlowOperations(stream, asked);
       return;
     }
-    final boolean current = streams[stream.index()] == stream && !stream.answered;
+    final boolean current = streams.isOpen(stream) && !stream.answered;
     if ((asked & ServerStream.RESPOND) == 0 || !current) {
       return; // in particular, one that serves another call by now is left alone
     }
@@ -209,7 +176,7 @@ public final class ServerSession extends Session {
   }
 
   private void onFlowOperations(ServerStream stream, int asked) {
-    if (streams[stream.index()] != stream) {
+    if (!streams.isOpen(stream)) {
       dropOutbound(stream); // the stream has ended
       return;
     }
@@ -217,7 +184,7 @@ public final class ServerSession extends Session {
       outbox.addNext(stream);
     }
     if ((asked & Stream.CONSUMED) != 0) {
-      heldLength -= updateWindow(stream);
+      held.consumed(windows.update(stream));
     }
   }
 
@@ -235,9 +202,7 @@ public final class ServerSession extends Session {
 
   /** The call has learned that it was cancelled, and holds its request no longer. */
   private void letGo(ServerStream stream, int asked) {
-    stream.abandoned = false;
-    abandoned--;
-    letGoOfMemory(stream);
+    held.letGo(stream);
     if ((asked & ServerStream.RESPOND) != 0) {
       (stream.substitute == null ? stream : stream.substitute).outbound().releaseSegments();
     }
@@ -253,9 +218,8 @@ public final class ServerSession extends Session {
       onFlowSent(stream);
     } else if (!stream.isCancelled()) {
       forget(stream);
-      if (stream.reusable && pool.size() < MAX_POOLED) {
-        stream.reset();
-        pool.push(stream);
+      if (stream.reusable) {
+        streams.recycle(stream);
       }
     }
   }
@@ -274,33 +238,21 @@ public final class ServerSession extends Session {
     }
   }
 
-  private void forget(ServerStream stream) {
+  /** A stream is over, and nobody reads what came in for it. */
+  void forget(ServerStream stream) {
     leaveTable(stream);
-    letGoOfMemory(stream);
-  }
-
-  private void letGoOfMemory(ServerStream stream) {
-    heldLength -= stream.heldLength;
-    stream.heldLength = 0;
-    if (stream.flow != null) {
-      heldLength -= stream.flow.heldLength();
-    }
+    held.release(stream);
   }
 
   private void leaveTable(ServerStream stream) {
     deadlines.remove(stream);
     if (stream.flow != null) {
-      closeWindow(stream);
+      windows.close(stream);
       outbox.drop(stream.flow);
     }
-    streams[stream.index()] = null;
-    closedIds[stream.index()] = stream.id;
+    streams.close(stream);
   }
 
-  /**
-   * Out of the table, but still counted while a call has it: else a client that cancels at once
-   * could have more run here than it may have under way.
-   */
   private void abandon(ServerStream stream) {
     if (!stream.handed || stream.answered) {
       forget(stream);
@@ -310,8 +262,7 @@ public final class ServerSession extends Session {
       return;
     }
     leaveTable(stream);
-    stream.abandoned = true;
-    abandoned++;
+    held.abandon(stream);
   }
 
   @Override
@@ -320,7 +271,7 @@ public final class ServerSession extends Session {
   }
 
   /** Answers a call in the handler's stead. Nothing follows for its id. */
-  private void cancel(ServerStream stream, int code) {
+  void cancel(ServerStream stream, int code) {
     abandon(stream);
     stream.cancelled();
     outbox.remove(stream);
@@ -355,159 +306,12 @@ public final class ServerSession extends Session {
   @Override
   boolean onStreamFrame(
       int streamId, int flags, int code, MemoryRegion region, int offset, int length) {
-    final int index = streamId & Stream.INDEX_MASK;
-    if (index == 0 || index >= streams.length) {
-      return false;
-    }
-    ServerStream stream = streams[index];
-    if ((flags & PREFIX) == 0) { // of a stream that has begun
-      if (stream == null || stream.id != streamId) {
-        return closedIds[index] == streamId; // it crossed the last frame of this side
-      }
-      if (flags == CLOSE) {
-        cancel(stream, CANCELLED_CODE);
-        return true;
-      }
-      if (flags == WINDOW_UPDATE) {
-        return onWindowUpdate(stream, region, offset, length);
-      }
-      if (stream.inboundPartial
-          ? (flags & ~(PARTIAL | BULK)) != CONTINUATION
-          : (flags & ~UNIT_FLAGS) != 0 || stream.flow == null || !stream.flow.mayReceive(flags)) {
-        return false;
-      }
-    } else {
-      if (stream != null
-          || closedIds[index] == streamId
-          || (flags & ~REQUEST_FLAGS) != 0
-          || outbox.length() > streams.length + Reads.MAX_OFFERS) { // one an index, DRAIN, answers
-        return false; // the last: an index is used again before its end was even sent
-      }
-      stream = accept(streamId, index);
-      if ((flags & SUFFIX) == 0) {
-        stream.flow = new Flow();
-      }
-    }
-    if (!Chains.accept(stream, flags, code, region, offset, length, maxUnitLength, reads)) {
-      return false;
-    }
-    if ((flags & PREFIX) != 0 && !onFirstFrame(stream)) {
-      return false;
-    }
-    if (stream.isCancelled()) {
-      return true; // rejected on its first frame
-    }
-    if (stream.flow != null && (flags & CONTINUATION) == 0 && !holds(stream)) {
-      return true;
-    }
-    if (!stream.inboundPartial) {
-      onUnit(stream);
-    }
-    return true;
+    return intake.onFrame(streamId, flags, code, region, offset, length);
   }
 
   @Override
-  void onRead(Stream read) {
-    final ServerStream stream = (ServerStream) read;
-    if (streams[stream.index()] == stream && (stream.flow != null || !stream.inboundPartial)) {
-      onWhole(stream);
-    }
-  }
-
-  /**
-   * Counts a unit of a flow from its first frame on: a message until the call has consumed it, what
-   * has none to the end of the stream, since nobody says when that was read. False when it is too
-   * much.
-   */
-  private boolean holds(ServerStream stream) {
-    final int total = stream.inboundTotal;
-    final boolean message = (stream.inboundFlags & MESSAGE) != 0;
-    final long held =
-        message
-            ? Unit.cost(stream.inboundFlags, total)
-            : total > UnitBuffer.RETAINED_LENGTH ? total : 0;
-    if (heldLength + held > maxHeldLength) {
-      cancel(stream, RESOURCE_EXHAUSTED_CODE);
-      return false;
-    }
-    stream.heldLength += held;
-    heldLength += held;
-    return true;
-  }
-
-  private void onUnit(ServerStream stream) {
-    if (stream.flow != null) {
-      final Unit unit = Unit.takeInbound(stream);
-      stream.heldLength -= unit.cost(); // the flow counts it from here on
-      stream.flow.onUnit(unit, true);
-    }
-    onWhole(stream);
-  }
-
-  /** Tells the call what there is of a unit, or of the stream, that was read to its end. */
-  private void onWhole(ServerStream stream) {
-    if (stream.flow != null ? !stream.flow.hasArrived() : stream.inbound().isReading()) {
-      return;
-    }
-    if (stream.flow != null) {
-      news.addFlow(stream);
-    }
-    if (!stream.handed) {
-      stream.handed = true;
-      news.add(stream);
-    }
-  }
-
-  private ServerStream accept(int streamId, int index) {
-    final ServerStream pooled = pool.poll();
-    final ServerStream stream = pooled != null ? pooled : new ServerStream();
-    stream.id = streamId;
-    streams[index] = stream;
-    tally.add(Counter.SESSION_CALLS, 1);
-    return stream;
-  }
-
-  private boolean onFirstFrame(ServerStream stream) {
-    if (stream.inboundDiscarded) {
-      final int deadline = (stream.inboundFlags & DEADLINE) != 0 ? Long.BYTES : 0;
-      reject(stream, Units.tooLong(maxInboundLength, stream.inboundTotal - deadline));
-      return true;
-    }
-    if (abandoned >= maxAbandoned) {
-      stream.inboundDiscarded = true;
-      reject(stream, "cancelled calls still run: " + abandoned);
-      return true;
-    }
-    if (stream.flow == null && stream.inboundTotal > UnitBuffer.RETAINED_LENGTH) {
-      if (heldLength + stream.inboundTotal > maxHeldLength) {
-        stream.inboundDiscarded = true;
-        reject(stream, "session holds too much: length=" + heldLength + " limit=" + maxHeldLength);
-        return true;
-      }
-      heldLength += stream.inboundTotal;
-      stream.heldLength = stream.inboundTotal;
-    }
-    if ((stream.inboundFlags & DEADLINE) != 0) {
-      if (stream.inbound().length() < Long.BYTES) {
-        return false;
-      }
-      final long timeoutNs = stream.inbound().getLong(0);
-      stream.deadlineNs = clock.nanoTime() + Math.max(0, Math.min(timeoutNs, Units.MAX_TIMEOUT_NS));
-      deadlines.add(stream);
-    }
-    return true;
-  }
-
-  /** Answers a request that is too long on its first frame; the rest is dropped as it comes. */
-  private void reject(ServerStream stream, String reason) {
-    final byte[] description = reason.getBytes(StandardCharsets.UTF_8);
-    stream.outbound().addBytes(description, 0, description.length);
-    stream.outbound().addInt(description.length);
-    stream.outboundFlags = SUFFIX | DESCRIPTION;
-    stream.outboundCode = RESOURCE_EXHAUSTED_CODE;
-    forget(stream);
-    stream.cancelled();
-    outbox.add(stream);
+  void onRead(Stream stream) {
+    intake.onRead((ServerStream) stream);
   }
 
   @Override
@@ -531,7 +335,8 @@ public final class ServerSession extends Session {
   @Override
   void onEnd() {
     long calls = 0;
-    for (final ServerStream stream : streams) {
+    for (int index = 1; index < streams.length(); index++) {
+      final ServerStream stream = streams.get(index);
       if (stream != null) {
         calls++;
         if (stream.handed) {
@@ -541,7 +346,7 @@ public final class ServerSession extends Session {
         stream.cancelled();
       }
     }
-    unanswered = calls + untaken();
+    unanswered = calls + ending.untaken();
   }
 
   @Override
@@ -555,11 +360,7 @@ public final class ServerSession extends Session {
 
   @Override
   void tellEnd(String reason) {
-    try {
-      listener.onEnded(this, reason);
-    } finally {
-      poller.remove(this);
-    }
+    listener.onEnded(this, reason);
   }
 
   /** A handler's thread leaves without arming: this side's poller always comes back. */
@@ -570,17 +371,18 @@ public final class ServerSession extends Session {
 
   @Override
   boolean retire() {
-    if (!tryAcquire()) {
+    if (!duty.tryAcquire()) {
       return false; // a handler's thread owns the session, and will not arm it
     }
     boolean armed = true;
     try {
-      disarm(); // armed before, it would leave without a look at the ring that the poller came for
-      armed = hasEnded() || arm();
-    } catch (Throwable t) { // see failed
-      failed(t);
+      duty.disarm(); // armed before, it would leave without a look at the ring that the poller came
+      // for
+      armed = hasEnded() || duty.arm();
+    } catch (Throwable t) { // see Ending.failed
+      ending.failed(t);
     }
-    return !releaseAndTell() && armed;
+    return !duty.releaseAndTell() && armed;
   }
 
   /** Takes requests. */

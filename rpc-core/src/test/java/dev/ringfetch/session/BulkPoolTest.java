@@ -86,24 +86,24 @@ class BulkPoolTest {
   void itOffersNoMoreOftenThanAPeerListens() {
     steps.pretend();
     BulkPool pool = steps.pool(Integer.MAX_VALUE);
-    for (int number = 0; number < Reads.MAX_OFFERS; number++) {
+    for (int number = 0; number < MemoryExchange.MAX_OFFERS; number++) {
       assertNull(pool.allocate(BulkPool.REGION_LENGTH));
       steps.attach(pool);
       assertNotNull(pool.allocate(BulkPool.REGION_LENGTH));
     }
     assertNull(pool.allocate(BulkPool.REGION_LENGTH));
-    assertEquals(Reads.MAX_OFFERS, steps.attempts());
+    assertEquals(MemoryExchange.MAX_OFFERS, steps.attempts());
   }
 
   @Test
   void whatAPeerWouldRefuseIsNotOffered() {
     steps.pretend();
     BulkPool pool = steps.pool(Integer.MAX_VALUE);
-    assertNull(pool.allocate(Reads.MAX_ATTACHED_LENGTH + 1));
+    assertNull(pool.allocate(MemoryExchange.MAX_ATTACHED_LENGTH + 1));
     assertEquals(0, steps.attempts());
-    assertNull(pool.allocate(Reads.MAX_ATTACHED_LENGTH));
+    assertNull(pool.allocate(MemoryExchange.MAX_ATTACHED_LENGTH));
     steps.attach(pool);
-    assertNotNull(pool.allocate(Reads.MAX_ATTACHED_LENGTH));
+    assertNotNull(pool.allocate(MemoryExchange.MAX_ATTACHED_LENGTH));
   }
 
   /** Any limit can be set, of which only whole pages can be had. */

@@ -46,8 +46,8 @@ final class BulkSteps {
     assertNull(steps.client.bulk().allocate(1), "memory before it was asked for");
     assertNull(steps.server.bulk().allocate(1), "memory before it was asked for");
     steps.settle();
-    assertEquals(1, steps.server.reads.regions().size());
-    assertEquals(1, steps.client.reads.regions().size());
+    assertEquals(1, steps.server.exchange.regions().size());
+    assertEquals(1, steps.client.exchange.regions().size());
     return this;
   }
 
@@ -153,8 +153,8 @@ final class BulkSteps {
 
   /** All that was lent is there again, once both sides have looked. */
   void assertGivenBack() {
-    steps.client.requestRound();
-    steps.server.requestRound();
+    steps.client.duty.requestRound();
+    steps.server.duty.requestRound();
     for (final Session session : List.of(steps.client, steps.server)) {
       assertEquals(0, session.bulk().usedLength(), session.side() + " uses memory");
       assertEquals(0, session.bulk().leaks(), session.side() + " has left memory behind");

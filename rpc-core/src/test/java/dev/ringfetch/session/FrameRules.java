@@ -178,8 +178,8 @@ abstract class FrameRules {
     begin();
     units.clear();
     attached.clear();
-    attached.addAll(session.reads.regions());
-    offers = session.reads.offers();
+    attached.addAll(session.exchange.regions());
+    offers = session.exchange.offers();
     acked = (long) ACKED.get(session.writer);
     long position = session.pollPosition();
     int frames = 0;

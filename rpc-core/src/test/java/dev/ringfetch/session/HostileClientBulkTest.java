@@ -53,7 +53,7 @@ class HostileClientBulkTest {
     memory.region().putBytes(0, bytes(REGION_LENGTH, 7), 0, REGION_LENGTH);
     write(0, BULK, 0, memory.descriptor());
     steps.stepServer();
-    assertEquals(1, steps.server.reads.regions().size());
+    assertEquals(1, steps.server.exchange.regions().size());
   }
 
   @AfterEach
@@ -229,11 +229,11 @@ class HostileClientBulkTest {
   /** One was taken, and what cannot be attached counts, too. */
   @Test
   void oneOfferTooMany() {
-    for (int i = 1; i < Reads.MAX_OFFERS; i++) {
+    for (int i = 1; i < MemoryExchange.MAX_OFFERS; i++) {
       write(0, BULK, 0, i % 2 == 0 ? memory.descriptor() : new byte[3]);
     }
     assertAlive();
-    assertEquals(8, steps.server.reads.regions().size());
+    assertEquals(8, steps.server.exchange.regions().size());
     write(0, BULK, 0, memory.descriptor());
     assertEnded();
   }
@@ -251,7 +251,7 @@ class HostileClientBulkTest {
     assertAlive();
     new ControlFlyweight(steps.fabric.client(), ArenaDescriptor.CLIENT_CONTROL_OFFSET)
         .released(reads);
-    steps.server.requestRound();
+    steps.server.duty.requestRound();
     assertEquals(List.of("the peer released what it was never given"), steps.serverEnds);
     assertEquals(0, steps.server.bulk().usedLength());
   }
@@ -268,11 +268,11 @@ class HostileClientBulkTest {
     final ControlFlyweight control =
         new ControlFlyweight(steps.fabric.client(), ArenaDescriptor.CLIENT_CONTROL_OFFSET);
     control.released(1);
-    steps.server.requestRound();
+    steps.server.duty.requestRound();
     assertNull(steps.server.endReason());
     assertEquals(40_960, steps.server.bulk().usedLength()); // of the second segment
     control.released(0);
-    steps.server.requestRound();
+    steps.server.duty.requestRound();
     assertEquals(List.of("the peer released what it was never given"), steps.serverEnds);
   }
 

@@ -158,12 +158,12 @@ class HostileClientTest {
     int slots = steps.geometry.responseRingLength() / FrameDescriptor.SLOT_LENGTH;
     int calls = 0;
     while (!steps.server.hasEnded()) {
-      assertTrue(++calls <= slots + 64 + Reads.MAX_OFFERS + 3, "calls=" + calls);
+      assertTrue(++calls <= slots + 64 + MemoryExchange.MAX_OFFERS + 3, "calls=" + calls);
       write(calls << 16 | 1, UNIT | PARTIAL, 0, new byte[] {100, 0, 0, 0, 1});
       write(calls << 16 | 1, CLOSE, 0);
       steps.stepServer();
     }
-    assertTrue(calls > slots + 64 + Reads.MAX_OFFERS, "calls=" + calls);
+    assertTrue(calls > slots + 64 + MemoryExchange.MAX_OFFERS, "calls=" + calls);
     assertEquals(List.of("the peer broke the protocol"), steps.serverEnds);
   }
 
@@ -386,7 +386,7 @@ class HostileClientTest {
     if (atTheEnd) {
       flooded.server.end("test");
     } else {
-      flooded.server.service(false);
+      flooded.server.duty.service(false);
     }
     region.unwatch();
     assertTrue(written[0] > 0);

@@ -111,8 +111,8 @@ final class HostileClientWorld extends HostileWorld {
 
   @Override
   void leave() {
-    if (session.releaseAndTell()) {
-      session.drive();
+    if (session.duty.releaseAndTell()) {
+      session.duty.drive();
     }
   }
 

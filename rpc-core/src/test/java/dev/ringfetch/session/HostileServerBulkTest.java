@@ -147,7 +147,7 @@ class HostileServerBulkTest {
 
   @Test
   void oneOfferTooMany() {
-    for (int i = 1; i < Reads.MAX_OFFERS; i++) {
+    for (int i = 1; i < MemoryExchange.MAX_OFFERS; i++) {
       write(0, BULK, 0, new byte[] {1});
     }
     stepClient();
@@ -203,7 +203,7 @@ class HostileServerBulkTest {
     assertNull(steps.client.endReason());
     new ControlFlyweight(steps.fabric.server(), ArenaDescriptor.SERVER_CONTROL_OFFSET)
         .released(reads);
-    steps.client.requestRound();
+    steps.client.duty.requestRound();
     assertEquals(List.of("the peer released what it was never given"), steps.clientEnds);
     assertEquals(0, steps.client.bulk().usedLength());
   }

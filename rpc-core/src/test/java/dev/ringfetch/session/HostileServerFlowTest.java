@@ -224,11 +224,11 @@ class HostileServerFlowTest {
   /** The call has ended, and learns it later: what it offers meanwhile is not sent. */
   @Test
   void updateOfACancelledCall() {
-    assertTrue(steps.client.tryAcquire());
+    assertTrue(steps.client.duty.tryAcquire());
     steps.client.cancel(stream);
     steps.client.write(stream, unit(MESSAGE, 10));
-    steps.client.releaseAndTell();
-    steps.client.drive();
+    steps.client.duty.releaseAndTell();
+    steps.client.duty.drive();
     steps.client.write(stream, unit(MESSAGE, 10));
     final long position = steps.client.writePosition();
     update(stream.id, 164);

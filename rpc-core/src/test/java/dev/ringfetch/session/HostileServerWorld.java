@@ -93,8 +93,8 @@ final class HostileServerWorld extends HostileWorld {
 
   @Override
   void leave() {
-    if (session.leave()) {
-      session.drive();
+    if (session.duty.leave()) {
+      session.duty.drive();
     }
   }
 
@@ -189,7 +189,7 @@ final class HostileServerWorld extends HostileWorld {
   void checkBounds() {
     assertTrue(calls.size() <= nextCall);
     assertTrue(
-        session.outbox.length() <= geometry.maxStreams() + Reads.MAX_OFFERS,
+        session.outbox.length() <= geometry.maxStreams() + MemoryExchange.MAX_OFFERS,
         () -> "backlog=" + session.outbox.length());
   }
 

@@ -151,7 +151,7 @@ abstract class HostileWorld extends HostilePeer {
       session().work(false);
       observe(false, this::leave);
     } else {
-      held = session().tryAcquire();
+      held = session().duty.tryAcquire();
     }
   }
 

@@ -83,7 +83,7 @@ class PollerTest {
   void alarmedPollerLooksAfterItsSessions() throws IOException {
     Call call = steps.send(bytes(8, 1));
     comeToRest();
-    assertTrue(steps.client.tryAcquire());
+    assertTrue(steps.client.duty.tryAcquire());
     poller.alarm();
     poller.serveNested();
     assertEquals("session failed: no memory to serve it in", steps.client.endReason());
@@ -260,7 +260,7 @@ class PollerTest {
     quick[0] = new SessionSteps(Sizes.ROOMY, region);
     afterFence[0] =
         () -> {
-          quick[0].server.service(false);
+          quick[0].server.duty.service(false);
           quick[0].request().echo();
         };
     Call call = quick[0].send(bytes(8, 1));
@@ -275,15 +275,15 @@ class PollerTest {
   void sessionThatAnotherThreadHoldsIsLeftToIt() throws IOException {
     steps.send(bytes(8, 1));
     poller.activate(steps.client);
-    assertTrue(steps.client.tryAcquire());
+    assertTrue(steps.client.duty.tryAcquire());
     poller.doWork();
     assertTrue(poller.isIdle());
-    steps.client.releaseAndTell();
+    steps.client.duty.releaseAndTell();
     poller.doWork();
     assertFalse(poller.isIdle(), "it was missed");
     comeToRest();
-    assertTrue(steps.client.tryAcquire());
-    steps.client.releaseAndTell();
+    assertTrue(steps.client.duty.tryAcquire());
+    steps.client.duty.releaseAndTell();
     poller.doWork();
     assertTrue(poller.isIdle(), "it was missed once");
   }

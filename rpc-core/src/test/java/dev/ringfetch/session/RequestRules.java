@@ -25,11 +25,10 @@ import java.util.Set;
 
 /** What a client may write, and what a server's session is to take of it. */
 final class RequestRules extends FrameRules {
-  private static final VarHandle STREAMS =
-      field(ServerSession.class, "streams", ServerStream[].class);
-  private static final VarHandle CLOSED = field(ServerSession.class, "closedIds", int[].class);
-  private static final VarHandle ABANDONED = field(ServerSession.class, "abandoned", int.class);
-  private static final VarHandle HELD = field(ServerSession.class, "heldLength", long.class);
+  private static final VarHandle STREAMS = field(ServerStreams.class, "open", ServerStream[].class);
+  private static final VarHandle CLOSED = field(ServerStreams.class, "closedIds", int[].class);
+  private static final VarHandle ABANDONED = field(Held.class, "abandoned", int.class);
+  private static final VarHandle HELD = field(Held.class, "length", long.class);
 
   private final ServerSession session;
   private final int maxStreams;
@@ -63,24 +62,24 @@ final class RequestRules extends FrameRules {
 
   /** Calls that the session counts as cancelled and still running. */
   int abandoned() {
-    return (int) ABANDONED.get(session);
+    return (int) ABANDONED.get(session.held);
   }
 
   /** Bytes that the session counts as held. */
   long held() {
-    return (long) HELD.get(session);
+    return (long) HELD.get(session.held);
   }
 
   /** The flow of the stream of an index, or null. */
   Flow flow(int index) {
-    final ServerStream stream = ((ServerStream[]) STREAMS.get(session))[index];
+    final ServerStream stream = ((ServerStream[]) STREAMS.get(session.streams))[index];
     return stream == null ? null : stream.flow;
   }
 
   /** Those in the session's table. */
   Set<ServerStream> streams() {
     final Set<ServerStream> streams = new HashSet<>();
-    for (final ServerStream stream : (ServerStream[]) STREAMS.get(session)) {
+    for (final ServerStream stream : (ServerStream[]) STREAMS.get(session.streams)) {
       if (stream != null) {
         streams.add(stream);
       }
@@ -106,7 +105,7 @@ final class RequestRules extends FrameRules {
     if (chains.containsKey(index)) {
       return chains.get(index);
     }
-    final ServerStream stream = ((ServerStream[]) STREAMS.get(session))[index];
+    final ServerStream stream = ((ServerStream[]) STREAMS.get(session.streams))[index];
     if (stream == null) {
       return null;
     }
@@ -120,7 +119,7 @@ final class RequestRules extends FrameRules {
 
   private int closedId(int index) {
     final Integer now = closed.get(index);
-    return now != null ? now : ((int[]) CLOSED.get(session))[index];
+    return now != null ? now : ((int[]) CLOSED.get(session.streams))[index];
   }
 
   private void close(int index, Chain chain, boolean stillRuns) {

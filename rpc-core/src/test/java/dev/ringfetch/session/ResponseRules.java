@@ -20,7 +20,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 /** What a server may write, and what a client's session is to take of it. */
 final class ResponseRules extends FrameRules {
   private static final VarHandle STREAMS =
-      field(ClientSession.class, "streams", AtomicReferenceArray.class);
+      field(ClientStreams.class, "streams", AtomicReferenceArray.class);
 
   private final ClientSession session;
   private final Map<Integer, Chain> open = new HashMap<>();
@@ -38,7 +38,7 @@ final class ResponseRules extends FrameRules {
   }
 
   private AtomicReferenceArray<?> streams() {
-    return (AtomicReferenceArray<?>) STREAMS.get(session);
+    return (AtomicReferenceArray<?>) STREAMS.get(session.streams);
   }
 
   @Override

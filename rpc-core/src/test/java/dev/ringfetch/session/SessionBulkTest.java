@@ -106,7 +106,7 @@ class SessionBulkTest {
     assertNull(steps.server.bulk().allocate(1));
     assertTrue(steps.fabric.client().ringPending(), "not woken");
     steps.settle();
-    assertEquals(1, steps.client.reads.regions().size());
+    assertEquals(1, steps.client.exchange.regions().size());
     assertEquals(BulkRegion.PAGE_LENGTH, allocated(steps.server));
   }
 
@@ -272,9 +272,9 @@ class SessionBulkTest {
     final int segments = (LONG + SEGMENT_LENGTH - 1) / SEGMENT_LENGTH;
     int rounds = 0;
     while (steps.requests.isEmpty()) {
-      assertTrue(steps.server.tryAcquire());
+      assertTrue(steps.server.duty.tryAcquire());
       steps.server.work(true);
-      steps.server.releaseAndTell();
+      steps.server.duty.releaseAndTell();
       rounds++;
       assertEquals(rounds == segments, !steps.requests.isEmpty(), "round " + rounds);
     }
@@ -289,10 +289,10 @@ class SessionBulkTest {
     final List<Segment> reused = new ArrayList<>();
     while (steps.requests.isEmpty()) {
       countStep();
-      assertTrue(steps.server.tryAcquire());
+      assertTrue(steps.server.duty.tryAcquire());
       steps.server.work(true);
-      steps.server.releaseAndTell();
-      steps.client.requestRound();
+      steps.server.duty.releaseAndTell();
+      steps.client.duty.requestRound();
       Segment segment;
       while ((segment = steps.client.bulk().allocate(SEGMENT_LENGTH)) != null) {
         segment.put(0, bytes(SEGMENT_LENGTH, 99), 0, SEGMENT_LENGTH);
@@ -422,7 +422,7 @@ class SessionBulkTest {
     steps.fabric.client().registered().get(0).settled(); // nothing is found any more
     steps.answerAll();
     assertEquals(Outcome.ANSWERED, call.outcome);
-    assertEquals(0, steps.server.reads.regions().size());
+    assertEquals(0, steps.server.exchange.regions().size());
     for (int i = 0; i < 3; i++) {
       steps.advance(TimeUnit.SECONDS.toNanos(10));
       final long requests = steps.client.writePosition();
@@ -430,7 +430,7 @@ class SessionBulkTest {
       assertEquals(List.of(), bulk.bulkFrames(steps.client, requests));
       assertEquals(1, steps.fabric.client().registered().size(), "offered again");
     }
-    assertEquals(1, steps.client.reads.regions().size(), "the other direction has its own");
+    assertEquals(1, steps.client.exchange.regions().size(), "the other direction has its own");
     assertNull(steps.client.endReason());
   }
 
@@ -529,8 +529,8 @@ class SessionBulkTest {
     for (final Call call : calls) {
       assertEquals(Outcome.ANSWERED, call.outcome);
     }
-    assertEquals(1, steps.server.reads.regions().size());
-    assertEquals(1, steps.client.reads.regions().size());
+    assertEquals(1, steps.server.exchange.regions().size());
+    assertEquals(1, steps.client.exchange.regions().size());
     bulk.exchange(LONG);
     bulk.assertGivenBack();
   }

@@ -54,7 +54,7 @@ class SessionDelayTest {
   }
 
   private void clientTakesTheAnswer() {
-    steps.client.service(false);
+    steps.client.duty.service(false);
     assertTrue(call.isOver());
     assertFalse(steps.client.isDraining());
   }

@@ -39,9 +39,9 @@ class SessionEndTest {
   @Test
   void faultAfterTheEndChangesNothing() {
     steps.client.end("test");
-    assertTrue(steps.client.tryAcquire());
-    steps.client.failed(new InternalError("of the test"));
-    steps.client.releaseAndTell();
+    assertTrue(steps.client.duty.tryAcquire());
+    steps.client.ending.failed(new InternalError("of the test"));
+    steps.client.duty.releaseAndTell();
     steps.settle();
     assertBothEnded("test");
   }
@@ -88,9 +88,9 @@ class SessionEndTest {
     TruncatedRegion region = new TruncatedRegion(ArenaDescriptor.length(ring, ring));
     steps = new SessionSteps(Sizes.ROOMY, region);
     Call call = steps.send(bytes(3, 1));
-    assertTrue(steps.server.tryAcquire());
+    assertTrue(steps.server.duty.tryAcquire());
     region.truncated = true;
-    assertTrue(steps.server.probe());
+    assertTrue(steps.server.duty.probe());
     region.truncated = false;
     steps.settle();
     assertEquals(
@@ -196,11 +196,11 @@ class SessionEndTest {
     steps.requests.remove(2).echo();
     steps.settle();
     steps.requests.get(1).echo();
-    assertTrue(steps.client.tryAcquire());
+    assertTrue(steps.client.duty.tryAcquire());
     steps.advance(1000);
     steps.client.work(true);
-    steps.client.failed(new InternalError("a fault of the test"));
-    steps.client.releaseAndTell();
+    steps.client.ending.failed(new InternalError("a fault of the test"));
+    steps.client.duty.releaseAndTell();
     assertEquals(Outcome.DEADLINE_EXCEEDED, late.outcome);
     assertEquals(Outcome.SESSION_ENDED, answered.outcome);
     assertEquals(Outcome.ANSWERED, told.outcome);
@@ -209,10 +209,10 @@ class SessionEndTest {
   @Test
   void requestThatWasNotToldIsNotTrustedWhenTheSessionFails() {
     steps.send(bytes(1, 1));
-    assertTrue(steps.server.tryAcquire());
+    assertTrue(steps.server.duty.tryAcquire());
     steps.server.work(true);
-    steps.server.failed(new InternalError("a fault of the test"));
-    steps.server.releaseAndTell();
+    steps.server.ending.failed(new InternalError("a fault of the test"));
+    steps.server.duty.releaseAndTell();
     assertTrue(steps.request().stream.isCancelled());
   }
 
@@ -228,12 +228,12 @@ class SessionEndTest {
         5,
         Stream.NO_DEADLINE,
         100);
-    assertTrue(steps.client.tryAcquire());
+    assertTrue(steps.client.duty.tryAcquire());
     steps.client.send(stream);
     steps.client.cancel(stream);
     steps.client.end("test");
-    if (steps.client.leave()) {
-      steps.client.drive();
+    if (steps.client.duty.leave()) {
+      steps.client.duty.drive();
     }
     assertEquals(List.of("test"), steps.clientEnds);
     assertFalse(stream.ended, "told");
@@ -287,10 +287,10 @@ class SessionEndTest {
   void abortAnswersEveryCallAlsoWhileAnotherThreadOwnsTheSession() {
     Call call = steps.send(bytes(1, 1));
     steps.settle();
-    assertTrue(steps.server.tryAcquire());
+    assertTrue(steps.server.duty.tryAcquire());
     steps.server.abort("shutdown");
-    if (steps.server.releaseAndTell()) {
-      steps.server.drive();
+    if (steps.server.duty.releaseAndTell()) {
+      steps.server.duty.drive();
     }
     steps.settle();
     assertEquals(Outcome.ANSWERED, call.outcome);
@@ -301,12 +301,12 @@ class SessionEndTest {
   @Test
   void endWhileAnotherThreadOwnsTheSession() {
     Call call = steps.send(bytes(1, 1));
-    assertTrue(steps.client.tryAcquire());
+    assertTrue(steps.client.duty.tryAcquire());
     steps.client.end("test");
     assertTrue(steps.client.hasEnded());
     assertNull(call.outcome);
-    if (steps.client.leave()) {
-      steps.client.drive();
+    if (steps.client.duty.leave()) {
+      steps.client.duty.drive();
     }
     steps.settle();
     assertEquals(Outcome.SESSION_ENDED, call.outcome);

@@ -102,7 +102,7 @@ class SessionFlowEndTest {
   private Call callAt(Moment moment) {
     if (moment == Moment.BEFORE_THE_OWNER_HEARS) {
       final Call call = flows.prepare(Stream.NO_DEADLINE, PREFIX, new byte[0]);
-      assertTrue(steps.client.tryAcquire());
+      assertTrue(steps.client.duty.tryAcquire());
       steps.client.send(call.stream);
       return call;
     }
@@ -161,8 +161,8 @@ class SessionFlowEndTest {
     final int told = call.told;
     call.cancel();
     if (moment == Moment.BEFORE_THE_OWNER_HEARS) {
-      assertTrue(steps.client.releaseAndTell());
-      steps.client.drive();
+      assertTrue(steps.client.duty.releaseAndTell());
+      steps.client.duty.drive();
       assertEquals(0, steps.client.writePosition() - steps.server.pollPosition());
     }
     call.write(3); // crosses the cancel
@@ -368,7 +368,7 @@ class SessionFlowEndTest {
     final Call next = flows.begin();
     assertEquals(old.id & Stream.INDEX_MASK, next.id & Stream.INDEX_MASK);
     assertNotSame(old.stream, next.stream);
-    assertSame(next.stream, steps.client.stream(next.stream.index()));
+    assertSame(next.stream, steps.client.streams.get(next.stream.index()));
     final Served second = served();
     final long before = steps.client.writePosition();
     old.write(3);
@@ -397,11 +397,11 @@ class SessionFlowEndTest {
   void unitsThatCrossTheServersEndAreDropped() {
     final Call call = flows.begin();
     final Served served = served();
-    assertTrue(steps.client.tryAcquire());
+    assertTrue(steps.client.duty.tryAcquire());
     served.write(SUFFIX, 0, new byte[0]);
     call.write(3);
-    assertTrue(steps.client.releaseAndTell());
-    steps.client.drive(); // sends, and reads nothing
+    assertTrue(steps.client.duty.releaseAndTell());
+    steps.client.duty.drive(); // sends, and reads nothing
     steps.settle();
     assertNull(served.take());
     assertAllServe();
@@ -434,7 +434,7 @@ class SessionFlowEndTest {
       assertEquals(told, call.told);
     }
     assertEquals(1, served.cancels);
-    assertEquals(2, steps.server.unanswered() - steps.server.untaken(), "quiet and begun");
+    assertEquals(2, steps.server.unanswered() - steps.server.ending.untaken(), "quiet and begun");
     assertEquals(List.of("test"), steps.clientEnds);
   }
 
@@ -475,10 +475,10 @@ class SessionFlowEndTest {
     steps.settle();
     served.write(MESSAGE, 0, message(10, 2));
     flows.served(1).write(SUFFIX, 0, new byte[0]);
-    assertTrue(steps.client.tryAcquire());
+    assertTrue(steps.client.duty.tryAcquire());
     steps.client.work(true);
-    steps.client.failed(new InternalError("a fault of the test"));
-    steps.client.releaseAndTell();
+    steps.client.ending.failed(new InternalError("a fault of the test"));
+    steps.client.duty.releaseAndTell();
     assertEquals(1, call.takeAll().size());
     assertEquals(Outcome.SESSION_ENDED, call.outcome());
     assertEquals(0, answered.takeAll().size());
@@ -493,10 +493,10 @@ class SessionFlowEndTest {
     steps.settle();
     call.write(1);
     flows.begin();
-    assertTrue(steps.server.tryAcquire());
+    assertTrue(steps.server.duty.tryAcquire());
     steps.server.work(true);
-    steps.server.failed(new InternalError("a fault of the test"));
-    steps.server.releaseAndTell();
+    steps.server.ending.failed(new InternalError("a fault of the test"));
+    steps.server.duty.releaseAndTell();
     assertEquals(1, served.takeAll().size());
     assertEquals(1, served.cancels);
     assertTrue(steps.requests.isEmpty(), "there is no request to be seen");
@@ -510,7 +510,7 @@ class SessionFlowEndTest {
     final int ack = (int) steps.client.writePosition();
     hostile.write(call.stream.id, WINDOW_UPDATE, 0, ack, new byte[8], 0, 8);
     hostile.publish();
-    steps.client.service(false);
+    steps.client.duty.service(false);
     assertTrue(steps.client.isPeerAtFault());
   }
 

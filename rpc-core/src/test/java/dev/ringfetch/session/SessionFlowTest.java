@@ -284,13 +284,13 @@ class SessionFlowTest {
     final Served served = served();
     call.write(2 * IN_UPDATE);
     steps.settle();
-    assertTrue(steps.server.tryAcquire());
+    assertTrue(steps.server.duty.tryAcquire());
     for (int i = 0; i < IN_UPDATE; i++) {
       served.take();
     }
-    assertTrue(steps.server.releaseAndTell());
+    assertTrue(steps.server.duty.releaseAndTell());
     final long before = steps.server.writePosition();
-    steps.server.drive();
+    steps.server.duty.drive();
     assertEquals(before + 1, steps.server.writePosition());
     assertTrue(steps.server.outbox.isEmpty());
     for (int i = 0; i < IN_UPDATE; i++) {
@@ -307,13 +307,13 @@ class SessionFlowTest {
     final Served served = served();
     call.write(IN_UPDATE);
     steps.settle();
-    assertTrue(steps.server.tryAcquire());
+    assertTrue(steps.server.duty.tryAcquire());
     served.write(MESSAGE, 0, message(length, 1));
     for (int i = 0; i < IN_UPDATE; i++) {
       served.take();
     }
-    assertTrue(steps.server.releaseAndTell());
-    steps.server.drive();
+    assertTrue(steps.server.duty.releaseAndTell());
+    steps.server.duty.drive();
     steps.settle();
     assertArrayEquals(message(length, 1), bytesOf(call.take()));
     assertNull(call.take());
@@ -439,7 +439,7 @@ class SessionFlowTest {
             served.write(1);
           } else if (looks[0] == 5) {
             inTime[0] = call.told > told;
-            steps.server.service(false);
+            steps.server.duty.service(false);
             steps.request().echo();
           }
         };

@@ -38,7 +38,7 @@ class SessionPollTest {
   }
 
   private void serve() {
-    steps.server.service(false);
+    steps.server.duty.service(false);
     steps.requests.forEach(ServerCall::echo);
     steps.requests.clear();
   }
@@ -84,7 +84,7 @@ class SessionPollTest {
     atLook(
         2,
         () -> {
-          steps.server.service(false);
+          steps.server.duty.service(false);
           steps.requests.remove(0).echo();
         });
     Runnable first = steps.onClock;
@@ -115,7 +115,7 @@ class SessionPollTest {
   @Test
   void callerStopsWhenTheSessionEnds() {
     Call call = call();
-    atLook(3, () -> steps.client.requestEnd("test"));
+    atLook(3, () -> steps.client.ending.request("test"));
     steps.client.sendAndPoll(call.stream);
     assertEquals(Outcome.SESSION_ENDED, call.outcome);
     assertTrue(looks < 6, () -> "looks=" + looks);
@@ -125,33 +125,33 @@ class SessionPollTest {
   @Test
   void callerLeavesThePollingToWhoeverTakesTheToken() {
     Call other = steps.send(bytes(8, 2));
-    other.onClosed = () -> assertTrue(steps.client.tryAcquire());
+    other.onClosed = () -> assertTrue(steps.client.duty.tryAcquire());
     Call call = call();
     atLook(
         2,
         () -> {
-          steps.server.service(false);
+          steps.server.duty.service(false);
           steps.requests.remove(0).echo();
         });
     steps.client.sendAndPoll(call.stream);
     assertTrue(other.isOver());
     assertTrue(looks < 5, () -> "looks=" + looks);
-    assertFalse(steps.client.tryAcquire(), "the other's token");
+    assertFalse(steps.client.duty.tryAcquire(), "the other's token");
     serve();
     steps.client.work(true);
-    steps.client.releaseAndTell();
+    steps.client.duty.releaseAndTell();
     assertEquals(Outcome.ANSWERED, call.outcome);
   }
 
   /** Whoever has the token sends the request; the caller does not wait for it for long. */
   @Test
   void callerGivesUpWaitingForTheToken() {
-    assertTrue(steps.client.tryAcquire());
+    assertTrue(steps.client.duty.tryAcquire());
     Call call = call();
     steps.client.sendAndPoll(call.stream);
     assertFalse(call.stream.outboundBegun);
-    assertTrue(steps.client.releaseAndTell(), "asked for meanwhile");
-    steps.client.drive();
+    assertTrue(steps.client.duty.releaseAndTell(), "asked for meanwhile");
+    steps.client.duty.drive();
     assertTrue(call.stream.outboundBegun);
     serve();
     steps.stepClient();

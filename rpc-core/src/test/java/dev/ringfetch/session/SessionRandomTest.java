@@ -195,10 +195,10 @@ class SessionRandomTest {
       if (random.nextBoolean()) {
         if (clientHeld) {
           leaveClient();
-        } else if (steps.client.tryAcquire()) {
+        } else if (steps.client.duty.tryAcquire()) {
           clientHeld = true;
           if (random.nextBoolean()) {
-            steps.client.disarm();
+            steps.client.duty.disarm();
             steps.client.work(true);
           } else {
             steps.client.work(false);
@@ -206,7 +206,7 @@ class SessionRandomTest {
         }
       } else if (serverHeld) {
         leaveServer();
-      } else if (steps.server.tryAcquire()) {
+      } else if (steps.server.duty.tryAcquire()) {
         serverHeld = true;
         steps.server.work(false);
       }
@@ -214,15 +214,15 @@ class SessionRandomTest {
 
     void leaveClient() {
       clientHeld = false;
-      if (steps.client.leave()) {
-        steps.client.drive();
+      if (steps.client.duty.leave()) {
+        steps.client.duty.drive();
       }
     }
 
     void leaveServer() {
       serverHeld = false;
-      if (steps.server.releaseAndTell()) {
-        steps.server.drive();
+      if (steps.server.duty.releaseAndTell()) {
+        steps.server.duty.drive();
       }
     }
 

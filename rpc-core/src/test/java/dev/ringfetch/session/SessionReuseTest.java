@@ -123,8 +123,8 @@ class SessionReuseTest {
       void onOperations(Stream stream, int asked) {
         done.add("asked " + stream.index());
         if (done.size() == 1) {
-          submit(other, 1);
-          submit(stream, 1);
+          duty.submit(other, 1);
+          duty.submit(stream, 1);
         }
       }
     };
@@ -133,8 +133,8 @@ class SessionReuseTest {
   @Test
   void streamAsksAgainWhileItIsHeard() {
     CountingSession session = asksAgain();
-    session.submit(one, 1);
-    session.drive();
+    session.duty.submit(one, 1);
+    session.duty.drive();
     assertEquals(List.of("asked 1", "asked 2", "asked 1"), done);
   }
 
@@ -144,8 +144,8 @@ class SessionReuseTest {
     CountingSession session = asksAgain();
     session.end("test");
     session.doom();
-    session.submit(one, 1);
-    session.drive();
+    session.duty.submit(one, 1);
+    session.duty.drive();
     assertEquals(List.of("asked 1", "asked 2", "asked 1"), done);
   }
 
@@ -162,20 +162,20 @@ class SessionReuseTest {
             }
           }
         };
-    assertTrue(session.tryAcquire());
-    session.submit(one, 1);
-    session.submit(other, 1);
-    assertTrue(session.releaseAndTell());
-    session.drive();
+    assertTrue(session.duty.tryAcquire());
+    session.duty.submit(one, 1);
+    session.duty.submit(other, 1);
+    assertTrue(session.duty.releaseAndTell());
+    session.duty.drive();
     assertEquals(List.of("asked 1", "asked 2"), done);
   }
 
   @Test
   void roundThatWasAskedForOfAHeldSessionIsDone() {
-    assertTrue(steps.client.tryAcquire());
+    assertTrue(steps.client.duty.tryAcquire());
     steps.client.drain();
-    assertTrue(steps.client.releaseAndTell());
-    steps.client.drive();
+    assertTrue(steps.client.duty.releaseAndTell());
+    steps.client.duty.drive();
     assertEquals(List.of("drained"), steps.clientEnds);
   }
 
@@ -190,12 +190,12 @@ class SessionReuseTest {
 
   @Test
   void firstReasonOfAnEndCounts() {
-    assertTrue(steps.client.tryAcquire());
+    assertTrue(steps.client.duty.tryAcquire());
     steps.client.end("first");
     steps.client.end("second");
     assertEquals("first", steps.client.endReason());
-    assertTrue(steps.client.releaseAndTell());
-    steps.client.drive();
+    assertTrue(steps.client.duty.releaseAndTell());
+    steps.client.duty.drive();
     assertEquals(List.of("first"), steps.clientEnds);
   }
 }

@@ -239,10 +239,10 @@ final class SimClient extends SimProcess {
 
     /** Loses the processor while it owns the session. */
     private void hold(boolean poll) {
-      if (session.tryAcquire()) {
+      if (session.duty.tryAcquire()) {
         held = session;
         if (poll) {
-          session.disarm();
+          session.duty.disarm();
         }
         session.work(poll);
       }
@@ -251,8 +251,8 @@ final class SimClient extends SimProcess {
     private void leave() {
       final ClientSession left = held;
       held = null;
-      if (left.leave()) {
-        left.drive();
+      if (left.duty.leave()) {
+        left.duty.drive();
       }
     }
   }

@@ -201,8 +201,8 @@ final class SimServer extends SimProcess {
       if (held != null) {
         final ServerSession left = held;
         held = null;
-        if (left.releaseAndTell()) {
-          left.drive();
+        if (left.duty.releaseAndTell()) {
+          left.duty.drive();
         }
       } else if (timeline.oneIn(8) && !sessions.isEmpty() && !simulation.isQuiet()) {
         hold();
@@ -215,7 +215,7 @@ final class SimServer extends SimProcess {
     private void hold() {
       final List<ServerSession> all = new ArrayList<>(sessions.values());
       final ServerSession session = all.get(simulation.timeline.random().nextInt(all.size()));
-      if (session.tryAcquire()) {
+      if (session.duty.tryAcquire()) {
         held = session;
         session.work(false);
       }

@@ -126,8 +126,8 @@ enum SimState {
   }
 
   private static void addStreams(ClientSession session, Set<SimState> states) {
-    for (int index = 1; index <= session.lastIndex(); index++) {
-      final ClientStream stream = session.stream(index);
+    for (int index = 1; index < session.streams.length(); index++) {
+      final ClientStream stream = session.streams.get(index);
       if (stream != null) {
         switch (stream.state) {
           case SENDING -> states.add(stream.outboundBegun ? PARTIAL : SENDING);

@@ -1,0 +1,112 @@
+package dev.ringfetch.session;
+
+import java.io.IOException;
+import org.agrona.concurrent.NanoClock;
+
+/**
+ * Callers that block, and poll for themselves: the thread that waits for a response becomes the
+ * owner of the session for a while, so that no other needs to be woken on the way.
+ */
+final class CallerPolling {
+  private static final int ACQUIRE_TRIES = 100;
+
+  private final ClientSession session;
+  private final Duty duty;
+  private final Poller poller;
+  private final News news;
+  private final NanoClock clock;
+  private final long spinNs;
+
+  CallerPolling(ClientSession session) {
+    this.session = session;
+    this.duty = session.duty;
+    this.poller = session.poller;
+    this.news = session.news;
+    this.clock = session.clock;
+    this.spinNs = session.spinNs;
+  }
+
+  /** See {@link ClientSession#sendAndPoll}. */
+  void sendAndPoll(ClientStream stream) {
+    if (poller.isCurrentThread()) {
+      pollNested(stream);
+      return;
+    }
+    duty.submit(stream, ClientStream.SEND);
+    int tries = 0;
+    while (!duty.tryAcquire()) {
+      if (++tries > ACQUIRE_TRIES) {
+        duty.drive();
+        return;
+      }
+      Thread.onSpinWait();
+    }
+    if (!poll(stream)) {
+      duty.drive();
+    }
+  }
+
+  /** A callback in the poller's own thread waits: nobody else would poll. */
+  private void pollNested(ClientStream stream) {
+    final int id = stream.id;
+    final boolean before = poller.beginNested();
+    duty.submit(stream, ClientStream.SEND);
+    duty.drive();
+    try {
+      while (!stream.ended
+          && stream.id == id // otherwise it is another call's by now
+          && !session.hasEnded()
+          && !Thread.currentThread().isInterrupted()) {
+        poller.serveNested();
+      }
+    } catch (IOException e) {
+      session.end("doorbell failed: " + e.getMessage());
+    } finally {
+      poller.endNested(before);
+    }
+  }
+
+  /** Polls as the owner, then leaves. False when there is more to do. */
+  private boolean poll(ClientStream stream) {
+    final long startNs = clock.nanoTime();
+    boolean over = false;
+    while (!over) {
+      try {
+        over = pollUntilNews(stream, startNs);
+        session.guard.verify();
+      } catch (Throwable t) { // see Ending.failed
+        session.ending.failed(t);
+        break;
+      }
+      if (!over) {
+        duty.releaseAndTell();
+        if (!duty.tryAcquire()) {
+          return true; // the duty has passed to another thread
+        }
+      }
+    }
+    return !duty.leave();
+  }
+
+  /**
+   * Polls as the owner.
+   *
+   * @return true when the stream or the time has ended, false when others are to be told first.
+   */
+  private boolean pollUntilNews(ClientStream stream, long startNs) {
+    final Thread thread = Thread.currentThread();
+    while (true) {
+      duty.disarm();
+      session.work(true);
+      if (stream.ended // also by the session's end
+          || clock.nanoTime() - startNs >= spinNs
+          || thread.isInterrupted()) {
+        return true;
+      }
+      if (news.hasCalls()) {
+        return false;
+      }
+      Thread.onSpinWait();
+    }
+  }
+}

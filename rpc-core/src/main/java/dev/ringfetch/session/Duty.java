@@ -1,0 +1,325 @@
+package dev.ringfetch.session;
+
+import java.util.List;
+
+/**
+ * Who does a session's work, and until when. Any thread asks for something; whoever holds the
+ * {@link Ownership} token does {@linkplain Session#work rounds} of the duty cycle until nothing is
+ * owed, lets the token go, and tells what there is to tell.
+ *
+ * <p>A thread that stops polling while something is pending <em>arms</em> the session: it sets the
+ * sleep flag in the control line, fences fully, and looks at the ring again. From then on the peer
+ * rings the doorbell, and the session's {@link Poller} comes back.
+ */
+final class Duty {
+  /** {@link #service} found the session owned by another thread. */
+  static final int NOT_OWNER = -1;
+
+  private static final int LEAVE_TRIES = 16;
+
+  private final Session session;
+  private final Poller poller;
+  private final Inbox inbox;
+  private final Outbox outbox;
+  private final Reads reads;
+  private final DeadlineQueue deadlines;
+  private final News news;
+  private final Guard guard;
+  private final Ending ending;
+  private final Ownership ownership = new Ownership();
+  private final OperationQueue operations = new OperationQueue();
+
+  private Stream asking; // first of those that were taken out of the queue, and not heard yet
+
+  private volatile boolean missed; // the poller came while another thread was about to leave
+  private volatile boolean attention;
+  private volatile long earliestDeadlineNs = Stream.NO_DEADLINE; // as of the last release
+
+  /** Creates it when the session has everything else. */
+  Duty(Session session) {
+    this.session = session;
+    this.poller = session.poller;
+    this.inbox = session.inbox;
+    this.outbox = session.outbox;
+    this.reads = session.reads;
+    this.deadlines = session.deadlines;
+    this.news = session.news;
+    this.guard = session.guard;
+    this.ending = session.ending;
+  }
+
+  /** Asks the owner for something. The caller {@linkplain #drive drives} afterwards. */
+  void submit(Stream stream, int operation) {
+    if (stream.request(operation)) {
+      operations.add(stream);
+    }
+  }
+
+  /** Asks for a round, in which {@link Session#onRound} sees what was set before. Any thread. */
+  void requestRound() {
+    attention = true;
+    drive();
+  }
+
+  /** True when a round is asked for. Any thread. */
+  private boolean owes() {
+    return !operations.isEmpty() || attention || ending.isDue();
+  }
+
+  /** Hears what was asked for; owner, at the start of a round. */
+  int takeOperations() {
+    if (attention) {
+      attention = false;
+    }
+    int done = 0;
+    if (asking == null) {
+      asking = operations.takeAll();
+    }
+    while (asking != null) {
+      final Stream stream = asking;
+      asking = stream.nextOperation;
+      stream.nextOperation = null;
+      session.onOperations(stream, stream.takeOperations());
+      done++;
+    }
+    return done;
+  }
+
+  /**
+   * Does what was asked for, unless another thread owns the session: then that one does. Neither
+   * polls nor looks at deadlines: a callback that asks for something would find itself telling the
+   * next callback, and so on.
+   */
+  void drive() {
+    while (ownership.tryAcquire()) {
+      boolean armed = true;
+      try {
+        session.work(false);
+        armed = !session.mustArmToLeave() || arm();
+        guard.verifyTouched();
+      } catch (Throwable t) { // see Ending.failed
+        ending.failed(t);
+      }
+      final boolean more = releaseAndTell();
+      if (!armed) {
+        poller.activateLater(session);
+      }
+      if (!more || ending.isPollers()) {
+        return;
+      }
+    }
+  }
+
+  boolean tryAcquire() {
+    return ownership.tryAcquire();
+  }
+
+  /**
+   * The poller's attempt to take the token before it sleeps. If it fails, the holder sees after its
+   * release that the poller was here: it may have armed the session already, and the ring that it
+   * armed for may be the one that the poller came for.
+   */
+  boolean tryAcquireOrBeMissed() {
+    if (ownership.tryAcquire()) {
+      return true;
+    }
+    missed = true;
+    return ownership.tryAcquire();
+  }
+
+  /**
+   * Makes the peer ring from now on; owner.
+   *
+   * @return false when there is something to do at once.
+   */
+  boolean arm() {
+    try {
+      if (inbox.isArmed()) {
+        return true;
+      }
+      if (!reads.isEmpty()) {
+        return false;
+      }
+      missed = false; // what the poller came for is answered by the look that follows
+      guard.touch();
+      if (!inbox.arm()) {
+        return false;
+      }
+      if (outbox.isBlocked()) {
+        outbox.flush();
+      }
+    } catch (Throwable t) {
+      ending.failed(t);
+    }
+    return true;
+  }
+
+  /** Stops the peer from ringing, because this thread polls; owner. */
+  void disarm() {
+    if (ending.isOver()) {
+      return;
+    }
+    try {
+      if (inbox.isArmed()) {
+        guard.touch();
+        inbox.disarm();
+      }
+    } catch (Throwable t) {
+      ending.failed(t);
+    }
+  }
+
+  /**
+   * Lets the token go, armed if frames are expected and nobody else polls, and tells what there is
+   * to tell.
+   *
+   * @return true when something was asked for meanwhile, so that the caller should drive.
+   */
+  boolean leave() {
+    int tries = 0;
+    try {
+      while (session.mustArmToLeave() && !arm()) {
+        if (++tries > LEAVE_TRIES) { // half a frame, whose rest may never come
+          poller.activateLater(session);
+          break;
+        }
+        session.work(true);
+      }
+      guard.verifyTouched();
+    } catch (Throwable t) { // see Ending.failed
+      ending.failed(t);
+    }
+    return releaseAndTell();
+  }
+
+  /**
+   * Lets the token go, and tells what there is to tell.
+   *
+   * @return true when something was asked for meanwhile.
+   */
+  boolean releaseAndTell() {
+    final long earliest;
+    final boolean wakePoller;
+    final Stream streams;
+    final List<Stream> flows;
+    final List<Runnable> tasks;
+    boolean taken = false;
+    boolean unasked = false;
+    try {
+      guard.verifyTouched();
+      session.count();
+      unasked = asking != null;
+      earliest = deadlines.earliestNs();
+      wakePoller = earliest < earliestDeadlineNs;
+      if (earliest != earliestDeadlineNs) {
+        earliestDeadlineNs = earliest;
+      }
+      flows = news.takeFlows();
+      streams = news.takeStreams();
+      tasks = news.takeTasks();
+      taken = true;
+    } finally {
+      ownership.release(); // come what may: a token that is kept is a session that hangs
+      if (!taken) {
+        poller.alarm();
+      }
+    }
+    if (wakePoller) {
+      poller.wakeupBefore(earliest);
+    }
+    if (missed) {
+      missed = false;
+      poller.activateLater(session);
+    }
+    poller.counters().changed();
+    News.tell(session, streams);
+    News.tellFlows(session, flows);
+    News.run(tasks);
+    return unasked || owes();
+  }
+
+  /** The earliest deadline, as of the last release. Any thread. */
+  long earliestDeadlineNs() {
+    return earliestDeadlineNs;
+  }
+
+  /**
+   * The poller's visit: one round, and what it brings is told.
+   *
+   * @param shared whether the thread serves other sessions, too: what they have left behind in it
+   *     must come up before this one is changed, and comes out of here.
+   */
+  int service(boolean shared) {
+    if (!ownership.tryAcquire()) {
+      return NOT_OWNER;
+    }
+    boolean clean = false;
+    int done = 1;
+    try {
+      if (shared && !ending.isOver() && hasWork()) { // afterwards this side is out of the memory
+        session.queuePair.memory().verify();
+      }
+      clean = true;
+      disarm();
+      done = session.work(true);
+      guard.verifyTouched();
+    } catch (Throwable t) { // see Ending.failed
+      if (!clean) {
+        ownership.release();
+        throw t;
+      }
+      ending.failed(t);
+    }
+    if (!releaseAndTell()) {
+      return done;
+    }
+    if (ending.isOver()) {
+      drive(); // the poller forgets what has ended, and does not come back
+    }
+    return done + 1;
+  }
+
+  /** True when a round will do more than to look at an empty ring; owner. */
+  private boolean hasWork() {
+    return inbox.hasNext()
+        || inbox.isArmed()
+        || !outbox.isEmpty()
+        || deadlines.earliestNs() != Stream.NO_DEADLINE
+        || !reads.isEmpty()
+        || owes();
+  }
+
+  /**
+   * Ends the session if its memory is not there any more. Called where the thread is in no session:
+   * if it holds this one's token nevertheless, the fault came up on the way to its release.
+   *
+   * @return true when it was this one's.
+   */
+  boolean probe() {
+    if (!ownership.isMine() && (ending.isOver() || !ownership.tryAcquire())) {
+      return false; // whoever owns it looks before it leaves
+    }
+    try {
+      guard.probe();
+    } catch (Throwable t) {
+      ending.failed(t);
+    }
+    final boolean found = ending.isOver();
+    if (releaseAndTell()) {
+      drive();
+    }
+    return found;
+  }
+
+  /**
+   * As the poller, after an alarm: takes back a token that was left with this thread. What was left
+   * undone is done in the round that follows.
+   */
+  void recover() {
+    final boolean abandoned = ownership.isMine();
+    ending.recover(abandoned);
+    if (abandoned) {
+      ownership.release();
+    }
+  }
+}

@@ -1,0 +1,181 @@
+package dev.ringfetch.session;
+
+import static dev.ringfetch.ring.FrameDescriptor.BULK;
+import static dev.ringfetch.ring.FrameDescriptor.CLOSE;
+import static dev.ringfetch.ring.FrameDescriptor.COMPRESSED;
+import static dev.ringfetch.ring.FrameDescriptor.CONTINUATION;
+import static dev.ringfetch.ring.FrameDescriptor.DEADLINE;
+import static dev.ringfetch.ring.FrameDescriptor.DESCRIPTION;
+import static dev.ringfetch.ring.FrameDescriptor.MESSAGE;
+import static dev.ringfetch.ring.FrameDescriptor.METADATA;
+import static dev.ringfetch.ring.FrameDescriptor.NAMED;
+import static dev.ringfetch.ring.FrameDescriptor.PARTIAL;
+import static dev.ringfetch.ring.FrameDescriptor.PREFIX;
+import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
+import static dev.ringfetch.ring.FrameDescriptor.WINDOW_UPDATE;
+
+import dev.ringfetch.counters.Counter;
+import dev.ringfetch.fabric.MemoryRegion;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * Makes calls and streams of the frames that a client sends: what no client may send ends the
+ * session, what is too much is answered here, and the rest is handed on when it is whole. Belongs
+ * to the owner of the session.
+ */
+final class Intake {
+  private static final int CANCELLED_CODE = 1;
+  private static final int RESOURCE_EXHAUSTED_CODE = 8;
+
+  private static final int REQUEST_FLAGS =
+      PREFIX | SUFFIX | MESSAGE | DEADLINE | METADATA | NAMED | PARTIAL | COMPRESSED;
+  private static final int UNIT_FLAGS = SUFFIX | MESSAGE | PARTIAL | COMPRESSED;
+
+  private final ServerSession session;
+  private final ServerStreams streams;
+  private final Held held;
+  private final int maxInboundLength;
+  private final int maxUnitLength;
+
+  Intake(ServerSession session, ServerStreams streams, Held held, SessionContext context) {
+    this.session = session;
+    this.streams = streams;
+    this.held = held;
+    this.maxInboundLength = context.maxInboundLength();
+    this.maxUnitLength = Units.maxLength(maxInboundLength, context.maxMetadataLength());
+  }
+
+  /** A frame of a stream. False when it is one that no client may write. */
+  boolean onFrame(int streamId, int flags, int code, MemoryRegion region, int offset, int length) {
+    final int index = streamId & Stream.INDEX_MASK;
+    if (index == 0 || index >= streams.length()) {
+      return false;
+    }
+    ServerStream stream = streams.get(index);
+    if ((flags & PREFIX) == 0) { // of a stream that has begun
+      if (stream == null || stream.id != streamId) {
+        return streams.isClosed(streamId); // it crossed the last frame of this side
+      }
+      if (flags == CLOSE) {
+        session.cancel(stream, CANCELLED_CODE);
+        return true;
+      }
+      if (flags == WINDOW_UPDATE) {
+        return session.windows.onUpdate(stream, region, offset, length);
+      }
+      if (stream.inboundPartial
+          ? (flags & ~(PARTIAL | BULK)) != CONTINUATION
+          : (flags & ~UNIT_FLAGS) != 0 || stream.flow == null || !stream.flow.mayReceive(flags)) {
+        return false;
+      }
+    } else {
+      if (stream != null
+          || streams.isClosed(streamId)
+          || (flags & ~REQUEST_FLAGS) != 0
+          || owesTooMuch()) {
+        return false;
+      }
+      stream = streams.open(streamId);
+      session.tally.add(Counter.SESSION_CALLS, 1);
+      if ((flags & SUFFIX) == 0) {
+        stream.flow = new Flow();
+      }
+    }
+    if (!Chains.accept(stream, flags, code, region, offset, length, maxUnitLength, session.reads)) {
+      return false;
+    }
+    if ((flags & PREFIX) != 0 && !onFirstFrame(stream)) {
+      return false;
+    }
+    if (stream.isCancelled()) {
+      return true; // rejected on its first frame
+    }
+    if (stream.flow != null && (flags & CONTINUATION) == 0 && !held.addUnit(stream)) {
+      session.cancel(stream, RESOURCE_EXHAUSTED_CODE);
+      return true;
+    }
+    if (!stream.inboundPartial) {
+      onUnit(stream);
+    }
+    return true;
+  }
+
+  /**
+   * Whether more waits to be sent than one frame an index, DRAIN, and an answer for each offer:
+   * indexes are used again before their ends were even sent.
+   */
+  private boolean owesTooMuch() {
+    return session.outbox.length() > streams.length() + MemoryExchange.MAX_OFFERS;
+  }
+
+  private boolean onFirstFrame(ServerStream stream) {
+    if (stream.inboundDiscarded) {
+      final int deadline = (stream.inboundFlags & DEADLINE) != 0 ? Long.BYTES : 0;
+      reject(stream, Units.tooLong(maxInboundLength, stream.inboundTotal - deadline));
+      return true;
+    }
+    if (held.isCrowded()) {
+      stream.inboundDiscarded = true;
+      reject(stream, "cancelled calls still run: " + held.abandoned());
+      return true;
+    }
+    if (stream.flow == null && !held.addRequest(stream)) {
+      stream.inboundDiscarded = true;
+      reject(
+          stream, "session holds too much: length=" + held.length() + " limit=" + held.maxLength());
+      return true;
+    }
+    if ((stream.inboundFlags & DEADLINE) != 0) {
+      if (stream.inbound().length() < Long.BYTES) {
+        return false;
+      }
+      final long timeoutNs = stream.inbound().getLong(0);
+      stream.deadlineNs =
+          session.clock.nanoTime() + Math.max(0, Math.min(timeoutNs, Units.MAX_TIMEOUT_NS));
+      session.deadlines.add(stream);
+    }
+    return true;
+  }
+
+  /** Answers a request that is too much on its first frame; the rest is dropped as it comes. */
+  private void reject(ServerStream stream, String reason) {
+    final byte[] description = reason.getBytes(StandardCharsets.UTF_8);
+    stream.outbound().addBytes(description, 0, description.length);
+    stream.outbound().addInt(description.length);
+    stream.outboundFlags = SUFFIX | DESCRIPTION;
+    stream.outboundCode = RESOURCE_EXHAUSTED_CODE;
+    session.forget(stream);
+    stream.cancelled();
+    session.outbox.add(stream);
+  }
+
+  private void onUnit(ServerStream stream) {
+    if (stream.flow != null) {
+      final Unit unit = Unit.takeInbound(stream);
+      stream.heldLength -= unit.cost(); // the flow counts it from here on
+      stream.flow.onUnit(unit, true);
+    }
+    onWhole(stream);
+  }
+
+  /** The last read is done of those that a unit of this stream has waited for. */
+  void onRead(ServerStream stream) {
+    if (streams.isOpen(stream) && (stream.flow != null || !stream.inboundPartial)) {
+      onWhole(stream);
+    }
+  }
+
+  /** Tells the call what there is of a unit, or of the stream, that was read to its end. */
+  private void onWhole(ServerStream stream) {
+    if (stream.flow != null ? !stream.flow.hasArrived() : stream.inbound().isReading()) {
+      return;
+    }
+    if (stream.flow != null) {
+      session.news.addFlow(stream);
+    }
+    if (!stream.handed) {
+      stream.handed = true;
+      session.news.add(stream);
+    }
+  }
+}

@@ -1,0 +1,52 @@
+package dev.ringfetch.session;
+
+import dev.ringfetch.fabric.MemoryRegion;
+
+/**
+ * The windows of a session's flows: what the peer's updates open, what this side's tell, and how
+ * much they all may grow together. Belongs to the owner of the session.
+ */
+final class Windows {
+  private static final long MAX_GROWN = 64L * 1024 * 1024; // bytes
+
+  private final Outbox outbox;
+  private long grown; // bytes
+
+  Windows(Outbox outbox) {
+    this.outbox = outbox;
+  }
+
+  /** A window update has come in for a stream. False when it is none. */
+  boolean onUpdate(Stream stream, MemoryRegion region, int offset, int length) {
+    if (stream.flow == null || (length != Long.BYTES && length != Outbox.MAX_UPDATE_LENGTH)) {
+      return false;
+    }
+    final int window = length == Long.BYTES ? 0 : region.getInt(offset + Long.BYTES);
+    if (!stream.flow.onUpdate(region.getLong(offset), window)) {
+      return false;
+    }
+    outbox.addNext(stream);
+    return true;
+  }
+
+  /**
+   * The call of a flow has consumed messages: the peer is told when that is worth a frame.
+   *
+   * @return bytes that are held no longer.
+   */
+  long update(Stream stream) {
+    final Flow flow = stream.flow;
+    final long released = flow.release();
+    grown += flow.grow(MAX_GROWN - grown);
+    if (flow.isUpdateUseful()) {
+      flow.updateDue = true;
+      outbox.add(stream);
+    }
+    return released;
+  }
+
+  /** A flow has ended, and its window is others'. Once for each. */
+  void close(Stream stream) {
+    grown -= stream.flow.grown();
+  }
+}
