@@ -1,7 +1,7 @@
 package dev.ringfetch.call;
 
-import dev.ringfetch.session.BulkOutput;
 import dev.ringfetch.session.BulkPool;
+import dev.ringfetch.session.SegmentOutput;
 import dev.ringfetch.session.UnitBuffer;
 import io.grpc.Drainable;
 import io.grpc.KnownLength;
@@ -64,7 +64,7 @@ final class Messages {
   private static void writeRegistered(
       InputStream message, UnitBuffer unit, BulkPool pool, int length) throws IOException {
     try {
-      writeBulk(message, new BulkOutput(unit, pool, length));
+      writeBulk(message, new SegmentOutput(unit, pool, length));
       pool.verify();
     } catch (InternalError e) {
       if (!pool.endIfGone(e)) {
@@ -77,7 +77,7 @@ final class Messages {
     }
   }
 
-  private static void writeBulk(InputStream message, BulkOutput output) throws IOException {
+  private static void writeBulk(InputStream message, SegmentOutput output) throws IOException {
     if (message instanceof Drainable drainable) {
       drainable.drainTo(output);
     } else {

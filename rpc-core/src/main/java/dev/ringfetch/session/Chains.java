@@ -62,7 +62,7 @@ final class Chains {
       return true;
     }
     if (bulk) {
-      reads.lastInto(stream, stream.inbound().extend(bytes, stream.inboundTotal, reads.spares()));
+      reads.lastInto(stream, stream.inbound().extend(bytes, stream.inboundTotal, reads.arrays()));
     } else {
       stream.inbound().addBytes(region, start, bytes);
     }

@@ -16,7 +16,7 @@ import java.util.List;
 final class Reads {
   private final Session session;
   private final ControlFlyweight ownControl;
-  private final Spares spares = new Spares();
+  private final ArrayPool arrays = new ArrayPool();
   private final ArrayDeque<Read> line = new ArrayDeque<>();
 
   private final int quantum;
@@ -96,8 +96,8 @@ final class Reads {
   }
 
   /** Where long arrays come from. */
-  Spares spares() {
-    return spares;
+  ArrayPool arrays() {
+    return arrays;
   }
 
   /** True when nothing is in line. */

@@ -31,7 +31,7 @@ public final class UnitBuffer {
 
   // Of a unit that comes in: where its array is from, and reads of the peer's memory that will fill
   // it.
-  private Spares spares;
+  private ArrayPool arrays;
   private int reads;
   private int generation;
 
@@ -129,11 +129,11 @@ public final class UnitBuffer {
     if (bytes.length > RETAINED_LENGTH) {
       final byte[] spare = bytes;
       bytes = new byte[INITIAL_LENGTH];
-      if (spares != null) {
-        spares.give(spare);
+      if (arrays != null) {
+        arrays.give(spare);
       }
     }
-    spares = null;
+    arrays = null;
   }
 
   /** Takes the array out of the buffer, which is empty afterwards. */
@@ -141,7 +141,7 @@ public final class UnitBuffer {
     final byte[] detached = bytes;
     bytes = new byte[INITIAL_LENGTH];
     end = HEADROOM;
-    spares = null;
+    arrays = null;
     return detached;
   }
 
@@ -166,16 +166,16 @@ public final class UnitBuffer {
    *
    * @param from where long arrays are taken from, and given to when the buffer is cleared.
    */
-  int extend(int length, int expected, Spares from) {
+  int extend(int length, int expected, ArrayPool from) {
     final long needed = (long) end + length;
     if (needed > bytes.length) {
       final byte[] longer = from.take((int) Math.min((long) HEADROOM + expected, GROWTH * needed));
       System.arraycopy(bytes, 0, longer, 0, end);
-      if (spares != null) {
-        spares.give(bytes);
+      if (arrays != null) {
+        arrays.give(bytes);
       }
       bytes = longer;
-      spares = from;
+      arrays = from;
     }
     return extend(length);
   }

@@ -103,7 +103,7 @@ final class BulkSteps {
   /** Adds a message to a unit, as calls do. */
   static void put(Session session, UnitBuffer unit, byte[] message) {
     if (message.length > session.bulk().threshold()) {
-      final BulkOutput output = new BulkOutput(unit, session.bulk(), message.length);
+      final SegmentOutput output = new SegmentOutput(unit, session.bulk(), message.length);
       output.write(message, 0, message.length);
       assertEquals(0, output.missing());
     } else {

@@ -207,7 +207,7 @@ class SessionBulkTest {
 
   private static void fill(Session session, UnitBuffer unit, byte[] whole, int before, int length) {
     unit.addBytes(whole, 0, before);
-    new BulkOutput(unit, session.bulk(), length).write(whole, before, length);
+    new SegmentOutput(unit, session.bulk(), length).write(whole, before, length);
     unit.addBytes(whole, before + length, whole.length - before - length);
     assertEquals(whole.length, unit.length());
   }

@@ -99,7 +99,7 @@ final class Simulation {
   /** Adds a message to a unit, as calls do. */
   void marshal(Session session, UnitBuffer unit, byte[] message) {
     if (message.length > session.bulk().threshold()) {
-      new BulkOutput(unit, session.bulk(), message.length).write(message, 0, message.length);
+      new SegmentOutput(unit, session.bulk(), message.length).write(message, 0, message.length);
     } else {
       unit.addBytes(message, 0, message.length);
     }

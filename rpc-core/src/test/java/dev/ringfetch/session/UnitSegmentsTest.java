@@ -20,7 +20,7 @@ class UnitSegmentsTest {
   private final PoolSteps steps = new PoolSteps();
   private final BulkPool pool = steps.grown(16 * PAGE);
   private final UnitBuffer unit = new UnitBuffer();
-  private final Spares spares = new Spares();
+  private final ArrayPool arrays = new ArrayPool();
 
   @Test
   void lengthIsThatOfAllParts() {
@@ -131,20 +131,20 @@ class UnitSegmentsTest {
 
   @Test
   void memoryGrowsWithWhatHasArrivedNotWithWhatIsAnnounced() {
-    unit.extend(10_000, 50_000_000, spares);
+    unit.extend(10_000, 50_000_000, arrays);
     assertTrue(unit.array().length <= 50_000, "length=" + unit.array().length);
     int length = unit.array().length;
-    unit.extend(length, 50_000_000, spares);
+    unit.extend(length, 50_000_000, arrays);
     assertTrue(unit.array().length <= 8 * length, "length=" + unit.array().length);
     assertEquals(10_000 + length, unit.length());
   }
 
   @Test
   void whatIsAnnouncedIsTakenAtOnceIfItIsNotMuchMore() {
-    unit.extend(10_000, 30_000, spares);
+    unit.extend(10_000, 30_000, arrays);
     byte[] array = unit.array();
     assertEquals(UnitBuffer.HEADROOM + 30_000, array.length);
-    unit.extend(20_000, 30_000, spares);
+    unit.extend(20_000, 30_000, arrays);
     assertSame(array, unit.array());
   }
 
@@ -152,44 +152,44 @@ class UnitSegmentsTest {
   void bytesThatAreThereSurviveTheGrowth() {
     byte[] bytes = {1, 2, 3};
     unit.addBytes(bytes, 0, 3);
-    unit.extend(10_000, 100_000, spares);
-    unit.extend(80_000, 100_000, spares);
+    unit.extend(10_000, 100_000, arrays);
+    unit.extend(80_000, 100_000, arrays);
     assertArrayEquals(bytes, Arrays.copyOfRange(unit.array(), unit.offset(), unit.offset() + 3));
     assertEquals(90_003, unit.length());
   }
 
   @Test
   void arrayGoesBackWhereItIsFromWhenTheUnitIsCleared() {
-    unit.extend(50_000, 50_000, spares);
+    unit.extend(50_000, 50_000, arrays);
     byte[] array = unit.array();
     unit.clear();
     unit.clear();
     assertNotSame(array, unit.array());
-    assertSame(array, spares.take(50_000));
-    assertNotSame(array, spares.take(50_000), "given back twice");
+    assertSame(array, arrays.take(50_000));
+    assertNotSame(array, arrays.take(50_000), "given back twice");
   }
 
   @Test
   void arrayThatWasTooShortGoesBackWhenALongerOneTakesItsPlace() {
-    unit.extend(10_000, 100_000, spares);
+    unit.extend(10_000, 100_000, arrays);
     byte[] first = unit.array();
-    unit.extend(80_000, 100_000, spares);
+    unit.extend(80_000, 100_000, arrays);
     byte[] second = unit.array();
     assertNotSame(first, second);
     unit.clear();
-    assertSame(first, spares.take(first.length));
-    assertSame(second, spares.take(second.length));
-    assertNotSame(first, spares.take(first.length));
-    assertNotSame(second, spares.take(second.length));
+    assertSame(first, arrays.take(first.length));
+    assertSame(second, arrays.take(second.length));
+    assertNotSame(first, arrays.take(first.length));
+    assertNotSame(second, arrays.take(second.length));
   }
 
   @Test
   void arrayThatWasTakenOutIsNobodyElses() {
-    unit.extend(50_000, 50_000, spares);
+    unit.extend(50_000, 50_000, arrays);
     byte[] array = unit.detach();
     unit.clear();
     assertEquals(0, unit.length());
-    assertNotSame(array, spares.take(50_000));
+    assertNotSame(array, arrays.take(50_000));
     assertNotNull(array);
   }
 
@@ -198,6 +198,6 @@ class UnitSegmentsTest {
     unit.extend(20_000);
     byte[] own = unit.array();
     unit.clear();
-    assertNotSame(own, spares.take(own.length));
+    assertNotSame(own, arrays.take(own.length));
   }
 }

@@ -6,7 +6,7 @@ import java.io.OutputStream;
  * Where a long message is marshalled to: registered memory, out of which the peer reads it, or the
  * unit's own for what finds none.
  */
-public final class BulkOutput extends OutputStream {
+public final class SegmentOutput extends OutputStream {
   private static final int LONGER = -1; // and whatever comes is longer than that
 
   private final UnitBuffer unit;
@@ -21,7 +21,7 @@ public final class BulkOutput extends OutputStream {
    *
    * @param length that the message says it has, in bytes.
    */
-  public BulkOutput(UnitBuffer unit, BulkPool pool, int length) {
+  public SegmentOutput(UnitBuffer unit, BulkPool pool, int length) {
     this.unit = unit;
     this.pool = pool;
     this.left = length;

@@ -7,7 +7,7 @@ import java.util.Iterator;
  * Long arrays of units that came in, kept for the next ones: to allocate one, which zeroes it,
  * costs about as much as to fill it. Any thread.
  */
-final class Spares {
+final class ArrayPool {
   /** What is kept at the most, in bytes. */
   static final int MAX_LENGTH = 4 * 1024 * 1024;
 

@@ -14,7 +14,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 /** Messages that are marshalled into registered memory, as far as there is any. */
-class BulkOutputTest {
+class SegmentOutputTest {
   private static final int PAGE = BulkRegion.PAGE_LENGTH;
 
   private final PoolSteps steps = new PoolSteps();
@@ -56,7 +56,7 @@ class BulkOutputTest {
   /** What is not in segments when a message of these pages meets a pool of those. */
   private int writtenOnHeap(int pages, BulkPool pool, byte[] message) {
     unit.addInt(0x0403_0201);
-    BulkOutput output = new BulkOutput(unit, pool, message.length);
+    SegmentOutput output = new SegmentOutput(unit, pool, message.length);
     output.write(message, 0, message.length);
     assertEquals(0, output.missing());
     unit.addShort(0x0605);
@@ -86,7 +86,7 @@ class BulkOutputTest {
   @Test
   void lastSegmentIsNoLongerThanWhatIsMissing() {
     BulkPool pool = pool(3);
-    BulkOutput output = new BulkOutput(unit, pool, PAGE + 1);
+    SegmentOutput output = new SegmentOutput(unit, pool, PAGE + 1);
     output.write(new byte[PAGE + 1], 0, PAGE + 1);
     assertEquals(PAGE, unit.segments().take().length());
     assertTrue(unit.segments().isLast());
@@ -99,7 +99,7 @@ class BulkOutputTest {
     BulkPool pool = pool(2);
     Segment other = pool.allocate(PAGE);
     byte[] message = random(new Random(2), 4 * PAGE);
-    BulkOutput output = new BulkOutput(unit, pool, message.length);
+    SegmentOutput output = new SegmentOutput(unit, pool, message.length);
     output.write(message, 0, PAGE);
     output.write(message, PAGE, 100); // into the unit
     other.release();
@@ -116,7 +116,7 @@ class BulkOutputTest {
   @Test
   void messageOfNoLengthTakesNothing() {
     BulkPool pool = pool(3);
-    BulkOutput output = new BulkOutput(unit, pool, 0);
+    SegmentOutput output = new SegmentOutput(unit, pool, 0);
     output.write(new byte[0], 0, 0);
     assertEquals(0, output.missing());
     assertNull(unit.segments());
@@ -126,7 +126,7 @@ class BulkOutputTest {
   @Test
   void messageThatIsShorterThanItSaysLacksWhatItLacks() {
     BulkPool pool = pool(3);
-    BulkOutput output = new BulkOutput(unit, pool, 3 * PAGE);
+    SegmentOutput output = new SegmentOutput(unit, pool, 3 * PAGE);
     output.write(new byte[PAGE + 10], 0, PAGE + 10);
     output.write(7);
     assertEquals(2 * PAGE - 11, output.missing());
@@ -139,7 +139,7 @@ class BulkOutputTest {
   void messageThatIsLongerThanItSaysGoesNowhereBeyond() {
     for (int first : new int[] {0, 10, PAGE, PAGE + 10, 2 * PAGE}) {
       BulkPool pool = pool(3);
-      BulkOutput output = new BulkOutput(unit, pool, 2 * PAGE);
+      SegmentOutput output = new SegmentOutput(unit, pool, 2 * PAGE);
       output.write(new byte[first], 0, first);
       int before = unit.length();
       output.write(new byte[2 * PAGE - first + 1], 0, 2 * PAGE - first + 1);
@@ -168,7 +168,7 @@ class BulkOutputTest {
       byte[] prefix = random(random, random.nextInt(40));
       byte[] message = random(random, random.nextInt(20 * PAGE));
       unit.addBytes(prefix, 0, prefix.length);
-      BulkOutput output = new BulkOutput(unit, pool, message.length);
+      SegmentOutput output = new SegmentOutput(unit, pool, message.length);
       int done = 0;
       while (done < message.length) {
         disturb(random, pool, others);

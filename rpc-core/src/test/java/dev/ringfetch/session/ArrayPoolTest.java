@@ -13,58 +13,58 @@ import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-class SparesTest {
+class ArrayPoolTest {
   private static final int MIB = 1024 * 1024;
 
-  private final Spares spares = new Spares();
+  private final ArrayPool arrays = new ArrayPool();
 
   @Test
   void arrayThatWasGivenIsTakenOnce() {
     byte[] array = new byte[10_000];
-    spares.give(array);
-    assertSame(array, spares.take(10_000));
-    assertNotSame(array, spares.take(10_000));
+    arrays.give(array);
+    assertSame(array, arrays.take(10_000));
+    assertNotSame(array, arrays.take(10_000));
   }
 
   @Test
   void arrayIsNeitherTooShortNorMuchTooLong() {
     byte[] array = new byte[10_000];
-    spares.give(array);
-    assertEquals(10_001, spares.take(10_001).length);
-    assertEquals(4_000, spares.take(4_000).length);
-    assertSame(array, spares.take(5_000));
+    arrays.give(array);
+    assertEquals(10_001, arrays.take(10_001).length);
+    assertEquals(4_000, arrays.take(4_000).length);
+    assertSame(array, arrays.take(5_000));
   }
 
   @Test
   void whatWasUsedLastIsTakenFirst() {
     byte[] first = new byte[10_000];
     byte[] second = new byte[10_000];
-    spares.give(first);
-    spares.give(second);
-    assertSame(second, spares.take(10_000));
-    assertSame(first, spares.take(10_000));
+    arrays.give(first);
+    arrays.give(second);
+    assertSame(second, arrays.take(10_000));
+    assertSame(first, arrays.take(10_000));
   }
 
   @Test
   void noMoreIsKeptThanTheLimit() {
     List<byte[]> given = new ArrayList<>();
     for (int i = 0; i < 5; i++) {
-      given.add(new byte[Spares.MAX_LENGTH / 4]);
-      spares.give(given.get(i));
+      given.add(new byte[ArrayPool.MAX_LENGTH / 4]);
+      arrays.give(given.get(i));
     }
     for (int i = 4; i > 0; i--) {
-      assertSame(given.get(i), spares.take(Spares.MAX_LENGTH / 4));
+      assertSame(given.get(i), arrays.take(ArrayPool.MAX_LENGTH / 4));
     }
-    assertNotSame(given.get(0), spares.take(Spares.MAX_LENGTH / 4), "the oldest had to go");
+    assertNotSame(given.get(0), arrays.take(ArrayPool.MAX_LENGTH / 4), "the oldest had to go");
   }
 
   @Test
   void whatIsLongerThanTheLimitDrivesNothingOut() {
     byte[] kept = new byte[MIB];
-    spares.give(kept);
-    spares.give(new byte[Spares.MAX_LENGTH + 1]);
-    assertSame(kept, spares.take(MIB));
-    assertEquals(Spares.MAX_LENGTH + 1, spares.take(Spares.MAX_LENGTH + 1).length);
+    arrays.give(kept);
+    arrays.give(new byte[ArrayPool.MAX_LENGTH + 1]);
+    assertSame(kept, arrays.take(MIB));
+    assertEquals(ArrayPool.MAX_LENGTH + 1, arrays.take(ArrayPool.MAX_LENGTH + 1).length);
   }
 
   @Test
@@ -78,7 +78,7 @@ class SparesTest {
     for (int step = 0; step < 5_000; step++) {
       if (hands.size() < 20 && random.nextBoolean()) {
         int wanted = 1 + random.nextInt(64 * 1024);
-        byte[] taken = spares.take(wanted);
+        byte[] taken = arrays.take(wanted);
         assertTrue(inUse.add(taken), "seed=" + seed);
         assertTrue(taken.length >= wanted && taken.length / 2 <= wanted, "seed=" + seed);
         reused += ever.add(taken) ? 0 : 1;
@@ -86,7 +86,7 @@ class SparesTest {
       } else if (!hands.isEmpty()) {
         byte[] given = hands.remove(random.nextInt(hands.size()));
         inUse.remove(given);
-        spares.give(given);
+        arrays.give(given);
       }
     }
     assertTrue(reused > 100, "reused=" + reused);
