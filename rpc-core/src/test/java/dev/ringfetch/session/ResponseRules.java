@@ -69,9 +69,7 @@ final class ResponseRules extends FrameRules {
     final ClientStream stream = (ClientStream) streams().get(streamId & 0xFFFF);
     if ((flags & CLOSE) != 0) {
       open.remove(streamId);
-      if (chain.flow != null) {
-        chain.bytes.reset(); // of half a message
-      }
+      chain.bytes.reset(); // of half a message
       chain.flags = CLOSE;
       chain.code = code;
       tell(chain);
