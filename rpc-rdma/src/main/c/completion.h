@@ -1,0 +1,14 @@
+/* Completion channels, shared by DiSNI's natives and ours. */
+#ifndef RINGFETCH_COMPLETION_H
+#define RINGFETCH_COMPLETION_H
+
+#include <infiniband/verbs.h>
+#include <jni.h>
+
+/* Creates a channel with a non-blocking descriptor, or throws and returns -1. */
+jlong create_completion_channel(JNIEnv *env, struct ibv_context *context);
+
+/* The queue of the channel's next event, 0 if there is none, or -errno. */
+jlong next_completion_event(struct ibv_comp_channel *channel);
+
+#endif

@@ -1,0 +1,134 @@
+/* Connection management with what DiSNI's calls leave out: both address families, private data. */
+#include "event.h"
+#include "native.h"
+
+#include <netinet/in.h>
+#include <string.h>
+
+RINGFETCH(jlong, ConnectionManager, createChannel)(JAVA) { return create_event_channel(env); }
+
+RINGFETCH(jint, ConnectionManager, channelDescriptor)(JAVA, jlong channel) {
+  return POINTER(struct rdma_event_channel, channel)->fd;
+}
+
+RINGFETCH(void, ConnectionManager, destroyChannel)(JAVA, jlong channel) {
+  rdma_destroy_event_channel(POINTER(struct rdma_event_channel, channel));
+}
+
+RINGFETCH(jlong, ConnectionManager, createId)(JAVA, jlong channel) {
+  struct rdma_cm_id *id = NULL;
+  check(env, "rdma_create_id",
+        rdma_create_id(POINTER(struct rdma_event_channel, channel), &id, NULL, RDMA_PS_TCP));
+  return id == NULL ? -1 : HANDLE(id);
+}
+
+RINGFETCH(void, ConnectionManager, destroyId)(JAVA, jlong id) {
+  check(env, "rdma_destroy_id", rdma_destroy_id(POINTER(struct rdma_cm_id, id)));
+}
+
+RINGFETCH(void, ConnectionManager, migrate)(JAVA, jlong id, jlong channel) {
+  check(env, "rdma_migrate_id",
+        rdma_migrate_id(POINTER(struct rdma_cm_id, id),
+                        POINTER(struct rdma_event_channel, channel)));
+}
+
+RINGFETCH(void, ConnectionManager, setReuseAddress)(JAVA, jlong id, jboolean reuse) {
+  int value = reuse;
+  check(env, "rdma_set_option(REUSEADDR)",
+        rdma_set_option(POINTER(struct rdma_cm_id, id), RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR,
+                        &value, sizeof value));
+}
+
+RINGFETCH(void, ConnectionManager, setAckTimeout)(JAVA, jlong id, jint exponent) {
+  uint8_t value = (uint8_t)exponent;
+  check(env, "rdma_set_option(ACK_TIMEOUT)",
+        rdma_set_option(POINTER(struct rdma_cm_id, id), RDMA_OPTION_ID,
+                        RDMA_OPTION_ID_ACK_TIMEOUT, &value, sizeof value));
+}
+
+RINGFETCH(void, ConnectionManager, setTypeOfService)(JAVA, jlong id, jint typeOfService) {
+  uint8_t value = (uint8_t)typeOfService;
+  check(env, "rdma_set_option(TOS)",
+        rdma_set_option(POINTER(struct rdma_cm_id, id), RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &value,
+                        sizeof value));
+}
+
+RINGFETCH(void, ConnectionManager, bind)(JAVA, jlong id, jlong address) {
+  check(env, "rdma_bind_addr",
+        rdma_bind_addr(POINTER(struct rdma_cm_id, id), POINTER(struct sockaddr, address)));
+}
+
+RINGFETCH(void, ConnectionManager, listen)(JAVA, jlong id, jint backlog) {
+  check(env, "rdma_listen", rdma_listen(POINTER(struct rdma_cm_id, id), backlog));
+}
+
+RINGFETCH(void, ConnectionManager, resolveAddress)(JAVA, jlong id, jlong source,
+                                                   jlong destination, jint timeoutMs) {
+  check(env, "rdma_resolve_addr",
+        rdma_resolve_addr(POINTER(struct rdma_cm_id, id), POINTER(struct sockaddr, source),
+                          POINTER(struct sockaddr, destination), timeoutMs));
+}
+
+RINGFETCH(void, ConnectionManager, resolveRoute)(JAVA, jlong id, jint timeoutMs) {
+  check(env, "rdma_resolve_route",
+        rdma_resolve_route(POINTER(struct rdma_cm_id, id), timeoutMs));
+}
+
+static struct rdma_conn_param parameters_of(jint depths, jint retries, jint rnrRetries, jlong data,
+                                            jint length) {
+  return (struct rdma_conn_param){
+      .private_data = length > 0 ? POINTER(void, data) : NULL,
+      .private_data_len = (uint8_t)(length > 0 ? length : 0),
+      .responder_resources = (uint8_t)depths,
+      .initiator_depth = (uint8_t)depths,
+      .retry_count = (uint8_t)retries,
+      .rnr_retry_count = (uint8_t)rnrRetries,
+  };
+}
+
+RINGFETCH(void, ConnectionManager, connect)(JAVA, jlong id, jint depths, jint retries,
+                                            jint rnrRetries, jlong data, jint length) {
+  struct rdma_conn_param parameters = parameters_of(depths, retries, rnrRetries, data, length);
+  check(env, "rdma_connect", rdma_connect(POINTER(struct rdma_cm_id, id), &parameters));
+}
+
+RINGFETCH(void, ConnectionManager, accept)(JAVA, jlong id, jint depths, jint rnrRetries,
+                                           jlong data, jint length) {
+  struct rdma_conn_param parameters = parameters_of(depths, 0, rnrRetries, data, length);
+  check(env, "rdma_accept", rdma_accept(POINTER(struct rdma_cm_id, id), &parameters));
+}
+
+RINGFETCH(void, ConnectionManager, reject)(JAVA, jlong id, jlong data, jint length) {
+  check(env, "rdma_reject",
+        rdma_reject(POINTER(struct rdma_cm_id, id), length > 0 ? POINTER(void, data) : NULL,
+                    (uint8_t)(length > 0 ? length : 0)));
+}
+
+RINGFETCH(void, ConnectionManager, disconnect)(JAVA, jlong id) {
+  check(env, "rdma_disconnect", rdma_disconnect(POINTER(struct rdma_cm_id, id)));
+}
+
+RINGFETCH(jlong, ConnectionManager, context)(JAVA, jlong id) {
+  return HANDLE(POINTER(struct rdma_cm_id, id)->verbs);
+}
+
+RINGFETCH(jint, ConnectionManager, port)(JAVA, jlong id) {
+  return POINTER(struct rdma_cm_id, id)->port_num;
+}
+
+/* Writes a sockaddr_in6 or shorter; all zeros for a family that is neither. */
+static void copy_address(const struct sockaddr *address, jlong out) {
+  size_t length = address->sa_family == AF_INET    ? sizeof(struct sockaddr_in)
+                  : address->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+                                                   : 0;
+  memset(POINTER(void, out), 0, sizeof(struct sockaddr_in6));
+  memcpy(POINTER(void, out), address, length);
+}
+
+RINGFETCH(void, ConnectionManager, localAddress)(JAVA, jlong id, jlong out) {
+  copy_address(rdma_get_local_addr(POINTER(struct rdma_cm_id, id)), out);
+}
+
+RINGFETCH(void, ConnectionManager, peerAddress)(JAVA, jlong id, jlong out) {
+  copy_address(rdma_get_peer_addr(POINTER(struct rdma_cm_id, id)), out);
+}

@@ -1,0 +1,125 @@
+package dev.ringfetch.rdma.verbs;
+
+import java.io.IOException;
+
+/**
+ * Connections by rdma_cm: ids, addresses of both families, private data, events.
+ *
+ * <p>Channels and ids are native pointers and belong to the caller, who destroys each once, ids
+ * before their channel. No call waits for a peer: what comes of it is told by {@link #nextEvent}.
+ * Calls on one id belong to one thread at a time.
+ */
+final class ConnectionManager {
+  /** As depths of READs and atomics: as many as the device, and on accept also the peer, can do. */
+  static final int ALL = 255;
+
+  /** Longest private data of connect, in bytes. */
+  static final int CONNECT_DATA = 56;
+
+  /** Longest private data of accept, in bytes. */
+  static final int ACCEPT_DATA = 196;
+
+  /** Longest private data of reject, in bytes. */
+  static final int REJECT_DATA = 148;
+
+  private ConnectionManager() {}
+
+  /** Creates a channel of events; its descriptor is non-blocking. */
+  static native long createChannel() throws IOException;
+
+  /** Descriptor that is readable when a channel has events. */
+  static native int channelDescriptor(long channel);
+
+  /** Destroys a channel that has no more ids. */
+  static native void destroyChannel(long channel);
+
+  /**
+   * Takes a channel's next event, acknowledged already, in the layout of {@link EventLayout}. For a
+   * connect request the new id belongs to the caller.
+   *
+   * @param out address of {@link EventLayout#SIZE} bytes.
+   * @param timeoutMs in milliseconds; 0 only looks, a negative one waits without end.
+   * @return 1, 0 on timeout, or a negative errno.
+   */
+  static native int nextEvent(long channel, long out, int timeoutMs);
+
+  /**
+   * Copies the event that the calling thread took last, through DiSNI or {@link #nextEvent}, in the
+   * layout of {@link EventLayout}.
+   */
+  static native void lastEvent(long out);
+
+  /** Creates an id for a reliable connection. */
+  static native long createId(long channel) throws IOException;
+
+  /** Destroys an id whose queue pair is destroyed. */
+  static native void destroyId(long id) throws IOException;
+
+  /** Moves an id's events to another channel; waits until no event of it is being taken. */
+  static native void migrate(long id, long channel) throws IOException;
+
+  /** Lets an id bind to a port that another connection has not quite left. */
+  static native void setReuseAddress(long id, boolean reuse) throws IOException;
+
+  /**
+   * Sets how long the queue pair waits for an acknowledgement before it sends again: 4.096
+   * microseconds times two to the power of the exponent. Before the connection is made.
+   */
+  static native void setAckTimeout(long id, int exponent) throws IOException;
+
+  /** Sets the type of service of the packets. Before the route is resolved. */
+  static native void setTypeOfService(long id, int typeOfService) throws IOException;
+
+  /** Binds an id to a local address in a layout of {@link AddressLayout}. */
+  static native void bind(long id, long address) throws IOException;
+
+  /** Begins to take connect requests. */
+  static native void listen(long id, int backlog) throws IOException;
+
+  /**
+   * Begins to resolve a peer's address to a device.
+   *
+   * @param source address of the local address to come from, or 0 for any.
+   * @param destination address of the peer's address.
+   * @param timeoutMs of the resolution, in milliseconds.
+   */
+  static native void resolveAddress(long id, long source, long destination, int timeoutMs)
+      throws IOException;
+
+  /** Begins to resolve the route to the peer. */
+  static native void resolveRoute(long id, int timeoutMs) throws IOException;
+
+  /**
+   * Begins to connect.
+   *
+   * @param depths how many READs and atomics may be outstanding each way, or {@link #ALL}.
+   * @param retries of a lost packet, at most 7.
+   * @param rnrRetries of a SEND without a receive at the peer; 7 is without end.
+   * @param data address of private data.
+   * @param length of it, at most {@link #CONNECT_DATA}.
+   */
+  static native void connect(
+      long id, int depths, int retries, int rnrRetries, long data, int length) throws IOException;
+
+  /** Accepts a connect request, with private data of at most {@link #ACCEPT_DATA} bytes. */
+  static native void accept(long id, int depths, int rnrRetries, long data, int length)
+      throws IOException;
+
+  /** Rejects a connect request, with private data of at most {@link #REJECT_DATA} bytes. */
+  static native void reject(long id, long data, int length) throws IOException;
+
+  /** Ends a connection; both sides' queue pairs go to the error state. */
+  static native void disconnect(long id) throws IOException;
+
+  /** Device context that an id is bound to, or 0. It belongs to the connection manager. */
+  static native long context(long id);
+
+  /** Port of the device that an id is bound to. */
+  static native int port(long id);
+
+  /** Copies an id's local address: {@link AddressLayout#SIZE} bytes, family 0 if it has none. */
+  static native void localAddress(long id, long out);
+
+  /** Copies an id's peer's address: {@link AddressLayout#SIZE} bytes, family 0 if it has none. */
+  static native void peerAddress(long id, long out);
+}

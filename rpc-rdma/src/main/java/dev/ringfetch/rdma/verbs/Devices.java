@@ -1,0 +1,47 @@
+package dev.ringfetch.rdma.verbs;
+
+import java.io.IOException;
+
+/**
+ * Devices: which there are, what they can do, and what they report. The queries take any context:
+ * of {@link #open}, or of a connection ({@link ConnectionManager#context}).
+ */
+final class Devices {
+  private Devices() {}
+
+  /** Names of all devices. */
+  static native String[] names() throws IOException;
+
+  /** Opens a device by its name. */
+  static native long open(String name) throws IOException;
+
+  /** Closes a context of {@link #open} in which nothing is left. */
+  static native void close(long context) throws IOException;
+
+  /** Name of a context's device. */
+  static native String name(long context);
+
+  /** Copies what the device can do: {@link DeviceLayout#SIZE} bytes. */
+  static native void query(long context, long out) throws IOException;
+
+  /** Copies the state of a port, counted from 1: {@link PortLayout#SIZE} bytes. */
+  static native void queryPort(long context, int port, long out) throws IOException;
+
+  /**
+   * Copies an address of a port: {@link PortLayout#GID_SIZE} bytes.
+   *
+   * @throws IOException also where the table has no entry at the index (ENODATA).
+   */
+  static native void queryGid(long context, int port, int index, long out) throws IOException;
+
+  /** Descriptor that is readable when the device has events; non-blocking from here on. */
+  static native int eventDescriptor(long context) throws IOException;
+
+  /**
+   * Takes a device's next event, acknowledged already, in the layout of {@link DeviceEventLayout}.
+   * Call {@link #eventDescriptor} first, or this waits.
+   *
+   * @return 1, 0 if there is none, or a negative errno.
+   */
+  static native int nextEvent(long context, long out);
+}

@@ -1,0 +1,152 @@
+package dev.ringfetch.rdma.verbs;
+
+import com.ibm.disni.util.MemoryUtils;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+
+/**
+ * The native library behind this package and behind DiSNI: found in the jar, or where the property
+ * {@value #PROPERTY} says, and loaded with no flag on the command line.
+ *
+ * <p>It is loaded once, by whoever asks first, before any class of DiSNI's is initialised. What
+ * goes wrong is kept as one line and never thrown at those who only ask. All methods may be called
+ * from any thread.
+ */
+final class NativeLibrary {
+  /** System property: absolute path of an installed library, used instead of the one in the jar. */
+  static final String PROPERTY = "ringfetch.rdma.library";
+
+  private static final String FILE = "libringfetch-verbs.so";
+
+  /** Package of java.base that DiSNI needs and that is not exported. */
+  private static final String DISNI_NEEDS = "sun.nio.ch";
+
+  private static final String LOADED = "";
+
+  private NativeLibrary() {}
+
+  /** Whether verbs can be used here and now: the library is loaded and there is a device. */
+  static boolean available() {
+    return unavailableBecause().isEmpty();
+  }
+
+  /**
+   * Why verbs cannot be used, in one line; empty if they can. Looks for devices anew at each call,
+   * as they come and go while a process runs.
+   */
+  static String unavailableBecause() {
+    if (!loaded()) {
+      return Loading.OUTCOME;
+    }
+    try {
+      if (Devices.names().length == 0) {
+        return "no RDMA device";
+      }
+      ConnectionManager.destroyChannel(ConnectionManager.createChannel());
+      return Linking.OUTCOME;
+    } catch (IOException e) {
+      return e.getMessage();
+    }
+  }
+
+  /** Whether the library is loaded, devices or not. Initialises nothing of DiSNI's. */
+  static boolean loaded() {
+    return Loading.OUTCOME.equals(LOADED);
+  }
+
+  /**
+   * Insists that the library is loaded and that DiSNI finds it, devices or not. To be called before
+   * the first use of any class of DiSNI's.
+   *
+   * @throws IOException if it is not, with the reason as its message.
+   */
+  static void require() throws IOException {
+    String outcome = loaded() ? Linking.OUTCOME : Loading.OUTCOME;
+    if (!outcome.equals(LOADED)) {
+      throw new IOException(outcome);
+    }
+  }
+
+  /** Directory of the library in the jar, for the machine that runs. */
+  static String resource() {
+    String arch = System.getProperty("os.arch");
+    return "/native/linux-" + (arch.equals("amd64") ? "x86_64" : arch) + "/" + FILE;
+  }
+
+  /** Loads when first asked, once. */
+  private static final class Loading {
+    static final String OUTCOME = load();
+
+    private static String load() {
+      String path = System.getProperty(PROPERTY);
+      try {
+        if (path != null) {
+          load(path);
+        } else {
+          loadBundled();
+        }
+        exportPackage(Object.class.getModule(), DISNI_NEEDS, MemoryUtils.class.getModule());
+        Layouts.verify();
+        return LOADED;
+      } catch (IOException | LinkageError | IllegalCallerException | IllegalStateException e) {
+        // The last two: native access is denied by a flag; the library is of another build.
+        return "native library: " + oneLine(e);
+      }
+    }
+
+    /**
+     * Copies the library out of the jar, which no linker can read, for as long as loading takes.
+     */
+    private static void loadBundled() throws IOException {
+      try (InputStream library = NativeLibrary.class.getResourceAsStream(resource())) {
+        if (library == null) {
+          throw new IOException("none in the jar at " + resource());
+        }
+        Path copy = Files.createTempFile("ringfetch-verbs", ".so");
+        try {
+          Files.copy(library, copy, StandardCopyOption.REPLACE_EXISTING);
+          load(copy.toString());
+        } finally {
+          Files.delete(copy); // stays mapped
+        }
+      }
+    }
+
+    private static void load(String path) throws IOException {
+      System.load(path);
+      publishSymbols();
+    }
+  }
+
+  /**
+   * Initialises DiSNI's half when it is first needed: on a host without devices it would do no more
+   * than tell that no log framework is there.
+   */
+  private static final class Linking {
+    static final String OUTCOME = link();
+
+    private static String link() {
+      try {
+        Class.forName("com.ibm.disni.verbs.impl.NativeDispatcher");
+        return LOADED;
+      } catch (ReflectiveOperationException | LinkageError e) {
+        return "DiSNI: " + oneLine(e);
+      }
+    }
+  }
+
+  private static String oneLine(Throwable thrown) {
+    String message = thrown.getMessage();
+    return thrown.getClass().getSimpleName()
+        + (message == null ? "" : ": " + message.lines().findFirst().orElse(""));
+  }
+
+  /** Makes the library's symbols global, so that the VM finds DiSNI's library in the process. */
+  private static native void publishSymbols() throws IOException;
+
+  /** Exports a package of one module to another. */
+  private static native void exportPackage(Module from, String name, Module to) throws IOException;
+}
