@@ -14,10 +14,12 @@ JNIEXPORT void JNICALL Java_com_ibm_disni_util_NativeAffinity__1setAffinity(JAVA
       CPU_SET(i, &set);
     }
   }
-  if (sched_setaffinity(0, sizeof set, &set) != 0) {
+  /* Not every kernel refuses an empty set. */
+  int error = mask == 0 ? EINVAL : sched_setaffinity(0, sizeof set, &set) != 0 ? errno : 0;
+  if (error != 0) {
     /* Declared without IOException: what fails here is the mask. */
     char text[128];
-    const char *message = strerror_r(errno, text, sizeof text);
+    const char *message = strerror_r(error, text, sizeof text);
     jclass type = (*env)->FindClass(env, "java/lang/IllegalArgumentException");
     if (type != NULL) {
       (*env)->ThrowNew(env, type, message);

@@ -1,0 +1,111 @@
+package dev.ringfetch.rdma.verbs;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.ibm.disni.util.MemoryUtils;
+import com.ibm.disni.util.NativeAffinity;
+import com.ibm.disni.verbs.RdmaEventChannel;
+import java.io.IOException;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.nio.ByteBuffer;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The library out of the jar, in a JVM that was given no flag for it; devices or not. */
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
+final class NativeLibraryTest {
+  @BeforeEach
+  void load() throws IOException {
+    RdmaAssumptions.assumeBuilt();
+    NativeLibrary.require();
+    assertTrue(NativeLibrary.loaded());
+  }
+
+  @Test
+  void disniTakesTheInterfaceForItsOwn() throws ReflectiveOperationException {
+    Class<?> dispatcher = Class.forName("com.ibm.disni.verbs.impl.NativeDispatcher");
+    Constructor<?> constructor = dispatcher.getDeclaredConstructor();
+    constructor.setAccessible(true);
+    assertEquals(32, dispatcher.getMethod("_getVersion").invoke(constructor.newInstance()));
+  }
+
+  /** What needs an interface that java.base does not export. */
+  @Test
+  void disniFindsAddressesOfBuffers() {
+    ByteBuffer buffer = ByteBuffer.allocateDirect(64);
+    assertEquals(Regions.address(buffer), MemoryUtils.getAddress(buffer));
+    assertEquals(Regions.address(buffer) + 16, Regions.address(buffer.slice(16, 8)));
+    assertEquals(0, Regions.address(ByteBuffer.allocate(64)));
+  }
+
+  @Test
+  void withoutDeviceDisniSaysSoAndSoDoWe() throws IOException {
+    String reason = NativeLibrary.unavailableBecause();
+    assertEquals(reason.isEmpty(), NativeLibrary.available());
+    if (NativeLibrary.available()) {
+      RdmaEventChannel.createEventChannel().destroyEventChannel();
+      return;
+    }
+    System.out.println("no RDMA here: " + reason);
+    assertEquals(1, reason.lines().count());
+    IOException error =
+        assertThrows(IOException.class, () -> RdmaEventChannel.createEventChannel());
+    assertTrue(
+        error.getMessage().matches("rdma_create_event_channel: .+ \\(errno \\d+\\)"),
+        error::getMessage);
+    error = assertThrows(IOException.class, () -> Devices.open("none"));
+    assertTrue(error.getMessage().contains("(errno "), error::getMessage);
+  }
+
+  @Test
+  void numbersInJavaAreThoseInC() {
+    Layouts.expected()
+        .forEach((name, value) -> assertEquals((long) value, Layouts.value(name), name));
+    assertEquals(Layouts.expected().size(), Layouts.count());
+    assertEquals(-1, Layouts.value("sizeof nothing"));
+  }
+
+  @Test
+  void codesHaveTexts() {
+    assertEquals(Errors.errnoText(12), Errors.errnoText(-12));
+    assertFalse(Errors.errnoText(12).isEmpty());
+    assertTrue(
+        Errors.completionText(CompletionLayout.REMOTE_ACCESS_ERROR).contains("remote access"));
+    assertTrue(Errors.connectionEventText(EventLayout.REJECTED).contains("REJECTED"));
+  }
+
+  /** In a thread of its own, which takes its processors with it. */
+  @Test
+  void affinityIsSetAndRead() throws InterruptedException {
+    long[] seen = new long[2];
+    Thread thread =
+        new Thread(
+            () -> {
+              seen[0] = NativeAffinity.getAffinity();
+              NativeAffinity.setAffinity(Long.lowestOneBit(seen[0]));
+              seen[1] = NativeAffinity.getAffinity();
+            });
+    thread.start();
+    thread.join(TimeUnit.SECONDS.toMillis(30));
+    assertTrue(seen[0] != 0);
+    assertEquals(Long.lowestOneBit(seen[0]), seen[1]);
+  }
+
+  /** Past DiSNI's own check, which leaves such a mask out silently. */
+  @Test
+  void affinityToNoProcessorIsRefused() throws ReflectiveOperationException {
+    Method method = NativeAffinity.class.getDeclaredMethod("_setAffinity", long.class);
+    method.setAccessible(true);
+    InvocationTargetException error =
+        assertThrows(InvocationTargetException.class, () -> method.invoke(null, 0L));
+    assertInstanceOf(IllegalArgumentException.class, error.getCause());
+  }
+}

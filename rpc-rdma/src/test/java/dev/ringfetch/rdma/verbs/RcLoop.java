@@ -1,0 +1,237 @@
+package dev.ringfetch.rdma.verbs;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.fail;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Both ends of a reliable connection in one thread, each with an event channel, a completion queue
+ * and a page of registered memory of its own.
+ */
+final class RcLoop implements AutoCloseable {
+  static final int PAGE = 4096;
+  static final int DEPTH = 16;
+  private static final int TIMEOUT_MS = 20_000;
+  private static final int BACKLOG = 1;
+  private static final int WANTED_INLINE = 64;
+
+  /** One end: what it owns, and one request with one piece of memory to post. */
+  static final class End {
+    final ByteBuffer memory = direct(2 * PAGE).alignedSlice(PAGE).order(ByteOrder.nativeOrder());
+    final ByteBuffer request = direct(SendLayout.SIZE);
+    final ByteBuffer scatter = direct(ScatterLayout.SIZE);
+    final ByteBuffer completion = direct(CompletionLayout.SIZE);
+    final ByteBuffer event = direct(EventLayout.SIZE);
+    final ByteBuffer capacity = direct(QueuePairLayout.CAPACITY_SIZE);
+    final long channel;
+    long id;
+    long domain;
+    long completionChannel;
+    long queue;
+    long region;
+    long queuePair;
+
+    End() throws IOException {
+      channel = ConnectionManager.createChannel();
+    }
+
+    /** Creates what needs a device, which the id is bound to. */
+    void open() throws IOException {
+      long context = ConnectionManager.context(id);
+      domain = Regions.allocateDomain(context);
+      completionChannel = CompletionQueues.createChannel(context);
+      queue = CompletionQueues.create(context, completionChannel, 2 * DEPTH, 0);
+      region =
+          Regions.register(
+              domain,
+              Regions.address(memory),
+              PAGE,
+              RegionLayout.LOCAL_WRITE
+                  | RegionLayout.REMOTE_WRITE
+                  | RegionLayout.REMOTE_READ
+                  | RegionLayout.REMOTE_ATOMIC
+                  | RegionLayout.BIND_WINDOWS);
+      wish(capacity);
+      queuePair = QueuePairs.create(id, domain, queue, queue, Regions.address(capacity));
+    }
+
+    /** Posts the request with one piece of this end's memory; the caller has set the rest. */
+    long post(int opcode, int flags, int offset, int length) {
+      scatter(offset, length);
+      request
+          .putLong(SendLayout.NEXT, 0)
+          .putLong(SendLayout.SCATTER, Regions.address(scatter))
+          .putInt(SendLayout.SCATTER_COUNT, 1)
+          .putInt(SendLayout.OPCODE, opcode)
+          .putInt(SendLayout.FLAGS, flags);
+      return QueuePairs.postSend(queuePair, Regions.address(request));
+    }
+
+    /** Posts a receive into this end's memory. */
+    void postReceive(long receiver, long workRequestId, int offset, int length) {
+      scatter(offset, length);
+      ByteBuffer receive = direct(ReceiveLayout.SIZE);
+      receive
+          .putLong(ReceiveLayout.ID, workRequestId)
+          .putLong(ReceiveLayout.SCATTER, Regions.address(scatter))
+          .putInt(ReceiveLayout.SCATTER_COUNT, 1);
+      assertEquals(0, QueuePairs.postReceive(receiver, Regions.address(receive)));
+    }
+
+    private void scatter(int offset, int length) {
+      scatter
+          .putLong(ScatterLayout.ADDRESS, Regions.address(memory) + offset)
+          .putInt(ScatterLayout.LENGTH, length)
+          .putInt(ScatterLayout.KEY, Regions.localKey(region));
+    }
+
+    /** Polls until a completion is there; returns its status. */
+    int await() {
+      return await(queue);
+    }
+
+    int await(long polled) {
+      long begin = System.nanoTime();
+      while (System.nanoTime() - begin < TimeUnit.MILLISECONDS.toNanos(TIMEOUT_MS)) {
+        int count = CompletionQueues.poll(polled, 1, Regions.address(completion));
+        if (count != 0) {
+          assertEquals(1, count);
+          return completion.getInt(CompletionLayout.STATUS);
+        }
+        Thread.onSpinWait();
+      }
+      return fail("no completion");
+    }
+
+    /** Takes the next event, which must be of the type; returns its status. */
+    int await(int type) {
+      assertEquals(
+          1, ConnectionManager.nextEvent(channel, Regions.address(event), TIMEOUT_MS), "timeout");
+      int seen = event.getInt(EventLayout.TYPE);
+      assertEquals(
+          Errors.connectionEventText(type),
+          Errors.connectionEventText(seen),
+          () -> "status=" + event.getInt(EventLayout.STATUS));
+      return event.getInt(EventLayout.STATUS);
+    }
+
+    byte[] privateData(int length) {
+      byte[] data = new byte[length];
+      event.get(EventLayout.PRIVATE_DATA, data);
+      return data;
+    }
+
+    void close() throws IOException {
+      if (id != 0) {
+        QueuePairs.destroy(id);
+      }
+      if (region != 0) {
+        Regions.deregister(region);
+      }
+      if (queue != 0) {
+        CompletionQueues.destroy(queue);
+        CompletionQueues.destroyChannel(completionChannel);
+        Regions.deallocateDomain(domain);
+      }
+      if (id != 0) {
+        ConnectionManager.destroyId(id);
+      }
+      ConnectionManager.destroyChannel(channel);
+    }
+  }
+
+  final End client = new End();
+  final End server = new End();
+  private final long listener;
+  private final ByteBuffer address = direct(AddressLayout.SIZE);
+
+  /** Listens at an address of a device, on a port of the system's choice, and begins to connect. */
+  RcLoop(InetSocketAddress local) throws IOException {
+    listener = ConnectionManager.createId(server.channel);
+    ConnectionManager.setReuseAddress(listener, true);
+    AddressLayout.encode(local, address);
+    ConnectionManager.bind(listener, Regions.address(address));
+    ConnectionManager.listen(listener, BACKLOG);
+    client.id = ConnectionManager.createId(client.channel);
+  }
+
+  /** Resolves the listener's address, coming from the same host's. */
+  void resolve() throws IOException {
+    ByteBuffer source = direct(AddressLayout.SIZE);
+    ConnectionManager.localAddress(listener, Regions.address(address));
+    InetSocketAddress listening = AddressLayout.decode(address);
+    AddressLayout.encode(new InetSocketAddress(listening.getAddress(), 0), source);
+    ConnectionManager.resolveAddress(
+        client.id, Regions.address(source), Regions.address(address), TIMEOUT_MS);
+    assertEquals(0, client.await(EventLayout.ADDRESS_RESOLVED));
+    ConnectionManager.resolveRoute(client.id, TIMEOUT_MS);
+    assertEquals(0, client.await(EventLayout.ROUTE_RESOLVED));
+  }
+
+  /** Asks for the connection; afterwards the server has its id and the request's event. */
+  void request(byte[] privateData) throws IOException {
+    client.open();
+    ByteBuffer data = bytes(privateData);
+    ConnectionManager.connect(
+        client.id, ConnectionManager.ALL, 7, 7, Regions.address(data), privateData.length);
+    server.await(EventLayout.CONNECT_REQUEST);
+    assertEquals(listener, server.event.getLong(EventLayout.LISTEN_ID));
+    server.id = server.event.getLong(EventLayout.ID);
+  }
+
+  /** Accepts; afterwards the client has the event with the server's private data. */
+  void accept(byte[] privateData) throws IOException {
+    server.open();
+    ByteBuffer data = bytes(privateData);
+    ConnectionManager.accept(
+        server.id, ConnectionManager.ALL, 7, Regions.address(data), privateData.length);
+    // The kernel tells the server only after the client has taken its answer.
+    assertEquals(0, client.await(EventLayout.ESTABLISHED));
+    assertEquals(0, server.await(EventLayout.ESTABLISHED));
+  }
+
+  void reject(byte[] privateData) throws IOException {
+    ByteBuffer data = bytes(privateData);
+    ConnectionManager.reject(server.id, Regions.address(data), privateData.length);
+  }
+
+  /** Makes the client's requests name a place in the server's memory. */
+  void target(int offset) {
+    client
+        .request
+        .putLong(SendLayout.REMOTE_ADDRESS, Regions.address(server.memory) + offset)
+        .putInt(SendLayout.REMOTE_KEY, Regions.remoteKey(server.region));
+  }
+
+  static void wish(ByteBuffer capacity) {
+    capacity
+        .putInt(QueuePairLayout.MAX_SENDS, DEPTH)
+        .putInt(QueuePairLayout.MAX_RECEIVES, DEPTH)
+        .putInt(QueuePairLayout.MAX_SEND_SCATTERS, 2)
+        .putInt(QueuePairLayout.MAX_RECEIVE_SCATTERS, 1)
+        .putInt(QueuePairLayout.MAX_INLINE, WANTED_INLINE);
+  }
+
+  static ByteBuffer direct(int length) {
+    return ByteBuffer.allocateDirect(length).order(ByteOrder.nativeOrder());
+  }
+
+  static ByteBuffer bytes(byte[] content) {
+    return direct(Math.max(1, content.length)).put(0, content);
+  }
+
+  @Override
+  public void close() throws IOException {
+    client.close();
+    if (server.id != 0) {
+      QueuePairs.destroy(server.id);
+    }
+    ConnectionManager.destroyId(listener);
+    server.close();
+  }
+}
