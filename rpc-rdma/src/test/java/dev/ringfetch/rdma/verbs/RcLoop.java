@@ -60,13 +60,15 @@ final class RcLoop implements AutoCloseable {
       queuePair = QueuePairs.create(id, domain, queue, queue, Regions.address(capacity));
     }
 
-    /** Posts the request with one piece of this end's memory; the caller has set the rest. */
+    /**
+     * Posts the request with a piece of this end's memory, or none; the caller has set the rest.
+     */
     long post(int opcode, int flags, int offset, int length) {
       scatter(offset, length);
       request
           .putLong(SendLayout.NEXT, 0)
           .putLong(SendLayout.SCATTER, Regions.address(scatter))
-          .putInt(SendLayout.SCATTER_COUNT, 1)
+          .putInt(SendLayout.SCATTER_COUNT, length == 0 ? 0 : 1)
           .putInt(SendLayout.OPCODE, opcode)
           .putInt(SendLayout.FLAGS, flags);
       return QueuePairs.postSend(queuePair, Regions.address(request));
@@ -83,7 +85,8 @@ final class RcLoop implements AutoCloseable {
       assertEquals(0, QueuePairs.postReceive(receiver, Regions.address(receive)));
     }
 
-    private void scatter(int offset, int length) {
+    /** Names a piece of this end's memory. */
+    void scatter(int offset, int length) {
       scatter
           .putLong(ScatterLayout.ADDRESS, Regions.address(memory) + offset)
           .putInt(ScatterLayout.LENGTH, length)

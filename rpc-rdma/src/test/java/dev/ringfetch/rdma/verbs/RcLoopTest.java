@@ -169,7 +169,13 @@ final class RcLoopTest {
               at + SendLayout.NEXT,
               i == 2 ? 0 : Regions.address(list) + (i + 1) * (long) SendLayout.SIZE);
     }
-    list.putInt(2 * SendLayout.SIZE + SendLayout.SCATTER_COUNT, 100_000);
+    int granted = loop.client.capacity.getInt(QueuePairLayout.MAX_INLINE);
+    assertTrue(granted < RcLoop.PAGE, () -> "inline=" + granted);
+    loop.client.scatter(0, RcLoop.PAGE);
+    int last = 2 * SendLayout.SIZE;
+    list.putInt(last + SendLayout.FLAGS, SendLayout.INLINE)
+        .putLong(last + SendLayout.SCATTER, Regions.address(loop.client.scatter))
+        .putInt(last + SendLayout.SCATTER_COUNT, 1);
     long result = QueuePairs.postSend(loop.client.queuePair, Regions.address(list));
     assertTrue(QueuePairs.errno(result) < 0, () -> "result=" + result);
     assertEquals(2, QueuePairs.badIndex(result));
