@@ -371,7 +371,7 @@ final class RcLoopTest {
   }
 
   /** An address of an interface that is up and not the loopback, which no device is behind. */
-  private static InetAddress local(Class<? extends InetAddress> family) throws IOException {
+  static InetAddress local(Class<? extends InetAddress> family) throws IOException {
     for (NetworkInterface network : NetworkInterface.networkInterfaces().toList()) {
       if (network.isUp() && !network.isLoopback()) {
         for (InetAddress address : network.inetAddresses().toList()) {
