@@ -1,0 +1,86 @@
+package dev.ringfetch.rdma.suite;
+
+import java.io.PrintStream;
+import java.util.HashMap;
+import java.util.Map;
+import org.junit.platform.engine.TestExecutionResult;
+import org.junit.platform.engine.TestSource;
+import org.junit.platform.engine.UniqueId;
+import org.junit.platform.engine.support.descriptor.ClassSource;
+import org.junit.platform.engine.support.descriptor.MethodSource;
+import org.junit.platform.launcher.TestExecutionListener;
+import org.junit.platform.launcher.TestIdentifier;
+
+/**
+ * Prints each test's outcome as it ends, and counts. A test that was left out counts as failed: who
+ * runs this suite says that the device is there.
+ */
+final class TestReport implements TestExecutionListener {
+  private final PrintStream out;
+  private final Map<UniqueId, Long> beginsNs = new HashMap<>();
+
+  private int passed;
+  private int failed;
+
+  TestReport(PrintStream out) {
+    this.out = out;
+  }
+
+  @Override
+  public void executionStarted(TestIdentifier test) {
+    beginsNs.put(test.getUniqueIdObject(), System.nanoTime());
+  }
+
+  @Override
+  public void executionSkipped(TestIdentifier test, String reason) {
+    failed++;
+    print("SKIPPED", test, ": " + reason);
+  }
+
+  @Override
+  public void executionFinished(TestIdentifier test, TestExecutionResult result) {
+    final Long beginNs = beginsNs.remove(test.getUniqueIdObject());
+    final boolean successful = result.getStatus() == TestExecutionResult.Status.SUCCESSFUL;
+    // What goes wrong before or after a class's tests is reported for the class.
+    if (successful && !test.isTest()) {
+      return;
+    }
+    final String took =
+        beginNs == null ? "" : " (" + (System.nanoTime() - beginNs) / 1_000_000 + " ms)";
+    if (successful) {
+      passed++;
+      print("passed", test, took);
+    } else {
+      failed++;
+      print(result.getStatus().name(), test, took);
+      result.getThrowable().ifPresent(cause -> cause.printStackTrace(out));
+    }
+  }
+
+  /** Prints the sums as the last line; returns whether there were tests and all have passed. */
+  boolean sum() {
+    if (passed + failed == 0) {
+      out.println("no test was found, which counts as a failure");
+      failed = 1;
+    }
+    out.println(passed + " passed, " + failed + " failed");
+    out.flush();
+    return failed == 0;
+  }
+
+  private void print(String outcome, TestIdentifier test, String more) {
+    out.println(outcome + " " + name(test) + more);
+    out.flush();
+  }
+
+  /** Class, method and, of a test with parameters, which one. */
+  private static String name(TestIdentifier test) {
+    final String shown = test.getDisplayName();
+    final TestSource source = test.getSource().orElse(null);
+    if (source instanceof MethodSource method) {
+      final String name = method.getClassName() + "." + method.getMethodName();
+      return shown.equals(method.getMethodName() + "()") ? name : name + " " + shown;
+    }
+    return source instanceof ClassSource type ? type.getClassName() : shown;
+  }
+}

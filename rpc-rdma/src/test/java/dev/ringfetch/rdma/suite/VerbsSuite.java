@@ -1,0 +1,53 @@
+package dev.ringfetch.rdma.suite;
+
+import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.platform.engine.DiscoverySelector;
+import org.junit.platform.engine.discovery.ClassNameFilter;
+import org.junit.platform.engine.discovery.DiscoverySelectors;
+import org.junit.platform.launcher.LauncherDiscoveryRequest;
+import org.junit.platform.launcher.TagFilter;
+import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
+import org.junit.platform.launcher.core.LauncherFactory;
+
+/**
+ * Runs the tests tagged "verbs", which need an RDMA device, or all tests of the classes named as
+ * arguments. Prints a line for each test and at last the sums. The exit code is 0 if there were
+ * tests and all have passed.
+ */
+final class VerbsSuite {
+  private static final String TAG = "verbs";
+  private static final String PACKAGE = "dev.ringfetch";
+
+  private VerbsSuite() {}
+
+  /** Takes names of classes, or nothing for whatever has the tag. */
+  public static void main(String[] args) {
+    // Halt, as a test that failed may have left threads; nothing is lost, as each line is flushed.
+    Runtime.getRuntime().halt(run(args, System.out) ? 0 : 1);
+  }
+
+  static boolean run(String[] classes, PrintStream out) {
+    final TestReport report = new TestReport(out);
+    LauncherFactory.create().execute(request(classes), report);
+    return report.sum();
+  }
+
+  private static LauncherDiscoveryRequest request(String[] classes) {
+    final LauncherDiscoveryRequestBuilder request =
+        LauncherDiscoveryRequestBuilder.request()
+            .configurationParameter("junit.jupiter.execution.timeout.default", "2 m");
+    if (classes.length == 0) {
+      return request
+          .selectors(DiscoverySelectors.selectPackage(PACKAGE))
+          .filters(ClassNameFilter.includeClassNamePatterns(".*"), TagFilter.includeTags(TAG))
+          .build();
+    }
+    final List<DiscoverySelector> selectors = new ArrayList<>();
+    for (final String name : classes) {
+      selectors.add(DiscoverySelectors.selectClass(name));
+    }
+    return request.selectors(selectors).build();
+  }
+}
