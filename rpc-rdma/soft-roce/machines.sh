@@ -23,7 +23,7 @@ boot() {
   cat "$directory/control.out" >/dev/null &
   cat "$directory/monitor.out" >"$directory/monitor.log" &
   # The clock is the kernel's own choice, hpet, though it takes a microsecond or two to read: tsc would
-  # be measured at boot, which goes wrong on a busy host, and then all deadlines are wrong.
+  # be measured at boot, which a busy host can disturb.
   # no_timer_check: on a busy host the timer may miss the check at boot, and the kernel would panic.
   # pdeathsig: it never outlives this shell, however that ends.
   setpriv --pdeathsig KILL qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot \
