@@ -229,6 +229,7 @@ abstract class AnsweringCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT> {
       response |= DESCRIPTION;
     }
     if (trailers != null && !Sections.isEmpty(trailers)) {
+      Sections.discardReserved(trailers);
       Sections.addTrailers(unit, trailers);
       response |= TRAILERS;
     }

@@ -8,6 +8,9 @@ import java.util.List;
 
 /** Tracers of a client's call. */
 final class ClientTracers extends Tracers {
+  /** Of a call that none is made for. */
+  static final ClientTracers NONE = new ClientTracers(List.of());
+
   private final List<ClientStreamTracer> tracers;
 
   private ClientTracers(List<ClientStreamTracer> tracers) {

@@ -81,6 +81,7 @@ abstract class EncodedCall<ReqT, RespT> extends ServerCall<ReqT, RespT> {
   final void tellEncoding(Metadata headers) {
     if (!Sections.isEmpty(headers)) {
       headers.discardAll(Encoding.NAME); // whatever the handler says: it is this call's to say
+      Sections.discardReserved(headers);
     }
     final String name = encoding == null ? null : encoding.compressorName();
     if (name != null) {

@@ -6,6 +6,8 @@ import io.grpc.Metadata;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * Sections of units other than the message; see {@link dev.ringfetch.session.Units}. Reading checks
@@ -18,6 +20,12 @@ final class Sections {
   /** Name of the entry that a request's headers begin with if the call has its own authority. */
   static final byte[] AUTHORITY = ":authority".getBytes(StandardCharsets.US_ASCII);
 
+  /** How gRPC's transports tell the status: what a handler says under these names is dropped. */
+  private static final List<Metadata.Key<String>> RESERVED =
+      Stream.of("grpc-status", "grpc-message")
+          .map(name -> Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER))
+          .toList();
+
   private static final byte[] BINARY_SUFFIX =
       Metadata.BINARY_HEADER_SUFFIX.getBytes(StandardCharsets.US_ASCII);
 
@@ -25,6 +33,11 @@ final class Sections {
 
   static boolean isEmpty(Metadata metadata) {
     return InternalMetadata.headerCount(metadata) == 0;
+  }
+
+  /** Drops from a response's headers or trailers what is the transport's to say. */
+  static void discardReserved(Metadata metadata) {
+    RESERVED.forEach(metadata::discardAll);
   }
 
   /** Adds length and block. */

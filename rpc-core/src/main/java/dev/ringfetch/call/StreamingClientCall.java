@@ -54,7 +54,7 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
 
   private Listener<RespT> listener;
   private Flow flow; // null before the call is under way
-  private ClientTracers tracers;
+  private ClientTracers tracers = ClientTracers.NONE;
 
   // The caller's.
   private UnitBuffer last; // the one message of a client that sends one, until it half-closes
@@ -98,7 +98,15 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
       throw new IllegalStateException("Already started");
     }
     listener = responseListener;
-    final Status unstarted = begin(headers);
+    final Status unstarted;
+    try {
+      unstarted = begin(headers);
+    } catch (RuntimeException | Error e) { // of a tracer; who calls start hears of it
+      if (flow == null) {
+        connection.session().recycle(stream);
+      }
+      throw e;
+    }
     if (unstarted != null) {
       connection.session().recycle(stream);
       fail(unstarted);
@@ -119,7 +127,6 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
     final Context context = context();
     final Metadata headers = new Metadata(); // tracers add to them, which the caller does not see
     headers.merge(callerHeaders);
-    tracers = ClientTracers.of(options, headers);
     if (context.isCancelled()) {
       return Contexts.statusFromCancelled(context);
     }
@@ -127,6 +134,7 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
     if (unsayable != null) {
       return unsayable;
     }
+    tracers = ClientTracers.of(options, headers);
     deadline = Deadlines.effective(options, context);
     startedNs = System.nanoTime();
     if (deadline != null && deadline.isExpired()) {
@@ -152,6 +160,9 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
         limits.maxUnitLength(),
         new Unit(flags, Math.max(0, methodId), bytes));
     flow = stream.flow();
+    if (options.getOnReadyThreshold() != null) {
+      flow.readyLength(options.getOnReadyThreshold());
+    }
     session.send(stream);
     tracers.outboundHeaders();
     return null;

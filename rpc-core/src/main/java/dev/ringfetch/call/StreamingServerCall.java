@@ -59,6 +59,7 @@ final class StreamingServerCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT>
   // The handler's. What a server says once leaves with the status, in one unit.
   private UnitBuffer staged;
   private int stagedFlags;
+  private volatile Metadata stagedHeaders; // the headers, while they are in that unit
   private boolean messageSent;
   private volatile boolean closed;
 
@@ -133,11 +134,14 @@ final class StreamingServerCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT>
     }
     final boolean whole = how == BY_CLOSE && sendsOneMessage();
     UnitBuffer bytes = whole ? target() : new UnitBuffer();
-    int flags;
+    int flags = whole ? stagedFlags : 0;
     int code = status.getCode().value();
     tracers.closed(status);
     try {
-      flags = AnsweringCall.finish(bytes, whole ? stagedFlags : 0, status, trailers);
+      if (how == IN_ITS_STEAD && stagedHeaders != null) { // another thread may have the unit
+        flags = addHeaders(bytes, stagedHeaders);
+      }
+      flags = AnsweringCall.finish(bytes, flags, status, trailers);
     } catch (RuntimeException | Error e) { // trailers that cannot be serialised
       final Status instead = Status.fromThrowable(e);
       bytes = new UnitBuffer();
@@ -272,12 +276,23 @@ final class StreamingServerCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT>
     headersSent = true;
     tellEncoding(headers);
     final UnitBuffer bytes = target();
-    int flags = PREFIX;
-    if (!Sections.isEmpty(headers)) {
-      Sections.addMetadata(bytes, headers);
-      flags |= METADATA;
+    send(addHeaders(bytes, headers), bytes);
+    if (bytes == staged) {
+      stagedHeaders = headers;
     }
-    send(flags, bytes);
+  }
+
+  @Override
+  public void setOnReadyThreshold(int bytes) {
+    flow.readyLength(bytes);
+  }
+
+  private static int addHeaders(UnitBuffer bytes, Metadata headers) {
+    if (Sections.isEmpty(headers)) {
+      return PREFIX;
+    }
+    Sections.addMetadata(bytes, headers);
+    return PREFIX | METADATA;
   }
 
   @Override

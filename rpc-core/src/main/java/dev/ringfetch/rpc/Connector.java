@@ -91,12 +91,11 @@ final class Connector {
    * The ring for a new call, or null: then one is being opened, unless it is too early for that.
    */
   ClientConnection current() {
-    final ClientConnection open = connection;
-    if (open != null && open.isOpen()) {
-      return open;
+    final ClientConnection open = open();
+    if (open == null) {
+      begin();
     }
-    begin();
-    return null;
+    return open;
   }
 
   /** As {@link #current}, for a call that will have a ring or nothing. */
@@ -143,17 +142,14 @@ final class Connector {
         Status.UNAVAILABLE.withDescription("no ring: " + reason).asRuntimeException());
   }
 
-  /** What serves the next call. */
-  Transport transport() {
+  /** The ring that is open, or null. */
+  ClientConnection open() {
     final ClientConnection open = connection;
-    if (open != null && open.isOpen()) {
-      return new Transport(open.fabric(), open.session().describe());
-    }
-    return new Transport(Transport.GRPC, reason());
+    return open != null && open.isOpen() ? open : null;
   }
 
   /** Why there is no ring. */
-  private synchronized String reason() {
+  synchronized String reason() {
     final String ended = connection == null ? null : connection.session().endReason();
     return ended == null ? obstacle : ended;
   }

@@ -17,7 +17,10 @@ import io.grpc.ConnectivityState;
 import io.grpc.Grpc;
 import io.grpc.ManagedChannel;
 import io.grpc.MethodDescriptor;
+import io.grpc.Status;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
@@ -29,6 +32,10 @@ import java.util.concurrent.atomic.LongAdder;
  * call takes is decided when it starts. Made by {@link RingChannelBuilder}; thread-safe.
  */
 public final class RingChannel extends ManagedChannel {
+  /** How a call ends that comes too late. */
+  static final Status SHUTDOWN =
+      Status.UNAVAILABLE.withDescription("Channel shutdown invoked");
+
   private final ManagedChannel grpc;
   private final String target;
   private final SharedFabrics fabrics;
@@ -43,6 +50,7 @@ public final class RingChannel extends ManagedChannel {
   private final LongAdder fallbackCalls = new LongAdder();
   private final LongAdder repeatedCalls = new LongAdder();
   private final Subject subject;
+  private final Set<WaitingCall<?, ?>> waiting = new HashSet<>(); // guarded by itself
   private final CountDownLatch ringTerminated = new CountDownLatch(1);
 
   private final BufferAllocator allocator;
@@ -59,6 +67,7 @@ public final class RingChannel extends ManagedChannel {
       ClientLimits limits,
       Codecs codecs,
       List<ClientInterceptor> interceptors,
+      List<ClientInterceptor> globalInterceptors,
       boolean requireFabric,
       String obstacle) {
     this.grpc = grpc;
@@ -83,7 +92,10 @@ public final class RingChannel extends ManagedChannel {
               final ClientConnection ring = connector.current();
               return ring == null ? null : ring.session();
             });
-    this.intercepted = ClientInterceptors.intercept(new RoutingChannel(), interceptors);
+    final Channel ringsOnly = ClientInterceptors.intercept(new Rings(), globalInterceptors);
+    this.intercepted =
+        ClientInterceptors.intercept(
+            globalInterceptors.isEmpty() ? ringsOnly : new Observed(ringsOnly), interceptors);
     this.subject = fabrics.counters().add(Kind.CHANNEL, target, this::count);
   }
 
@@ -101,7 +113,13 @@ public final class RingChannel extends ManagedChannel {
 
   /** Which transport serves the next call, and why. */
   public Transport transport() {
-    return connector.transport();
+    final ClientConnection ring = obstacle == null ? connector.open() : null;
+    if (ring != null) {
+      return new Transport(ring.fabric(), ring.session().describe());
+    }
+    return new Transport(
+        requireFabric ? Transport.NONE : Transport.GRPC,
+        obstacle == null ? connector.reason() : obstacle());
   }
 
   /** Makes buffers for messages that the server reads out of this process's memory. */
@@ -186,11 +204,34 @@ public final class RingChannel extends ManagedChannel {
     return own == null ? limits : new ClientLimits(own, limits.maxInboundMetadataLength());
   }
 
+  /** A call waits that will have a ring: until it leaves that stays. False after a shutdown. */
+  boolean enter(WaitingCall<?, ?> call) {
+    synchronized (waiting) {
+      return !shutdown && waiting.add(call);
+    }
+  }
+
+  /** A call is under way on the ring, or has ended. */
+  void leave(WaitingCall<?, ?> call) {
+    synchronized (waiting) {
+      if (!waiting.remove(call) || !shutdown || !waiting.isEmpty()) {
+        return;
+      }
+    }
+    connector.shutdown(this::onRingTerminated);
+  }
+
   @Override
   public RingChannel shutdown() {
-    shutdown = true;
+    final boolean last;
+    synchronized (waiting) {
+      shutdown = true;
+      last = waiting.isEmpty();
+    }
     grpc.shutdown();
-    connector.shutdown(this::onRingTerminated); // which counts the first time only
+    if (last) {
+      connector.shutdown(this::onRingTerminated); // which counts the first time only
+    }
     return this;
   }
 
@@ -214,6 +255,11 @@ public final class RingChannel extends ManagedChannel {
   @Override
   public RingChannel shutdownNow() {
     shutdown();
+    final List<WaitingCall<?, ?>> ending;
+    synchronized (waiting) {
+      ending = List.copyOf(waiting);
+    }
+    ending.forEach(WaitingCall::onShutdownNow);
     connector.shutdownNow();
     grpc.shutdownNow();
     return this;
@@ -272,13 +318,46 @@ public final class RingChannel extends ManagedChannel {
     return "RingChannel[" + authority() + ", " + transport() + "]";
   }
 
+  private <ReqT, RespT> RoutedCall<ReqT, RespT> newRoutedCall(
+      MethodDescriptor<ReqT, RespT> method, CallOptions options) {
+    final Executor own = options.getExecutor();
+    return new RoutedCall<>(this, method, options, own == null ? executor : own);
+  }
+
   /** Where interceptors end and the choice begins. */
-  private final class RoutingChannel extends Channel {
+  private final class Rings extends Channel {
     @Override
     public <ReqT, RespT> ClientCall<ReqT, RespT> newCall(
         MethodDescriptor<ReqT, RespT> method, CallOptions options) {
-      final Executor own = options.getExecutor();
-      return new RoutedCall<>(RingChannel.this, method, options, own == null ? executor : own);
+      return newRoutedCall(method, options);
+    }
+
+    @Override
+    public String authority() {
+      return grpc.authority();
+    }
+  }
+
+  /**
+   * Where the process has interceptors for all channels: the gRPC beneath has them, too, so that
+   * only calls for a ring are to pass those here, and what a call is for is chosen when it is made.
+   */
+  private final class Observed extends Channel {
+    private final Channel rings;
+
+    Observed(Channel rings) {
+      this.rings = rings;
+    }
+
+    @Override
+    public <ReqT, RespT> ClientCall<ReqT, RespT> newCall(
+        MethodDescriptor<ReqT, RespT> method, CallOptions options) {
+      if (requireFabric || (obstacle == null && connector.open() != null)) {
+        return rings.newCall(method, options);
+      }
+      final RoutedCall<ReqT, RespT> call = newRoutedCall(method, options);
+      call.keepOffRing();
+      return call;
     }
 
     @Override

@@ -35,6 +35,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   private final ManagedChannelBuilder<?> grpc;
   private final String target;
   private final List<InterceptorFactory> interceptors = new ArrayList<>();
+  private final List<ClientInterceptor> globalInterceptors;
   private final FabricContext fabricContext = new FabricContext();
   private final SessionContext sessionContext = new SessionContext();
 
@@ -49,6 +50,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   private RingChannelBuilder(ManagedChannelBuilder<?> grpc, String target) {
     this.grpc = grpc;
     this.target = target;
+    this.globalInterceptors = GlobalChannelOptions.apply(this, target);
   }
 
   /** A channel to a target, as {@link ManagedChannelBuilder#forTarget} takes it. */
@@ -255,6 +257,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
           new ClientLimits(sessionContext.maxInboundLength(), sessionContext.maxMetadataLength()),
           new Codecs(compressors, decompressors),
           interceptors.stream().map(factory -> factory.newInterceptor(target)).toList(),
+          globalInterceptors,
           requireFabric,
           configObstacle == null ? policyObstacle : configObstacle);
     } catch (RuntimeException | Error e) {

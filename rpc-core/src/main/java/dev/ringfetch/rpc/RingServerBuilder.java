@@ -38,6 +38,7 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   public static final int MAX_SESSIONS_DEFAULT = 1024;
 
   private final ServerBuilder<?> grpc;
+  private final GlobalServerOptions global;
   private final List<ServerServiceDefinition> services = new ArrayList<>();
   private final List<ServerInterceptor> interceptors = new ArrayList<>();
   private final FabricContext fabricContext = new FabricContext();
@@ -57,6 +58,8 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
 
   private RingServerBuilder(ServerBuilder<?> grpc) {
     this.grpc = grpc;
+    this.global = GlobalServerOptions.apply(this);
+    this.tracerFactories.addAll(global.tracerFactories());
   }
 
   /** A server on a port, 0 for any that is free. */
@@ -251,14 +254,14 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
     final List<ServerServiceDefinition> intercepted = new ArrayList<>();
     for (final ServerServiceDefinition service : services) {
       final ServerServiceDefinition wrapped = ServerInterceptors.intercept(service, interceptors);
-      intercepted.add(wrapped);
+      intercepted.add(ServerInterceptors.intercept(wrapped, global.interceptors()));
       grpc.addService(ServerInterceptors.intercept(wrapped, grpcCalls));
     }
     final InterceptedRegistry userFallback = new InterceptedRegistry(fallback, interceptors);
     final SessionEndpoint endpoint =
         new SessionEndpoint(
             intercepted,
-            userFallback,
+            new InterceptedRegistry(userFallback, global.interceptors()),
             executor,
             executorSupplier,
             sessionContext,

@@ -25,6 +25,8 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
 
   private final RingChannel channel;
 
+  private boolean admitted;
+  private boolean keptOffRing;
   private boolean started;
   private volatile boolean cancelled;
   private volatile ClientCall<ReqT, RespT> delegate;
@@ -39,6 +41,16 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
     this.channel = channel;
   }
 
+  /** The call began before a shutdown of the channel, if there was one. */
+  void admit() {
+    admitted = true;
+  }
+
+  /** The call goes over gRPC, but asks for a ring as others do. */
+  void keepOffRing() {
+    keptOffRing = true;
+  }
+
   @Override
   public void start(Listener<RespT> listener, Metadata headers) {
     if (started) {
@@ -48,13 +60,13 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
     Objects.requireNonNull(listener, "listener");
     Objects.requireNonNull(headers, "headers");
     started = true;
-    if (channel.isShutdown()) {
-      close(listener, Status.UNAVAILABLE.withDescription("Channel shutdown invoked"));
+    if (channel.isShutdown() && !admitted) {
+      close(listener, RingChannel.SHUTDOWN);
       return;
     }
     String obstacle = channel.obstacle();
     final ClientConnection ring = obstacle == null ? channel.ring() : null;
-    if (ring != null) {
+    if (ring != null && !keptOffRing) {
       obstacle = RingChannel.obstacle(options(), ring);
       if (obstacle == null && startOn(ring, listener, headers)) {
         return;

@@ -6,7 +6,7 @@ import io.grpc.Grpc;
 /**
  * Which transport serves a channel's next call, and why.
  *
- * @param name the fabric's name, for example {@code shm}, or {@code grpc}.
+ * @param name the fabric's name, for example {@code shm}; {@code grpc}; or {@code none}.
  * @param reason in one line: the peer, or why there is no ring.
  */
 public record Transport(String name, String reason) {
@@ -21,8 +21,11 @@ public record Transport(String name, String reason) {
   /** Name of the transport that serves where no ring does. */
   public static final String GRPC = "grpc";
 
+  /** Name where nothing serves: there is no ring, and the channel requires one. */
+  public static final String NONE = "none";
+
   /** True when a ring serves. */
   public boolean isRing() {
-    return !GRPC.equals(name);
+    return !GRPC.equals(name) && !NONE.equals(name);
   }
 }

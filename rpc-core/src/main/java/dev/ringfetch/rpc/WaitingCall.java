@@ -36,6 +36,7 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
   private final CallOptions options;
   private final CallOptions optionsAfter;
   private final Executor executor;
+  private final boolean holds;
   private final String what;
   private final Supplier<CompletableFuture<Metadata>> awaited;
   private final Context context = Context.current();
@@ -57,6 +58,7 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
    * Creates a call.
    *
    * @param optionsAfter of the call that this one becomes.
+   * @param holds whether the channel keeps its ring for it, also when it is shut down.
    * @param what it waits for, for people.
    * @param awaited headers to be added once it is there; asked for when the call starts.
    */
@@ -66,6 +68,7 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
       CallOptions options,
       CallOptions optionsAfter,
       Executor executor,
+      boolean holds,
       String what,
       Supplier<CompletableFuture<Metadata>> awaited) {
     this.channel = channel;
@@ -73,6 +76,7 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
     this.options = options;
     this.optionsAfter = optionsAfter;
     this.executor = executor;
+    this.holds = holds;
     this.what = what;
     this.awaited = awaited;
   }
@@ -89,6 +93,7 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
         options,
         options,
         executor,
+        false,
         "a ring",
         () -> channel.awaitRing().thenApply(ring -> new Metadata()));
   }
@@ -108,6 +113,7 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
         options,
         options.withCallCredentials(null),
         executor,
+        true,
         "call credentials",
         () -> Credentials.apply(method, options, executor, ring, authority));
   }
@@ -128,6 +134,10 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
       end(Deadlines.startedLate(deadline, options));
       return;
     }
+    if (holds && !channel.enter(this)) {
+      end(RingChannel.SHUTDOWN);
+      return;
+    }
     final CompletableFuture<Metadata> awaiting = awaited.get();
     if (deadline != null) {
       awaiting.orTimeout(deadline.timeRemaining(TimeUnit.NANOSECONDS), TimeUnit.NANOSECONDS);
@@ -139,6 +149,7 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
     if (real != null) { // cancelled meanwhile
       context.removeListener(contextListener);
       awaiting.cancel(false);
+      channel.leave(this);
       return;
     }
     // Not the call's executor: a blocking stub's runs tasks only while the stub waits.
@@ -174,9 +185,12 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
   }
 
   private void replay(Metadata headers) {
-    final ClientCall<ReqT, RespT> call = new RoutedCall<>(channel, method, optionsAfter, executor);
+    final RoutedCall<ReqT, RespT> call = new RoutedCall<>(channel, method, optionsAfter, executor);
     if (!become(call)) {
       return;
+    }
+    if (holds) {
+      call.admit();
     }
     try {
       call.start(listener, headers);
@@ -186,6 +200,8 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
     } catch (RuntimeException | Error e) { // which nobody else would hear of
       replayed = true;
       call.cancel("Failed to repeat what was asked", e);
+    } finally {
+      channel.leave(this);
     }
   }
 
@@ -198,6 +214,11 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
     final List<Runnable> taken = asked;
     asked = new ArrayList<>();
     return taken;
+  }
+
+  /** The channel waits for nothing any more. */
+  void onShutdownNow() {
+    end(Status.UNAVAILABLE.withDescription("Channel shutdownNow invoked"));
   }
 
   private void end(Status status) {
@@ -217,7 +238,11 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
     if (awaiting != null) {
       awaiting.cancel(false); // and with it the timer
     }
-    executor.execute(context.wrap(() -> listener.onClose(status, new Metadata())));
+    try {
+      executor.execute(context.wrap(() -> listener.onClose(status, new Metadata())));
+    } finally {
+      channel.leave(this);
+    }
   }
 
   private void ask(Runnable action) {

@@ -34,7 +34,7 @@ public final class Flow {
 
   private static final int MESSAGES_IN_WINDOW = 4;
 
-  /** As long as fewer bytes than this wait for the ring, the call is ready for more. */
+  /** As long as fewer bytes than this wait for the ring, the call is ready for more; at first. */
   public static final int READY_LENGTH = 32 * 1024;
 
   private static final int UPDATE_LENGTH = WINDOW_LENGTH / 4;
@@ -57,6 +57,7 @@ public final class Flow {
       queued; // bytes of messages that the call has offered and no frame has taken
 
   private volatile long consumed; // written by the call's one thread
+  private volatile int readyLength = READY_LENGTH;
   private volatile boolean room;
   private volatile Outcome outcome;
   private volatile boolean sent;
@@ -98,9 +99,14 @@ public final class Flow {
     outbound.add(unit);
   }
 
+  /** The call is ready for more as long as fewer bytes than this wait for the ring. */
+  public void readyLength(int bytes) {
+    readyLength = bytes;
+  }
+
   /** True when the call should send: little waits for the ring. */
   public boolean isReady() {
-    return queued < READY_LENGTH;
+    return queued < readyLength;
   }
 
   /** Bytes of messages that wait for the ring. */
@@ -210,7 +216,8 @@ public final class Flow {
       underWay = true;
     }
     final long before = (long) QUEUED.getAndAdd(this, -cost);
-    if (before < READY_LENGTH || before - cost >= READY_LENGTH) {
+    final int enough = readyLength;
+    if (before < enough || before - cost >= enough) {
       return false;
     }
     room = true;

@@ -1,16 +1,21 @@
 package dev.ringfetch.rpc;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.grpc.CallCredentials;
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
 import io.grpc.Grpc;
+import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
@@ -52,28 +57,54 @@ abstract class CredentialsContract extends TransportContract {
     assertEquals("header", headers.get(Bytes.ascii("own")));
   }
 
+  /** Begins a call, and returns when its credentials are asked, which have not answered yet. */
+  private CallCredentials.MetadataApplier sendAndAwaitApplier(
+      BlockingQueue<Exchange> begun, int length) throws InterruptedException {
+    final BlockingQueue<CallCredentials.MetadataApplier> appliers = new LinkedBlockingQueue<>();
+    begun.add(exchange(with((request, applier) -> appliers.add(applier))).send(new byte[length]));
+    final CallCredentials.MetadataApplier applier =
+        appliers.poll(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS);
+    assertNotNull(applier, "the credentials are not asked");
+    return applier;
+  }
+
   @Test
   void credentialsMayTakeTheirTime() throws Exception {
     start(Served.digesting());
-    final List<CallCredentials.MetadataApplier> appliers = new ArrayList<>();
-    final Exchange exchange =
-        exchange(
-            with(
-                (request, applier) -> {
-                  synchronized (appliers) {
-                    appliers.add(applier);
-                    appliers.notifyAll();
-                  }
-                }));
-    exchange.send(new byte[7]);
-    synchronized (appliers) {
-      while (appliers.isEmpty()) {
-        TimeUnit.SECONDS.timedWait(appliers, TransportHarness.TIMEOUT_S);
-      }
-    }
+    final BlockingQueue<Exchange> begun = new LinkedBlockingQueue<>();
+    final CallCredentials.MetadataApplier applier = sendAndAwaitApplier(begun, 7);
+    final Exchange exchange = begun.take();
     assertEquals(List.of(), exchange.events());
-    appliers.get(0).apply(new Metadata());
+    applier.apply(new Metadata());
     assertEquals(7, exchange.response().length);
+  }
+
+  @Test
+  void aCallThatWaitsForItsCredentialsOutlivesAShutdownOfTheChannel() throws Exception {
+    start(Served.digesting());
+    final BlockingQueue<Exchange> begun = new LinkedBlockingQueue<>();
+    final List<CallCredentials.MetadataApplier> appliers =
+        List.of(sendAndAwaitApplier(begun, 7), sendAndAwaitApplier(begun, 8));
+    final ManagedChannel channel = harness.channel();
+    channel.shutdown();
+    assertFalse(channel.awaitTermination(50, TimeUnit.MILLISECONDS));
+    for (int i = 0; i < 2; i++) {
+      appliers.get(i).apply(new Metadata());
+      assertEquals(7 + i, begun.take().response().length);
+    }
+    assertTrue(channel.awaitTermination(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS));
+  }
+
+  @Test
+  void aCallThatWaitsForItsCredentialsEndsWithTheChannel() throws Exception {
+    start(Served.digesting());
+    assertServes();
+    final BlockingQueue<Exchange> begun = new LinkedBlockingQueue<>();
+    final CallCredentials.MetadataApplier applier = sendAndAwaitApplier(begun, 7);
+    harness.channel().shutdownNow();
+    applier.apply(new Metadata()); // some transports wait for this, and none makes the call
+    assertStatus(Status.Code.UNAVAILABLE, "Channel shutdownNow invoked", begun.take().await());
+    assertTrue(harness.channel().awaitTermination(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS));
   }
 
   @Test

@@ -16,11 +16,13 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ClientCalls;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
@@ -82,6 +84,63 @@ abstract class DeadlineContract extends TransportContract {
     assertEquals(0, handler.waiting());
   }
 
+  /** Time that passes when the test says so, and for no timer. */
+  private static final class HandTicker extends Deadline.Ticker {
+    private final AtomicLong nanos = new AtomicLong();
+
+    @Override
+    public long nanoTime() {
+      return nanos.get();
+    }
+
+    void advance(long hours) {
+      nanos.addAndGet(TimeUnit.HOURS.toNanos(hours));
+    }
+  }
+
+  @Test
+  void aCancelThatComesAfterTheDeadlineCountsAsThat() throws Exception {
+    final Served.Handler handler = Served.hanging();
+    start(handler);
+    final HandTicker ticker = new HandTicker();
+    final CallOptions options =
+        CallOptions.DEFAULT.withDeadline(Deadline.after(1, TimeUnit.HOURS, ticker));
+    final Exchange call = exchange(options).send(new byte[1]);
+    final Served served = handler.take();
+    ticker.advance(2);
+    call.call().cancel("late", null);
+    assertExceeded("", call.await());
+    assertEquals(Set.of(), call.trailers().keys());
+    assertCancelledAtServer(served);
+  }
+
+  @Test
+  void aServersCancelThatComesAfterTheDeadlineCountsAsThat() throws Exception {
+    final Served.Handler handler = Served.hanging();
+    start(handler);
+    final HandTicker ticker = new HandTicker();
+    final CallOptions options =
+        CallOptions.DEFAULT.withDeadline(Deadline.after(1, TimeUnit.HOURS, ticker));
+    final Exchange call = exchange(options).send(new byte[1]);
+    final Served served = handler.take();
+    served.awaitHalfClose();
+    ticker.advance(2);
+    served.call.close(Status.CANCELLED, Bytes.metadata("t", "1"));
+    assertExceeded("", call.await());
+    assertEquals(Set.of(), call.trailers().keys());
+  }
+
+  @Test
+  void theServerIsToldTheTimeThatIsLeft() throws Exception {
+    final Served.Handler handler = Served.digesting();
+    start(handler);
+    for (final long hours : new long[] {1, 1_000, 20_000, 1_000_000}) {
+      exchange(in(TimeUnit.HOURS.toMillis(hours))).send(new byte[1]).response();
+      final String timeout = handler.take().headers.get(Bytes.ascii("grpc-timeout"));
+      assertTrue(timeout.matches("[0-9]{1,8}[HMSmun]"), timeout);
+    }
+  }
+
   @Test
   void aContextWhoseDeadlineIsPastStartsNothing() throws Exception {
     final Served.Handler handler = Served.digesting();
@@ -89,8 +148,9 @@ abstract class DeadlineContract extends TransportContract {
     within(
         -1000,
         () ->
-            assertEquals(
-                Status.Code.DEADLINE_EXCEEDED, exchange().send(new byte[1]).await().getCode()));
+            assertExceeded(
+                "ClientCall started after Context deadline was exceeded",
+                exchange().send(new byte[1]).await()));
     assertServes();
     handler.take();
     assertEquals(0, handler.waiting());

@@ -80,6 +80,17 @@ abstract class ExecutorContract extends TransportContract {
   }
 
   @Test
+  void callbacksOfACallInACancelledContextRunInItsExecutorToo() throws Exception {
+    start(Bytes.digesting());
+    final Context.CancellableContext context = Context.current().withCancellation();
+    context.cancel(null);
+    final Exchange call = exchange(CallOptions.DEFAULT.withExecutor(mine));
+    context.run(call::start);
+    assertEquals(Status.Code.OK, Status.OK.getCode());
+    assertServes();
+  }
+
+  @Test
   void callbacksRunDirectly() throws Exception {
     harness.channel(builder -> builder.directExecutor());
     start(Bytes.digesting());

@@ -143,4 +143,11 @@ final class GrpcContractTest {
       super(GrpcHarness::new);
     }
   }
+
+  @Nested
+  final class OnTelemetry extends TelemetryContract {
+    OnTelemetry() {
+      super(GrpcHarness::new);
+    }
+  }
 }

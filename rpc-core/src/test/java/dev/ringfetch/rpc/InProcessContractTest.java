@@ -130,4 +130,11 @@ final class InProcessContractTest {
       super(InProcessHarness::new);
     }
   }
+
+  @Nested
+  final class OnTelemetry extends TelemetryContract {
+    OnTelemetry() {
+      super(InProcessHarness::new);
+    }
+  }
 }

@@ -41,7 +41,8 @@ final class InProcessHarness extends PlainHarness {
         "in-process hands over the Metadata object of the other side",
         "textThatIsNotPrintableIsDroppedFromRequests",
         "textThatIsNotPrintableIsDroppedFromAnswers",
-        "theMetadataOfACallIsItsOwn");
+        "theMetadataOfACallIsItsOwn",
+        "theStatusIsNotTheApplicationsToName");
     add(
         differences,
         "in-process lets an application name its own user agent",
@@ -54,6 +55,8 @@ final class InProcessHarness extends PlainHarness {
         differences,
         "in-process has no window of bytes: it is ready while the other side asks for messages",
         "serverThatHeedsIsReadyIsHeldBack",
+        "theServerSaysHowMuchMayWait",
+        "theClientSaysHowMuchMayWait",
         "clientThatHeedsIsReadyIsHeldBack");
     add(
         differences,

@@ -148,6 +148,19 @@ abstract class MetadataContract extends TransportContract {
   }
 
   @Test
+  void theStatusIsNotTheApplicationsToName() throws Exception {
+    final Metadata reserved = Bytes.metadata("grpc-status", "5");
+    reserved.put(Bytes.ascii("grpc-message"), "another");
+    reserved.put(TEXT, "kept");
+    final Exchange call = answeredWith(new Metadata(), copy(reserved), copy(reserved));
+    for (final Metadata received : List.of(call.headers(), call.trailers())) {
+      assertEquals("kept", received.get(TEXT));
+      assertNull(received.get(Bytes.ascii("grpc-status")));
+      assertNull(received.get(Bytes.ascii("grpc-message")));
+    }
+  }
+
+  @Test
   void earlyCloseWithoutHeadersIsTrailersOnly() throws Exception {
     start(
         new Served.Handler(

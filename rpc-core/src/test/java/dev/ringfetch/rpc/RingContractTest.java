@@ -143,4 +143,11 @@ final class RingContractTest {
       super(RingHarness::new);
     }
   }
+
+  @Nested
+  final class OnTelemetry extends TelemetryContract {
+    OnTelemetry() {
+      super(RingHarness::new);
+    }
+  }
 }

@@ -135,7 +135,7 @@ final class RingSecurityTest extends RingFixture {
     assertEquals(expected, failure(channel).getCode());
     final Status ofStrict = failure(strict);
     TransportContract.assertStatus(expected, "no ring: handshake: UNAVAILABLE", ofStrict);
-    assertEquals(Transport.GRPC, strict.transport().name());
+    assertEquals(Transport.NONE, strict.transport().name());
     assertEquals(0, channel.ringCalls() + strict.ringCalls() + strict.grpcCalls());
     assertEquals(0, server.sessionCount());
     assertEquals(0, handler.waiting());

@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.grpc.Attributes;
@@ -104,6 +106,184 @@ abstract class TracerContract extends TransportContract {
     assertEquals(Bytes.METHOD.getFullMethodName() + " header", FOUND.get(handler.take().context));
     assertEquals("closed OK", told.poll(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS));
     assertNull(told.poll(), "closed once");
+  }
+
+  /** Writes down what it is told. */
+  private static final class Recording extends ClientStreamTracer {
+    private final BlockingQueue<String> told;
+
+    Recording(BlockingQueue<String> told) {
+      this.told = told;
+    }
+
+    @Override
+    public void streamClosed(Status status) {
+      told.add("closed " + status.getCode());
+    }
+  }
+
+  private static CallOptions recorded(BlockingQueue<String> told) {
+    return traced(
+        new ClientStreamTracer.Factory() {
+          @Override
+          public ClientStreamTracer newClientStreamTracer(
+              ClientStreamTracer.StreamInfo info, Metadata headers) {
+            told.add("made");
+            return new Recording(told);
+          }
+        });
+  }
+
+  private static void assertTold(BlockingQueue<String> told, String... expected)
+      throws InterruptedException {
+    for (final String event : expected) {
+      assertEquals(event, told.poll(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS));
+    }
+    assertNull(told.poll(), "nothing more is told");
+  }
+
+  @Test
+  void bothSidesAreToldAnEndThatIsNotGood() throws Exception {
+    final BlockingQueue<String> atClient = new LinkedBlockingQueue<>();
+    final BlockingQueue<String> atServer = new LinkedBlockingQueue<>();
+    harness.server(
+        builder ->
+            builder.addStreamTracerFactory(
+                new ServerStreamTracer.Factory() {
+                  @Override
+                  public ServerStreamTracer newServerStreamTracer(String name, Metadata headers) {
+                    return new ServerStreamTracer() {
+                      @Override
+                      public void streamClosed(Status status) {
+                        atServer.add("closed " + status.getCode());
+                      }
+                    };
+                  }
+                }));
+    final Served.Handler handler =
+        new Served.Handler(
+            served -> {
+              if (served.request().length == 1) {
+                served.call.close(Status.ABORTED, new Metadata());
+              }
+            });
+    start(handler);
+    final Exchange aborted = exchange(recorded(atClient)).send(new byte[1]);
+    assertEquals(Status.Code.ABORTED, aborted.await().getCode());
+    assertTold(atClient, "made", "closed ABORTED");
+    assertTold(atServer, "closed ABORTED");
+    handler.take();
+    final Exchange cancelled = exchange(recorded(atClient)).send(new byte[2]);
+    handler.take().awaitHalfClose();
+    cancelled.call().cancel("enough", null);
+    assertEquals(Status.Code.CANCELLED, cancelled.await().getCode());
+    assertTold(atClient, "made", "closed CANCELLED");
+    assertTold(atServer, "closed CANCELLED");
+    final Exchange unknown =
+        new Exchange(harness.channel(), Bytes.method("no.Service/Call"), recorded(atClient));
+    assertEquals(Status.Code.UNIMPLEMENTED, unknown.send(new byte[1]).await().getCode());
+    assertTold(atClient, "made", "closed UNIMPLEMENTED");
+    assertTold(atServer, "closed UNIMPLEMENTED");
+  }
+
+  @Test
+  void aCallThatStartsTooLateHasATracerAndACancelledOneNone() throws Exception {
+    start(Served.digesting());
+    final BlockingQueue<String> told = new LinkedBlockingQueue<>();
+    final CallOptions late = recorded(told).withDeadlineAfter(-1, TimeUnit.SECONDS);
+    assertEquals(
+        Status.Code.DEADLINE_EXCEEDED, exchange(late).send(new byte[1]).await().getCode());
+    assertTold(told, "made", "closed DEADLINE_EXCEEDED");
+    final Context.CancellableContext context = Context.current().withCancellation();
+    context.cancel(null);
+    final Exchange[] call = new Exchange[1];
+    context.run(() -> call[0] = exchange(recorded(told)).send(new byte[1]));
+    assertEquals(Status.Code.CANCELLED, call[0].await().getCode());
+    assertTold(told);
+    assertServes();
+  }
+
+  @Test
+  void messagesAreCountedAtTheServer() throws Exception {
+    final BlockingQueue<String> told = new LinkedBlockingQueue<>();
+    harness.server(
+        builder ->
+            builder.addStreamTracerFactory(
+                new ServerStreamTracer.Factory() {
+                  @Override
+                  public ServerStreamTracer newServerStreamTracer(String name, Metadata headers) {
+                    return new Counting(told);
+                  }
+                }));
+    start(Served.digesting());
+    exchange().send(Bytes.random(1, 100)).response();
+    assertTold(
+        told,
+        "started " + Bytes.METHOD.getFullMethodName(),
+        "in 0",
+        "bytes in 100",
+        "out 0",
+        "bytes out 100",
+        "closed OK");
+  }
+
+  /** At a server, where one thing comes after the other. */
+  private static final class Counting extends ServerStreamTracer {
+    private final BlockingQueue<String> told;
+
+    Counting(BlockingQueue<String> told) {
+      this.told = told;
+    }
+
+    @Override
+    public void serverCallStarted(ServerCallInfo<?, ?> info) {
+      told.add("started " + info.getMethodDescriptor().getFullMethodName());
+    }
+
+    @Override
+    public void inboundMessage(int number) {
+      told.add("in " + number);
+    }
+
+    @Override
+    public void inboundUncompressedSize(long bytes) {
+      told.add("bytes in " + bytes);
+    }
+
+    @Override
+    public void outboundMessage(int number) {
+      told.add("out " + number);
+    }
+
+    @Override
+    public void outboundUncompressedSize(long bytes) {
+      told.add("bytes out " + bytes);
+    }
+
+    @Override
+    public void streamClosed(Status status) {
+      told.add("closed " + status.getCode());
+    }
+  }
+
+  /** The stub that calls hears of it; nothing of the call is left over. */
+  @Test
+  void aTracerThatCannotBeMadeFailsItsCallOnly() throws Exception {
+    start(Served.digesting());
+    final IllegalStateException thrown = new IllegalStateException("as the test wants");
+    final CallOptions options =
+        traced(
+            new ClientStreamTracer.Factory() {
+              @Override
+              public ClientStreamTracer newClientStreamTracer(
+                  ClientStreamTracer.StreamInfo info, Metadata headers) {
+                throw thrown;
+              }
+            });
+    for (int i = 0; i < 2_000; i++) { // more than there are streams on a ring
+      assertSame(thrown, assertThrows(IllegalStateException.class, () -> exchange(options).start()));
+    }
+    assertServes();
   }
 
   @Test

@@ -3,6 +3,13 @@ package dev.ringfetch.rpc;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.grpc.ChannelCredentials;
+import io.grpc.ServerStreamTracer;
+import io.grpc.Metadata;
+import io.grpc.ClientStreamTracer;
+import io.grpc.ClientInterceptor;
+import io.grpc.ClientCall;
+import io.grpc.Channel;
+import io.grpc.CallOptions;
 import io.grpc.InsecureChannelCredentials;
 import io.grpc.InsecureServerCredentials;
 import io.grpc.ManagedChannel;
@@ -115,6 +122,12 @@ abstract class TransportHarness implements AutoCloseable {
     return this;
   }
 
+  /** Each call has a tracer on both sides: over a ring it takes the way of streams. */
+  final TransportHarness traced() {
+    channel(builder -> builder.intercept(new Tracing()));
+    return server(builder -> builder.addStreamTracerFactory(new ServerTracers()));
+  }
+
   /** Starts the server, and the channel, and connects. */
   final TransportHarness start() throws Exception {
     return startOn(0);
@@ -194,5 +207,30 @@ abstract class TransportHarness implements AutoCloseable {
     assertTrue(
         server == null || server.awaitTermination(TIMEOUT_S, TimeUnit.SECONDS),
         "the server does not terminate");
+  }
+
+  /** Gives each call a tracer that wants to know nothing. */
+  private static final class Tracing implements ClientInterceptor {
+    @Override
+    public <ReqT, RespT> ClientCall<ReqT, RespT> interceptCall(
+        MethodDescriptor<ReqT, RespT> method, CallOptions options, Channel next) {
+      return next.newCall(
+          method, options.withStreamTracerFactory(new ClientTracers()));
+    }
+  }
+
+  private static final class ClientTracers extends ClientStreamTracer.Factory {
+    @Override
+    public ClientStreamTracer newClientStreamTracer(
+        ClientStreamTracer.StreamInfo info, Metadata headers) {
+      return new ClientStreamTracer() {};
+    }
+  }
+
+  private static final class ServerTracers extends ServerStreamTracer.Factory {
+    @Override
+    public ServerStreamTracer newServerStreamTracer(String method, Metadata headers) {
+      return new ServerStreamTracer() {};
+    }
   }
 }

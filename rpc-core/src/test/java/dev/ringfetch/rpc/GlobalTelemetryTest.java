@@ -1,0 +1,87 @@
+package dev.ringfetch.rpc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.grpc.CallOptions;
+import io.grpc.ChannelCredentials;
+import io.grpc.Grpc;
+import io.grpc.ManagedChannelBuilder;
+import io.grpc.MethodDescriptor;
+import io.grpc.MethodDescriptor.MethodType;
+import io.grpc.ServerBuilder;
+import io.grpc.ServerCredentials;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * What is registered for all channels and servers of a process sees ring calls as it sees calls
+ * over gRPC, each once. In a process of its own: it can be registered once.
+ */
+@Timeout(120)
+final class GlobalTelemetryTest {
+  private static final MethodDescriptor<byte[], byte[]> CHAT =
+      Bytes.method(Bytes.SERVICE + "/Chat", MethodType.BIDI_STREAMING);
+  private static final int CALLS = 3;
+
+  @Test
+  void metricsAndSpansAreTheSameOverRingAndGrpc() throws Exception {
+    final String grpc = run("grpc");
+    assertEquals(grpc, run("ring"));
+    assertEquals(grpc, run("fallback"));
+    for (final String span : List.of("Sent.", "Attempt.", "Recv.")) {
+      assertTrue(grpc.contains(span + "contract.Bytes.Call=" + CALLS), grpc);
+      assertTrue(grpc.contains(span + "contract.Bytes.Chat=" + CALLS), grpc);
+    }
+    assertTrue(grpc.contains("grpc.server.call.duration={OK=" + 2 * CALLS + "}"), grpc);
+  }
+
+  private static String run(String transport) throws Exception {
+    return JavaProcess.run(
+        GlobalTelemetryTest.class,
+        List.of("-Dtransport=" + transport, "-DGRPC_EXPERIMENTAL_ENABLE_OTEL_TRACING=true"),
+        "",
+        null);
+  }
+
+  /** Makes calls, and says what is known of them. */
+  public static void main(String[] args) throws Exception {
+    final Telemetry telemetry = new Telemetry();
+    telemetry.grpc().registerGlobal();
+    final String transport = System.getProperty("transport");
+    try (TransportHarness harness =
+        switch (transport) {
+          case "grpc" -> new GrpcHarness();
+          case "ring" -> new RingHarness();
+          default -> new FallbackHarness();
+        }) {
+      harness.handle(CHAT, Served.digesting()).handle(Served.digesting()).start();
+      for (int i = 0; i < CALLS; i++) {
+        for (final MethodDescriptor<byte[], byte[]> method : List.of(Bytes.METHOD, CHAT)) {
+          new Exchange(harness.channel(), method, CallOptions.DEFAULT).send(new byte[i]).response();
+        }
+      }
+      final Map<String, Map<String, Long>> ended = telemetry.awaitEnded(2 * CALLS);
+      final Map<String, Integer> spans = new TreeMap<>(telemetry.spans());
+      spans.keySet().removeIf(name -> !name.contains("contract"));
+      System.out.println(ended + " " + spans);
+      harness.verify(harness.channel());
+    }
+  }
+
+  /** A channel of ours whose server has no rings. */
+  private static final class FallbackHarness extends PlainHarness {
+    @Override
+    ServerBuilder<?> newServerBuilder(int port, ServerCredentials credentials) {
+      return Grpc.newServerBuilderForPort(port, credentials);
+    }
+
+    @Override
+    ManagedChannelBuilder<?> newChannelBuilder(String target, ChannelCredentials credentials) {
+      return RingChannelBuilder.newChannelBuilder(target, credentials);
+    }
+  }
+}
