@@ -277,6 +277,11 @@ public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
     fail(OPEN, Status.UNAVAILABLE.withDescription("ring is not available: " + reason));
   }
 
+  /** True when the ring that the call began on takes no new calls: another one might. */
+  protected final boolean hasLostRing() {
+    return !connection.isOpen();
+  }
+
   /** Gives the call up so that another transport can take it. False when it has ended meanwhile. */
   protected final boolean giveUp() {
     if (!OUTCOME.compareAndSet(this, OPEN, FAILED)) {

@@ -5,6 +5,7 @@ import dev.ringfetch.call.Codecs;
 import dev.ringfetch.session.ClientHandshake;
 import dev.ringfetch.session.ClientSession;
 import dev.ringfetch.session.ControlStream;
+import dev.ringfetch.session.DeadlineTimer;
 import dev.ringfetch.session.SessionContext;
 import dev.ringfetch.v1.OpenRequest;
 import dev.ringfetch.v1.OpenResponse;
@@ -23,6 +24,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
@@ -33,6 +35,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class Connector {
   private static final long MIN_BACKOFF_NS = TimeUnit.MILLISECONDS.toNanos(100);
+  private static final long MIN_RETRY_NS = TimeUnit.MILLISECONDS.toNanos(1);
   private static final long MAX_BACKOFF_NS = TimeUnit.SECONDS.toNanos(30);
   private static final long MAX_UNREACHABLE_NS = TimeUnit.SECONDS.toNanos(1);
   private static final int MAX_HANDSHAKE_LENGTH = 4 * 1024 * 1024;
@@ -45,12 +48,14 @@ final class Connector {
   private final String target;
   private final String meanwhile;
   private final Codecs codecs;
+  private final IdleWatch idleWatch;
 
   private volatile ClientConnection connection;
 
   // Below: guarded by this.
   private Attempt attempt;
   private final Set<Attempt> streams = new HashSet<>(); // whose control stream has not ended
+  private final Set<CompletableFuture<ClientConnection>> patient = new HashSet<>();
   private final Set<ClientSession> sessions = new HashSet<>(); // the newest, and those that drain
   private String obstacle = "no call has asked for a ring yet";
   private String logged;
@@ -69,6 +74,7 @@ final class Connector {
    * @param plaintext fabrics that may be used although that channel is encrypted.
    * @param meanwhile what calls do without a ring, for the log.
    * @param codecs of the channel.
+   * @param idleWatch looks after the sessions.
    */
   Connector(
       Channel control,
@@ -77,7 +83,8 @@ final class Connector {
       PlaintextFabrics plaintext,
       String target,
       String meanwhile,
-      Codecs codecs) {
+      Codecs codecs,
+      IdleWatch idleWatch) {
     this.control = control;
     this.shared = shared;
     this.context = context;
@@ -85,6 +92,7 @@ final class Connector {
     this.target = target;
     this.meanwhile = meanwhile;
     this.codecs = codecs;
+    this.idleWatch = idleWatch;
   }
 
   /**
@@ -107,6 +115,45 @@ final class Connector {
       }
       return attempt != null ? attempt.future : failed(shutdown ? SHUTDOWN : reason());
     }
+  }
+
+  /** As {@link #connect}, and again and again until there is one, a cancel, or a shutdown. */
+  CompletableFuture<ClientConnection> connectInTheEnd() {
+    final CompletableFuture<ClientConnection> ring = new CompletableFuture<>();
+    synchronized (this) {
+      patient.add(ring);
+    }
+    final CompletableFuture<?> unused =
+        ring.whenComplete(
+            (made, failure) -> {
+              synchronized (this) {
+                patient.remove(ring);
+              }
+            });
+    connectFor(ring);
+    return ring;
+  }
+
+  private void connectFor(CompletableFuture<ClientConnection> ring) {
+    final CompletableFuture<?> unused =
+        connect()
+            .whenComplete(
+                (made, failure) -> {
+                  final long delayNs;
+                  synchronized (this) {
+                    delayNs = shutdown ? -1 : Math.max(0, retryAtNs - System.nanoTime());
+                  }
+                  if (failure == null) {
+                    ring.complete(made);
+                  } else if (delayNs < 0) {
+                    ring.completeExceptionally(failure);
+                  } else if (!ring.isDone()) {
+                    final Future<?> later =
+                        DeadlineTimer.schedule(
+                            () -> DefaultExecutor.INSTANCE.execute(() -> connectFor(ring)),
+                            Math.max(delayNs, MIN_RETRY_NS));
+                  }
+                });
   }
 
   /** Starts an attempt, if it is the time for one. */
@@ -194,15 +241,19 @@ final class Connector {
   void shutdown(Runnable onTerminated) {
     final List<Attempt> begun;
     final List<ClientSession> draining;
+    final List<CompletableFuture<ClientConnection>> waiting;
     synchronized (this) {
       if (shutdown) {
         return;
       }
       shutdown = true;
+      waiting = List.copyOf(patient);
       this.onTerminated = onTerminated;
       begun = List.copyOf(streams);
       draining = List.copyOf(sessions);
     }
+    idleWatch.stop();
+    waiting.forEach(ring -> ring.completeExceptionally(RingChannel.SHUTDOWN.asRuntimeException()));
     begun.forEach(Attempt::abandonUnlessServing);
     draining.forEach(ClientSession::drain);
     terminateIfIdle();
@@ -441,6 +492,7 @@ final class Connector {
         return;
       }
       future.complete(made);
+      idleWatch.start(session);
       if (unwanted) {
         session.drain();
       }

@@ -15,7 +15,7 @@ import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 
 /**
- * A call of several messages on a ring, which starts again on gRPC if the session ends before the
+ * A call of several messages on a ring, which starts again elsewhere if the session ends before the
  * server can have seen anything of it. What it was asked it keeps until then, or until the first
  * unit has left, which is almost always in {@code start}.
  */
@@ -23,6 +23,7 @@ final class RestartingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
   private final RingChannel channel;
   private final MethodDescriptor<ReqT, RespT> method;
   private final CallOptions options;
+  private final Executor executor;
   private final StreamingClientCall<ReqT, RespT> first;
 
   private Listener<RespT> listener;
@@ -44,6 +45,7 @@ final class RestartingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
     this.channel = channel;
     this.method = method;
     this.options = options;
+    this.executor = executor;
     this.first =
         new StreamingClientCall<>(
             method, options, executor, ring, channel.limits(options), stream, this::restart);
@@ -62,8 +64,7 @@ final class RestartingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
   private synchronized void restart() {
     final ClientCall<ReqT, RespT> other;
     try {
-      channel.countRepeated();
-      other = channel.newGrpcCall(method, options);
+      other = channel.repeat(method, options, executor);
       other.start(listener, headers);
     } catch (Throwable t) {
       listener.onClose(Status.fromThrowable(t), new Metadata());
@@ -77,7 +78,7 @@ final class RestartingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
         cancel.accept(other);
       }
     } catch (Throwable t) {
-      other.cancel("Failed to repeat the call over gRPC", t);
+      other.cancel("Failed to repeat the call", t);
     }
     current = other;
     asked = null;

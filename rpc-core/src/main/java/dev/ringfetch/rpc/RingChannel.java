@@ -33,8 +33,7 @@ import java.util.concurrent.atomic.LongAdder;
  */
 public final class RingChannel extends ManagedChannel {
   /** How a call ends that comes too late. */
-  static final Status SHUTDOWN =
-      Status.UNAVAILABLE.withDescription("Channel shutdown invoked");
+  static final Status SHUTDOWN = Status.UNAVAILABLE.withDescription("Channel shutdown invoked");
 
   private final ManagedChannel grpc;
   private final String target;
@@ -69,6 +68,7 @@ public final class RingChannel extends ManagedChannel {
       List<ClientInterceptor> interceptors,
       List<ClientInterceptor> globalInterceptors,
       boolean requireFabric,
+      long idleTimeoutNs,
       String obstacle) {
     this.grpc = grpc;
     this.target = target;
@@ -85,7 +85,8 @@ public final class RingChannel extends ManagedChannel {
             plaintext,
             target,
             requireFabric ? "fail" : "go over gRPC",
-            codecs);
+            codecs,
+            new IdleWatch(this::onIdle, idleTimeoutNs));
     this.allocator =
         new BufferAllocator(
             () -> {
@@ -171,6 +172,11 @@ public final class RingChannel extends ManagedChannel {
     return connector.connect();
   }
 
+  /** As {@link #awaitRing}, however often it fails until then; whoever waits no longer cancels. */
+  CompletableFuture<ClientConnection> awaitRingPatiently() {
+    return connector.connectInTheEnd();
+  }
+
   boolean requiresFabric() {
     return requireFabric;
   }
@@ -188,10 +194,15 @@ public final class RingChannel extends ManagedChannel {
     fallbackCalls.increment();
   }
 
-  /** A call had begun on a ring and begins again over gRPC. */
-  void countRepeated() {
+  /** A call had begun on a ring and begins again over gRPC, or on the next ring. */
+  <ReqT, RespT> ClientCall<ReqT, RespT> repeat(
+      MethodDescriptor<ReqT, RespT> method, CallOptions options, Executor callExecutor) {
+    if (requireFabric) {
+      return WaitingCall.forRing(this, method, options, callExecutor);
+    }
     repeatedCalls.increment();
     countFallback();
+    return newGrpcCall(method, options);
   }
 
   void countRingCall() {
@@ -311,6 +322,14 @@ public final class RingChannel extends ManagedChannel {
   public void enterIdle() {
     connector.enterIdle();
     grpc.enterIdle();
+  }
+
+  /** No call has been under way on the ring for so long as the channel is to wait. */
+  private void onIdle() {
+    connector.enterIdle();
+    if (grpcCalls.sum() == 0) { // otherwise that one has to know by itself
+      grpc.enterIdle();
+    }
   }
 
   @Override

@@ -22,6 +22,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Builds channels whose calls go over a ring where one connects the two processes, and over gRPC
@@ -44,6 +45,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   private CompressorRegistry compressors = CompressorRegistry.getDefaultInstance();
   private DecompressorRegistry decompressors = DecompressorRegistry.getDefaultInstance();
   private boolean requireFabric;
+  private long idleTimeoutNs = IdleWatch.DEFAULT_NS;
   private String policyObstacle;
   private String configObstacle;
 
@@ -169,6 +171,14 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
     return this;
   }
 
+  /** A ring without calls ends as the connection does that it was opened over. */
+  @Override
+  public RingChannelBuilder idleTimeout(long value, TimeUnit unit) {
+    grpc.idleTimeout(value, unit);
+    idleTimeoutNs = unit.toNanos(value);
+    return this;
+  }
+
   @Override
   public RingChannelBuilder directExecutor() {
     grpc.directExecutor();
@@ -259,6 +269,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
           interceptors.stream().map(factory -> factory.newInterceptor(target)).toList(),
           globalInterceptors,
           requireFabric,
+          idleTimeoutNs,
           configObstacle == null ? policyObstacle : configObstacle);
     } catch (RuntimeException | Error e) {
       fabrics.release();

@@ -1,7 +1,6 @@
 package dev.ringfetch.rpc;
 
 import dev.ringfetch.call.ClientConnection;
-import dev.ringfetch.call.StreamingClientCall;
 import dev.ringfetch.call.UnaryClientCall;
 import dev.ringfetch.session.ClientStream;
 import io.grpc.Attributes;
@@ -17,7 +16,7 @@ import java.util.concurrent.Executor;
 /**
  * A call that chooses its transport when it starts: itself, on a ring, or a call of the gRPC
  * channel to which it then hands everything. A ring call that the server cannot have seen, because
- * the ring was lost, starts again on gRPC.
+ * the ring was lost, starts again on gRPC, or on another ring where there is to be one.
  */
 final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
   private static final String NO_STREAM =
@@ -107,11 +106,7 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
       return channel.requiresFabric();
     }
     channel.countRingCall();
-    delegate =
-        channel.requiresFabric()
-            ? new StreamingClientCall<>(
-                method(), options(), executor(), ring, channel.limits(options()), stream, null)
-            : new RestartingCall<>(channel, method(), options(), executor(), ring, stream);
+    delegate = new RestartingCall<>(channel, method(), options(), executor(), ring, stream);
     delegate.start(listener, headers);
     return true;
   }
@@ -143,7 +138,7 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
 
   @Override
   protected void unsent(String reason) {
-    if (channel.requiresFabric()) {
+    if (channel.requiresFabric() && !hasLostRing()) {
       super.unsent(reason);
       return;
     }
@@ -165,8 +160,7 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
   private void reroute() {
     final ClientCall<ReqT, RespT> other;
     try {
-      channel.countRepeated();
-      other = channel.newGrpcCall(method(), options());
+      other = channel.repeat(method(), options(), executor());
       startOn(other);
     } catch (Throwable t) {
       closeGivenUp(Status.fromThrowable(t));
@@ -175,7 +169,7 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
     try {
       replayOn(other);
     } catch (Throwable t) {
-      other.cancel("Failed to repeat the call over gRPC", t);
+      other.cancel("Failed to repeat the call", t);
     }
     delegate = other;
     forwardRequested(); // what the listener has asked for in the midst of the replay

@@ -95,7 +95,16 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
         executor,
         false,
         "a ring",
-        () -> channel.awaitRing().thenApply(ring -> new Metadata()));
+        () ->
+            options.isWaitForReady()
+                ? awaitPatiently(channel)
+                : channel.awaitRing().thenApply(ring -> new Metadata()));
+  }
+
+  private static CompletableFuture<Metadata> awaitPatiently(RingChannel channel) {
+    final CompletableFuture<ClientConnection> ring = channel.awaitRingPatiently();
+    final CompletableFuture<Metadata> headers = ring.thenApply(made -> new Metadata());
+    return headers.whenComplete((none, failure) -> ring.cancel(false));
   }
 
   /** A call that waits for its credentials. */

@@ -10,6 +10,8 @@ import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.session.ClientStream.Outcome;
 import dev.ringfetch.session.ClientStream.State;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 
 /**
  * The client's side of a session: sends requests, polls for responses.
@@ -21,6 +23,16 @@ import dev.ringfetch.session.ClientStream.State;
  * server has closed it, too.
  */
 public final class ClientSession extends Session {
+  private static final VarHandle PENDING;
+
+  static {
+    try {
+      PENDING = MethodHandles.lookup().findVarHandle(ClientSession.class, "pending", int.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
   private static final String DRAINED = "drained";
 
   final ClientStreams streams;
@@ -90,6 +102,11 @@ public final class ClientSession extends Session {
   /** Lets go of a stream that was {@link Outcome#ANSWERED}. */
   public void recycle(ClientStream stream) {
     streams.recycle(stream);
+  }
+
+  /** Calls that are under way, perhaps a moment ago: for who looks now and then. */
+  public int callCount() {
+    return (int) PENDING.getOpaque(this);
   }
 
   /** True when no new call should be put on this session. */

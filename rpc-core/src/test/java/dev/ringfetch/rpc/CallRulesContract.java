@@ -9,7 +9,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
 import io.grpc.Metadata;
+import io.grpc.MethodDescriptor.MethodType;
+import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.stub.ClientCalls;
 import io.grpc.stub.ServerCalls;
 import java.util.List;
 import java.util.function.Supplier;
@@ -233,6 +237,52 @@ abstract class CallRulesContract extends TransportContract {
     assertBrokenByServer(
         Status.Code.INTERNAL, "Completed without a response", exchange().send(new byte[1]).await());
     assertEnds(handler);
+  }
+
+  private StatusRuntimeException answersToUnaryCaller(int responses) throws Exception {
+    harness.server(
+        builder ->
+            builder.addService(
+                ServerServiceDefinition.builder("other.Service")
+                    .addMethod(
+                        Bytes.method("other.Service/Call", MethodType.SERVER_STREAMING),
+                        ServerCalls.asyncServerStreamingCall(
+                            (request, observer) -> {
+                              for (int i = 0; i < responses; i++) {
+                                observer.onNext(request);
+                              }
+                              observer.onCompleted();
+                            }))
+                    .build()));
+    start(Bytes.digesting());
+    final StatusRuntimeException thrown =
+        assertThrows(
+            StatusRuntimeException.class,
+            () ->
+                ClientCalls.blockingUnaryCall(
+                    harness.channel(),
+                    Bytes.method("other.Service/Call"),
+                    CallOptions.DEFAULT,
+                    new byte[1]));
+    assertServes();
+    return thrown;
+  }
+
+  @Test
+  void aUnaryStubWantsAResponse() throws Exception {
+    assertStatus(
+        Status.Code.INTERNAL,
+        "No value received for unary call",
+        answersToUnaryCaller(0).getStatus());
+  }
+
+  @Test
+  void aUnaryStubWantsOneResponse() throws Exception {
+    Status status = answersToUnaryCaller(2).getStatus();
+    if (status.getCode() == Status.Code.CANCELLED) { // by the stub, over gRPC
+      status = Status.fromThrowable(status.getCause());
+    }
+    assertStatus(Status.Code.INTERNAL, "More than one value received for unary call", status);
   }
 
   private static void assertEnds(Served.Handler handler) throws InterruptedException {

@@ -13,6 +13,7 @@ import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ClientCall;
 import io.grpc.ClientInterceptor;
+import io.grpc.Context;
 import io.grpc.ForwardingClientCall.SimpleForwardingClientCall;
 import io.grpc.ForwardingClientCallListener.SimpleForwardingClientCallListener;
 import io.grpc.Metadata;
@@ -84,9 +85,10 @@ abstract class ExecutorContract extends TransportContract {
     start(Bytes.digesting());
     final Context.CancellableContext context = Context.current().withCancellation();
     context.cancel(null);
-    final Exchange call = exchange(CallOptions.DEFAULT.withExecutor(mine));
-    context.run(call::start);
-    assertEquals(Status.Code.OK, Status.OK.getCode());
+    final Exchange[] call = new Exchange[1];
+    context.run(() -> call[0] = exchange(CallOptions.DEFAULT.withExecutor(mine)).send(new byte[1]));
+    assertEquals(Status.Code.CANCELLED, call[0].await().getCode());
+    assertEquals("mine", call[0].thread().getName());
     assertServes();
   }
 

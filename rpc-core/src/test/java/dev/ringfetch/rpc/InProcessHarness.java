@@ -21,6 +21,7 @@ final class InProcessHarness extends PlainHarness {
     add(
         differences,
         "in-process hands over what the marshaller gives: nothing is framed, counted or compressed",
+        "bytesAreCountedAtBothSides",
         "requestsTooLongForTheServer",
         "requestsTooLongForTheServersDefault",
         "theLengthThatIsTooLongIsNamed",

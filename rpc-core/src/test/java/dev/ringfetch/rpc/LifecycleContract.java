@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.grpc.CallOptions;
 import io.grpc.ConnectivityState;
 import io.grpc.HandlerRegistry;
 import io.grpc.InternalServer;
@@ -122,6 +123,98 @@ abstract class LifecycleContract extends TransportContract {
     harness.awaitConnected(channel);
     assertServes();
     assertNotNull(channel.toString());
+  }
+
+  @Test
+  void aChannelThatWasNeverConnectedCanBeShutDown() throws Exception {
+    start(Bytes.digesting());
+    assertServes();
+    for (final boolean now : new boolean[] {false, true}) {
+      final ManagedChannel channel = harness.unconnected(harness.server().getPort());
+      assertEquals(ConnectivityState.IDLE, channel.getState(false));
+      assertTrue(terminates(now ? channel.shutdownNow() : channel.shutdown()));
+      assertStatus(
+          Status.Code.UNAVAILABLE,
+          "Channel shutdown",
+          new Exchange(channel).send(new byte[1]).await());
+    }
+  }
+
+  @Test
+  void whereNobodyListensCallsAreUnavailable() throws Exception {
+    final int port = Ports.pick();
+    harness.handle(Bytes.digesting());
+    final ManagedChannel channel = harness.unconnected(port);
+    try {
+      for (int i = 0; i < 3; i++) {
+        assertEquals(
+            Status.Code.UNAVAILABLE, new Exchange(channel).send(new byte[1]).await().getCode());
+      }
+    } finally {
+      assertTrue(terminates(channel.shutdown()));
+    }
+  }
+
+  @Test
+  void aCallThatMayWaitWaitsForTheServer() throws Exception {
+    final int port = Ports.pick();
+    harness.handle(Bytes.digesting());
+    final ManagedChannel channel = harness.unconnected(port);
+    try {
+      final CallOptions waiting = CallOptions.DEFAULT.withWaitForReady();
+      final Exchange call = new Exchange(channel, Bytes.METHOD, waiting).send(new byte[6]);
+      final Exchange late =
+          new Exchange(channel, Bytes.METHOD, waiting.withDeadlineAfter(200, TimeUnit.MILLISECONDS))
+              .send(new byte[6]);
+      assertEquals(Status.Code.DEADLINE_EXCEEDED, late.await().getCode());
+      assertEquals(
+          Status.Code.UNAVAILABLE, new Exchange(channel).send(new byte[1]).await().getCode());
+      assertFalse(call.isClosed());
+      harness.replaceServer(startAgain(port));
+      channel.resetConnectBackoff();
+      assertEquals(6, call.response().length);
+    } finally {
+      assertTrue(terminates(channel.shutdown()));
+    }
+  }
+
+  @Test
+  void aServerWhoseStartIsInterruptedCanBeShutDown() throws Exception {
+    start(Bytes.digesting());
+    assertServes();
+    final Server second = harness.newServer(0);
+    Thread.currentThread().interrupt();
+    try {
+      second.start();
+    } catch (IOException | RuntimeException e) {
+      assertNotNull(e); // it may start, or not
+    } finally {
+      Thread.interrupted();
+    }
+    second.shutdownNow();
+    assertTrue(terminates(second));
+    assertServes();
+  }
+
+  private static final long IDLE_S = 1; // gRPC takes no less
+
+  @Test
+  void aChannelWithoutCallsBecomesIdle() throws Exception {
+    final Served.Handler handler = Served.hanging();
+    harness.channel(builder -> builder.idleTimeout(IDLE_S, TimeUnit.SECONDS));
+    start(handler);
+    for (int i = 0; i < 2; i++) {
+      final Exchange call = exchange().send(new byte[1]);
+      final Served served = handler.take();
+      awaitState(ConnectivityState.READY);
+      final CountDownLatch changed = new CountDownLatch(1);
+      harness.channel().notifyWhenStateChanged(ConnectivityState.READY, changed::countDown);
+      assertFalse(changed.await(2 * IDLE_S, TimeUnit.SECONDS), "idle, in the midst of a call");
+      served.awaitHalfClose();
+      served.answer(new byte[3]);
+      assertEquals(3, call.response().length);
+      awaitState(ConnectivityState.IDLE);
+    }
   }
 
   private void awaitState(ConnectivityState wanted) throws Exception {

@@ -102,6 +102,22 @@ abstract class SecurityContract extends TransportContract {
   }
 
   @Test
+  void aClientSeesWhereItsCallsGo() throws Exception {
+    start();
+    for (final MethodDescriptor<byte[], byte[]> method : List.of(Bytes.METHOD, STREAM)) {
+      final Exchange exchange = new Exchange(harness.channel(), method, CallOptions.DEFAULT);
+      assertEquals(1, exchange.send(new byte[1]).response().length);
+      final Attributes attributes = exchange.call().getAttributes();
+      final InetSocketAddress remote =
+          (InetSocketAddress) attributes.get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR);
+      assertEquals(harness.server().getPort(), remote.getPort());
+      assertNotNull(attributes.get(Grpc.TRANSPORT_ATTR_LOCAL_ADDR));
+      assertNull(attributes.get(Grpc.TRANSPORT_ATTR_SSL_SESSION));
+      assertEquals(harness.fabric(), attributes.get(Transport.TRANSPORT_ATTR_FABRIC));
+    }
+  }
+
+  @Test
   void underTlsTheConnectionIsPrivateAndTheClientNobody() throws Exception {
     harness.secure(Tls.server(), Tls.client());
     start();

@@ -19,6 +19,7 @@ import io.grpc.stub.ClientCalls;
 import io.grpc.stub.ServerCalls;
 import io.grpc.stub.StreamObserver;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
@@ -41,6 +42,7 @@ abstract class StreamingContract extends TransportContract {
 
   private static final int CHUNK_LENGTH = 16 * 1024;
   private static final int MANY = 10_000;
+  private static final int MUCH = 8 * 1024 * 1024;
   private static final int LIMIT = 4 * 1024 * 1024;
 
   StreamingContract(Supplier<TransportHarness> harnesses) {
@@ -426,6 +428,123 @@ abstract class StreamingContract extends TransportContract {
     server.call.sendMessage(Bytes.EMPTY);
     server.call.close(Status.OK, new Metadata());
     assertEquals(Status.Code.OK, listening.end().getCode());
+  }
+
+  /** Sends until it is not ready, to a client that reads nothing; returns how many bytes. */
+  private static long fill(Held server) {
+    long sent = 0;
+    long lastNs = System.nanoTime();
+    while (System.nanoTime() - lastNs < TimeUnit.MILLISECONDS.toNanos(300)) {
+      if (server.call.isReady()) {
+        server.call.sendMessage(new byte[CHUNK_LENGTH]);
+        sent += CHUNK_LENGTH;
+        lastNs = System.nanoTime();
+      }
+      Thread.onSpinWait();
+    }
+    return sent;
+  }
+
+  @Test
+  void theServerSaysHowMuchMayWait() throws Exception {
+    harness.handle(DOWNLOAD, holding()).start();
+    final long[] sent = new long[2];
+    for (int i = 0; i < 2; i++) {
+      final Listening listening = new Listening();
+      final ClientCall<byte[], byte[]> call = begin(DOWNLOAD, listening);
+      call.sendMessage(Bytes.EMPTY);
+      call.halfClose();
+      final Held server = take();
+      server.call.setOnReadyThreshold(i == 0 ? 1 : MUCH);
+      server.call.request(1);
+      server.call.sendHeaders(new Metadata());
+      sent[i] = fill(server);
+      final int readies = server.readies.get();
+      call.request(Integer.MAX_VALUE);
+      await("the server is told of room", () -> server.readies.get() > readies);
+      server.call.close(Status.OK, new Metadata());
+      assertEquals(Status.Code.OK, listening.end().getCode());
+    }
+    assertTrue(sent[1] - sent[0] > MUCH / 2, () -> Arrays.toString(sent));
+  }
+
+  @Test
+  void theClientSaysHowMuchMayWait() throws Exception {
+    harness.handle(UPLOAD, holding()).start();
+    final long[] sent = new long[2];
+    for (int i = 0; i < 2; i++) {
+      final Listening listening = new Listening();
+      final ClientCall<byte[], byte[]> call =
+          harness
+              .channel()
+              .newCall(UPLOAD, CallOptions.DEFAULT.withOnReadyThreshold(i == 0 ? 1 : MUCH));
+      call.start(listening, new Metadata());
+      final Held server = take();
+      long lastNs = System.nanoTime();
+      while (System.nanoTime() - lastNs < TimeUnit.MILLISECONDS.toNanos(300)) {
+        if (call.isReady()) {
+          call.sendMessage(new byte[CHUNK_LENGTH]);
+          sent[i] += CHUNK_LENGTH;
+          lastNs = System.nanoTime();
+        }
+        Thread.onSpinWait();
+      }
+      final int readies = listening.readies.get();
+      server.call.request(Integer.MAX_VALUE);
+      await("the client is told of room", () -> listening.readies.get() > readies);
+      call.cancel("enough", null);
+      assertEquals("cancel", server.end());
+    }
+    assertTrue(sent[1] - sent[0] > MUCH / 2, () -> Arrays.toString(sent));
+  }
+
+  /** A client that sends one message has no use for it; others are told once, if none waits. */
+  @Test
+  void whoSendsOneMessageIsNotToldThatItIsReady() throws Exception {
+    final MethodDescriptor<byte[], byte[]> unary = of(MethodType.UNARY);
+    harness.handle(unary, holding()).handle(DOWNLOAD, holding()).handle(CHAT, holding()).start();
+    for (final MethodDescriptor<byte[], byte[]> method : List.of(unary, DOWNLOAD, CHAT)) {
+      final Listening listening = new Listening();
+      final ClientCall<byte[], byte[]> call = begin(method, listening);
+      call.request(2);
+      Held begun = null;
+      if (method == CHAT) {
+        begun = take();
+        begun.call.request(2);
+        await("the client is ready", () -> listening.readies.get() > 0 && call.isReady());
+      }
+      call.sendMessage(new byte[1]);
+      call.halfClose();
+      final Held server = begun == null ? take() : begun;
+      server.call.request(2);
+      await("the server is ready", () -> server.readies.get() > 0);
+      await("the message", () -> server.messages.get() == 1);
+      server.call.sendHeaders(new Metadata());
+      server.call.sendMessage(Bytes.EMPTY);
+      server.call.close(Status.OK, new Metadata());
+      assertEquals(Status.Code.OK, listening.end().getCode());
+      if (method != CHAT) {
+        assertEquals(0, listening.readies.get(), method::getFullMethodName);
+      }
+    }
+  }
+
+  /** However much waits, and though nobody reads. */
+  @Test
+  void sendMessageNeverBlocks() throws Exception {
+    harness.handle(UPLOAD, holding()).start();
+    final Listening listening = new Listening();
+    final ClientCall<byte[], byte[]> call = begin(UPLOAD, listening);
+    final Held server = take();
+    for (int i = 0; i < 500; i++) {
+      call.sendMessage(new byte[CHUNK_LENGTH]);
+    }
+    assertFalse(listening.end.isDone());
+    assertEquals(0, server.messages.get());
+    server.call.request(500);
+    await("all messages", () -> server.messages.get() == 500);
+    call.cancel("enough", null);
+    assertEquals("cancel", server.end());
   }
 
   @Test

@@ -191,8 +191,7 @@ abstract class TracerContract extends TransportContract {
     start(Served.digesting());
     final BlockingQueue<String> told = new LinkedBlockingQueue<>();
     final CallOptions late = recorded(told).withDeadlineAfter(-1, TimeUnit.SECONDS);
-    assertEquals(
-        Status.Code.DEADLINE_EXCEEDED, exchange(late).send(new byte[1]).await().getCode());
+    assertEquals(Status.Code.DEADLINE_EXCEEDED, exchange(late).send(new byte[1]).await().getCode());
     assertTold(told, "made", "closed DEADLINE_EXCEEDED");
     final Context.CancellableContext context = Context.current().withCancellation();
     context.cancel(null);
@@ -281,7 +280,8 @@ abstract class TracerContract extends TransportContract {
               }
             });
     for (int i = 0; i < 2_000; i++) { // more than there are streams on a ring
-      assertSame(thrown, assertThrows(IllegalStateException.class, () -> exchange(options).start()));
+      assertSame(
+          thrown, assertThrows(IllegalStateException.class, () -> exchange(options).start()));
     }
     assertServes();
   }

@@ -2,18 +2,17 @@ package dev.ringfetch.rpc;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.grpc.ChannelCredentials;
-import io.grpc.ServerStreamTracer;
-import io.grpc.Metadata;
-import io.grpc.ClientStreamTracer;
-import io.grpc.ClientInterceptor;
-import io.grpc.ClientCall;
-import io.grpc.Channel;
 import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ChannelCredentials;
+import io.grpc.ClientCall;
+import io.grpc.ClientInterceptor;
+import io.grpc.ClientStreamTracer;
 import io.grpc.InsecureChannelCredentials;
 import io.grpc.InsecureServerCredentials;
 import io.grpc.ManagedChannel;
 import io.grpc.ManagedChannelBuilder;
+import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.SecurityLevel;
 import io.grpc.Server;
@@ -21,6 +20,7 @@ import io.grpc.ServerBuilder;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerCredentials;
 import io.grpc.ServerServiceDefinition;
+import io.grpc.ServerStreamTracer;
 import io.grpc.Status;
 import io.grpc.stub.AbstractStub;
 import java.io.IOException;
@@ -168,6 +168,14 @@ abstract class TransportHarness implements AutoCloseable {
     return made;
   }
 
+  /** A channel to a port, where there may be no server; the caller's to shut down. */
+  final ManagedChannel unconnected(int port) {
+    final ManagedChannelBuilder<?> builder =
+        newChannelBuilder("localhost:" + port, channelCredentials);
+    channelOptions.accept(builder);
+    return builder.build();
+  }
+
   final Server server() {
     return server;
   }
@@ -214,8 +222,7 @@ abstract class TransportHarness implements AutoCloseable {
     @Override
     public <ReqT, RespT> ClientCall<ReqT, RespT> interceptCall(
         MethodDescriptor<ReqT, RespT> method, CallOptions options, Channel next) {
-      return next.newCall(
-          method, options.withStreamTracerFactory(new ClientTracers()));
+      return next.newCall(method, options.withStreamTracerFactory(new ClientTracers()));
     }
   }
 

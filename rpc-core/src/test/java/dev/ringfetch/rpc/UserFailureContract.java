@@ -16,6 +16,8 @@ import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ClientCalls;
 import java.io.InputStream;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
@@ -163,6 +165,34 @@ abstract class UserFailureContract extends TransportContract {
     assertSame(fault, status.getCause());
     assertEquals(List.of("headers", "close"), call.events());
     assertBlockingCallIsCancelled(badResponseParse);
+    assertServes();
+  }
+
+  @Test
+  void listenerThatThrowsInReady() throws Exception {
+    final MethodDescriptor<byte[], byte[]> chat =
+        Bytes.method(Bytes.SERVICE + "/Chat", MethodDescriptor.MethodType.BIDI_STREAMING);
+    final Served.Handler handler = Served.hanging();
+    harness.handle(chat, handler);
+    start(Bytes.digesting());
+    final CompletableFuture<Status> end = new CompletableFuture<>();
+    final ClientCall<byte[], byte[]> call = harness.channel().newCall(chat, CallOptions.DEFAULT);
+    call.start(
+        new ClientCall.Listener<>() {
+          @Override
+          public void onReady() {
+            throw fault;
+          }
+
+          @Override
+          public void onClose(Status status, Metadata trailers) {
+            end.complete(status);
+          }
+        },
+        new Metadata());
+    final Status status = end.get(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS);
+    assertStatus(Status.Code.CANCELLED, "Failed to call onReady.", status);
+    assertSame(fault, status.getCause());
     assertServes();
   }
 
