@@ -55,7 +55,7 @@ final class Connector {
   // Below: guarded by this.
   private Attempt attempt;
   private final Set<Attempt> streams = new HashSet<>(); // whose control stream has not ended
-  private final Set<CompletableFuture<ClientConnection>> patient = new HashSet<>();
+  private final Set<Patient> patient = new HashSet<>();
   private final Set<ClientSession> sessions = new HashSet<>(); // the newest, and those that drain
   private String obstacle = "no call has asked for a ring yet";
   private String logged;
@@ -119,41 +119,13 @@ final class Connector {
 
   /** As {@link #connect}, and again and again until there is one, a cancel, or a shutdown. */
   CompletableFuture<ClientConnection> connectInTheEnd() {
-    final CompletableFuture<ClientConnection> ring = new CompletableFuture<>();
+    final Patient one = new Patient();
     synchronized (this) {
-      patient.add(ring);
+      patient.add(one);
     }
-    final CompletableFuture<?> unused =
-        ring.whenComplete(
-            (made, failure) -> {
-              synchronized (this) {
-                patient.remove(ring);
-              }
-            });
-    connectFor(ring);
-    return ring;
-  }
-
-  private void connectFor(CompletableFuture<ClientConnection> ring) {
-    final CompletableFuture<?> unused =
-        connect()
-            .whenComplete(
-                (made, failure) -> {
-                  final long delayNs;
-                  synchronized (this) {
-                    delayNs = shutdown ? -1 : Math.max(0, retryAtNs - System.nanoTime());
-                  }
-                  if (failure == null) {
-                    ring.complete(made);
-                  } else if (delayNs < 0) {
-                    ring.completeExceptionally(failure);
-                  } else if (!ring.isDone()) {
-                    final Future<?> later =
-                        DeadlineTimer.schedule(
-                            () -> DefaultExecutor.INSTANCE.execute(() -> connectFor(ring)),
-                            Math.max(delayNs, MIN_RETRY_NS));
-                  }
-                });
+    final CompletableFuture<?> unused = one.ring.whenComplete((made, failure) -> one.leave());
+    one.tryNow();
+    return one.ring;
   }
 
   /** Starts an attempt, if it is the time for one. */
@@ -241,7 +213,7 @@ final class Connector {
   void shutdown(Runnable onTerminated) {
     final List<Attempt> begun;
     final List<ClientSession> draining;
-    final List<CompletableFuture<ClientConnection>> waiting;
+    final List<Patient> waiting;
     synchronized (this) {
       if (shutdown) {
         return;
@@ -253,7 +225,7 @@ final class Connector {
       draining = List.copyOf(sessions);
     }
     idleWatch.stop();
-    waiting.forEach(ring -> ring.completeExceptionally(RingChannel.SHUTDOWN.asRuntimeException()));
+    waiting.forEach(one -> one.fail(RingChannel.SHUTDOWN.asRuntimeException()));
     begun.forEach(Attempt::abandonUnlessServing);
     draining.forEach(ClientSession::drain);
     terminateIfIdle();
@@ -309,6 +281,50 @@ final class Connector {
               target,
               meanwhile,
               reason);
+    }
+  }
+
+  /** Somebody who waits for a ring, however often it cannot be opened. */
+  private final class Patient {
+    final CompletableFuture<ClientConnection> ring = new CompletableFuture<>();
+
+    void tryNow() {
+      final CompletableFuture<?> unused = connect().whenComplete(this::onTried);
+    }
+
+    private void onTried(ClientConnection made, Throwable failure) {
+      if (failure == null) {
+        ring.complete(made);
+      } else if (!ring.isDone()) {
+        tryLater();
+      }
+    }
+
+    private void tryLater() {
+      final boolean over;
+      final long delayNs;
+      synchronized (Connector.this) {
+        over = shutdown;
+        delayNs = retryAtNs - System.nanoTime();
+      }
+      if (over) {
+        fail(RingChannel.SHUTDOWN.asRuntimeException());
+        return;
+      }
+      final Future<?> unused =
+          DeadlineTimer.schedule(
+              () -> DefaultExecutor.INSTANCE.execute(this::tryNow),
+              Math.max(delayNs, MIN_RETRY_NS));
+    }
+
+    void fail(Throwable failure) {
+      ring.completeExceptionally(failure);
+    }
+
+    void leave() {
+      synchronized (Connector.this) {
+        patient.remove(this);
+      }
     }
   }
 

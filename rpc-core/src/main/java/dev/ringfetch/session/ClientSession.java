@@ -106,7 +106,7 @@ public final class ClientSession extends Session {
 
   /** Calls that are under way, perhaps a moment ago: for who looks now and then. */
   public int callCount() {
-    return (int) PENDING.getOpaque(this);
+    return (int) PENDING.getVolatile(this);
   }
 
   /** True when no new call should be put on this session. */

@@ -142,6 +142,21 @@ class FlowTest {
   }
 
   @Test
+  void theLimitIsTheCalls() {
+    flow.readyLength(1000);
+    flow.offer(message(999));
+    assertTrue(flow.isReady());
+    flow.offer(message(SLOT_LENGTH));
+    assertFalse(flow.isReady());
+    flow.load(stream);
+    assertTrue(flow.onSent(), "crossed");
+    assertTrue(flow.isReady());
+    flow.readyLength(2 * Flow.READY_LENGTH);
+    flow.offer(message(Flow.READY_LENGTH));
+    assertTrue(flow.isReady());
+  }
+
+  @Test
   void roomIsToldWhenTheLimitIsCrossed() {
     flow.offer(message(1000));
     flow.offer(new Unit(SUFFIX, 0, new UnitBuffer()));

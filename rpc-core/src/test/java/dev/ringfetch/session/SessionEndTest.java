@@ -52,8 +52,10 @@ class SessionEndTest {
   }
 
   private void drainsWhenPendingCallsHaveEnded(Runnable drain) {
+    assertEquals(0, steps.client.callCount());
     Call call = steps.send(bytes(3, 1));
     steps.settle();
+    assertEquals(1, steps.client.callCount());
     drain.run();
     steps.settle();
     assertTrue(steps.client.isDraining());

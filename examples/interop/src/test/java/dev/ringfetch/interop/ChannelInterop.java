@@ -3,6 +3,8 @@ package dev.ringfetch.interop;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
+import dev.ringfetch.counters.Counter;
+import dev.ringfetch.counters.Counters;
 import dev.ringfetch.rpc.RingChannel;
 import dev.ringfetch.rpc.RingChannelBuilder;
 import io.grpc.CallOptions;
@@ -33,7 +35,7 @@ import org.junit.runner.Description;
 
 /**
  * gRPC's interop suite on channels of ours. After each case it is asked which way the calls of all
- * its channels went.
+ * its channels went, and whether rings have carried frames.
  */
 public abstract class ChannelInterop extends AbstractInteropTest {
   private static final GrpcCensus TRACING = GrpcCensus.newBuilder().disableStats().build();
@@ -49,11 +51,19 @@ public abstract class ChannelInterop extends AbstractInteropTest {
   @Rule
   public final TestRule transport =
       new TestWatcher() {
+        private long framesBefore;
+
+        @Override
+        protected void starting(Description description) {
+          framesBefore = frames();
+        }
+
         @Override
         protected void succeeded(Description description) {
-          verify(
-              channels.stream().mapToLong(RingChannel::ringCalls).sum(),
-              channels.stream().mapToLong(RingChannel::grpcCalls).sum());
+          final long ringCalls = channels.stream().mapToLong(RingChannel::ringCalls).sum();
+          verify(ringCalls, channels.stream().mapToLong(RingChannel::grpcCalls).sum());
+          final long frames = frames() - framesBefore;
+          assertEquals("frames=" + frames + " of calls", ringCalls > 0, frames > 0);
         }
       };
 
@@ -67,6 +77,13 @@ public abstract class ChannelInterop extends AbstractInteropTest {
 
   /** Whether calls of a case went where they should. */
   abstract void verify(long ringCalls, long grpcCalls);
+
+  /** Frames that sessions of this process have sent so far. */
+  private static long frames() {
+    return Counters.ofThisProcess().stream()
+        .mapToLong(counters -> counters.total(Counter.SESSION_FRAMES_SENT))
+        .sum();
+  }
 
   /** For a ring and nothing else. */
   static RingChannelBuilder onRing(RingChannelBuilder builder) {
