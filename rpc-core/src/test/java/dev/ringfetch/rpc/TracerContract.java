@@ -279,7 +279,7 @@ abstract class TracerContract extends TransportContract {
                 throw thrown;
               }
             });
-    for (int i = 0; i < 2_000; i++) { // more than there are streams on a ring
+    for (int i = 0; i < 20_000; i++) { // more than there are streams on a ring
       assertSame(
           thrown, assertThrows(IllegalStateException.class, () -> exchange(options).start()));
     }
