@@ -137,4 +137,11 @@ final class InProcessContractTest {
       super(InProcessHarness::new);
     }
   }
+
+  @Nested
+  final class OnTracers extends TracerContract {
+    OnTracers() {
+      super(InProcessHarness::new);
+    }
+  }
 }

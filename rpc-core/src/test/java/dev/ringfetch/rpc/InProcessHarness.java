@@ -22,6 +22,8 @@ final class InProcessHarness extends PlainHarness {
         differences,
         "in-process hands over what the marshaller gives: nothing is framed, counted or compressed",
         "bytesAreCountedAtBothSides",
+        "messagesAreCountedAndTheEndIsToldOnce",
+        "messagesAreCountedAtTheServer",
         "requestsTooLongForTheServer",
         "requestsTooLongForTheServersDefault",
         "theLengthThatIsTooLongIsNamed",
@@ -43,6 +45,7 @@ final class InProcessHarness extends PlainHarness {
         "textThatIsNotPrintableIsDroppedFromRequests",
         "textThatIsNotPrintableIsDroppedFromAnswers",
         "theMetadataOfACallIsItsOwn",
+        "headersThatTracersAddReachTheServerAndNotTheCaller",
         "theStatusIsNotTheApplicationsToName");
     add(
         differences,
