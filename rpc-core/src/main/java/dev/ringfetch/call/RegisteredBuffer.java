@@ -1,6 +1,8 @@
 package dev.ringfetch.call;
 
+import dev.ringfetch.session.Lease;
 import dev.ringfetch.session.Segment;
+import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 
 /**
@@ -11,18 +13,24 @@ import java.nio.ByteBuffer;
  * <p>Who has it: its maker, until {@link #close}. The bytes must not change, and it must not be
  * closed, before they are on their way: that is when the call has ended; on a stream as soon as
  * {@code isReady()} has returned true after the message was sent, or the server has answered to it.
- * After that the ring has a share of its own, until the peer has read. A buffer that is never
- * closed is lost until its session ends; a closed one must not be touched any more.
+ * After that the ring has a share of its own, until the peer has read. A closed one must not be
+ * touched any more.
+ *
+ * <p>A buffer that is dropped without being closed is lost until its session ends: the collector
+ * cannot give it back, since a view of it may live on that somebody writes into. Once the collector
+ * has found it, the next long message of its session counts it ({@code session.buffers.leaked}) and
+ * logs a warning: of the first in a session; with the system property {@code ringfetch.leaks=true},
+ * of each, with the stack trace of its allocation.
  *
  * <p>Not thread-safe, but may be passed from thread to thread.
  */
 public final class RegisteredBuffer implements AutoCloseable {
-  private final Segment segment; // null: ordinary memory
+  private final Lease lease; // null: ordinary memory
   private final ByteBuffer buffer;
   private boolean closed;
 
   private RegisteredBuffer(Segment segment, ByteBuffer buffer) {
-    this.segment = segment;
+    this.lease = segment == null ? null : segment.lease(this);
     this.buffer = buffer;
   }
 
@@ -52,11 +60,11 @@ public final class RegisteredBuffer implements AutoCloseable {
 
   /** True when a peer on the ring reads it; false of ordinary memory. */
   public boolean isRegistered() {
-    return segment != null;
+    return lease != null;
   }
 
   Segment segment() {
-    return segment;
+    return lease == null ? null : lease.segment();
   }
 
   /** Gives the memory up. Idempotent. */
@@ -64,8 +72,12 @@ public final class RegisteredBuffer implements AutoCloseable {
   public void close() {
     if (!closed) {
       closed = true;
-      if (segment != null) {
-        segment.release();
+      try {
+        if (lease != null) {
+          lease.close();
+        }
+      } finally {
+        Reference.reachabilityFence(this); // not dropped as long as it is being closed
       }
     }
   }

@@ -47,6 +47,10 @@ public enum Counter {
   SESSION_BULK_SENT(Kind.SESSION, "bulk.sent", "bytes", Type.TOTAL),
   /** Bytes of long messages that were read out of the peer's memory. */
   SESSION_BULK_RECEIVED(Kind.SESSION, "bulk.received", "bytes", Type.TOTAL),
+  /** Registered buffers that the application has not closed. */
+  SESSION_BUFFERS_LENT(Kind.SESSION, "buffers.lent", "buffers", Type.LEVEL),
+  /** Registered buffers that the application has dropped without closing them. */
+  SESSION_BUFFERS_LEAKED(Kind.SESSION, "buffers.leaked", "buffers", Type.TOTAL),
   /** Times that a frame found the ring full. */
   SESSION_CREDIT_EXHAUSTED(Kind.SESSION, "credit.exhausted", "times", Type.TOTAL),
   /** Times that the peer was woken: a system call each. */

@@ -64,7 +64,7 @@ public final class RecordDescriptor {
   public static final int VALUES_OFFSET = LABEL_OFFSET + MAX_LABEL_LENGTH;
 
   /** Values that there is room for. */
-  public static final int MAX_VALUES = 14;
+  public static final int MAX_VALUES = 22;
 
   /** Length of a record: three lines. */
   public static final int RECORD_LENGTH = VALUES_OFFSET + MAX_VALUES * Long.BYTES;

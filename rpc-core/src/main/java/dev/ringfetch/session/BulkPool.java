@@ -37,6 +37,7 @@ public final class BulkPool {
   private final List<BulkRegion> regions = new ArrayList<>(); // attached; guarded by this
   private final Set<Segments> lent = new HashSet<>(); // to units; guarded by this
   private final ReferenceQueue<UnitBuffer> lost = new ReferenceQueue<>();
+  private final Leases leases; // to the application
 
   // Guarded by this.
   private BulkRegion offered; // the peer has not answered
@@ -55,6 +56,7 @@ public final class BulkPool {
   BulkPool(Session session, QueuePair queuePair, SessionContext context) {
     this.session = session;
     this.queuePair = queuePair;
+    this.leases = new Leases(session);
     this.threshold = context.bulkThreshold();
     this.segmentLength = context.bulkSegmentLength();
     this.maxLength = Math.min(context.bulkLength(), MemoryExchange.MAX_ATTACHED_LENGTH);
@@ -79,6 +81,7 @@ public final class BulkPool {
    * @return memory of this length, or null when there is none now.
    */
   public Segment allocate(int length) {
+    leases.report();
     Segment segment = tryAllocate(length);
     if (segment == null && usedLength() > 0) {
       session.duty.requestRound(); // in which it takes back what the peer has read
@@ -203,6 +206,11 @@ public final class BulkPool {
     segment.region().give(segment.offset(), BulkRegion.pages(segment.length()));
   }
 
+  /** What the application has of this pool. */
+  Leases leases() {
+    return leases;
+  }
+
   /** Where a unit keeps what it has of this pool, for as long as it has it. */
   synchronized Segments lend(UnitBuffer unit) {
     final Segments segments = new Segments(this, unit, lost);
@@ -284,6 +292,7 @@ public final class BulkPool {
   /** The session ends: nothing is given out any more; owner. */
   synchronized void refuse() {
     closed = true;
+    leases.end();
   }
 
   /** Nobody of the session uses the memory: what is in use is left to the collector; owner. */

@@ -52,6 +52,15 @@ public final class Segment {
     }
   }
 
+  /**
+   * Leaves the caller's reference to an application.
+   *
+   * @param holder what the application has it in: when that is garbage, the segment is lost.
+   */
+  public Lease lease(Object holder) {
+    return pool.leases().add(this, holder);
+  }
+
   BulkPool pool() {
     return pool;
   }

@@ -13,7 +13,11 @@ import com.google.protobuf.ByteString;
 import dev.ringfetch.call.BufferAllocator;
 import dev.ringfetch.call.RegisteredBuffer;
 import dev.ringfetch.call.RegisteredMessage;
+import dev.ringfetch.counters.Counter;
 import dev.ringfetch.session.BulkPool;
+import dev.ringfetch.session.ClientSession;
+import dev.ringfetch.system.Await;
+import dev.ringfetch.system.Warnings;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.Detachable;
@@ -54,7 +58,7 @@ final class RegisteredBufferTest {
   private static final MethodDescriptor<Any, Any> ECHO =
       method("Echo", ProtoUtils.marshaller(Any.getDefaultInstance()));
   private static final MethodDescriptor<InputStream, InputStream> RAW = method("Raw", new Raw());
-  private static final long TIMEOUT_S = 30;
+  private static final int TIMEOUT_S = 30;
 
   @TempDir Path directory;
 
@@ -131,6 +135,7 @@ final class RegisteredBufferTest {
 
   @AfterEach
   void stop() throws InterruptedException {
+    Buffers.verifyClosed(directory);
     channel.shutdownNow();
     server.shutdownNow();
     assertTrue(channel.awaitTermination(TIMEOUT_S, TimeUnit.SECONDS));
@@ -272,6 +277,31 @@ final class RegisteredBufferTest {
     final MethodDescriptor<RegisteredMessage, Any> method = RegisteredMessage.requests(ECHO);
     assertThrows(IllegalStateException.class, () -> method.streamRequest(late));
     assertAllFree();
+  }
+
+  private void forget() {
+    assertTrue(channel.allocator().allocate(100_000).isRegistered());
+  }
+
+  @Test
+  void aForgottenBufferIsReported() throws Exception {
+    try (Warnings warnings = new Warnings(BulkPool.class)) {
+      warmUp();
+      final ClientSession session = channel.ring().session();
+      forget();
+      assertThrows(AssertionError.class, () -> Buffers.verifyClosed(directory));
+      Await.until(
+          "the collector",
+          TIMEOUT_S,
+          () -> {
+            System.gc();
+            warmUp(); // whoever asks for memory next
+            return session.count(Counter.SESSION_BUFFERS_LEAKED) == 1;
+          });
+      assertEquals(1, session.count(Counter.SESSION_BUFFERS_LENT));
+      assertEquals(1, warnings.records().size());
+      session.end("the test wants it"); // and nothing is lost any more
+    }
   }
 
   @Test

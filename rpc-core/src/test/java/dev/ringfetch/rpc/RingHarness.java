@@ -69,6 +69,7 @@ final class RingHarness extends TransportHarness {
     final RingChannel ring = (RingChannel) channel;
     assertTrue(ring.ringCalls() > 0, "no call went over the ring");
     assertEquals(0, ring.grpcCalls(), "calls that went over gRPC");
+    Buffers.verifyClosed(directory);
   }
 
   @Override

@@ -6,6 +6,7 @@ import static org.mockito.ArgumentMatchers.anyInt;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.when;
 
+import dev.ringfetch.counters.Counter;
 import dev.ringfetch.fabric.HeapMemory;
 import dev.ringfetch.fabric.HeapRegion;
 import dev.ringfetch.fabric.MemoryRegion;
@@ -87,6 +88,11 @@ final class PoolSteps {
   String endReason() {
     session.settle();
     return session.client.endReason();
+  }
+
+  /** What one of the session's counters is at. */
+  long count(Counter counter) {
+    return session.client.count(counter);
   }
 
   /** An empty pool. */
