@@ -2,6 +2,7 @@ package dev.ringfetch.session;
 
 import static dev.ringfetch.session.BulkRegion.PAGE_LENGTH;
 
+import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.fabric.RegisteredMemory;
 import java.io.IOException;
@@ -34,6 +35,7 @@ public final class BulkPool {
   private final int segmentLength;
   private final int regionLength;
   private final int maxLength;
+  private final boolean poisoned = Boolean.getBoolean(Poison.PROPERTY);
   private final List<BulkRegion> regions = new ArrayList<>(); // attached; guarded by this
   private final Set<Segments> lent = new HashSet<>(); // to units; guarded by this
   private final ReferenceQueue<UnitBuffer> lost = new ReferenceQueue<>();
@@ -101,6 +103,7 @@ public final class BulkPool {
       for (final BulkRegion region : regions) {
         final int offset = region.take(pages);
         if (offset >= 0) {
+          checkPoison(region, offset, pages * PAGE_LENGTH);
           return new Segment(this, region, offset, length);
         }
       }
@@ -150,6 +153,7 @@ public final class BulkPool {
         return;
       }
       registeredLength += length;
+      poison(memory.region(), 0, length);
       offered = new BulkRegion(memory, regions.size());
       offerDue = true;
     }
@@ -203,7 +207,36 @@ public final class BulkPool {
   }
 
   synchronized void free(Segment segment) {
-    segment.region().give(segment.offset(), BulkRegion.pages(segment.length()));
+    final int pages = BulkRegion.pages(segment.length());
+    poison(segment.region().memory().region(), segment.offset(), pages * PAGE_LENGTH);
+    segment.region().give(segment.offset(), pages);
+  }
+
+  /** Not once the session ends: this side may be out of the memory then. Guarded by this. */
+  private void poison(MemoryRegion memory, int offset, int length) {
+    if (poisoned && !closed) {
+      try {
+        Poison.fill(memory, offset, length);
+        verify();
+      } catch (InternalError e) {
+        if (!endIfGone(e)) {
+          throw e;
+        }
+      }
+    }
+  }
+
+  private void checkPoison(BulkRegion region, int offset, int length) {
+    final int changed = poisoned ? Poison.changed(region.memory().region(), offset, length) : -1;
+    if (changed >= 0) {
+      LOGGER.log(
+          System.Logger.Level.WARNING,
+          "registered memory was written to after it was given back: offset="
+              + changed
+              + " region="
+              + region.number()
+              + "; the writer has kept the view of a RegisteredBuffer that it has closed");
+    }
   }
 
   /** What the application has of this pool. */

@@ -39,9 +39,11 @@ public final class Segment {
     region.memory().region().putBytes(offset + index, source, sourceOffset, count);
   }
 
-  /** Counts one more who uses it. */
+  /** Counts one more who uses it. IllegalStateException when nobody does any more. */
   public Segment retain() {
-    references.incrementAndGet();
+    if (references.getAndUpdate(count -> count > 0 ? count + 1 : count) <= 0) {
+      throw new IllegalStateException("given back: length=" + length);
+    }
     return this;
   }
 

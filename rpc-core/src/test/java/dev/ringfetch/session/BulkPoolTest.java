@@ -188,6 +188,8 @@ class BulkPoolTest {
     assertEquals(2 * PAGE, pool.usedLength());
     segment.release();
     assertEquals(0, pool.usedLength());
+    assertThrows(IllegalStateException.class, segment::retain);
+    assertEquals(0, pool.usedLength());
   }
 
   @Test
