@@ -15,6 +15,7 @@ public final class SegmentOutput extends OutputStream {
   private int left;
   private Segment segment; // where the next byte goes; null: into the unit
   private int filled;
+  private int dry; // bytes to go before a pool that had nothing is asked again
 
   /**
    * Creates it.
@@ -45,16 +46,12 @@ public final class SegmentOutput extends OutputStream {
       return;
     }
     for (int done = 0; done < length; ) {
-      if (segment == null) {
-        segment = pool.allocate(Math.min(left, pool.segmentLength()));
-        filled = 0;
-        if (segment == null) {
-          unit.addBytes(source, offset + done, length - done);
-          left -= length - done;
-          return;
-        }
-        // Before anything can go wrong: the unit gives back what it has.
-        unit.addSegment(segment, 0, segment.length());
+      if (segment == null && !next()) {
+        final int rest = length - done;
+        unit.addBytes(source, offset + done, rest);
+        left -= rest;
+        dry -= rest;
+        return;
       }
       final int count = Math.min(length - done, segment.length() - filled);
       segment.put(filled, source, offset + done, count);
@@ -65,5 +62,24 @@ public final class SegmentOutput extends OutputStream {
         segment = null;
       }
     }
+  }
+
+  /**
+   * Asks for the next segment. A pool without one looks for what the peer has read, which drives
+   * the session: that is done once for as much as a segment would have held, in however small
+   * pieces the message comes.
+   */
+  private boolean next() {
+    if (dry > 0) {
+      return false;
+    }
+    segment = pool.allocate(Math.min(left, pool.segmentLength()));
+    filled = 0;
+    if (segment == null) {
+      dry = pool.segmentLength();
+      return false;
+    }
+    unit.addSegment(segment, 0, segment.length()); // now: the unit gives back what it has
+    return true;
   }
 }

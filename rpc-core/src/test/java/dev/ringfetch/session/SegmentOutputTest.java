@@ -5,6 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.mockito.ArgumentMatchers.anyInt;
+import static org.mockito.Mockito.clearInvocations;
+import static org.mockito.Mockito.spy;
+import static org.mockito.Mockito.times;
+import static org.mockito.Mockito.verify;
 
 import java.io.ByteArrayOutputStream;
 import java.util.ArrayList;
@@ -103,14 +108,30 @@ class SegmentOutputTest {
     output.write(message, 0, PAGE);
     output.write(message, PAGE, 100); // into the unit
     other.release();
-    output.write(message, PAGE + 100, PAGE);
-    output.write(message, 2 * PAGE + 100, 2 * PAGE - 100);
+    output.write(message, PAGE + 100, PAGE - 100); // as much as a segment would have held
+    output.write(message, 2 * PAGE, 2 * PAGE);
     assertEquals(0, output.missing());
     assertEquals(2 * PAGE, unit.segments().length());
     assertEquals(0, unit.segments().peek().position());
     assertEquals(message.length, unit.length());
     assertArrayEquals(message, takeAll(unit));
     assertEquals(0, pool.usedLength());
+  }
+
+  @Test
+  void poolWithoutMemoryIsAskedOnceForAsMuchAsASegment() {
+    BulkPool pool = spy(pool(2));
+    Segment others = pool.allocate(2 * PAGE);
+    byte[] message = random(new Random(3), 3 * PAGE);
+    BulkOutput output = new BulkOutput(unit, pool, message.length);
+    clearInvocations(pool);
+    for (byte one : message) {
+      output.write(one);
+    }
+    assertEquals(0, output.missing());
+    verify(pool, times(3)).allocate(anyInt());
+    assertArrayEquals(message, takeAll(unit));
+    others.release();
   }
 
   @Test
