@@ -47,6 +47,10 @@ public enum Counter {
   SESSION_BULK_SENT(Kind.SESSION, "bulk.sent", "bytes", Type.TOTAL),
   /** Bytes of long messages that were read out of the peer's memory. */
   SESSION_BULK_RECEIVED(Kind.SESSION, "bulk.received", "bytes", Type.TOTAL),
+  /** Bytes of registered memory, out of which the peer reads long messages. */
+  SESSION_BULK_REGISTERED(Kind.SESSION, "bulk.registered", "bytes", Type.LEVEL),
+  /** Times that no memory was registered because the budget was used up. */
+  SESSION_BULK_REFUSED(Kind.SESSION, "bulk.refused", "times", Type.TOTAL),
   /** Registered buffers that the application has not closed. */
   SESSION_BUFFERS_LENT(Kind.SESSION, "buffers.lent", "buffers", Type.LEVEL),
   /** Registered buffers that the application has dropped without closing them. */

@@ -4,6 +4,7 @@ import dev.ringfetch.call.ClientLimits;
 import dev.ringfetch.call.Codecs;
 import dev.ringfetch.call.DirectExecutor;
 import dev.ringfetch.fabric.FabricContext;
+import dev.ringfetch.session.BulkBudget;
 import dev.ringfetch.session.SessionContext;
 import io.grpc.ChannelCredentials;
 import io.grpc.ChoiceChannelCredentials;
@@ -21,6 +22,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 
@@ -38,7 +40,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   private final List<InterceptorFactory> interceptors = new ArrayList<>();
   private final List<ClientInterceptor> globalInterceptors;
   private final FabricContext fabricContext = new FabricContext();
-  private final SessionContext sessionContext = new SessionContext();
+  private final SessionContext sessionContext = new SessionContext().bulkBudget(BulkBudget.PROCESS);
 
   private Executor executor = DefaultExecutor.INSTANCE;
   private PlaintextFabrics plaintext = PlaintextFabrics.unlessSet(PlaintextFabrics.CLIENT);
@@ -149,6 +151,16 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
    */
   public RingChannelBuilder bulkMemory(int threshold, int length) {
     sessionContext.bulkThreshold(threshold).bulkLength(length);
+    return this;
+  }
+
+  /**
+   * What sessions may have for {@link #bulkMemory} together: those of all channels and servers that
+   * are given this budget. Unless set they share {@link BulkBudget#PROCESS}, of 1 GiB. Where it is
+   * used up, long messages go in frames.
+   */
+  public RingChannelBuilder bulkBudget(BulkBudget budget) {
+    sessionContext.bulkBudget(Objects.requireNonNull(budget));
     return this;
   }
 

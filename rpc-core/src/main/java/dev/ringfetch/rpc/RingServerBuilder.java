@@ -4,6 +4,7 @@ import dev.ringfetch.call.Codecs;
 import dev.ringfetch.call.DirectExecutor;
 import dev.ringfetch.call.ServerLimits;
 import dev.ringfetch.fabric.FabricContext;
+import dev.ringfetch.session.BulkBudget;
 import dev.ringfetch.session.SessionContext;
 import io.grpc.BindableService;
 import io.grpc.CompressorRegistry;
@@ -42,7 +43,7 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   private final List<ServerServiceDefinition> services = new ArrayList<>();
   private final List<ServerInterceptor> interceptors = new ArrayList<>();
   private final FabricContext fabricContext = new FabricContext();
-  private final SessionContext sessionContext = new SessionContext();
+  private final SessionContext sessionContext = new SessionContext().bulkBudget(BulkBudget.PROCESS);
 
   private final List<ServerStreamTracer.Factory> tracerFactories = new ArrayList<>();
   private final List<ServerTransportFilter> transportFilters = new ArrayList<>();
@@ -108,6 +109,16 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
    */
   public RingServerBuilder bulkMemory(int threshold, int length) {
     sessionContext.bulkThreshold(threshold).bulkLength(length);
+    return this;
+  }
+
+  /**
+   * What sessions may have for {@link #bulkMemory} together: those of all channels and servers that
+   * are given this budget. Unless set they share {@link BulkBudget#PROCESS}, of 1 GiB. Where it is
+   * used up, long messages go in frames.
+   */
+  public RingServerBuilder bulkBudget(BulkBudget budget) {
+    sessionContext.bulkBudget(Objects.requireNonNull(budget));
     return this;
   }
 

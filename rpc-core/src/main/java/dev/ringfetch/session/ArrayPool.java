@@ -4,12 +4,16 @@ import java.util.ArrayDeque;
 import java.util.Iterator;
 
 /**
- * Long arrays of units that came in, kept for the next ones: to allocate one, which zeroes it,
- * costs about as much as to fill it. Any thread.
+ * Long arrays of units that came in, kept for the next ones, of whatever session: to allocate one,
+ * which zeroes it, costs about as much as to fill it. Any thread.
  */
 final class ArrayPool {
   /** What is kept at the most, in bytes. */
-  static final int MAX_LENGTH = 4 * 1024 * 1024;
+  static final int MAX_LENGTH =
+      (int) Math.min(16 * 1024 * 1024, Runtime.getRuntime().maxMemory() / 16);
+
+  /** How many are kept at the most: they are looked through. */
+  static final int MAX_ARRAYS = 128;
 
   private final ArrayDeque<byte[]> arrays = new ArrayDeque<>();
   private int length;
@@ -34,7 +38,7 @@ final class ArrayPool {
     if (array.length > MAX_LENGTH) {
       return;
     }
-    while (length + array.length > MAX_LENGTH) {
+    while (length + array.length > MAX_LENGTH || arrays.size() == MAX_ARRAYS) {
       length -= arrays.removeLast().length;
     }
     arrays.addFirst(array); // what was used a moment ago is in the cache

@@ -2,6 +2,7 @@ package dev.ringfetch.session;
 
 import static dev.ringfetch.session.BulkRegion.PAGE_LENGTH;
 
+import dev.ringfetch.counters.Counter;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.fabric.RegisteredMemory;
@@ -35,6 +36,7 @@ public final class BulkPool {
   private final int segmentLength;
   private final int regionLength;
   private final int maxLength;
+  private final BulkBudget budget;
   private final boolean poisoned = Boolean.getBoolean(Poison.PROPERTY);
   private final List<BulkRegion> regions = new ArrayList<>(); // attached; guarded by this
   private final Set<Segments> lent = new HashSet<>(); // to units; guarded by this
@@ -62,6 +64,7 @@ public final class BulkPool {
     this.threshold = context.bulkThreshold();
     this.segmentLength = context.bulkSegmentLength();
     this.maxLength = Math.min(context.bulkLength(), MemoryExchange.MAX_ATTACHED_LENGTH);
+    this.budget = context.bulkBudget();
     this.regionLength = Math.min(REGION_LENGTH, maxLength) / PAGE_LENGTH * PAGE_LENGTH;
     this.retryNs = session.nanoTime();
   }
@@ -111,6 +114,11 @@ public final class BulkPool {
       if (!mayGrow(grown)) {
         return null;
       }
+      if (!budget.reserve(grown)) {
+        session.tally.add(Counter.SESSION_BULK_REFUSED, 1); // each counter has one writer: this
+        retryNs = session.nanoTime() + RETRY_NS;
+        return null;
+      }
       registering = true;
     }
     grow((int) grown);
@@ -147,12 +155,14 @@ public final class BulkPool {
       registering = false;
       if (memory == null || closed) {
         retryNs = session.nanoTime() + RETRY_NS;
+        budget.release(length);
         if (memory != null) {
           memory.settled();
         }
         return;
       }
       registeredLength += length;
+      session.tally.set(Counter.SESSION_BULK_REGISTERED, registeredLength);
       poison(memory.region(), 0, length);
       offered = new BulkRegion(memory, regions.size());
       offerDue = true;
@@ -330,6 +340,9 @@ public final class BulkPool {
 
   /** Nobody of the session uses the memory: what is in use is left to the collector; owner. */
   synchronized void close() {
+    budget.release(registeredLength);
+    registeredLength = 0;
+    session.tally.set(Counter.SESSION_BULK_REGISTERED, 0);
     if (offered != null) {
       offered.memory().settled();
     }

@@ -16,10 +16,10 @@ import java.util.List;
 final class Reads {
   private final Session session;
   private final ControlFlyweight ownControl;
-  private final ArrayPool arrays = new ArrayPool();
+  private final ArrayPool arrays;
   private final ArrayDeque<Read> line = new ArrayDeque<>();
 
-  private final int quantum;
+  private final int quantum; // what is copied a round, in bytes
 
   private long released;
   private Read last;
@@ -45,13 +45,9 @@ final class Reads {
     }
   }
 
-  /**
-   * Creates it.
-   *
-   * @param quantum what is copied a round, in bytes.
-   */
-  Reads(Session session, RingPair rings, int quantum) {
-    this.quantum = quantum;
+  Reads(Session session, RingPair rings, SessionContext context) {
+    this.quantum = context.bulkSegmentLength();
+    this.arrays = context.bulkBudget().arrays();
     this.session = session;
     this.ownControl = rings.ownControl();
   }

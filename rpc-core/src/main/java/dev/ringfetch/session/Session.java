@@ -60,7 +60,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
     this.pollStart = ring.position();
     this.inbox = new Inbox(this, rings);
     this.outbox = new Outbox(this, rings);
-    this.reads = new Reads(this, rings, context.bulkSegmentLength());
+    this.reads = new Reads(this, rings, context);
     this.bulk = new BulkPool(this, queuePair, context);
     this.exchange = new MemoryExchange(this);
     this.windows = new Windows(outbox);

@@ -42,6 +42,7 @@ public final class SessionContext {
   private int bulkThreshold = BULK_THRESHOLD_DEFAULT;
   private int bulkSegmentLength = BULK_SEGMENT_LENGTH_DEFAULT;
   private int bulkLength = BULK_LENGTH_DEFAULT;
+  private BulkBudget bulkBudget = new BulkBudget(BulkBudget.LIMIT_DEFAULT);
   private int requestRingLength = REQUEST_RING_LENGTH_DEFAULT;
   private int responseRingLength = RESPONSE_RING_LENGTH_DEFAULT;
   private int maxFrameLength = MAX_FRAME_LENGTH_DEFAULT;
@@ -139,6 +140,19 @@ public final class SessionContext {
       throw new IllegalArgumentException("bulkLength=" + bytes);
     }
     this.bulkLength = bytes;
+    return this;
+  }
+
+  /**
+   * What all sessions with this budget may register together; unless set, those of this context.
+   */
+  public BulkBudget bulkBudget() {
+    return bulkBudget;
+  }
+
+  /** Sets {@link #bulkBudget()}. */
+  public SessionContext bulkBudget(BulkBudget budget) {
+    this.bulkBudget = budget;
     return this;
   }
 

@@ -59,6 +59,16 @@ class ArrayPoolTest {
   }
 
   @Test
+  void noMoreArraysAreKeptThanMayBeLookedThrough() {
+    byte[] first = new byte[10_000];
+    arrays.give(first);
+    for (int i = 0; i < ArrayPool.MAX_ARRAYS; i++) {
+      arrays.give(new byte[100]);
+    }
+    assertNotSame(first, arrays.take(10_000), "the oldest had to go");
+  }
+
+  @Test
   void whatIsLongerThanTheLimitDrivesNothingOut() {
     byte[] kept = new byte[MIB];
     arrays.give(kept);

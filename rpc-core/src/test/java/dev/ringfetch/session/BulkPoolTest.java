@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.ringfetch.counters.Counter;
 import dev.ringfetch.system.Await;
 import java.nio.ByteBuffer;
 import java.util.concurrent.TimeUnit;
@@ -148,6 +149,58 @@ class BulkPoolTest {
     assertEquals(2, steps.attempts());
     steps.attach(pool);
     assertNotNull(pool.allocate(100));
+  }
+
+  @Test
+  void poolsOfOneBudgetShareIt() {
+    BulkBudget budget = new BulkBudget(20 * PAGE);
+    SessionContext context = new SessionContext().bulkLength(8 * PAGE).bulkBudget(budget);
+    BulkPool first = steps.pool(context);
+    first.allocate(1);
+    steps.attach(first);
+    BulkPool second = steps.pool(context);
+    second.allocate(1);
+    steps.attach(second);
+    assertEquals(16 * PAGE, budget.reserved());
+    BulkPool third = steps.pool(context);
+    assertNull(third.allocate(1));
+    assertNull(third.allocate(1), "not for a second");
+    assertEquals(2, steps.attempts());
+    assertEquals(1, steps.count(Counter.SESSION_BULK_REFUSED));
+    steps.advance(SECOND_NS);
+    assertNull(third.allocate(1));
+    assertEquals(2, steps.count(Counter.SESSION_BULK_REFUSED));
+    first.refuse();
+    first.close();
+    first.close();
+    assertEquals(8 * PAGE, budget.reserved(), "given back once");
+    steps.advance(SECOND_NS);
+    assertNull(third.allocate(1));
+    assertEquals(3, steps.attempts());
+    assertEquals(8 * PAGE, steps.count(Counter.SESSION_BULK_REGISTERED));
+    steps.attach(third);
+    assertNotNull(third.allocate(1));
+    assertEquals(16 * PAGE, budget.reserved());
+  }
+
+  @Test
+  void whatCannotBeRegisteredIsNotTakenOutOfTheBudget() {
+    BulkBudget budget = new BulkBudget(8 * PAGE);
+    SessionContext context = new SessionContext().bulkLength(8 * PAGE).bulkBudget(budget);
+    steps.refuse(true);
+    assertNull(steps.pool(context).allocate(1));
+    assertEquals(0, budget.reserved());
+    steps.refuse(false);
+    BulkPool ended = steps.pool(context);
+    steps.onRegister(ended::refuse);
+    assertNull(ended.allocate(1));
+    assertEquals(0, budget.reserved());
+    steps.onRegister(() -> {});
+    BulkPool pool = steps.pool(context);
+    assertNull(pool.allocate(1));
+    steps.attach(pool);
+    assertNotNull(pool.allocate(8 * PAGE));
+    assertEquals(8 * PAGE, budget.reserved());
   }
 
   @Test
