@@ -33,7 +33,23 @@ final class Beneath {
 
   /** True when applications that know nothing of rings are to have them. */
   static boolean isDropIn() {
-    return Boolean.parseBoolean(System.getProperty(PROPERTY, System.getenv(VARIABLE)));
+    return isDropIn(System.getProperty(PROPERTY, System.getenv(VARIABLE)));
+  }
+
+  /** As {@link #isDropIn()}, of a value that is set, or null. */
+  static boolean isDropIn(String value) {
+    final boolean dropIn = Boolean.parseBoolean(value);
+    if (!dropIn && value != null && !value.isEmpty() && !value.equalsIgnoreCase("false")) {
+      Misconfiguration.log(
+          "there are no rings for "
+              + PROPERTY
+              + " or "
+              + VARIABLE
+              + " set to \""
+              + value
+              + "\": it is true or false");
+    }
+    return dropIn;
   }
 
   /** True in a thread that seeks the gRPC beneath in the registry. */

@@ -27,9 +27,7 @@ final class Fabrics implements AutoCloseable {
       FabricContext fabricContext, SessionContext sessionContext, int pollers, String threadName) {
     counters = Counters.acquire(fabricContext.directory());
     sessionContext.counters(counters);
-    final List<FabricProvider> providers = new ArrayList<>();
-    ServiceLoader.load(FabricProvider.class, Fabrics.class.getClassLoader())
-        .forEach(providers::add);
+    final List<FabricProvider> providers = providers();
     providers.sort(Comparator.comparingInt(FabricProvider::priority).reversed());
     for (final FabricProvider provider : providers) {
       final String obstacle = provider.unavailability();
@@ -43,6 +41,14 @@ final class Fabrics implements AutoCloseable {
         obstacles.add(provider.name() + ": " + e.getMessage());
       }
     }
+  }
+
+  /** What is on the class path. */
+  static List<FabricProvider> providers() {
+    final List<FabricProvider> providers = new ArrayList<>();
+    ServiceLoader.load(FabricProvider.class, Fabrics.class.getClassLoader())
+        .forEach(providers::add);
+    return providers;
   }
 
   /** Where everything that uses these is listed, as long as they are open. */
