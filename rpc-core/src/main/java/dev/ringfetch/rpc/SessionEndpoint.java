@@ -275,7 +275,10 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
 
     @Override
     public void exhausted(String reason) {
-      fail(Status.RESOURCE_EXHAUSTED.withDescription(reason));
+      fail(
+          draining // whatever there is no room for: the client looks for another server
+              ? Status.UNAVAILABLE.withDescription("the server is shutting down")
+              : Status.RESOURCE_EXHAUSTED.withDescription(reason));
     }
 
     private synchronized void fail(Status status) {

@@ -171,6 +171,32 @@ final class RingLifecycleTest extends RingFixture {
     assertEquals(4, running.response().length);
   }
 
+  /** It is not for want of room: the client may look for another server at once. */
+  @Test
+  void aServerThatShutsDownSaysSoToWhoeverIsAboutToOpenASession() throws Exception {
+    final RingServer server = serve(Bytes.digesting());
+    final RingChannel channel =
+        build(
+            builder(
+                    onSessions(
+                        new Beneath() {
+                          @Override
+                          public <Q, R> ClientCall<Q, R> call(ClientCall<Q, R> call) {
+                            return new SimpleForwardingClientCall<>(call) {
+                              @Override
+                              public void sendMessage(Q hello) {
+                                server.shutdown(); // between the stream's begin and its hello
+                                super.sendMessage(hello);
+                              }
+                            };
+                          }
+                        }))
+                .requireFabric());
+    final Status status = new Exchange(channel).send(new byte[1]).await();
+    TransportContract.assertStatus(
+        Status.Code.UNAVAILABLE, "UNAVAILABLE: the server is shutting down", status);
+  }
+
   @Test
   void aServerWaitsForCallsOfASessionWhoseStreamWasLost() throws Exception {
     final Served.Handler handler = Served.hanging();
