@@ -161,6 +161,10 @@ public final class ServerSession extends Session {
       return;
     }
     final boolean current = streams.isOpen(stream) && !stream.answered;
+    if ((asked & ServerStream.RESPOND) != 0 && stream.isCancelled()) {
+      dropResponse(stream); // the session has ended
+      return;
+    }
     if ((asked & ServerStream.RESPOND) == 0 || !current) {
       return; // in particular, one that serves another call by now is left alone
     }
@@ -200,11 +204,16 @@ public final class ServerSession extends Session {
     }
   }
 
+  /** The call has handed it over, and it goes nowhere. */
+  private static void dropResponse(ServerStream stream) {
+    (stream.substitute == null ? stream : stream.substitute).outbound().releaseSegments();
+  }
+
   /** The call has learned that it was cancelled, and holds its request no longer. */
   private void letGo(ServerStream stream, int asked) {
     held.letGo(stream);
     if ((asked & ServerStream.RESPOND) != 0) {
-      (stream.substitute == null ? stream : stream.substitute).outbound().releaseSegments();
+      dropResponse(stream);
     }
     if ((asked & ServerStream.RELEASE) != 0) {
       stream.inbound().clear(); // the handler may keep the call for ever, not this

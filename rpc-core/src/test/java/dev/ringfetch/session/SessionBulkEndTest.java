@@ -16,6 +16,7 @@ import dev.ringfetch.session.ClientStream.Outcome;
 import dev.ringfetch.session.SessionSteps.Call;
 import dev.ringfetch.session.SessionSteps.ServerCall;
 import dev.ringfetch.session.SessionSteps.Sizes;
+import java.lang.ref.Reference;
 import java.util.List;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -161,6 +162,35 @@ class SessionBulkEndTest {
       }
     }
     assertTrue(step > 5, "steps=" + step);
+  }
+
+  /** By a handler that learns of it only when it responds, if then. */
+  @ParameterizedTest
+  @EnumSource(End.class)
+  void afterAResponseWasMarshalled(End end) {
+    for (final boolean instead : new boolean[] {false, true}) {
+      start();
+      final Call call = steps.send(bytes(1, 1), TIMEOUT_NS);
+      steps.settle();
+      final ServerStream stream = steps.requests.remove(0).stream;
+      final ServerStream carrier = instead ? ServerStream.substitute() : stream;
+      try {
+        BulkSteps.put(steps.server, carrier.outbound(), message(LENGTH, 2));
+        assertTrue(steps.server.bulk().usedLength() > 0, "nothing to lose");
+        end(end, call::cancel);
+        steps.settle();
+        if (instead) {
+          steps.server.respondInstead(stream, carrier, SessionSteps.UNIT, 0);
+        } else {
+          steps.server.respond(stream, SessionSteps.UNIT, 0, true);
+        }
+        steps.settle();
+        bulk.assertGivenBack();
+        assertTrue(call.isOver());
+      } finally {
+        Reference.reachabilityFence(carrier); // it was not the collector
+      }
+    }
   }
 
   private FlowSteps.Call begin() {
