@@ -60,12 +60,17 @@ final class Messages {
     }
   }
 
-  /** A peer that takes the memory away ends its session, and so this call. */
+  /**
+   * A peer that takes the memory away ends its session, and so this call. What fails halfway gives
+   * its memory back here: the unit goes nowhere, and its call may never look at it again.
+   */
   private static void writeRegistered(
       InputStream message, UnitBuffer unit, BulkPool pool, int length) throws IOException {
+    boolean written = false;
     try {
       writeBulk(message, new SegmentOutput(unit, pool, length));
       pool.verify();
+      written = true;
     } catch (InternalError e) {
       if (!pool.endIfGone(e)) {
         throw e;
@@ -74,6 +79,10 @@ final class Messages {
           .withDescription("the peer took registered memory away")
           .withCause(e)
           .asRuntimeException();
+    } finally {
+      if (!written) {
+        unit.releaseSegments();
+      }
     }
   }
 

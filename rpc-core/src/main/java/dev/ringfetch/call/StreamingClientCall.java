@@ -201,6 +201,7 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
       }
       return;
     } catch (Error e) {
+      bytes.clear();
       cancelNow(
           Status.CANCELLED.withDescription("Client sendMessage() failed with Error").withCause(e));
       throw e;

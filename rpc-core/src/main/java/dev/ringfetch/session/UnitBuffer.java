@@ -82,8 +82,8 @@ public final class UnitBuffer {
     segments.add(segment, offset, length, arrayLength());
   }
 
-  /** Gives back the registered memory that the unit still has. */
-  void releaseSegments() {
+  /** Gives back the registered memory that the unit still has: it is sent no more. Idempotent. */
+  public void releaseSegments() {
     if (segments != null) {
       segments.release();
     }
