@@ -60,21 +60,22 @@ public final class Stat implements Callable<Integer> {
     }
     final PrintWriter out = spec.commandLine().getOut();
     boolean found = print(out);
-    while (seconds != null) {
-      pause(TimeUnit.SECONDS.toNanos(seconds));
+    while (seconds != null && pause(TimeUnit.SECONDS.toNanos(seconds))) {
       out.println();
       found = print(out);
     }
     return found ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
   }
 
-  private static void pause(long nanos) {
+  /** False when the thread was interrupted. */
+  private static boolean pause(long nanos) {
     final long startNs = System.nanoTime();
     long leftNs = nanos;
-    while (leftNs > 0) {
+    while (leftNs > 0 && !Thread.currentThread().isInterrupted()) {
       LockSupport.parkNanos(leftNs);
       leftNs = nanos - (System.nanoTime() - startNs);
     }
+    return leftNs <= 0;
   }
 
   /** Prints all processes, and returns whether there is one. */

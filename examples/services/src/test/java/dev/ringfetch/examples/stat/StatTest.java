@@ -2,6 +2,7 @@ package dev.ringfetch.examples.stat;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
@@ -20,7 +21,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
@@ -58,6 +62,61 @@ class StatTest {
   void aPauseOfNothingIsRefused() {
     stat("--watch", "0");
     assertEquals(2, exitCode);
+  }
+
+  /** Reads what there is each time, and ends when its thread is told to. */
+  @Test
+  void watchesUntilItIsInterrupted() throws Exception {
+    final BlockingQueue<String> printed = new LinkedBlockingQueue<>();
+    final AtomicInteger code = new AtomicInteger(-1);
+    final CommandLine command = new CommandLine(new Stat());
+    command.setOut(
+        new PrintWriter(
+            new StringWriter() {
+              @Override
+              public void flush() { // after each time
+                printed.add(getBuffer().toString());
+                getBuffer().setLength(0);
+              }
+            }));
+    final String[] arguments = {"--shm-directory", directory.toString(), "--watch", "1"};
+    final Thread watcher = new Thread(() -> code.set(command.execute(arguments)), "watcher");
+    watcher.setDaemon(true);
+    watcher.start();
+    try {
+      final String nothing = "no counters below " + directory;
+      assertTrue(next(printed).startsWith(nothing));
+      final String second = next(printed);
+      assertTrue(second.startsWith(System.lineSeparator() + nothing), second);
+      final RingServer server =
+          RingServerBuilder.forPort(0)
+              .shmDirectory(directory)
+              .addService(new IndexService(new Indexes()))
+              .build()
+              .start();
+      try {
+        final long startNs = System.nanoTime();
+        String text = next(printed);
+        while (!text.contains("process " + ProcessHandle.current().pid() + ", running")) {
+          assertTrue(System.nanoTime() - startNs < TimeUnit.SECONDS.toNanos(LIMIT_S), text);
+          text = next(printed);
+        }
+      } finally {
+        server.shutdownNow();
+        assertTrue(server.awaitTermination(LIMIT_S, TimeUnit.SECONDS));
+      }
+    } finally {
+      watcher.interrupt();
+      watcher.join(TimeUnit.SECONDS.toMillis(LIMIT_S));
+    }
+    assertFalse(watcher.isAlive(), "it goes on");
+    assertTrue(code.get() >= 0, "code=" + code);
+  }
+
+  private static String next(BlockingQueue<String> printed) throws InterruptedException {
+    final String text = printed.poll(LIMIT_S, TimeUnit.SECONDS);
+    assertNotNull(text, "nothing was printed any more");
+    return text;
   }
 
   @Test
