@@ -125,11 +125,11 @@ public final class BulkPool {
     return null;
   }
 
+  /** Of regions as long as {@link #REGION_LENGTH} there are no more than a peer listens to. */
   private boolean mayGrow(long length) {
     return !registering
         && offered == null
         && !exhausted
-        && regions.size() < MemoryExchange.MAX_OFFERS
         && registeredLength + length <= maxLength
         && session.nanoTime() - retryNs >= 0;
   }

@@ -107,7 +107,7 @@ final class Reads {
    * @return how much was done.
    */
   int poll() {
-    return line.isEmpty() ? 0 : poll(quantum);
+    return poll(quantum);
   }
 
   /** Does everything that is in line: the session ends. */
