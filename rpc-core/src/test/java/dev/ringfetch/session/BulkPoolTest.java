@@ -127,6 +127,44 @@ class BulkPoolTest {
   }
 
   @Test
+  void nothingIsNotAllocated() {
+    BulkPool pool = steps.grown(8 * PAGE);
+    for (int length : new int[] {0, -1, Integer.MIN_VALUE}) {
+      assertNull(pool.allocate(length), "length=" + length);
+    }
+    assertEquals(0, pool.usedLength());
+  }
+
+  /** A ring of the shortest frames has no room for what a fabric's memory is found by. */
+  @Test
+  void offerThatDoesNotFitInAFrameIsNotMade() {
+    BulkPool pool = steps.pool(8 * PAGE);
+    pool.allocate(100);
+    int length = steps.memory(0).descriptor().length;
+    assertNull(pool.takeOffer(length - 1));
+    assertTrue(steps.memory(0).isSettled());
+    assertFalse(pool.onAnswer(true), "nothing was offered");
+    steps.advance(60 * SECOND_NS);
+    assertNull(pool.allocate(100));
+    assertEquals(1, steps.attempts(), "the next would not fit, either");
+
+    BulkPool other = steps.pool(8 * PAGE);
+    other.allocate(100);
+    assertNotNull(other.takeOffer(length));
+  }
+
+  /** A name of a pool's memory means something else, or nothing, to the peer of another. */
+  @Test
+  void segmentIsOfOnePoolAlone() {
+    BulkPool pool = steps.grown(8 * PAGE);
+    PoolSteps others = new PoolSteps();
+    BulkPool other = others.grown(8 * PAGE);
+    Segment segment = pool.allocate(100);
+    assertTrue(pool.owns(segment));
+    assertFalse(other.owns(segment));
+  }
+
+  @Test
   void whileOneThreadRegistersNoOtherDoes() {
     BulkPool pool = steps.pool(64 * PAGE);
     steps.onRegister(() -> assertNull(pool.allocate(100)));
@@ -287,6 +325,38 @@ class BulkPoolTest {
     assertNotNull(pool.allocate(8 * PAGE), "all of it");
   }
 
+  /** Some of a unit's memory is on its way when the unit is lost: the rest of it comes back. */
+  @Test
+  void unitThatIsLostHalfWayGivesTheOtherHalfBack() throws Exception {
+    BulkPool pool = steps.grown(8 * PAGE);
+    Segment onItsWay = takeOneOfTwo(pool);
+    takeAll(pool);
+    assertEquals(2 * PAGE, pool.usedLength());
+    Await.until(
+        "the collector",
+        LIMIT_S,
+        () -> {
+          System.gc();
+          return pool.usedLength() == PAGE;
+        });
+    onItsWay.release();
+    assertEquals(0, pool.usedLength());
+    assertEquals(1, pool.leaks(), "a unit that was taken to its end is none");
+  }
+
+  private static Segment takeOneOfTwo(BulkPool pool) {
+    UnitBuffer unit = new UnitBuffer();
+    unit.addSegment(pool.allocate(PAGE), 0, 10);
+    unit.addSegment(pool.allocate(PAGE), 0, 10);
+    return unit.segments().take();
+  }
+
+  private static void takeAll(BulkPool pool) {
+    UnitBuffer unit = new UnitBuffer();
+    unit.addSegment(pool.allocate(PAGE), 0, 10);
+    unit.segments().take().release();
+  }
+
   @Test
   void memoryThatIsTakenAwayEndsTheSession() {
     steps.pretend();
@@ -298,6 +368,15 @@ class BulkPoolTest {
     assertTrue(pool.endIfGone(new InternalError("of this")));
     assertEquals("the peer took registered memory away", steps.endReason());
     assertTrue(pool.endIfGone(new InternalError("of another thread")), "it has ended");
+  }
+
+  /** Whoever still fills memory of a session that has ended has its call end, too. */
+  @Test
+  void faultAfterTheEndIsOfTheSession() {
+    BulkPool pool = steps.grown(8 * PAGE);
+    assertFalse(pool.endIfGone(new InternalError("of something else")));
+    steps.end();
+    assertTrue(pool.endIfGone(new InternalError("late")));
   }
 
   @Test

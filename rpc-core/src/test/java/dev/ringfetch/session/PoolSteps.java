@@ -84,6 +84,11 @@ final class PoolSteps {
     when(memory(number).region().getLong(anyInt())).thenThrow(new InternalError("by a test"));
   }
 
+  /** The session ends. */
+  void end() {
+    session.client.end("over");
+  }
+
   /** Why the session has ended, after all that its threads have to do. */
   String endReason() {
     session.settle();

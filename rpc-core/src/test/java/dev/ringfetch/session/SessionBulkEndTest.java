@@ -2,6 +2,7 @@ package dev.ringfetch.session;
 
 import static dev.ringfetch.ring.FrameDescriptor.MESSAGE;
 import static dev.ringfetch.ring.FrameDescriptor.PREFIX;
+import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
 import static dev.ringfetch.session.BulkSteps.SEGMENT_LENGTH;
 import static dev.ringfetch.session.BulkSteps.unit;
 import static dev.ringfetch.session.FlowSteps.bytesOf;
@@ -21,6 +22,7 @@ import java.util.List;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * A call or its session ends while a long message is on its way, at every step of that: all memory
@@ -274,5 +276,34 @@ class SessionBulkEndTest {
       assertEquals(1, served.cancels);
     }
     assertTrue(step > 5, "steps=" + step);
+  }
+
+  /** Nothing is pending of a stream but that its last message is being read. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void whileTheLastMessageOfAStreamIsRead(boolean memoryIsGone) {
+    start();
+    final FlowSteps.Call call = begin();
+    final FlowSteps.Served served = bulk.flows.served();
+    served.take();
+    final byte[] last = message(LENGTH, 1);
+    steps.server.write(served.stream, unit(steps.server, PREFIX | MESSAGE | SUFFIX, last));
+    while (call.stream.state != ClientStream.State.DONE) {
+      steps.stepServer();
+      steps.stepClient();
+    }
+    assertNull(call.outcome());
+    if (memoryIsGone) {
+      assertTrue(steps.client.tryAcquire());
+      steps.client.failed(new InternalError("a fault of the test"));
+      steps.client.releaseAndTell();
+      assertNull(call.take(), "half of it may be garbage");
+      assertEquals(Outcome.SESSION_ENDED, call.outcome());
+    } else {
+      steps.client.end("over");
+      assertArrayEquals(last, bytesOf(call.take()));
+      assertEquals(Outcome.ANSWERED, call.outcome());
+    }
+    assertNull(call.take());
   }
 }

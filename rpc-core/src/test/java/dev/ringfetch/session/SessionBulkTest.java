@@ -305,6 +305,21 @@ class SessionBulkTest {
     bulk.assertGivenBack();
   }
 
+  /** Who finds the pool empty has the session look what the peer has read. */
+  @Test
+  void whatThePeerHasReadIsThereForWhoAsks() {
+    bulk.attached();
+    bulk.send(message(POOL_LENGTH, 1));
+    while (steps.requests.isEmpty()) {
+      stepServer();
+    }
+    assertEquals(POOL_LENGTH, steps.client.bulk().usedLength(), "nobody has looked");
+    final Segment all = steps.client.bulk().allocate(POOL_LENGTH);
+    assertEquals(POOL_LENGTH, all.length());
+    all.release();
+    bulk.assertGivenBack();
+  }
+
   /** A client's poller that leaves with reads in line comes back for them. */
   @Test
   void pollerThatRetiresComesBackForReads() {

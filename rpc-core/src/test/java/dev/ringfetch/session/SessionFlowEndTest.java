@@ -225,6 +225,35 @@ class SessionFlowEndTest {
     assertAllServe();
   }
 
+  /** As before, of a deadline, whose call has not heard of it yet. */
+  @Test
+  void closeAtTheDeadlineIsNotReplacedByWhatTheWindowHeldBack() {
+    start(SMALL);
+    final Call call = flows.begin(steps.nowNs() + 1000, PREFIX, new byte[0]);
+    final Served served = served();
+    call.write(IN_WINDOW + 20);
+    steps.settle();
+    final List<Call> others = new ArrayList<>();
+    while (!steps.client.outbox.isBlocked()) {
+      others.add(flows.begin());
+      others.get(others.size() - 1).write(20);
+    }
+    steps.advance(1000);
+    steps.stepClient();
+    assertEquals(Outcome.DEADLINE_EXCEEDED, call.outcome());
+    assertEquals(IN_WINDOW, served.takeAll().size()); // so that more could be sent
+    steps.stepClient();
+    assertTrue(steps.client.outbox.isBlocked());
+    steps.settle();
+    assertEquals(1, served.cancels);
+    assertNull(served.take());
+    call.cancel();
+    others.forEach(Call::cancel);
+    steps.settle();
+    steps.requests.clear();
+    assertAllServe();
+  }
+
   /** Nobody has read what either side has said, and there is room for two frames each. */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})

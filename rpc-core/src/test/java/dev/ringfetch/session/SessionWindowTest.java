@@ -3,6 +3,7 @@ package dev.ringfetch.session;
 import static dev.ringfetch.ring.FrameDescriptor.MESSAGE;
 import static dev.ringfetch.ring.FrameDescriptor.PREFIX;
 import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
+import static dev.ringfetch.ring.FrameDescriptor.WINDOW_UPDATE;
 import static dev.ringfetch.session.FlowSteps.message;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
@@ -152,6 +153,48 @@ class SessionWindowTest {
     steps.settle();
     assertEquals(MAX_WINDOW, window(all.get(9).call.stream), "what another has given back");
     bulk.assertGivenBack();
+  }
+
+  /** The longer the window, the fewer updates: one for each quarter of it. */
+  @Test
+  void longWindowTakesNoMoreUpdatesThanAShortOne() {
+    final Ends ends = begin();
+    request(ends, 50_000);
+    ends.served.take();
+    steps.settle();
+    final int quarter = window(ends.call.stream) / 4;
+    final long before = steps.server.writePosition();
+    int consumed = 0;
+    for (int i = 0; i < 80; i++) {
+      request(ends, 10_000);
+      consumed += (int) ends.served.take().cost();
+    }
+    final int updates = updates(before);
+    assertTrue(
+        updates <= consumed / quarter && updates >= consumed / quarter / 2,
+        "updates=" + updates + " quarters=" + consumed / quarter);
+  }
+
+  /** A client that has said its last word waits for no window. */
+  @Test
+  void whoSendsNothingMoreIsToldOfNoWindow() {
+    final Ends ends = begin();
+    for (int i = 0; i < 3; i++) {
+      request(ends, 20_000);
+    }
+    steps.client.write(ends.call.stream, new Unit(SUFFIX, 0, buffer()));
+    steps.settle();
+    final long before = steps.server.writePosition();
+    assertEquals(4, ends.served.takeAll().size());
+    steps.settle();
+    assertEquals(0, updates(before));
+  }
+
+  private int updates(long position) {
+    return (int)
+        bulk.frames(steps.server, position).stream()
+            .filter(frame -> frame.has(WINDOW_UPDATE))
+            .count();
   }
 
   @Test
