@@ -13,8 +13,9 @@ import java.util.TreeMap;
 
 /** Applies mutants one by one and says of each which test found it. The main program. */
 public final class Mutants {
-  private static final List<String> FOLDERS =
-      List.of("dev/ringfetch/ring", "dev/ringfetch/session");
+  /** What begins so. */
+  private static final List<String> SOURCES =
+      List.of("dev/ringfetch/ring/", "dev/ringfetch/session/", "dev/ringfetch/call/Registered");
 
   private static final String USAGE =
       """
@@ -103,7 +104,7 @@ public final class Mutants {
     final List<Mutant> known = new ArrayList<>(Handwritten.read(folder.resolve("list"), sources));
     final int handwritten = known.size();
     final Excluded excluded = Excluded.read(folder.resolve("excluded"));
-    known.addAll(excluded.leaveOut(sources.mechanical(FOLDERS)));
+    known.addAll(excluded.leaveOut(sources.mechanical(SOURCES)));
     checkIds(known);
     final Map<String, String> equivalents = Equivalents.read(folder.resolve("equivalent"), known);
     final List<Mutant> chosen = choose(byHand ? known.subList(0, handwritten) : known, equivalents);

@@ -40,16 +40,25 @@ final class Sources {
     return Files.readString(root.resolve(path));
   }
 
-  /** All mechanical mutants of the files in these folders. */
-  List<Mutant> mechanical(List<String> folders) throws IOException {
+  /** All mechanical mutants of the files whose paths begin so, with a folder at least. */
+  List<Mutant> mechanical(List<String> beginnings) throws IOException {
     final List<Mutant> mutants = new ArrayList<>();
-    for (final String folder : folders) {
-      final List<Path> files;
+    for (final String beginning : beginnings) {
+      final String folder = beginning.substring(0, beginning.lastIndexOf('/'));
+      final List<String> paths;
       try (Stream<Path> listed = Files.list(root.resolve(folder))) {
-        files = listed.filter(file -> file.toString().endsWith(".java")).sorted().toList();
+        paths =
+            listed
+                .map(file -> root.relativize(file).toString())
+                .filter(path -> path.startsWith(beginning) && path.endsWith(".java"))
+                .sorted()
+                .toList();
       }
-      for (final Path file : files) {
-        mutants.addAll(mechanical(root.relativize(file).toString()));
+      if (paths.isEmpty()) {
+        throw new IllegalArgumentException("no source begins so: " + beginning);
+      }
+      for (final String path : paths) {
+        mutants.addAll(mechanical(path));
       }
     }
     return mutants;
