@@ -1,6 +1,7 @@
 package dev.ringfetch.session;
 
 import java.nio.ByteBuffer;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -33,9 +34,7 @@ public final class Segment {
 
   /** Copies bytes into the segment. */
   public void put(int index, byte[] source, int sourceOffset, int count) {
-    if (index < 0 || count < 0 || index > length - count) {
-      throw new IndexOutOfBoundsException("index=" + index + " count=" + count + " of " + length);
-    }
+    Objects.checkFromIndexSize(index, count, length);
     region.memory().region().putBytes(offset + index, source, sourceOffset, count);
   }
 

@@ -69,6 +69,17 @@ class ArrayPoolTest {
   }
 
   @Test
+  void oneArrayMayBeAllThatIsKept() {
+    byte[] array = new byte[Spares.MAX_LENGTH];
+    spares.give(new byte[MIB]);
+    spares.give(array);
+    assertSame(array, spares.take(Spares.MAX_LENGTH));
+    spares.give(array);
+    spares.give(new byte[MIB]);
+    assertNotSame(array, spares.take(Spares.MAX_LENGTH), "it had to go");
+  }
+
+  @Test
   void whatIsLongerThanTheLimitDrivesNothingOut() {
     byte[] kept = new byte[MIB];
     arrays.give(kept);

@@ -297,6 +297,8 @@ class BulkPoolTest {
     Class<IndexOutOfBoundsException> misuse = IndexOutOfBoundsException.class;
     assertThrows(misuse, () -> segment.put(-1, bytes, 0, 1));
     assertThrows(misuse, () -> segment.put(8, bytes, 0, 3));
+    assertThrows(misuse, () -> segment.put(10, bytes, 0, 1));
+    segment.put(10, bytes, 0, 0);
     assertThrows(misuse, () -> segment.put(0, bytes, 0, -1));
     assertThrows(misuse, () -> segment.put(Integer.MAX_VALUE, bytes, 0, 1));
   }
