@@ -15,7 +15,11 @@ import java.util.TreeMap;
 public final class Mutants {
   /** What begins so. */
   private static final List<String> SOURCES =
-      List.of("dev/ringfetch/ring/", "dev/ringfetch/session/", "dev/ringfetch/call/Registered");
+      List.of(
+          "dev/ringfetch/ring/",
+          "dev/ringfetch/session/",
+          "dev/ringfetch/call/BufferAllocator",
+          "dev/ringfetch/call/Registered");
 
   private static final String USAGE =
       """

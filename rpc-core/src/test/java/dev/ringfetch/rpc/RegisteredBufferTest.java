@@ -247,7 +247,7 @@ final class RegisteredBufferTest {
     }
     warmUp();
     try (RegisteredBuffer small = allocator.allocate(32_768);
-        RegisteredBuffer large = allocator.allocate(1 << 30 >> 1)) {
+        RegisteredBuffer large = allocator.allocate((64 << 20) + 1)) {
       assertFalse(small.isRegistered());
       assertFalse(large.isRegistered());
     }
