@@ -135,7 +135,7 @@ final class Reads {
     int left = limit;
     int rounds = 0;
     Read read;
-    while (left > 0 && (read = line.peek()) != null) {
+    while ((read = line.peek()) != null) { // what nobody wants costs nothing
       rounds++;
       if (read.isWanted()) {
         left -= copy(read, Math.min(left, read.length - read.done));

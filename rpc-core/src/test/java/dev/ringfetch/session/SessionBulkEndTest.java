@@ -10,6 +10,7 @@ import static dev.ringfetch.session.FlowSteps.message;
 import static dev.ringfetch.session.SessionSteps.bytes;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -19,6 +20,7 @@ import dev.ringfetch.session.SessionSteps.ServerCall;
 import dev.ringfetch.session.SessionSteps.Sizes;
 import java.lang.ref.Reference;
 import java.util.List;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -305,5 +307,26 @@ class SessionBulkEndTest {
       assertEquals(Outcome.ANSWERED, call.outcome());
     }
     assertNull(call.take());
+  }
+
+  /** A request that is being read, and one behind it that is too long to be. */
+  @Test
+  void failureWithReadsInLineThatNobodyWants() {
+    bulk = new BulkSteps(new Sizes(64 * 1024, 4096, 8, 20_000), POOL_LENGTH).attached();
+    steps = bulk.steps;
+    final Call read = bulk.send(message(19_000, 1));
+    final Call dropped = bulk.send(message(LENGTH, 2));
+    assertTrue(steps.server.tryAcquire());
+    steps.server.work(true);
+    assertFalse(steps.server.reads.isEmpty());
+    steps.server.failed(new InternalError("a fault of the test"));
+    steps.server.releaseAndTell();
+    assertEquals(
+        List.of("session failed: java.lang.InternalError: a fault of the test"), steps.serverEnds);
+    assertTrue(steps.requests.isEmpty());
+    steps.settle();
+    assertEquals(Outcome.SESSION_ENDED, read.outcome);
+    assertTrue(dropped.isOver());
+    bulk.assertGivenBack();
   }
 }

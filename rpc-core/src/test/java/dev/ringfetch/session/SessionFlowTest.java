@@ -448,6 +448,21 @@ class SessionFlowTest {
     assertEquals(Outcome.ANSWERED, unary.outcome);
   }
 
+  /** Before its first unit is whole in the ring, no server can have seen a call. */
+  @Test
+  void callIsUnderWayWithItsFirstUnit() {
+    start(new Sizes(1024, 128, 8, 1024 * 1024));
+    final Call before = flows.begin(Stream.NO_DEADLINE, PREFIX | MESSAGE, message(900, 1));
+    final Call call = flows.begin(Stream.NO_DEADLINE, PREFIX | MESSAGE, message(900, 2));
+    assertFalse(call.stream.flow().isUnderWay());
+    steps.settle();
+    assertTrue(call.stream.flow().isUnderWay());
+    assertTrue(before.stream.flow().isUnderWay());
+    call.write(1);
+    steps.settle();
+    assertTrue(call.stream.flow().isUnderWay(), "for good");
+  }
+
   @Test
   void senderIsNotToldOfEveryMessage() {
     final Call call = flows.begin();

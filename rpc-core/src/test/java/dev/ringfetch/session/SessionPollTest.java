@@ -1,6 +1,10 @@
 package dev.ringfetch.session;
 
+import static dev.ringfetch.ring.FrameDescriptor.MESSAGE;
+import static dev.ringfetch.ring.FrameDescriptor.PREFIX;
+import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
 import static dev.ringfetch.session.SessionSteps.bytes;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -156,5 +160,36 @@ class SessionPollTest {
     serve();
     steps.stepClient();
     assertEquals(Outcome.ANSWERED, call.outcome);
+  }
+
+  /** Nothing is pending any more, but a stream's last message is still being read. */
+  @Test
+  void callerThatLeavesWhileOthersAreReadHasThePollerCome() {
+    final BulkSteps bulk = new BulkSteps(FlowSteps.WIDE, 64 * BulkSteps.SEGMENT_LENGTH).attached();
+    final FlowSteps.Call stream = bulk.flows.begin();
+    bulk.steps.settle();
+    final FlowSteps.Served served = bulk.flows.served();
+    served.take();
+    final Call unary = bulk.steps.prepare(bytes(8, 1), Stream.NO_DEADLINE);
+    final byte[] last = FlowSteps.message(50 * BulkSteps.SEGMENT_LENGTH, 1);
+    final int[] clocks = {0};
+    bulk.steps.onClock =
+        () -> {
+          if (++clocks[0] == 2) { // the request was sent, and this caller is about to leave
+            bulk.steps.server.write(
+                served.stream, BulkSteps.unit(bulk.steps.server, PREFIX | MESSAGE | SUFFIX, last));
+            bulk.steps.server.service(false);
+            bulk.steps.request().echo();
+          }
+        };
+    bulk.steps.client.sendAndPoll(unary.stream);
+    bulk.steps.onClock = () -> {};
+    assertEquals(Outcome.ANSWERED, unary.outcome);
+    assertFalse(bulk.steps.client.reads.isEmpty());
+    assertEquals(ClientStream.State.DONE, stream.stream.state);
+    bulk.steps.settle();
+    assertArrayEquals(last, FlowSteps.bytesOf(stream.take()));
+    assertEquals(Outcome.ANSWERED, stream.outcome());
+    bulk.assertGivenBack();
   }
 }
