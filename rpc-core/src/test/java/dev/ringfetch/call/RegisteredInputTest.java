@@ -5,17 +5,28 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.ArgumentMatchers.anyInt;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.never;
+import static org.mockito.Mockito.times;
+import static org.mockito.Mockito.verify;
+import static org.mockito.Mockito.verifyNoInteractions;
+import static org.mockito.Mockito.when;
 
 import com.google.protobuf.Any;
 import com.google.protobuf.ByteString;
+import dev.ringfetch.session.BulkPool;
+import dev.ringfetch.session.Segment;
 import dev.ringfetch.session.UnitBuffer;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A message that is to be registered, as any other transport reads it: out of ordinary memory. */
+/** Messages with a buffer of their own: as any transport reads them, and as the ring takes them. */
 class RegisteredInputTest {
   private static final int LENGTH = 300; // so that its own length takes two bytes
 
@@ -110,5 +121,47 @@ class RegisteredInputTest {
     assertThrows(IllegalStateException.class, buffer::buffer);
     final RegisteredMessage late = RegisteredMessage.of(buffer);
     assertThrows(IllegalStateException.class, () -> new RegisteredInput(late));
+  }
+
+  private final Segment segment = mock(Segment.class);
+
+  private RegisteredBuffer registered() {
+    when(segment.buffer()).thenReturn(ByteBuffer.allocate(LENGTH));
+    when(segment.length()).thenReturn(LENGTH);
+    when(segment.retain()).thenReturn(segment);
+    return RegisteredBuffer.of(segment);
+  }
+
+  /** Each part has a share of the memory: the peer reads it when its maker has closed it. */
+  @Test
+  void ofItsPoolEveryByteIsAddedWhereItStands() {
+    final BulkPool pool = mock(BulkPool.class);
+    when(pool.owns(segment)).thenReturn(true);
+    when(pool.segmentLength()).thenReturn(128);
+    final UnitBuffer unit = mock(UnitBuffer.class);
+    assertTrue(new RegisteredInput(RegisteredMessage.of(registered())).addTo(unit, pool));
+    verify(unit).addSegment(segment, 0, 128);
+    verify(unit).addSegment(segment, 128, 128);
+    verify(unit).addSegment(segment, 256, LENGTH - 256);
+    verify(unit, times(3)).addSegment(any(), anyInt(), anyInt());
+    verify(segment, times(3)).retain();
+  }
+
+  @Test
+  void ofAnotherPoolNothingIsAdded() {
+    final BulkPool pool = mock(BulkPool.class);
+    final UnitBuffer unit = mock(UnitBuffer.class);
+    assertFalse(new RegisteredInput(RegisteredMessage.of(registered())).addTo(unit, pool));
+    verifyNoInteractions(unit);
+    verify(segment, never()).retain();
+  }
+
+  /** A second time it would give up what the peer still reads. */
+  @Test
+  void memoryIsGivenUpOnce() {
+    final RegisteredBuffer buffer = registered();
+    buffer.close();
+    buffer.close();
+    verify(segment, times(1)).release();
   }
 }
