@@ -70,13 +70,13 @@ class ArrayPoolTest {
 
   @Test
   void oneArrayMayBeAllThatIsKept() {
-    byte[] array = new byte[Spares.MAX_LENGTH];
-    spares.give(new byte[MIB]);
-    spares.give(array);
-    assertSame(array, spares.take(Spares.MAX_LENGTH));
-    spares.give(array);
-    spares.give(new byte[MIB]);
-    assertNotSame(array, spares.take(Spares.MAX_LENGTH), "it had to go");
+    byte[] array = new byte[ArrayPool.MAX_LENGTH];
+    arrays.give(new byte[MIB]);
+    arrays.give(array);
+    assertSame(array, arrays.take(ArrayPool.MAX_LENGTH));
+    arrays.give(array);
+    arrays.give(new byte[MIB]);
+    assertNotSame(array, arrays.take(ArrayPool.MAX_LENGTH), "it had to go");
   }
 
   @Test

@@ -123,7 +123,7 @@ class SegmentOutputTest {
     BulkPool pool = spy(pool(2));
     Segment others = pool.allocate(2 * PAGE);
     byte[] message = random(new Random(3), 3 * PAGE);
-    BulkOutput output = new BulkOutput(unit, pool, message.length);
+    SegmentOutput output = new SegmentOutput(unit, pool, message.length);
     clearInvocations(pool);
     for (byte one : message) {
       output.write(one);
