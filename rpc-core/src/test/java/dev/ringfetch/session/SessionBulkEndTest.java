@@ -296,9 +296,9 @@ class SessionBulkEndTest {
     }
     assertNull(call.outcome());
     if (memoryIsGone) {
-      assertTrue(steps.client.tryAcquire());
-      steps.client.failed(new InternalError("a fault of the test"));
-      steps.client.releaseAndTell();
+      assertTrue(steps.client.duty.tryAcquire());
+      steps.client.ending.failed(new InternalError("a fault of the test"));
+      steps.client.duty.releaseAndTell();
       assertNull(call.take(), "half of it may be garbage");
       assertEquals(Outcome.SESSION_ENDED, call.outcome());
     } else {
@@ -316,11 +316,11 @@ class SessionBulkEndTest {
     steps = bulk.steps;
     final Call read = bulk.send(message(19_000, 1));
     final Call dropped = bulk.send(message(LENGTH, 2));
-    assertTrue(steps.server.tryAcquire());
+    assertTrue(steps.server.duty.tryAcquire());
     steps.server.work(true);
     assertFalse(steps.server.reads.isEmpty());
-    steps.server.failed(new InternalError("a fault of the test"));
-    steps.server.releaseAndTell();
+    steps.server.ending.failed(new InternalError("a fault of the test"));
+    steps.server.duty.releaseAndTell();
     assertEquals(
         List.of("session failed: java.lang.InternalError: a fault of the test"), steps.serverEnds);
     assertTrue(steps.requests.isEmpty());

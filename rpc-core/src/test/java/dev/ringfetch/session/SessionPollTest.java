@@ -178,7 +178,7 @@ class SessionPollTest {
           if (++clocks[0] == 2) { // the request was sent, and this caller is about to leave
             bulk.steps.server.write(
                 served.stream, BulkSteps.unit(bulk.steps.server, PREFIX | MESSAGE | SUFFIX, last));
-            bulk.steps.server.service(false);
+            bulk.steps.server.duty.service(false);
             bulk.steps.request().echo();
           }
         };
