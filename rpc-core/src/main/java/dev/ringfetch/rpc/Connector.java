@@ -4,28 +4,18 @@ import dev.ringfetch.call.ClientConnection;
 import dev.ringfetch.call.Codecs;
 import dev.ringfetch.session.ClientHandshake;
 import dev.ringfetch.session.ClientSession;
-import dev.ringfetch.session.ControlStream;
 import dev.ringfetch.session.DeadlineTimer;
 import dev.ringfetch.session.SessionContext;
-import dev.ringfetch.v1.OpenRequest;
 import dev.ringfetch.v1.OpenResponse;
-import dev.ringfetch.v1.SessionServiceGrpc;
 import io.grpc.Attributes;
-import io.grpc.CallOptions;
 import io.grpc.Channel;
-import io.grpc.ClientCall;
-import io.grpc.ClientInterceptor;
 import io.grpc.Context;
-import io.grpc.MethodDescriptor;
 import io.grpc.Status;
-import io.grpc.stub.ClientCallStreamObserver;
-import io.grpc.stub.ClientResponseObserver;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -34,12 +24,8 @@ import java.util.concurrent.TimeUnit;
  * happens without a call: an idle channel has no timer. Thread-safe.
  */
 final class Connector {
-  private static final long MIN_BACKOFF_NS = TimeUnit.MILLISECONDS.toNanos(100);
   private static final long MIN_RETRY_NS = TimeUnit.MILLISECONDS.toNanos(1);
-  private static final long MAX_BACKOFF_NS = TimeUnit.SECONDS.toNanos(30);
-  private static final long MAX_UNREACHABLE_NS = TimeUnit.SECONDS.toNanos(1);
-  private static final int MAX_HANDSHAKE_LENGTH = 4 * 1024 * 1024;
-  private static final String SHUTDOWN = "Channel shutdown invoked";
+  static final String SHUTDOWN = "Channel shutdown invoked";
 
   private final Channel control;
   private final SharedFabrics shared;
@@ -59,8 +45,7 @@ final class Connector {
   private final Set<ClientSession> sessions = new HashSet<>(); // the newest, and those that drain
   private String obstacle = "no call has asked for a ring yet";
   private String logged;
-  private long retryAtNs = System.nanoTime();
-  private long backoffNs = MIN_BACKOFF_NS;
+  private final Backoff backoff = new Backoff();
   private long openedPosition; // of the connection's inbound ring
   private volatile long sessionsOpened;
   private volatile long sessionsRefused;
@@ -136,12 +121,12 @@ final class Connector {
       if ((connection != null && connection.isOpen())
           || attempt != null
           || shutdown
-          || retryAtNs - System.nanoTime() > 0) {
+          || backoff.remainingNs() > 0) {
         return;
       }
       if (shared.fabrics().opened().isEmpty()) {
         begun = null;
-        news = refused(shared.fabrics().obstacles(), MAX_BACKOFF_NS);
+        news = refused(shared.fabrics().obstacles(), Backoff.MAX_NS);
       } else {
         begun = new Attempt();
         news = null;
@@ -185,8 +170,8 @@ final class Connector {
 
   /** Lets the next call try at once. */
   synchronized void resetBackoff() {
-    retryAtNs = System.nanoTime();
-    backoffNs = MIN_BACKOFF_NS;
+    backoff.skip();
+    backoff.succeeded();
   }
 
   /** Ends the session when its calls have ended; the next call opens another, at once. */
@@ -199,7 +184,7 @@ final class Connector {
       draining = connection.session();
       connection = null;
       obstacle = "the channel was told to be idle";
-      retryAtNs = System.nanoTime();
+      backoff.skip();
     }
     draining.drain();
   }
@@ -254,10 +239,7 @@ final class Connector {
 
   /** Guarded by this. Returns what is to be logged, or null. */
   private String refused(String reason, long maxBackoffNs) {
-    backoffNs = Math.min(backoffNs, maxBackoffNs);
-    retryAtNs =
-        System.nanoTime() + backoffNs + ThreadLocalRandom.current().nextLong(backoffNs / 4 + 1);
-    backoffNs *= 2;
+    backoff.failed(maxBackoffNs);
     return hasNoRing(reason);
   }
 
@@ -305,7 +287,7 @@ final class Connector {
       final long delayNs;
       synchronized (Connector.this) {
         over = shutdown;
-        delayNs = retryAtNs - System.nanoTime();
+        delayNs = backoff.remainingNs();
       }
       if (over) {
         fail(RingChannel.SHUTDOWN.asRuntimeException());
@@ -328,68 +310,32 @@ final class Connector {
     }
   }
 
-  /** One handshake: adapts the stream of the session service to the session's terms. */
-  private final class Attempt
-      implements ClientHandshake.Listener,
-          ControlStream<OpenRequest>,
-          ClientInterceptor,
-          ClientResponseObserver<OpenRequest, OpenResponse> {
+  /** One handshake, and the session that it leads to. */
+  private final class Attempt implements ClientHandshake.Listener, HandshakeStream.Listener {
     final CompletableFuture<ClientConnection> future = new CompletableFuture<>();
 
-    private final ConnectionLevel level = new ConnectionLevel();
+    private final HandshakeStream stream = new HandshakeStream(this);
     private final ClientHandshake handshake =
-        new ClientHandshake(shared.fabrics().opened(), context, this, this);
-    private ClientCall<?, ?> call;
-    private ClientCallStreamObserver<OpenRequest> requests;
+        new ClientHandshake(shared.fabrics().opened(), context, stream, this);
     private ClientSession opened; // guarded by the connector
 
-    // Guarded by this.
-    private boolean started;
-    private boolean abandoned;
-    private boolean closed;
-
     void start() {
-      try {
-        SessionServiceGrpc.newStub(control)
-            .withExecutor(DefaultExecutor.INSTANCE)
-            .withInterceptors(this)
-            .withCallCredentials(level)
-            .withMaxInboundMessageSize(MAX_HANDSHAKE_LENGTH) // the channel's is for its calls
-            .open(this);
-      } catch (RuntimeException e) { // of an interceptor beneath; a missing ring fails no call
-        lost("handshake: " + e, MAX_BACKOFF_NS);
-        return;
-      }
-      synchronized (this) {
-        started = true;
-        if (abandoned) {
-          requests.cancel(SHUTDOWN, null);
-          return;
-        }
-      }
-      // Which fabrics may be used depends on the connection.
-      final CompletableFuture<Void> unused =
-          level.future().thenRunAsync(handshake::start, DefaultExecutor.INSTANCE);
+      stream.start(control);
+    }
+
+    @Override
+    public void onConnected() {
+      handshake.start();
+    }
+
+    @Override
+    public void onResponse(OpenResponse response) {
+      handshake.onResponse(response);
     }
 
     @Override
     public String obstacle(String fabric) {
-      return plaintext.obstacle(fabric, level.future().join()); // it is known when this is asked
-    }
-
-    /** Keeps the call: of all there is, only it knows the addresses of the connection. */
-    @Override
-    public <ReqT, RespT> ClientCall<ReqT, RespT> interceptCall(
-        MethodDescriptor<ReqT, RespT> method, CallOptions options, Channel next) {
-      final ClientCall<ReqT, RespT> made = next.newCall(method, options);
-      call = made;
-      return made;
-    }
-
-    @Override
-    public void beforeStart(ClientCallStreamObserver<OpenRequest> stream) {
-      requests = stream;
-      stream.setOnReadyHandler(level::onReady);
+      return plaintext.obstacle(fabric, stream.level().future().join()); // known by now
     }
 
     /** The channel shuts down: an answer is not waited for, the stream of a session is. */
@@ -399,71 +345,12 @@ final class Connector {
           return;
         }
       }
-      abandon();
+      stream.abandon();
     }
 
-    /** Ends the stream without the server; {@link #onError} follows. */
-    private synchronized void abandon() {
-      closed = true;
-      abandoned = true;
-      if (started) {
-        requests.cancel(SHUTDOWN, null);
-      }
-    }
-
+    /** A session that is open finishes the calls that it has. */
     @Override
-    public synchronized void send(OpenRequest step) {
-      if (!closed) {
-        requests.onNext(step);
-      }
-    }
-
-    @Override
-    public synchronized void close() {
-      if (!closed) {
-        closed = true;
-        requests.onCompleted();
-      }
-    }
-
-    @Override
-    public void exhausted(String reason) {
-      close();
-    }
-
-    @Override
-    public void onNext(OpenResponse response) {
-      handshake.onResponse(response);
-    }
-
-    @Override
-    public void onError(Throwable t) {
-      final Status status = Status.fromThrowable(t);
-      final Throwable cause = status.getCause();
-      final String text =
-          "handshake: "
-              + status.getCode()
-              + ": "
-              + status.getDescription()
-              + (cause == null ? "" : ": " + cause.getMessage());
-      switch (status.getCode()) {
-        case UNIMPLEMENTED -> lost("the server has no Ringfetch", MAX_BACKOFF_NS);
-        case UNAVAILABLE -> lost(text, MAX_UNREACHABLE_NS); // gRPC's channel has its own backoff
-        default -> lost(text, MAX_BACKOFF_NS);
-      }
-    }
-
-    @Override
-    public void onCompleted() {
-      close();
-      lost("the server has ended the session", MAX_BACKOFF_NS);
-    }
-
-    /** The control stream has ended. A session that is open finishes the calls that it has. */
-    private void lost(String reason, long maxBackoffNs) {
-      synchronized (this) {
-        closed = true;
-      }
+    public void onEnd(String reason, long maxBackoffNs) {
       final ClientSession draining;
       synchronized (Connector.this) {
         streams.remove(this);
@@ -478,14 +365,14 @@ final class Connector {
 
     @Override
     public void onSession(ClientSession session, String fabric, List<String> methods) {
-      final Attributes attributes = call.getAttributes();
+      final Attributes attributes = stream.attributes();
       final ClientConnection made =
           new ClientConnection(
               session,
               fabric,
               methods,
               attributes.toBuilder().set(Transport.TRANSPORT_ATTR_FABRIC, fabric).build(),
-              PlaintextFabrics.level(fabric, level.of(attributes)),
+              PlaintextFabrics.level(fabric, stream.level().of(attributes)),
               codecs);
       final boolean unwanted;
       final String ended;
@@ -516,7 +403,7 @@ final class Connector {
 
     @Override
     public void onRefused(String reason) {
-      refuse(reason, MAX_BACKOFF_NS);
+      refuse(reason, Backoff.MAX_NS);
     }
 
     /** There is no session, unless one has opened before. */
@@ -549,18 +436,18 @@ final class Connector {
         if (connection != null && connection.session() == session) {
           connection = null;
           if (session.pollPosition() == openedPosition) {
-            news = refused(reason, MAX_BACKOFF_NS);
+            news = refused(reason, Backoff.MAX_NS);
           } else { // it has worked
-            backoffNs = MIN_BACKOFF_NS;
+            backoff.succeeded();
             news = hasNoRing(reason);
           }
         }
       }
       log(news);
       if (last) {
-        abandon(); // or the channel would wait for a server that does not end the stream
+        stream.abandon(); // or the channel would wait for a server that does not end the stream
       } else {
-        close();
+        stream.close();
       }
       terminateIfIdle();
     }
