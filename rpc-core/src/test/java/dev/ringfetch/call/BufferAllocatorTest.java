@@ -2,6 +2,7 @@ package dev.ringfetch.call;
 
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.ArgumentMatchers.anyInt;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.never;
@@ -11,6 +12,7 @@ import static org.mockito.Mockito.when;
 import dev.ringfetch.session.BulkPool;
 import dev.ringfetch.session.Segment;
 import dev.ringfetch.session.Session;
+import dev.ringfetch.session.TestLease;
 import java.nio.ByteBuffer;
 import org.junit.jupiter.api.Test;
 
@@ -22,6 +24,7 @@ class BufferAllocatorTest {
   void thresholdOfTheSessionIsHeeded() {
     final Segment segment = mock(Segment.class);
     when(segment.buffer()).thenReturn(ByteBuffer.allocate(1));
+    when(segment.lease(any())).thenAnswer(call -> TestLease.of(segment, call.getArgument(0)));
     final BulkPool pool = mock(BulkPool.class);
     when(pool.threshold()).thenReturn(THRESHOLD);
     when(pool.allocate(anyInt())).thenReturn(segment);

@@ -18,6 +18,7 @@ import com.google.protobuf.Any;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.session.BulkPool;
 import dev.ringfetch.session.Segment;
+import dev.ringfetch.session.TestLease;
 import dev.ringfetch.session.UnitBuffer;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -129,6 +130,7 @@ class RegisteredInputTest {
     when(segment.buffer()).thenReturn(ByteBuffer.allocate(LENGTH));
     when(segment.length()).thenReturn(LENGTH);
     when(segment.retain()).thenReturn(segment);
+    when(segment.lease(any())).thenAnswer(call -> TestLease.of(segment, call.getArgument(0)));
     return RegisteredBuffer.of(segment);
   }
 
