@@ -176,17 +176,25 @@ final class Connector {
 
   /** Ends the session when its calls have ended; the next call opens another, at once. */
   void enterIdle() {
-    final ClientSession draining;
+    final ClientConnection open = connection;
+    if (open != null) {
+      final boolean unused = enterIdle(open.session());
+    }
+  }
+
+  /** As {@link #enterIdle()}, if the session is the newest still; returns whether it is. */
+  boolean enterIdle(ClientSession session) {
     synchronized (this) {
-      if (connection == null) {
-        return;
+      if (connection == null || connection.session() != session) {
+        return false;
       }
       draining = connection.session();
       connection = null;
       obstacle = "the channel was told to be idle";
       backoff.skip();
     }
-    draining.drain();
+    session.drain();
+    return true;
   }
 
   /**

@@ -53,6 +53,9 @@ final class HandshakeStream
     } catch (RuntimeException e) { // of an interceptor beneath; a missing ring fails no call
       end("handshake: " + e, Backoff.MAX_NS);
       return;
+    } catch (Error e) {
+      end("handshake: " + e, Backoff.MAX_NS);
+      throw e;
     }
     synchronized (this) {
       started = true;

@@ -1,9 +1,11 @@
 package dev.ringfetch.rpc;
 
+import dev.ringfetch.counters.Counter;
 import dev.ringfetch.session.ClientSession;
 import dev.ringfetch.session.DeadlineTimer;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 /**
  * Notices that a ring has had no call for as long as its channel is to wait before it becomes idle.
@@ -18,12 +20,12 @@ final class IdleWatch {
   private static final long NEVER_NS = TimeUnit.DAYS.toNanos(30);
   private static final int LOOKS = 4;
 
-  private final Runnable onIdle;
+  private final Consumer<ClientSession> onIdle;
   private final long intervalNs;
 
   // Guarded by this.
   private ClientSession session;
-  private long position;
+  private long calls;
   private int quiet;
   private Future<?> next;
   private boolean stopped;
@@ -31,10 +33,10 @@ final class IdleWatch {
   /**
    * Creates the watch.
    *
-   * @param onIdle told of it, in a thread of the default executor.
+   * @param onIdle told which session it is, in a thread of the default executor.
    * @param timeoutNs as gRPC takes it: a second at least, and from thirty days on for ever.
    */
-  IdleWatch(Runnable onIdle, long timeoutNs) {
+  IdleWatch(Consumer<ClientSession> onIdle, long timeoutNs) {
     this.onIdle = onIdle;
     this.intervalNs = timeoutNs >= NEVER_NS ? 0 : Math.max(MIN_NS, timeoutNs) / LOOKS;
   }
@@ -64,21 +66,23 @@ final class IdleWatch {
   }
 
   private void look() {
+    final ClientSession idle;
     synchronized (this) {
       next = null;
       if (session == null || session.hasEnded() || session.isDraining()) {
         session = null; // the next one starts the watch again
         return;
       }
-      final long now = session.pollPosition();
-      quiet = session.callCount() == 0 && now == position ? quiet + 1 : 0;
-      position = now;
+      final long begun = session.count(Counter.SESSION_CALLS);
+      quiet = session.callCount() == 0 && begun == calls ? quiet + 1 : 0;
+      calls = begun;
       if (quiet < LOOKS) {
         lookLater();
         return;
       }
+      idle = session;
       session = null;
     }
-    onIdle.run();
+    onIdle.accept(idle);
   }
 }

@@ -7,6 +7,7 @@ import dev.ringfetch.call.Codecs;
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.counters.Kind;
 import dev.ringfetch.counters.Subject;
+import dev.ringfetch.session.ClientSession;
 import dev.ringfetch.session.SessionContext;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
@@ -324,10 +325,10 @@ public final class RingChannel extends ManagedChannel {
     grpc.enterIdle();
   }
 
-  /** No call has been under way on the ring for so long as the channel is to wait. */
-  private void onIdle() {
-    connector.enterIdle();
-    if (grpcCalls.sum() == 0) { // otherwise that one has to know by itself
+  /** No call has been under way on a session for so long as the channel is to wait. */
+  void onIdle(ClientSession session) {
+    if (connector.enterIdle(session)
+        && grpcCalls.sum() == 0) { // otherwise that one has to know by itself
       grpc.enterIdle();
     }
   }
