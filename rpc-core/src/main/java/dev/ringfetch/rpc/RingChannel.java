@@ -271,7 +271,6 @@ public final class RingChannel extends ManagedChannel {
     synchronized (waiting) {
       ending = List.copyOf(waiting);
     }
-    ending.forEach(WaitingCall::onShutdownNow);
     connector.shutdownNow();
     grpc.shutdownNow();
     return this;
@@ -279,6 +278,7 @@ public final class RingChannel extends ManagedChannel {
 
   @Override
   public boolean isShutdown() {
+    ending.forEach(WaitingCall::onShutdownNow); // each tells its executor, which is the user's
     return shutdown;
   }
 

@@ -227,7 +227,15 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
 
   /** The channel waits for nothing any more. */
   void onShutdownNow() {
-    end(Status.UNAVAILABLE.withDescription("Channel shutdownNow invoked"));
+    try {
+      end(Status.UNAVAILABLE.withDescription("Channel shutdownNow invoked"));
+    } catch (RuntimeException | Error e) {
+      System.getLogger(WaitingCall.class.getName())
+          .log(
+              System.Logger.Level.WARNING,
+              "the executor rejected " + method.getFullMethodName(),
+              e);
+    }
   }
 
   private void end(Status status) {

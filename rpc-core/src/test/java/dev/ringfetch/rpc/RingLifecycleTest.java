@@ -3,12 +3,14 @@ package dev.ringfetch.rpc;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.session.ClientSession;
 import dev.ringfetch.v1.OpenRequest;
 import dev.ringfetch.v1.OpenResponse;
 import dev.ringfetch.v1.SessionServiceGrpc;
+import io.grpc.CallCredentials;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ClientCall;
@@ -25,9 +27,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -272,5 +276,78 @@ final class RingLifecycleTest extends RingFixture {
     assertEquals(1, channel.ringCalls());
     assertEquals(1, seen.get());
     assertEquals("test", told.get());
+  }
+
+  /** A look at one ring may end when there is another. */
+  @Test
+  void onlyTheRingThatWasIdleIsLeft() throws Exception {
+    serve(Bytes.digesting());
+    final RingChannel channel = connect(builder());
+    assertEquals(3, call(channel, 3).length);
+    final ClientSession idle = channel.ring().session();
+    idle.end("lost");
+    final ClientSession next =
+        channel.awaitRing().get(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS).session();
+    channel.onIdle(idle);
+    assertTrue(channel.transport().isRing());
+    assertSame(next, channel.ring().session());
+    channel.onIdle(next);
+    assertFalse(channel.transport().isRing());
+    await("the idle ring stays", next::hasEnded);
+  }
+
+  @Test
+  void aChannelIsShutDownWhateverTheExecutorsOfItsCallsDo() throws Exception {
+    final Served.Handler handler = Served.hanging();
+    serve(handler);
+    final RingChannel channel = connect(builder());
+    final Exchange running = new Exchange(channel).send(new byte[1]);
+    handler.take();
+    final CallOptions waiting =
+        CallOptions.DEFAULT.withCallCredentials(
+            new CallCredentials() {
+              @Override
+              public void applyRequestMetadata(
+                  RequestInfo request, Executor executor, MetadataApplier applier) {}
+            });
+    final Executor full =
+        task -> {
+          throw new RejectedExecutionException("full");
+        };
+    for (int i = 0; i < 2; i++) {
+      new Exchange(channel, Bytes.METHOD, waiting.withExecutor(full)).start();
+    }
+    final Exchange last = new Exchange(channel, Bytes.METHOD, waiting).start();
+    channel.shutdownNow();
+    assertEquals(Status.Code.UNAVAILABLE, running.await().getCode());
+    assertEquals(Status.Code.UNAVAILABLE, last.await().getCode());
+    assertTerminates(channel);
+  }
+
+  @Test
+  void anErrorWhereASessionIsOpenedEndsThatAttemptAlone() throws Exception {
+    serve(Bytes.digesting());
+    final AtomicInteger sessions = new AtomicInteger();
+    final RingChannel channel =
+        build(
+            builder(
+                onSessions(
+                    new Beneath() {
+                      @Override
+                      public <Q, R> ClientCall<Q, R> call(ClientCall<Q, R> call) {
+                        if (sessions.getAndIncrement() == 0) {
+                          throw new NoClassDefFoundError("as the test wants");
+                        }
+                        return call;
+                      }
+                    })));
+    assertThrows(NoClassDefFoundError.class, channel::ring);
+    assertTrue(
+        channel.transport().reason().contains("as the test wants"),
+        () -> channel.transport().reason());
+    channel.resetConnectBackoff();
+    assertTrue(channel.awaitRing().get(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS).isOpen());
+    channel.shutdown();
+    assertTerminates(channel);
   }
 }
