@@ -30,7 +30,8 @@ import java.util.concurrent.atomic.LongAdder;
 
 /**
  * A channel whose calls go over a ring where there is one, and over gRPC where not. Which way a
- * call takes is decided when it starts. Made by {@link RingChannelBuilder}; thread-safe.
+ * call takes is decided when it starts, or, where the process has interceptors for all channels,
+ * when it is made. Made by {@link RingChannelBuilder}; thread-safe.
  */
 public final class RingChannel extends ManagedChannel {
   /** How a call ends that comes too late. */
@@ -365,6 +366,7 @@ public final class RingChannel extends ManagedChannel {
   private final class Observed extends Channel {
     private final Channel rings;
 
+   * Those that find no room on the ring when they start pass them twice.
     Observed(Channel rings) {
       this.rings = rings;
     }
@@ -372,7 +374,7 @@ public final class RingChannel extends ManagedChannel {
     @Override
     public <ReqT, RespT> ClientCall<ReqT, RespT> newCall(
         MethodDescriptor<ReqT, RespT> method, CallOptions options) {
-      if (requireFabric || (obstacle == null && connector.open() != null)) {
+      if (requireFabric || isForRing(options)) {
         return rings.newCall(method, options);
       }
       final RoutedCall<ReqT, RespT> call = newRoutedCall(method, options);
@@ -384,5 +386,10 @@ public final class RingChannel extends ManagedChannel {
     public String authority() {
       return grpc.authority();
     }
+    private boolean isForRing(CallOptions options) {
+      final ClientConnection open = obstacle == null ? connector.open() : null;
+      return open != null && obstacle(options, open) == null;
+    }
+
   }
 }

@@ -6,14 +6,21 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.grpc.CallOptions;
 import io.grpc.ChannelCredentials;
 import io.grpc.Grpc;
+import io.grpc.ManagedChannel;
 import io.grpc.ManagedChannelBuilder;
 import io.grpc.MethodDescriptor;
 import io.grpc.MethodDescriptor.MethodType;
 import io.grpc.ServerBuilder;
 import io.grpc.ServerCredentials;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -32,6 +39,7 @@ final class GlobalTelemetryTest {
     final String grpc = run("grpc");
     assertEquals(grpc, run("ring"));
     assertEquals(grpc, run("fallback"));
+    assertEquals(grpc, run("authority"));
     for (final String span : List.of("Sent.", "Attempt.", "Recv.")) {
       assertTrue(grpc.contains(span + "contract.Bytes.Call=" + CALLS), grpc);
       assertTrue(grpc.contains(span + "contract.Bytes.Chat=" + CALLS), grpc);
@@ -52,16 +60,22 @@ final class GlobalTelemetryTest {
     final Telemetry telemetry = new Telemetry();
     telemetry.grpc().registerGlobal();
     final String transport = System.getProperty("transport");
+    final CallOptions options =
+        transport.equals("authority")
+            ? CallOptions.DEFAULT.withAuthority("localhost")
+            : CallOptions.DEFAULT;
     try (TransportHarness harness =
         switch (transport) {
           case "grpc" -> new GrpcHarness();
           case "ring" -> new RingHarness();
+          case "authority" ->
+              new OpenHarness().secure(Tls.server(), Tls.client()); // then gRPC holds it
           default -> new FallbackHarness();
         }) {
       harness.handle(CHAT, Served.digesting()).handle(Served.digesting()).start();
       for (int i = 0; i < CALLS; i++) {
         for (final MethodDescriptor<byte[], byte[]> method : List.of(Bytes.METHOD, CHAT)) {
-          new Exchange(harness.channel(), method, CallOptions.DEFAULT).send(new byte[i]).response();
+          new Exchange(harness.channel(), method, options).send(new byte[i]).response();
         }
       }
       final Map<String, Map<String, Long>> ended = telemetry.awaitEnded(2 * CALLS);
@@ -82,6 +96,49 @@ final class GlobalTelemetryTest {
     @Override
     ManagedChannelBuilder<?> newChannelBuilder(String target, ChannelCredentials credentials) {
       return RingChannelBuilder.newChannelBuilder(target, credentials);
+    }
+  }
+
+  /** A channel of ours with a ring, on which not every call need go. */
+  private static final class OpenHarness extends PlainHarness {
+    private final Path directory = newDirectory();
+
+    private static Path newDirectory() {
+      try {
+        return Files.createTempDirectory("ringfetch-test-");
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+
+    @Override
+    ServerBuilder<?> newServerBuilder(int port, ServerCredentials credentials) {
+      return RingServerBuilder.newServerBuilderForPort(port, credentials)
+          .shmDirectory(directory)
+          .spinTime(Duration.ZERO);
+    }
+
+    @Override
+    ManagedChannelBuilder<?> newChannelBuilder(String target, ChannelCredentials credentials) {
+      return RingChannelBuilder.newChannelBuilder(target, credentials)
+          .shmDirectory(directory)
+          .spinTime(Duration.ZERO);
+    }
+
+    @Override
+    void awaitConnected(ManagedChannel channel) throws Exception {
+      ((RingChannel) channel).awaitRing().get(TIMEOUT_S, TimeUnit.SECONDS);
+    }
+
+    @Override
+    void verify(ManagedChannel channel) {
+      assertEquals(2 * CALLS, ((RingChannel) channel).grpcCalls());
+      assertTrue(((RingChannel) channel).transport().isRing());
+    }
+
+    @Override
+    void dispose() {
+      directory.toFile().delete();
     }
   }
 }
