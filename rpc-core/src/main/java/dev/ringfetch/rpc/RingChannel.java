@@ -102,7 +102,8 @@ public final class RingChannel extends ManagedChannel {
     this.subject = fabrics.counters().add(Kind.CHANNEL, target, this::count);
   }
 
-  private long count(Counter counter) {
+  /** What has been counted so far. */
+  long count(Counter counter) {
     return switch (counter) {
       case CHANNEL_CALLS_RING -> ringCalls.sum();
       case CHANNEL_CALLS_GRPC -> grpcCalls.sum();
@@ -196,13 +197,16 @@ public final class RingChannel extends ManagedChannel {
     fallbackCalls.increment();
   }
 
-  /** A call had begun on a ring and begins again over gRPC, or on the next ring. */
+  /**
+   * A call had begun on a ring and begins again over gRPC, or, with its ring or nothing, on the
+   * next one.
+   */
   <ReqT, RespT> ClientCall<ReqT, RespT> repeat(
       MethodDescriptor<ReqT, RespT> method, CallOptions options, Executor callExecutor) {
+    repeatedCalls.increment();
     if (requireFabric) {
       return WaitingCall.forRing(this, method, options, callExecutor);
     }
-    repeatedCalls.increment();
     countFallback();
     return newGrpcCall(method, options);
   }

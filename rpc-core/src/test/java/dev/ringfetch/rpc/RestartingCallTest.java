@@ -2,6 +2,7 @@ package dev.ringfetch.rpc;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.ringfetch.counters.Counter;
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
 import io.grpc.ClientStreamTracer;
@@ -155,12 +156,45 @@ final class RestartingCallTest extends RingFixture {
       names = {"UNARY", "CLIENT_STREAMING", "SERVER_STREAMING", "BIDI_STREAMING"})
   void endsWhereOnlyTheRingWillDo(MethodType type) throws Exception {
     final MethodDescriptor<byte[], byte[]> method = serve(type);
-    final RingChannel channel = connect(builder().requireFabric());
+    final AtomicInteger sessions = new AtomicInteger();
+    final RingChannel channel =
+        connect(
+            builder(
+                    onSessions(
+                        new Beneath() {
+                          @Override
+                          public <Q, R> ClientCall<Q, R> call(ClientCall<Q, R> call) {
+                            if (sessions.getAndIncrement() > 0) {
+                              throw new IllegalStateException("no other ring");
+                            }
+                            return call;
+                          }
+                        }))
+                .requireFabric());
     final CallOptions options = CallOptions.DEFAULT.withStreamTracerFactory(new Ending(channel));
     final Exchange call = new Exchange(channel, method, options).send(new byte[9]);
     assertEquals(Status.Code.UNAVAILABLE, call.await().getCode());
     assertEquals(List.of("close"), call.events());
     assertEquals(0, channel.grpcCalls());
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = MethodType.class,
+      names = {"UNARY", "CLIENT_STREAMING", "SERVER_STREAMING", "BIDI_STREAMING"})
+  void startAgainOnTheNextRing(MethodType type) throws Exception {
+    final MethodDescriptor<byte[], byte[]> method = serve(type);
+    final RingChannel channel = connect(builder().requireFabric());
+    assertEquals(3, call(channel, 3).length); // a ring that has worked is followed at once
+    final Ending ending = new Ending(channel);
+    final CallOptions options = CallOptions.DEFAULT.withStreamTracerFactory(ending);
+    assertEquals(9, new Exchange(channel, method, options).send(new byte[9]).response().length);
+    assertEquals(2, ending.attempts.get());
+    assertEquals("complete", handler.take().awaitEnd());
+    assertEquals(0, handler.waiting());
+    assertEquals(0, channel.grpcCalls());
+    assertEquals(3, channel.ringCalls());
+    assertEquals(1, channel.count(Counter.CHANNEL_CALLS_REPEATED));
   }
 
   @ParameterizedTest
