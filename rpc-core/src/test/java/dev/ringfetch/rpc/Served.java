@@ -74,6 +74,11 @@ final class Served extends ServerCall.Listener<byte[]> {
       return served;
     }
 
+    /** As {@link #take}, or null if none comes in a time. */
+    Served poll(long millis) throws InterruptedException {
+      return calls.poll(millis, TimeUnit.MILLISECONDS);
+    }
+
     int waiting() {
       return calls.size();
     }
