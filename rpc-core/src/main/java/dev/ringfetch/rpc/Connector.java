@@ -4,7 +4,6 @@ import dev.ringfetch.call.ClientConnection;
 import dev.ringfetch.call.Codecs;
 import dev.ringfetch.session.ClientHandshake;
 import dev.ringfetch.session.ClientSession;
-import dev.ringfetch.session.DeadlineTimer;
 import dev.ringfetch.session.SessionContext;
 import dev.ringfetch.v1.OpenResponse;
 import io.grpc.Attributes;
@@ -15,16 +14,14 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 
 /**
  * Keeps a channel's ring: opens a session when a call wants one, again at once after one was lost
  * that had carried an answer, and with backoff after one that had not or was refused. Nothing
- * happens without a call: an idle channel has no timer. Thread-safe.
+ * happens without a call, but that {@link IdleWatch} looks at a ring that is open, and that {@link
+ * WaitForReady} repeats attempts for calls that wait. Thread-safe.
  */
 final class Connector {
-  private static final long MIN_RETRY_NS = TimeUnit.MILLISECONDS.toNanos(1);
   static final String SHUTDOWN = "Channel shutdown invoked";
 
   private final Channel control;
@@ -35,13 +32,14 @@ final class Connector {
   private final String meanwhile;
   private final Codecs codecs;
   private final IdleWatch idleWatch;
+  private final WaitForReady<ClientConnection> waitForReady =
+      new WaitForReady<>(this::connect, this::pauseNs);
 
   private volatile ClientConnection connection;
 
   // Below: guarded by this.
   private Attempt attempt;
   private final Set<Attempt> streams = new HashSet<>(); // whose control stream has not ended
-  private final Set<Patient> patient = new HashSet<>();
   private final Set<ClientSession> sessions = new HashSet<>(); // the newest, and those that drain
   private String obstacle = "no call has asked for a ring yet";
   private String logged;
@@ -103,14 +101,12 @@ final class Connector {
   }
 
   /** As {@link #connect}, and again and again until there is one, a cancel, or a shutdown. */
-  CompletableFuture<ClientConnection> connectInTheEnd() {
-    final Patient one = new Patient();
-    synchronized (this) {
-      patient.add(one);
-    }
-    final CompletableFuture<?> unused = one.ring.whenComplete((made, failure) -> one.leave());
-    one.tryNow();
-    return one.ring;
+  CompletableFuture<ClientConnection> connectWaitingForReady() {
+    return waitForReady.await();
+  }
+
+  private synchronized long pauseNs() {
+    return backoff.remainingNs();
   }
 
   /** Starts an attempt, if it is the time for one. */
@@ -168,10 +164,13 @@ final class Connector {
     return sessionsRefused;
   }
 
-  /** Lets the next call try at once. */
-  synchronized void resetBackoff() {
-    backoff.skip();
-    backoff.succeeded();
+  /** Lets the next call try at once, and those that wait. */
+  void resetBackoff() {
+    synchronized (this) {
+      backoff.skip();
+      backoff.succeeded();
+    }
+    waitForReady.wake();
   }
 
   /** Ends the session when its calls have ended; the next call opens another, at once. */
@@ -188,7 +187,6 @@ final class Connector {
       if (connection == null || connection.session() != session) {
         return false;
       }
-      draining = connection.session();
       connection = null;
       obstacle = "the channel was told to be idle";
       backoff.skip();
@@ -206,19 +204,17 @@ final class Connector {
   void shutdown(Runnable onTerminated) {
     final List<Attempt> begun;
     final List<ClientSession> draining;
-    final List<Patient> waiting;
     synchronized (this) {
       if (shutdown) {
         return;
       }
       shutdown = true;
-      waiting = List.copyOf(patient);
       this.onTerminated = onTerminated;
       begun = List.copyOf(streams);
       draining = List.copyOf(sessions);
     }
     idleWatch.stop();
-    waiting.forEach(one -> one.fail(RingChannel.SHUTDOWN.asRuntimeException()));
+    waitForReady.end(RingChannel.SHUTDOWN);
     begun.forEach(Attempt::abandonUnlessServing);
     draining.forEach(ClientSession::drain);
     terminateIfIdle();
@@ -271,50 +267,6 @@ final class Connector {
               target,
               meanwhile,
               reason);
-    }
-  }
-
-  /** Somebody who waits for a ring, however often it cannot be opened. */
-  private final class Patient {
-    final CompletableFuture<ClientConnection> ring = new CompletableFuture<>();
-
-    void tryNow() {
-      final CompletableFuture<?> unused = connect().whenComplete(this::onTried);
-    }
-
-    private void onTried(ClientConnection made, Throwable failure) {
-      if (failure == null) {
-        ring.complete(made);
-      } else if (!ring.isDone()) {
-        tryLater();
-      }
-    }
-
-    private void tryLater() {
-      final boolean over;
-      final long delayNs;
-      synchronized (Connector.this) {
-        over = shutdown;
-        delayNs = backoff.remainingNs();
-      }
-      if (over) {
-        fail(RingChannel.SHUTDOWN.asRuntimeException());
-        return;
-      }
-      final Future<?> unused =
-          DeadlineTimer.schedule(
-              () -> DefaultExecutor.INSTANCE.execute(this::tryNow),
-              Math.max(delayNs, MIN_RETRY_NS));
-    }
-
-    void fail(Throwable failure) {
-      ring.completeExceptionally(failure);
-    }
-
-    void leave() {
-      synchronized (Connector.this) {
-        patient.remove(this);
-      }
     }
   }
 
@@ -403,6 +355,7 @@ final class Connector {
         return;
       }
       future.complete(made);
+      waitForReady.wake(); // who sleeps after an earlier attempt
       idleWatch.start(session);
       if (unwanted) {
         session.drain();

@@ -176,8 +176,8 @@ public final class RingChannel extends ManagedChannel {
   }
 
   /** As {@link #awaitRing}, however often it fails until then; whoever waits no longer cancels. */
-  CompletableFuture<ClientConnection> awaitRingPatiently() {
-    return connector.connectInTheEnd();
+  CompletableFuture<ClientConnection> awaitRingForReady() {
+    return connector.connectWaitingForReady();
   }
 
   boolean requiresFabric() {
@@ -278,12 +278,12 @@ public final class RingChannel extends ManagedChannel {
     }
     connector.shutdownNow();
     grpc.shutdownNow();
+    ending.forEach(WaitingCall::onShutdownNow); // each tells its executor, which is the user's
     return this;
   }
 
   @Override
   public boolean isShutdown() {
-    ending.forEach(WaitingCall::onShutdownNow); // each tells its executor, which is the user's
     return shutdown;
   }
 
@@ -319,8 +319,8 @@ public final class RingChannel extends ManagedChannel {
 
   @Override
   public void resetConnectBackoff() {
+    grpc.resetConnectBackoff(); // first: who waits for a ring asks for it over that
     connector.resetBackoff();
-    grpc.resetConnectBackoff();
   }
 
   /** Leaves the ring, too, when the calls on it have ended; the next call opens both again. */
@@ -366,11 +366,11 @@ public final class RingChannel extends ManagedChannel {
   /**
    * Where the process has interceptors for all channels: the gRPC beneath has them, too, so that
    * only calls for a ring are to pass those here, and what a call is for is chosen when it is made.
+   * Those that find no room on the ring when they start pass them twice.
    */
   private final class Observed extends Channel {
     private final Channel rings;
 
-   * Those that find no room on the ring when they start pass them twice.
     Observed(Channel rings) {
       this.rings = rings;
     }
@@ -386,14 +386,14 @@ public final class RingChannel extends ManagedChannel {
       return call;
     }
 
-    @Override
-    public String authority() {
-      return grpc.authority();
-    }
     private boolean isForRing(CallOptions options) {
       final ClientConnection open = obstacle == null ? connector.open() : null;
       return open != null && obstacle(options, open) == null;
     }
 
+    @Override
+    public String authority() {
+      return grpc.authority();
+    }
   }
 }

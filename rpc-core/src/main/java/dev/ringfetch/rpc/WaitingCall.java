@@ -97,14 +97,15 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
         "a ring",
         () ->
             options.isWaitForReady()
-                ? awaitPatiently(channel)
+                ? withoutHeaders(channel.awaitRingForReady())
                 : channel.awaitRing().thenApply(ring -> new Metadata()));
   }
 
-  private static CompletableFuture<Metadata> awaitPatiently(RingChannel channel) {
-    final CompletableFuture<ClientConnection> ring = channel.awaitRingPatiently();
+  /** No headers, once there is a ring. Whoever ends this wait, or lets it time out, ends that. */
+  static CompletableFuture<Metadata> withoutHeaders(CompletableFuture<ClientConnection> ring) {
     final CompletableFuture<Metadata> headers = ring.thenApply(made -> new Metadata());
-    return headers.whenComplete((none, failure) -> ring.cancel(false));
+    final CompletableFuture<?> unused = headers.whenComplete((none, failure) -> ring.cancel(false));
+    return headers;
   }
 
   /** A call that waits for its credentials. */
@@ -225,7 +226,7 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
     return taken;
   }
 
-  /** The channel waits for nothing any more. */
+  /** The channel waits for nothing any more, and tells others so, whatever this call's end does. */
   void onShutdownNow() {
     try {
       end(Status.UNAVAILABLE.withDescription("Channel shutdownNow invoked"));

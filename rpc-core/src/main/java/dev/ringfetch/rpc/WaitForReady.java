@@ -1,0 +1,132 @@
+package dev.ringfetch.rpc;
+
+import dev.ringfetch.session.DeadlineTimer;
+import io.grpc.Status;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+
+/**
+ * Those who wait for a ring however often it cannot be opened, as gRPC's calls do that wait for
+ * ready. As long as there is one of them, attempts follow each other, with one timer for all. A
+ * waiter leaves by completing its own future, most often by a cancel. Thread-safe.
+ *
+ * @param <T> what is waited for.
+ */
+final class WaitForReady<T> {
+  private static final long MIN_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(1);
+
+  private final Supplier<CompletableFuture<T>> attempt;
+  private final LongSupplier pauseNs;
+
+  // Guarded by this.
+  private final Set<CompletableFuture<T>> waiting = new HashSet<>();
+  private Future<?> next;
+  private Status end;
+
+  /**
+   * Creates it; nothing is attempted yet.
+   *
+   * @param attempt begins an attempt, or joins the one under way, or fails at once if it is too
+   *     early for another.
+   * @param pauseNs how long it is until the next attempt may begin, in nanoseconds. Called under
+   *     this object's monitor.
+   */
+  WaitForReady(Supplier<CompletableFuture<T>> attempt, LongSupplier pauseNs) {
+    this.attempt = attempt;
+    this.pauseNs = pauseNs;
+  }
+
+  /** What is waited for, once an attempt succeeds; fails after an {@link #end} only. */
+  CompletableFuture<T> await() {
+    final CompletableFuture<T> one = new CompletableFuture<>();
+    synchronized (this) {
+      if (end != null) {
+        return CompletableFuture.failedFuture(end.asRuntimeException());
+      }
+      waiting.add(one);
+    }
+    final CompletableFuture<?> unused = one.whenComplete((made, failure) -> leave(one));
+    try {
+      tryNow();
+    } catch (RuntimeException | Error e) { // the caller's: nobody has the future
+      one.completeExceptionally(e);
+      throw e;
+    }
+    return one;
+  }
+
+  private synchronized void leave(CompletableFuture<T> one) {
+    waiting.remove(one);
+    if (waiting.isEmpty()) {
+      cancelNext();
+    }
+  }
+
+  /** The reason for the present pause is gone: whoever waits, if anybody does, tries at once. */
+  void wake() {
+    synchronized (this) {
+      cancelNext();
+      if (waiting.isEmpty()) {
+        return;
+      }
+    }
+    tryNow();
+  }
+
+  /** Whoever waits has waited in vain, and so will whoever comes. */
+  void end(Status status) {
+    final List<CompletableFuture<T>> ending;
+    synchronized (this) {
+      end = status;
+      ending = List.copyOf(waiting);
+    }
+    ending.forEach(one -> one.completeExceptionally(status.asRuntimeException()));
+  }
+
+  private void tryNow() {
+    final CompletableFuture<T> tried;
+    try {
+      tried = attempt.get();
+    } catch (RuntimeException | Error e) { // this time; it does not end the wait
+      tryLater();
+      throw e;
+    }
+    final CompletableFuture<?> unused = tried.whenComplete(this::onTried);
+  }
+
+  private void onTried(T made, Throwable failure) {
+    if (failure != null) {
+      tryLater();
+      return;
+    }
+    final List<CompletableFuture<T>> served;
+    synchronized (this) {
+      served = List.copyOf(waiting);
+    }
+    served.forEach(one -> one.complete(made));
+  }
+
+  private synchronized void tryLater() {
+    cancelNext();
+    if (!waiting.isEmpty() && end == null) {
+      next =
+          DeadlineTimer.schedule(
+              () -> DefaultExecutor.INSTANCE.execute(this::wake),
+              Math.max(pauseNs.getAsLong(), MIN_PAUSE_NS));
+    }
+  }
+
+  /** Guarded by this. */
+  private void cancelNext() {
+    if (next != null) {
+      next.cancel(false);
+      next = null;
+    }
+  }
+}
