@@ -2,9 +2,8 @@ package dev.ringfetch.rpc;
 
 import dev.ringfetch.session.DeadlineTimer;
 import io.grpc.Status;
-import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -25,7 +24,7 @@ final class WaitForReady<T> {
   private final LongSupplier pauseNs;
 
   // Guarded by this.
-  private final Set<CompletableFuture<T>> waiting = new HashSet<>();
+  private final IdentityHashMap<CompletableFuture<T>, Boolean> waiting = new IdentityHashMap<>();
   private Future<?> next;
   private Status end;
 
@@ -49,7 +48,7 @@ final class WaitForReady<T> {
       if (end != null) {
         return CompletableFuture.failedFuture(end.asRuntimeException());
       }
-      waiting.add(one);
+      waiting.put(one, true);
     }
     final CompletableFuture<?> unused = one.whenComplete((made, failure) -> leave(one));
     try {
@@ -84,7 +83,7 @@ final class WaitForReady<T> {
     final List<CompletableFuture<T>> ending;
     synchronized (this) {
       end = status;
-      ending = List.copyOf(waiting);
+      ending = List.copyOf(waiting.keySet());
     }
     ending.forEach(one -> one.completeExceptionally(status.asRuntimeException()));
   }
@@ -107,7 +106,7 @@ final class WaitForReady<T> {
     }
     final List<CompletableFuture<T>> served;
     synchronized (this) {
-      served = List.copyOf(waiting);
+      served = List.copyOf(waiting.keySet());
     }
     served.forEach(one -> one.complete(made));
   }
