@@ -28,20 +28,23 @@ final class ClientTracers extends Tracers {
             .toList());
   }
 
-  /** Before the headers are written: tracers put into them what the server's are to find. */
+  /**
+   * Before the headers are written: tracers put into them what the server's are to find. What one
+   * throws comes out of here, as what a factory throws does: there is no call yet.
+   */
   void streamCreated(Attributes attributes, Metadata headers) {
     tracers.forEach(tracer -> tracer.streamCreated(attributes, headers));
   }
 
   void outboundHeaders() {
-    tracers.forEach(ClientStreamTracer::outboundHeaders);
+    tell(tracers, ClientStreamTracer::outboundHeaders);
   }
 
   void inboundHeaders(Metadata headers) {
-    tracers.forEach(tracer -> tracer.inboundHeaders(headers));
+    tell(tracers, tracer -> tracer.inboundHeaders(headers));
   }
 
   void inboundTrailers(Metadata trailers) {
-    tracers.forEach(tracer -> tracer.inboundTrailers(trailers));
+    tell(tracers, tracer -> tracer.inboundTrailers(trailers));
   }
 }

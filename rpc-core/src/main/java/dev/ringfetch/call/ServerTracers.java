@@ -52,6 +52,6 @@ final class ServerTracers extends Tracers {
             return call.getAuthority();
           }
         };
-    tracers.forEach(tracer -> tracer.serverCallStarted(info));
+    tell(tracers, tracer -> tracer.serverCallStarted(info));
   }
 }
