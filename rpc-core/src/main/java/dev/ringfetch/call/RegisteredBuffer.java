@@ -11,13 +11,14 @@ import java.nio.ByteBuffer;
  * ordinary memory, and the message is sent as any other.
  *
  * <p>Who has it: its maker, until {@link #close}. The bytes must not change, and it must not be
- * closed, before they are on their way: that is when the call has ended; on a stream as soon as
- * {@code isReady()} has returned true after the message was sent, or the server has answered to it.
- * After that the ring has a share of its own, until the peer has read. A closed one must not be
- * touched any more: {@link #buffer} refuses, but a view that was kept leads to what is another
- * message's by then. The system property {@code ringfetch.poison=true} helps to find who does that:
- * memory that nobody has is filled with 0xDE, and what was written to it is logged as a warning
- * when it is given out again.
+ * closed, before they are on their way: that is when the call has ended; on a stream also as soon
+ * as the server has answered to it, or {@code isReady()} has returned true after the message was
+ * sent. (Of {@code isReady()} that holds as long as nobody sets an {@code onReadyThreshold} above
+ * its default of 32 KiB, which is true while as many bytes still wait.) After that the ring has a
+ * share of its own, until the peer has read. A closed one must not be touched any more: {@link
+ * #buffer} refuses, but a view that was kept leads to what is another message's by then. The system
+ * property {@code ringfetch.poison=true} helps to find who does that: memory that nobody has is
+ * filled with 0xDE, and what was written to it is logged as a warning when it is given out again.
  *
  * <p>A buffer that is dropped without being closed is lost until its session ends: the collector
  * cannot give it back, since a view of it may live on that somebody writes into. Once the collector
