@@ -2,6 +2,7 @@ package dev.ringfetch.session;
 
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.fabric.MemoryRegion;
+import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * How a session ends: any thread says why, the first reason counts, and an owner brings it about.
@@ -13,9 +14,9 @@ final class Ending {
 
   private final Session session;
   private final MemoryRegion memory;
+  private final AtomicReference<String> reason = new AtomicReference<>();
 
-  private long untaken; // slots
-  private volatile String reason;
+  private long unconsumed; // slots
   private volatile boolean peerAtFault;
   private volatile boolean over;
   private volatile boolean doomed; // it could not even be ended: the poller does
@@ -27,12 +28,12 @@ final class Ending {
 
   /** Why the session ends or has ended; null while it does not. */
   String reason() {
-    return reason;
+    return reason.get();
   }
 
   /** True when an owner has to end the session. */
   boolean isDue() {
-    return reason != null && !over;
+    return reason.get() != null && !over;
   }
 
   /** True when the session has ended, and this side is out of its memory. */
@@ -50,16 +51,14 @@ final class Ending {
     return peerAtFault;
   }
 
-  /** Slots with frames that the peer had not taken at the end; owner. */
-  long untaken() {
-    return untaken;
+  /** Slots with frames that the peer had not consumed at the end; owner. */
+  long unconsumed() {
+    return unconsumed;
   }
 
   /** Lets the session end with this round; owner, or before {@link Duty#drive}. */
   void request(String why) {
-    if (reason == null) {
-      reason = why;
-    }
+    reason.compareAndSet(null, why);
   }
 
   /** As {@link #request}, because the peer broke a rule. */
@@ -97,7 +96,7 @@ final class Ending {
   void end() {
     session.inbox.drain();
     session.reads.drain();
-    untaken = session.writer.unconsumed();
+    unconsumed = session.writer.unconsumed();
     memory.verify();
     finish();
   }
@@ -121,7 +120,9 @@ final class Ending {
       Callbacks.report(t);
       return;
     }
-    peerAtFault |= t instanceof InternalError; // it has truncated its file
+    if (t instanceof InternalError) { // it has truncated its file
+      peerAtFault = true;
+    }
     request("session failed: " + t);
     final News news = session.news;
     news.add(
@@ -157,7 +158,7 @@ final class Ending {
 
   private void tell() {
     try {
-      session.tellEnd(reason);
+      session.tellEnd(reason.get());
     } finally {
       session.poller.remove(session);
     }

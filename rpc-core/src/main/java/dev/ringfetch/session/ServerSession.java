@@ -108,11 +108,6 @@ public final class ServerSession extends Session {
     return "server";
   }
 
-  /** Cancelled calls that have not let go; owner. */
-  int abandoned() {
-    return held.abandoned();
-  }
-
   /** Asks the client to put no new call on this session, and to end it after the last. */
   public void drain() {
     draining = true;
@@ -355,7 +350,7 @@ public final class ServerSession extends Session {
         stream.cancelled();
       }
     }
-    unanswered = calls + ending.untaken();
+    unanswered = calls + ending.unconsumed();
   }
 
   @Override

@@ -104,7 +104,7 @@ final class RandomStreams {
       clients.get(i).check("stream " + i);
     }
     assertEquals(0, servers.size(), "ends at the server");
-    assertEquals(0, steps.server.abandoned(), "abandoned");
+    assertEquals(0, steps.server.held.abandoned(), "abandoned");
     assertEquals(0, steps.server.heldLength(), "held");
   }
 

@@ -81,7 +81,7 @@ final class Rest {
     simulation.check(other.heldLength() == 0, "held at rest: " + other.heldLength());
     checkBulk(own);
     checkBulk(other);
-    simulation.check(other.abandoned() == 0, "abandoned at rest: " + other.abandoned());
+    simulation.check(other.held.abandoned() == 0, "abandoned at rest: " + other.held.abandoned());
     simulation.throwFailure();
   }
 

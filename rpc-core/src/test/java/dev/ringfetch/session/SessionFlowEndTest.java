@@ -463,7 +463,8 @@ class SessionFlowEndTest {
       assertEquals(told, call.told);
     }
     assertEquals(1, served.cancels);
-    assertEquals(2, steps.server.unanswered() - steps.server.ending.untaken(), "quiet and begun");
+    assertEquals(
+        2, steps.server.unanswered() - steps.server.ending.unconsumed(), "quiet and begun");
     assertEquals(List.of("test"), steps.clientEnds);
   }
 
