@@ -40,7 +40,7 @@ public final class BulkPool {
   private final boolean poisoned = Boolean.getBoolean(Poison.PROPERTY);
   private final List<BulkRegion> regions = new ArrayList<>(); // attached; guarded by this
   private final Set<Segments> lent = new HashSet<>(); // to units; guarded by this
-  private final ReferenceQueue<UnitBuffer> lost = new ReferenceQueue<>();
+  private final ReferenceQueue<UnitBuffer> dropped = new ReferenceQueue<>();
   private final Leases leases; // to the application
 
   // Guarded by this.
@@ -50,7 +50,7 @@ public final class BulkPool {
   private boolean closed;
   private long registeredLength;
   private long retryNs;
-  private int leaks;
+  private int droppedUnits;
 
   private volatile boolean offerDue;
 
@@ -101,7 +101,7 @@ public final class BulkPool {
       if (closed || length <= 0) {
         return null;
       }
-      takeBackLost();
+      takeBackDropped();
       final int pages = BulkRegion.pages(length);
       for (final BulkRegion region : regions) {
         final int offset = region.take(pages);
@@ -256,7 +256,7 @@ public final class BulkPool {
 
   /** Where a unit keeps what it has of this pool, for as long as it has it. */
   synchronized Segments lend(UnitBuffer unit) {
-    final Segments segments = new Segments(this, unit, lost);
+    final Segments segments = new Segments(this, unit, dropped);
     lent.add(segments);
     return segments;
   }
@@ -266,23 +266,23 @@ public final class BulkPool {
   }
 
   /** Units that nobody refers to, and that were not cleared, have left their memory behind. */
-  private void takeBackLost() {
+  private void takeBackDropped() {
     Reference<? extends UnitBuffer> reference;
-    while ((reference = lost.poll()) != null) {
-      leaks++;
+    while ((reference = dropped.poll()) != null) {
+      droppedUnits++;
       ((Segments) reference).release();
     }
   }
 
   /** Units that were dropped with memory of this pool, and whose memory the collector gave back. */
-  public synchronized int leaks() {
-    takeBackLost();
-    return leaks;
+  synchronized int droppedUnits() {
+    takeBackDropped();
+    return droppedUnits;
   }
 
   /** Memory that is in use, in bytes. */
   public synchronized long usedLength() {
-    takeBackLost();
+    takeBackDropped();
     long pages = 0;
     for (final BulkRegion region : regions) {
       pages += region.usedPages();

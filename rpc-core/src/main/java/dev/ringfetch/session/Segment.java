@@ -46,9 +46,13 @@ public final class Segment {
     return this;
   }
 
-  /** Counts one less who uses it. */
+  /** Counts one less who uses it. IllegalStateException when nobody does any more. */
   public void release() {
-    if (references.decrementAndGet() == 0) {
+    final int before = references.getAndUpdate(count -> count > 0 ? count - 1 : count);
+    if (before <= 0) {
+      throw new IllegalStateException("given back: length=" + length);
+    }
+    if (before == 1) {
       pool.free(this);
     }
   }

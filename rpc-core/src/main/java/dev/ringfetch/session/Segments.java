@@ -25,8 +25,8 @@ final class Segments extends PhantomReference<UnitBuffer> {
    */
   record Part(Segment segment, int offset, int length, int position) {}
 
-  Segments(BulkPool pool, UnitBuffer unit, ReferenceQueue<UnitBuffer> lost) {
-    super(unit, lost);
+  Segments(BulkPool pool, UnitBuffer unit, ReferenceQueue<UnitBuffer> dropped) {
+    super(unit, dropped);
     this.pool = pool;
   }
 

@@ -120,7 +120,7 @@ class BulkPoolPropertyTest {
       threads.shutdownNow();
     }
     assertEquals(0, pool.usedLength());
-    assertEquals(0, pool.leaks());
+    assertEquals(0, pool.droppedUnits());
   }
 
   private int ownAndGiveBack(BulkPool pool, byte mark) {

@@ -280,6 +280,7 @@ class BulkPoolTest {
     segment.release();
     assertEquals(0, pool.usedLength());
     assertThrows(IllegalStateException.class, segment::retain);
+    assertThrows(IllegalStateException.class, segment::release, "once too often");
     assertEquals(0, pool.usedLength());
   }
 
@@ -304,14 +305,14 @@ class BulkPoolTest {
   }
 
   @Test
-  void unitsThatWereLostGiveTheirMemoryBackAndAreCounted() throws Exception {
+  void unitsThatWereDroppedGiveTheirMemoryBackAndAreCounted() throws Exception {
     BulkPool pool = steps.grown(8 * PAGE);
     for (int i = 0; i < 3; i++) {
       UnitBuffer unit = new UnitBuffer();
       unit.addSegment(pool.allocate(PAGE), 0, 10);
       unit.addSegment(pool.allocate(PAGE), 0, 10);
       if (i == 2) {
-        unit.clear(); // as it should be: not a leak
+        unit.clear(); // as it should be: not dropped
       }
     }
     assertEquals(4 * PAGE, pool.usedLength());
@@ -320,16 +321,16 @@ class BulkPoolTest {
         LIMIT_S,
         () -> {
           System.gc();
-          return pool.leaks() == 2;
+          return pool.droppedUnits() == 2;
         });
     assertEquals(0, pool.usedLength());
-    assertEquals(2, pool.leaks());
+    assertEquals(2, pool.droppedUnits());
     assertNotNull(pool.allocate(8 * PAGE), "all of it");
   }
 
-  /** Some of a unit's memory is on its way when the unit is lost: the rest of it comes back. */
+  /** Some of a unit's memory is on its way when the unit is dropped: the rest of it comes back. */
   @Test
-  void unitThatIsLostHalfWayGivesTheOtherHalfBack() throws Exception {
+  void unitThatIsDroppedHalfWayGivesTheOtherHalfBack() throws Exception {
     BulkPool pool = steps.grown(8 * PAGE);
     Segment onItsWay = takeOneOfTwo(pool);
     takeAll(pool);
@@ -343,7 +344,7 @@ class BulkPoolTest {
         });
     onItsWay.release();
     assertEquals(0, pool.usedLength());
-    assertEquals(1, pool.leaks(), "a unit that was taken to its end is none");
+    assertEquals(1, pool.droppedUnits(), "a unit that was taken to its end is none");
   }
 
   private static Segment takeOneOfTwo(BulkPool pool) {

@@ -157,7 +157,7 @@ final class BulkSteps {
     steps.server.duty.requestRound();
     for (final Session session : List.of(steps.client, steps.server)) {
       assertEquals(0, session.bulk().usedLength(), session.side() + " uses memory");
-      assertEquals(0, session.bulk().leaks(), session.side() + " has left memory behind");
+      assertEquals(0, session.bulk().droppedUnits(), session.side() + " has left memory behind");
     }
   }
 }
