@@ -66,7 +66,7 @@ public final class RecordDescriptor {
   /** Values that there is room for. */
   public static final int MAX_VALUES = 22;
 
-  /** Length of a record: three lines. */
+  /** Length of a record: four lines. */
   public static final int RECORD_LENGTH = VALUES_OFFSET + MAX_VALUES * Long.BYTES;
 
   private RecordDescriptor() {}

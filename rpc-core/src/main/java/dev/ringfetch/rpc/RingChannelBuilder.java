@@ -40,7 +40,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   private final List<InterceptorFactory> interceptors = new ArrayList<>();
   private final List<ClientInterceptor> globalInterceptors;
   private final FabricContext fabricContext = new FabricContext();
-  private final SessionContext sessionContext = new SessionContext().bulkBudget(BulkBudget.PROCESS);
+  private final SessionContext sessionContext = new SessionContext();
 
   private Executor executor = DefaultExecutor.INSTANCE;
   private PlaintextFabrics plaintext = PlaintextFabrics.unlessSet(PlaintextFabrics.CLIENT);

@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * What the sessions that share it may have together for long messages: registered memory up to a
  * limit, and a few spare arrays. A session that finds the budget used up sends long messages as it
- * does when its own memory is used up, in frames; it asks again when it has another one a second
- * later. What a session has it keeps until it ends. (What the application still has in its {@code
+ * does when its own memory is used up, in frames; it asks again once a second at the most. What a
+ * session has it keeps until it ends. (What the application still has in its {@code
  * RegisteredBuffer}s then counts no longer, and is left to the collector.)
  *
  * <p>Thread-safe.

@@ -18,14 +18,6 @@ final class Duty {
   private static final int LEAVE_TRIES = 16;
 
   private final Session session;
-  private final Poller poller;
-  private final Inbox inbox;
-  private final Outbox outbox;
-  private final Reads reads;
-  private final DeadlineQueue deadlines;
-  private final News news;
-  private final Guard guard;
-  private final Ending ending;
   private final Ownership ownership = new Ownership();
   private final OperationQueue operations = new OperationQueue();
 
@@ -38,14 +30,6 @@ final class Duty {
   /** Creates it when the session has everything else. */
   Duty(Session session) {
     this.session = session;
-    this.poller = session.poller;
-    this.inbox = session.inbox;
-    this.outbox = session.outbox;
-    this.reads = session.reads;
-    this.deadlines = session.deadlines;
-    this.news = session.news;
-    this.guard = session.guard;
-    this.ending = session.ending;
   }
 
   /** Asks the owner for something. The caller {@linkplain #drive drives} afterwards. */
@@ -63,7 +47,7 @@ final class Duty {
 
   /** True when a round is asked for. Any thread. */
   private boolean owes() {
-    return !operations.isEmpty() || attention || ending.isDue();
+    return !operations.isEmpty() || attention || session.ending.isDue();
   }
 
   /** Hears what was asked for; owner, at the start of a round. */
@@ -96,15 +80,15 @@ final class Duty {
       try {
         session.work(false);
         armed = !session.mustArmToLeave() || arm();
-        guard.verifyTouched();
+        session.guard.verifyTouched();
       } catch (Throwable t) { // see Ending.failed
-        ending.failed(t);
+        session.ending.failed(t);
       }
       final boolean more = releaseAndTell();
       if (!armed) {
-        poller.activateLater(session);
+        session.poller.activateLater(session);
       }
-      if (!more || ending.isPollers()) {
+      if (!more || session.ending.isPollers()) {
         return;
       }
     }
@@ -134,38 +118,38 @@ final class Duty {
    */
   boolean arm() {
     try {
-      if (inbox.isArmed()) {
+      if (session.inbox.isArmed()) {
         return true;
       }
-      if (!reads.isEmpty()) {
+      if (!session.reads.isEmpty()) {
         return false;
       }
       missed = false; // what the poller came for is answered by the look that follows
-      guard.touch();
-      if (!inbox.arm()) {
+      session.guard.touch();
+      if (!session.inbox.arm()) {
         return false;
       }
-      if (outbox.isBlocked()) {
-        outbox.flush();
+      if (session.outbox.isBlocked()) {
+        session.outbox.flush();
       }
     } catch (Throwable t) {
-      ending.failed(t);
+      session.ending.failed(t);
     }
     return true;
   }
 
   /** Stops the peer from ringing, because this thread polls; owner. */
   void disarm() {
-    if (ending.isOver()) {
+    if (session.ending.isOver()) {
       return;
     }
     try {
-      if (inbox.isArmed()) {
-        guard.touch();
-        inbox.disarm();
+      if (session.inbox.isArmed()) {
+        session.guard.touch();
+        session.inbox.disarm();
       }
     } catch (Throwable t) {
-      ending.failed(t);
+      session.ending.failed(t);
     }
   }
 
@@ -180,14 +164,14 @@ final class Duty {
     try {
       while (session.mustArmToLeave() && !arm()) {
         if (++tries > LEAVE_TRIES) { // half a frame, whose rest may never come
-          poller.activateLater(session);
+          session.poller.activateLater(session);
           break;
         }
         session.work(true);
       }
-      guard.verifyTouched();
+      session.guard.verifyTouched();
     } catch (Throwable t) { // see Ending.failed
-      ending.failed(t);
+      session.ending.failed(t);
     }
     return releaseAndTell();
   }
@@ -206,32 +190,32 @@ final class Duty {
     boolean taken = false;
     boolean unasked = false;
     try {
-      guard.verifyTouched();
+      session.guard.verifyTouched();
       session.count();
       unasked = asking != null;
-      earliest = deadlines.earliestNs();
+      earliest = session.deadlines.earliestNs();
       wakePoller = earliest < earliestDeadlineNs;
       if (earliest != earliestDeadlineNs) {
         earliestDeadlineNs = earliest;
       }
-      flows = news.takeFlows();
-      streams = news.takeStreams();
-      tasks = news.takeTasks();
+      flows = session.news.takeFlows();
+      streams = session.news.takeStreams();
+      tasks = session.news.takeTasks();
       taken = true;
     } finally {
       ownership.release(); // come what may: a token that is kept is a session that hangs
       if (!taken) {
-        poller.alarm();
+        session.poller.alarm();
       }
     }
     if (wakePoller) {
-      poller.wakeupBefore(earliest);
+      session.poller.wakeupBefore(earliest);
     }
     if (missed) {
       missed = false;
-      poller.activateLater(session);
+      session.poller.activateLater(session);
     }
-    poller.counters().changed();
+    session.poller.counters().changed();
     News.tell(session, streams);
     News.tellFlows(session, flows);
     News.run(tasks);
@@ -256,24 +240,26 @@ final class Duty {
     boolean clean = false;
     int done = 1;
     try {
-      if (shared && !ending.isOver() && hasWork()) { // afterwards this side is out of the memory
+      if (shared
+          && !session.ending.isOver()
+          && hasWork()) { // afterwards this side is out of the memory
         session.queuePair.memory().verify();
       }
       clean = true;
       disarm();
       done = session.work(true);
-      guard.verifyTouched();
+      session.guard.verifyTouched();
     } catch (Throwable t) { // see Ending.failed
       if (!clean) {
         ownership.release();
         throw t;
       }
-      ending.failed(t);
+      session.ending.failed(t);
     }
     if (!releaseAndTell()) {
       return done;
     }
-    if (ending.isOver()) {
+    if (session.ending.isOver()) {
       drive(); // the poller forgets what has ended, and does not come back
     }
     return done + 1;
@@ -281,11 +267,11 @@ final class Duty {
 
   /** True when a round will do more than to look at an empty ring; owner. */
   private boolean hasWork() {
-    return inbox.hasNext()
-        || inbox.isArmed()
-        || !outbox.isEmpty()
-        || deadlines.earliestNs() != Stream.NO_DEADLINE
-        || !reads.isEmpty()
+    return session.inbox.hasNext()
+        || session.inbox.isArmed()
+        || !session.outbox.isEmpty()
+        || session.deadlines.earliestNs() != Stream.NO_DEADLINE
+        || !session.reads.isEmpty()
         || owes();
   }
 
@@ -296,15 +282,15 @@ final class Duty {
    * @return true when it was this one's.
    */
   boolean probe() {
-    if (!ownership.isMine() && (ending.isOver() || !ownership.tryAcquire())) {
+    if (!ownership.isMine() && (session.ending.isOver() || !ownership.tryAcquire())) {
       return false; // whoever owns it looks before it leaves
     }
     try {
-      guard.probe();
+      session.guard.probe();
     } catch (Throwable t) {
-      ending.failed(t);
+      session.ending.failed(t);
     }
-    final boolean found = ending.isOver();
+    final boolean found = session.ending.isOver();
     if (releaseAndTell()) {
       drive();
     }
@@ -317,7 +303,7 @@ final class Duty {
    */
   void recover() {
     final boolean abandoned = ownership.isMine();
-    ending.recover(abandoned);
+    session.ending.recover(abandoned);
     if (abandoned) {
       ownership.release();
     }

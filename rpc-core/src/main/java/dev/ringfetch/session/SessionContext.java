@@ -42,7 +42,7 @@ public final class SessionContext {
   private int bulkThreshold = BULK_THRESHOLD_DEFAULT;
   private int bulkSegmentLength = BULK_SEGMENT_LENGTH_DEFAULT;
   private int bulkLength = BULK_LENGTH_DEFAULT;
-  private BulkBudget bulkBudget = new BulkBudget(BulkBudget.LIMIT_DEFAULT);
+  private BulkBudget bulkBudget = BulkBudget.PROCESS;
   private int requestRingLength = REQUEST_RING_LENGTH_DEFAULT;
   private int responseRingLength = RESPONSE_RING_LENGTH_DEFAULT;
   private int maxFrameLength = MAX_FRAME_LENGTH_DEFAULT;
@@ -143,9 +143,7 @@ public final class SessionContext {
     return this;
   }
 
-  /**
-   * What all sessions with this budget may register together; unless set, those of this context.
-   */
+  /** What all sessions with this budget may register together; the process's unless set. */
   public BulkBudget bulkBudget() {
     return bulkBudget;
   }
