@@ -43,7 +43,7 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   private final List<ServerServiceDefinition> services = new ArrayList<>();
   private final List<ServerInterceptor> interceptors = new ArrayList<>();
   private final FabricContext fabricContext = new FabricContext();
-  private final SessionContext sessionContext = new SessionContext().bulkBudget(BulkBudget.PROCESS);
+  private final SessionContext sessionContext = new SessionContext();
 
   private final List<ServerStreamTracer.Factory> tracerFactories = new ArrayList<>();
   private final List<ServerTransportFilter> transportFilters = new ArrayList<>();
@@ -262,17 +262,20 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   @Override
   public RingServer build() {
     final CallCounter grpcCalls = new CallCounter();
+    final List<ServerInterceptor> onRings = new ArrayList<>(global.interceptors());
+    onRings.addAll(interceptors); // the last one runs first
     final List<ServerServiceDefinition> intercepted = new ArrayList<>();
     for (final ServerServiceDefinition service : services) {
-      final ServerServiceDefinition wrapped = ServerInterceptors.intercept(service, interceptors);
-      intercepted.add(ServerInterceptors.intercept(wrapped, global.interceptors()));
-      grpc.addService(ServerInterceptors.intercept(wrapped, grpcCalls));
+      intercepted.add(ServerInterceptors.intercept(service, onRings));
+      grpc.addService(service);
     }
-    final InterceptedRegistry userFallback = new InterceptedRegistry(fallback, interceptors);
+    // The server beneath has the global ones from its own builder, before these.
+    interceptors.forEach(interceptor -> grpc.intercept(new SessionInterceptor(interceptor)));
+    grpc.intercept(new SessionInterceptor(grpcCalls));
     final SessionEndpoint endpoint =
         new SessionEndpoint(
             intercepted,
-            new InterceptedRegistry(userFallback, global.interceptors()),
+            new InterceptedRegistry(fallback, onRings),
             executor,
             executorSupplier,
             sessionContext,
@@ -284,9 +287,7 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
     if (!transportFilters.isEmpty()) {
       grpc.addTransportFilter(new TransportFilters(transportFilters));
     }
-    grpc.fallbackHandlerRegistry(
-        new SessionRegistry(
-            endpoint.definition(), new InterceptedRegistry(userFallback, List.of(grpcCalls))));
+    grpc.fallbackHandlerRegistry(new SessionRegistry(endpoint.definition(), fallback));
     return new RingServer(
         grpc.build(), endpoint, fabricContext, sessionContext, pollers, grpcCalls.calls());
   }

@@ -1,0 +1,25 @@
+package dev.ringfetch.rpc;
+
+import dev.ringfetch.v1.SessionServiceGrpc;
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
+
+/** A user's interceptor on gRPC's way, which does not see the calls that open sessions. */
+final class SessionInterceptor implements ServerInterceptor {
+  private final ServerInterceptor user;
+
+  SessionInterceptor(ServerInterceptor user) {
+    this.user = user;
+  }
+
+  @Override
+  public <ReqT, RespT> ServerCall.Listener<ReqT> interceptCall(
+      ServerCall<ReqT, RespT> call, Metadata headers, ServerCallHandler<ReqT, RespT> next) {
+    final String service = call.getMethodDescriptor().getServiceName();
+    return SessionServiceGrpc.SERVICE_NAME.equals(service)
+        ? next.startCall(call, headers)
+        : user.interceptCall(call, headers, next);
+  }
+}
