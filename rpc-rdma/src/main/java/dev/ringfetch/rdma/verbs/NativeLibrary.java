@@ -1,11 +1,12 @@
 package dev.ringfetch.rdma.verbs;
 
 import com.ibm.disni.util.MemoryUtils;
+import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 
 /**
  * The native library behind this package and behind DiSNI: found in the jar, or where the property
@@ -105,13 +106,25 @@ final class NativeLibrary {
         if (library == null) {
           throw new IOException("none in the jar at " + resource());
         }
-        Path copy = Files.createTempFile("ringfetch-verbs", ".so");
-        try {
-          Files.copy(library, copy, StandardCopyOption.REPLACE_EXISTING);
-          load(copy.toString());
-        } finally {
-          Files.delete(copy); // stays mapped
+        try (Copy copy = new Copy(Files.createTempFile("ringfetch-verbs", ".so"))) {
+          copy.fill(library);
+          load(copy.path().toString());
         }
+      }
+    }
+
+    /** A file that nobody else may write, as it was made, and that goes when it is closed. */
+    private record Copy(Path path) implements Closeable {
+      /** Writes into the very file: a new one in its place would have the mode of the umask. */
+      void fill(InputStream content) throws IOException {
+        try (OutputStream out = Files.newOutputStream(path)) {
+          content.transferTo(out);
+        }
+      }
+
+      @Override
+      public void close() throws IOException {
+        Files.delete(path); // stays mapped
       }
     }
 
