@@ -5,6 +5,10 @@
 #include <netinet/in.h>
 #include <string.h>
 
+/* Retries and timers are numbers of so many bits on the wire. */
+#define MAX_RETRIES 7
+#define MAX_EXPONENT 31
+
 RINGFETCH(jlong, ConnectionManager, createChannel)(JAVA) { return create_event_channel(env); }
 
 RINGFETCH(jint, ConnectionManager, channelDescriptor)(JAVA, jlong channel) {
@@ -40,6 +44,9 @@ RINGFETCH(void, ConnectionManager, setReuseAddress)(JAVA, jlong id, jboolean reu
 }
 
 RINGFETCH(void, ConnectionManager, setAckTimeout)(JAVA, jlong id, jint exponent) {
+  if (!in_range(env, "exponent", exponent, MAX_EXPONENT)) {
+    return;
+  }
   uint8_t value = (uint8_t)exponent;
   check(env, "rdma_set_option(ACK_TIMEOUT)",
         rdma_set_option(POINTER(struct rdma_cm_id, id), RDMA_OPTION_ID,
@@ -47,6 +54,9 @@ RINGFETCH(void, ConnectionManager, setAckTimeout)(JAVA, jlong id, jint exponent)
 }
 
 RINGFETCH(void, ConnectionManager, setTypeOfService)(JAVA, jlong id, jint typeOfService) {
+  if (!in_range(env, "typeOfService", typeOfService, UINT8_MAX)) {
+    return;
+  }
   uint8_t value = (uint8_t)typeOfService;
   check(env, "rdma_set_option(TOS)",
         rdma_set_option(POINTER(struct rdma_cm_id, id), RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &value,
@@ -74,34 +84,48 @@ RINGFETCH(void, ConnectionManager, resolveRoute)(JAVA, jlong id, jint timeoutMs)
         rdma_resolve_route(POINTER(struct rdma_cm_id, id), timeoutMs));
 }
 
-static struct rdma_conn_param parameters_of(jint depths, jint retries, jint rnrRetries, jlong data,
-                                            jint length) {
-  return (struct rdma_conn_param){
+/* False after an exception was thrown. */
+static bool set_parameters(JNIEnv *env, struct rdma_conn_param *parameters, jint depths,
+                           jint retries, jint rnrRetries, jlong data, jint length) {
+  if (!in_range(env, "depths", depths, UINT8_MAX) ||
+      !in_range(env, "retries", retries, MAX_RETRIES) ||
+      !in_range(env, "rnrRetries", rnrRetries, MAX_RETRIES) ||
+      !in_range(env, "length", length, UINT8_MAX)) {
+    return false;
+  }
+  *parameters = (struct rdma_conn_param){
       .private_data = length > 0 ? POINTER(void, data) : NULL,
-      .private_data_len = (uint8_t)(length > 0 ? length : 0),
+      .private_data_len = (uint8_t)length,
       .responder_resources = (uint8_t)depths,
       .initiator_depth = (uint8_t)depths,
       .retry_count = (uint8_t)retries,
       .rnr_retry_count = (uint8_t)rnrRetries,
   };
+  return true;
 }
 
 RINGFETCH(void, ConnectionManager, connect)(JAVA, jlong id, jint depths, jint retries,
                                             jint rnrRetries, jlong data, jint length) {
-  struct rdma_conn_param parameters = parameters_of(depths, retries, rnrRetries, data, length);
-  check(env, "rdma_connect", rdma_connect(POINTER(struct rdma_cm_id, id), &parameters));
+  struct rdma_conn_param parameters;
+  if (set_parameters(env, &parameters, depths, retries, rnrRetries, data, length)) {
+    check(env, "rdma_connect", rdma_connect(POINTER(struct rdma_cm_id, id), &parameters));
+  }
 }
 
 RINGFETCH(void, ConnectionManager, accept)(JAVA, jlong id, jint depths, jint rnrRetries,
                                            jlong data, jint length) {
-  struct rdma_conn_param parameters = parameters_of(depths, 0, rnrRetries, data, length);
-  check(env, "rdma_accept", rdma_accept(POINTER(struct rdma_cm_id, id), &parameters));
+  struct rdma_conn_param parameters;
+  if (set_parameters(env, &parameters, depths, 0, rnrRetries, data, length)) {
+    check(env, "rdma_accept", rdma_accept(POINTER(struct rdma_cm_id, id), &parameters));
+  }
 }
 
 RINGFETCH(void, ConnectionManager, reject)(JAVA, jlong id, jlong data, jint length) {
-  check(env, "rdma_reject",
-        rdma_reject(POINTER(struct rdma_cm_id, id), length > 0 ? POINTER(void, data) : NULL,
-                    (uint8_t)(length > 0 ? length : 0)));
+  if (in_range(env, "length", length, UINT8_MAX)) {
+    check(env, "rdma_reject",
+          rdma_reject(POINTER(struct rdma_cm_id, id), length > 0 ? POINTER(void, data) : NULL,
+                      (uint8_t)length));
+  }
 }
 
 RINGFETCH(void, ConnectionManager, disconnect)(JAVA, jlong id) {

@@ -18,7 +18,7 @@ RINGFETCH(jlong, Datagrams, create)(JAVA, jlong pd, jlong sendCq, jlong receiveC
       return HANDLE(qp);
     }
   } while (ask_less_inline(&wanted));
-  throw_errno(env, "ibv_create_qp", errno);
+  throw_errno(env, "ibv_create_qp", errno_of(-1));
   return -1;
 }
 

@@ -17,7 +17,8 @@ static int64_t now_ns(void) {
 
 /* ppoll(2) that goes on after a signal until its own deadline. Returns as ppoll, or -errno. */
 static int poll_until(struct pollfd *fds, nfds_t count, int64_t timeout_ns) {
-  int64_t deadline = timeout_ns > 0 ? now_ns() + timeout_ns : 0;
+  int64_t start = timeout_ns > 0 ? now_ns() : 0;
+  int64_t deadline = timeout_ns > INT64_MAX - start ? INT64_MAX : start + timeout_ns;
   int64_t left = timeout_ns;
   for (;;) {
     struct timespec wait = {.tv_sec = left / NANOSECONDS, .tv_nsec = left % NANOSECONDS};

@@ -106,7 +106,7 @@ DISNI(jlong, createQP)(JAVA, jlong handle, jlong pd, jlong sendCq, jlong receive
       .qp_type = (enum ibv_qp_type)type,
   };
   if (rdma_create_qp(id, POINTER(struct ibv_pd, pd), &attributes) != 0) {
-    throw_errno(env, "rdma_create_qp", errno);
+    throw_errno(env, "rdma_create_qp", errno_of(-1));
     return -1;
   }
   return HANDLE(id->qp);

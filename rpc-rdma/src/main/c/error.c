@@ -24,6 +24,22 @@ void throw_errno(JNIEnv *env, const char *function, int error) {
   throw_io(env, message);
 }
 
+bool in_range(JNIEnv *env, const char *name, int64_t value, int64_t most) {
+  if (value >= 0 && value <= most) {
+    return true;
+  }
+  if (!(*env)->ExceptionCheck(env)) {
+    char message[128];
+    snprintf(message, sizeof message, "%s=%lld, not of 0 to %lld", name, (long long)value,
+             (long long)most);
+    jclass type = (*env)->FindClass(env, "java/lang/IllegalArgumentException");
+    if (type != NULL) {
+      (*env)->ThrowNew(env, type, message);
+    }
+  }
+  return false;
+}
+
 RINGFETCH(jstring, Errors, errnoText)(JAVA, jint error) {
   char text[128];
   return (*env)->NewStringUTF(env, strerror_r(error < 0 ? -error : error, text, sizeof text));

@@ -23,8 +23,8 @@ struct ringfetch_event {
 
 /*
  * Takes the channel's next event, whose descriptor is non-blocking, and keeps a copy for
- * ConnectionManager.lastEvent of the same thread. Acknowledged already, so that destroying its id
- * does not wait.
+ * ConnectionManager.lastEvent of the same thread: not for virtual threads, which may have another
+ * thread under them by then. Acknowledged already, so that destroying its id does not wait.
  *
  * Returns 1, 0 on timeout, or -errno.
  */

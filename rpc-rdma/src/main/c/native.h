@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <jni.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #define UNUSED __attribute__((unused))
@@ -34,6 +35,12 @@
 
 /* Throws IOException: the function's name, what strerror says, and the errno. */
 void throw_errno(JNIEnv *env, const char *function, int error);
+
+/*
+ * False after an IllegalArgumentException was thrown: the value is not one of 0 to most, and would be
+ * cut where the library or the wire has few bits for it.
+ */
+bool in_range(JNIEnv *env, const char *name, int64_t value, int64_t most);
 
 /* Throws IOException with a text. */
 void throw_io(JNIEnv *env, const char *message);

@@ -9,6 +9,9 @@
 /* Below this an inline message is not worth another attempt. */
 #define LEAST_INLINE 16
 
+/* The timer's code has five bits. */
+#define MAX_TIMER_CODE 31
+
 struct ibv_qp_init_attr queue_pair_attributes(enum ibv_qp_type type, struct ibv_cq *send_cq,
                                               struct ibv_cq *receive_cq,
                                               const struct ibv_qp_cap *capacity) {
@@ -37,7 +40,7 @@ RINGFETCH(jlong, QueuePairs, create)(JAVA, jlong handle, jlong pd, jlong sendCq,
       return HANDLE(id->qp);
     }
   } while (ask_less_inline(&wanted));
-  throw_errno(env, "rdma_create_qp", errno);
+  throw_errno(env, "rdma_create_qp", errno_of(-1));
   return -1;
 }
 
@@ -63,6 +66,9 @@ RINGFETCH(void, QueuePairs, changeAccess)(JAVA, jlong qp, jint access) {
 }
 
 RINGFETCH(void, QueuePairs, changeMinRnrTimer)(JAVA, jlong qp, jint code) {
+  if (!in_range(env, "code", code, MAX_TIMER_CODE)) {
+    return;
+  }
   struct ibv_qp_attr attributes = {.min_rnr_timer = (uint8_t)code};
   modify(env, qp, &attributes, IBV_QP_MIN_RNR_TIMER);
 }
@@ -85,7 +91,10 @@ RINGFETCH(void, QueuePairs, query)(JAVA, jlong qp, jlong out) {
                      &initial));
 }
 
-/* The errno, negated, in the low half; in the high half the index of the request not posted. */
+/*
+ * The errno, negated, in the low half; in the high half the index of the request not posted. Where
+ * the driver does not say which that is, the index is the list's length: any of it may be posted.
+ */
 static jlong refused(int error, uint32_t index) {
   return (jlong)(((uint64_t)index << 32) | (uint32_t)-error);
 }

@@ -73,6 +73,30 @@ final class NativeLibraryTest {
     assertEquals(-1, Layouts.value("sizeof nothing"));
   }
 
+  /** Said before anything is touched: there is no connection here. */
+  @Test
+  void numbersThatTheWireHasNoRoomForAreRefused() {
+    assertRefused("depths=256, not of 0 to 255", 256, 7, 7, 0);
+    assertRefused("retries=8, not of 0 to 7", 1, 8, 7, 0);
+    assertRefused("rnrRetries=-1, not of 0 to 7", 1, 7, -1, 0);
+    assertRefused("length=256, not of 0 to 255", 1, 7, 7, 256);
+    Class<IllegalArgumentException> misuse = IllegalArgumentException.class;
+    assertThrows(misuse, () -> ConnectionManager.accept(0, 1, 8, 0, 0));
+    assertThrows(misuse, () -> ConnectionManager.reject(0, 0, 256));
+    assertThrows(misuse, () -> ConnectionManager.setAckTimeout(0, 32));
+    assertThrows(misuse, () -> ConnectionManager.setTypeOfService(0, 256));
+    assertThrows(misuse, () -> QueuePairs.changeMinRnrTimer(0, 32));
+  }
+
+  private static void assertRefused(
+      String why, int depths, int retries, int rnrRetries, int length) {
+    IllegalArgumentException error =
+        assertThrows(
+            IllegalArgumentException.class,
+            () -> ConnectionManager.connect(0, depths, retries, rnrRetries, 0, length));
+    assertEquals(why, error.getMessage());
+  }
+
   @Test
   void codesHaveTexts() {
     assertEquals(Errors.errnoText(12), Errors.errnoText(-12));
