@@ -20,12 +20,12 @@ make_machine() {
 boot() {
   local directory=$machines/$1 image=$2 accelerator=$3 memory=$4 cpus=$5 output=$6
   # What init and the monitor answer is of no use, but must go somewhere.
-  cat "$directory/control.out" >/dev/null &
-  cat "$directory/monitor.out" >"$directory/monitor.log" &
+  # pdeathsig: none outlives this shell, however that ends; not even who waits for a fifo's other end.
+  setpriv --pdeathsig KILL cat "$directory/control.out" >/dev/null &
+  setpriv --pdeathsig KILL cat "$directory/monitor.out" >"$directory/monitor.log" &
   # The clock is the kernel's own choice, hpet, though it takes a microsecond or two to read: tsc would
   # be measured at boot, which a busy host can disturb.
   # no_timer_check: on a busy host the timer may miss the check at boot, and the kernel would panic.
-  # pdeathsig: it never outlives this shell, however that ends.
   setpriv --pdeathsig KILL qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot \
     -accel "$accelerator" -cpu max -m "$memory" -smp "$cpus" \
     -kernel "$image/kernel" -initrd "$image/initramfs" \
