@@ -13,7 +13,13 @@ public final class FabricContext {
   /** Default of {@link #directory()}: memory-backed on every Linux. */
   public static final String DIRECTORY_DEFAULT = "/dev/shm";
 
-  private Path directory = Path.of(System.getProperty(DIRECTORY_PROP_NAME, DIRECTORY_DEFAULT));
+  private Path directory = Path.of(directoryProperty());
+
+  /** Empty is unset: it would name the working directory, which may be anywhere. */
+  private static String directoryProperty() {
+    final String property = System.getProperty(DIRECTORY_PROP_NAME, "");
+    return property.isBlank() ? DIRECTORY_DEFAULT : property;
+  }
 
   /** Directory below which the {@code shm} fabric keeps its files; one directory a user. */
   public Path directory() {

@@ -188,7 +188,7 @@ final class Connector {
         return false;
       }
       connection = null;
-      obstacle = "the channel was told to be idle";
+      obstacle = "the channel is idle";
       backoff.skip();
     }
     session.drain();

@@ -8,8 +8,10 @@ import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.SecurityLevel;
 import io.grpc.Status;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /** Credentials of a call that goes over a ring. */
 final class Credentials {
@@ -28,18 +30,7 @@ final class Credentials {
       ClientConnection ring,
       String authority) {
     final CompletableFuture<Metadata> headers = new CompletableFuture<>();
-    final CallCredentials.MetadataApplier applier =
-        new CallCredentials.MetadataApplier() {
-          @Override
-          public void apply(Metadata added) {
-            headers.complete(added);
-          }
-
-          @Override
-          public void fail(Status status) {
-            headers.completeExceptionally(status.asRuntimeException());
-          }
-        };
+    final CallCredentials.MetadataApplier applier = new Applier(headers);
     try {
       options
           .getCredentials()
@@ -51,6 +42,38 @@ final class Credentials {
               .withCause(t));
     }
     return headers;
+  }
+
+  /** Takes one answer, as gRPC's does; who comes twice is told so, though the call may be over. */
+  private static final class Applier extends CallCredentials.MetadataApplier {
+    private final CompletableFuture<Metadata> headers;
+    private final AtomicBoolean called = new AtomicBoolean();
+
+    Applier(CompletableFuture<Metadata> headers) {
+      this.headers = headers;
+    }
+
+    @Override
+    public void apply(Metadata added) {
+      Objects.requireNonNull(added, "headers");
+      called();
+      headers.complete(added);
+    }
+
+    @Override
+    public void fail(Status status) {
+      if (status.isOk()) {
+        throw new IllegalArgumentException("Cannot fail with OK status");
+      }
+      called();
+      headers.completeExceptionally(status.asRuntimeException());
+    }
+
+    private void called() {
+      if (!called.compareAndSet(false, true)) {
+        throw new IllegalStateException("apply() or fail() already called");
+      }
+    }
   }
 
   /** What credentials may ask. */

@@ -237,7 +237,7 @@ public final class BulkPool {
   }
 
   private void checkPoison(BulkRegion region, int offset, int length) {
-    final int changed = poisoned ? Poison.changed(region.memory().region(), offset, length) : -1;
+    final int changed = poisoned ? poisonChanged(region.memory().region(), offset, length) : -1;
     if (changed >= 0) {
       LOGGER.log(
           System.Logger.Level.WARNING,
@@ -246,6 +246,19 @@ public final class BulkPool {
               + " region="
               + region.number()
               + "; the writer has kept the view of a RegisteredBuffer that it has closed");
+    }
+  }
+
+  private int poisonChanged(MemoryRegion memory, int offset, int length) {
+    try {
+      final int changed = Poison.changed(memory, offset, length);
+      verify();
+      return changed;
+    } catch (InternalError e) {
+      if (!endIfGone(e)) {
+        throw e;
+      }
+      return -1;
     }
   }
 

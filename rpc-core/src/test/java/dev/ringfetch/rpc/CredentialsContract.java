@@ -3,6 +3,7 @@ package dev.ringfetch.rpc;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.grpc.CallCredentials;
@@ -129,6 +130,30 @@ abstract class CredentialsContract extends TransportContract {
             .await();
     assertStatus(Status.Code.UNAUTHENTICATED, "who are you", status);
     assertServes();
+  }
+
+  @Test
+  void credentialsCannotFailWithOk() throws Exception {
+    start(Served.digesting());
+    final Status status =
+        exchange(with((request, applier) -> applier.fail(Status.OK))).send(new byte[1]).await();
+    assertEquals(Status.Code.UNAUTHENTICATED, status.getCode());
+    assertServes();
+  }
+
+  /** Whoever hands over nothing is told so, and the call's deadline counts on. */
+  @Test
+  void credentialsAnswerOnceAndWithHeaders() throws Exception {
+    start(Served.digesting());
+    final BlockingQueue<Exchange> begun = new LinkedBlockingQueue<>();
+    final CallCredentials.MetadataApplier applier = sendAndAwaitApplier(begun, 7);
+    assertThrows(NullPointerException.class, () -> applier.apply(null));
+    assertThrows(IllegalArgumentException.class, () -> applier.fail(Status.OK));
+    applier.apply(new Metadata());
+    assertEquals(7, begun.take().response().length);
+    assertThrows(IllegalStateException.class, () -> applier.apply(new Metadata()));
+    assertThrows(
+        IllegalStateException.class, () -> applier.fail(Status.INTERNAL.withDescription("late")));
   }
 
   @Test

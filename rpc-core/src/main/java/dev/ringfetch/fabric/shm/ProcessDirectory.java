@@ -66,6 +66,8 @@ final class ProcessDirectory implements AutoCloseable {
       Files.createDirectory(root, Ownership.privateDirectory());
     } catch (FileAlreadyExistsException e) {
       // Whose it is and what it is, is checked next, whoever made it.
+    } catch (IOException e) {
+      throw new IOException("no directory " + root + ": " + Reason.of(e), e);
     }
     ownership.checkDirectory(root);
     long pid = ProcessHandle.current().pid();
