@@ -74,15 +74,15 @@ public final class OwnershipStress {
     /** Asks, and serves if it can. */
     @Actor
     public void one() {
-      session.submit(first, 1);
-      session.drive();
+      session.duty.submit(first, 1);
+      session.duty.drive();
     }
 
     /** Asks, and serves if it can. */
     @Actor
     public void other() {
-      session.submit(second, 2);
-      session.drive();
+      session.duty.submit(second, 2);
+      session.duty.drive();
     }
 
     /** What was served. */
@@ -105,15 +105,15 @@ public final class OwnershipStress {
     /** Asks, and serves if it can. */
     @Actor
     public void one() {
-      session.submit(stream, 1);
-      session.drive();
+      session.duty.submit(stream, 1);
+      session.duty.drive();
     }
 
     /** Asks, and serves if it can. */
     @Actor
     public void other() {
-      session.submit(stream, 2);
-      session.drive();
+      session.duty.submit(stream, 2);
+      session.duty.drive();
     }
 
     /** What was served. */
@@ -142,8 +142,8 @@ public final class OwnershipStress {
     /** Asks, and serves if it can. */
     @Actor
     public void asks() {
-      session.submit(stream, 1);
-      session.drive();
+      session.duty.submit(stream, 1);
+      session.duty.drive();
     }
 
     /** What was done. */

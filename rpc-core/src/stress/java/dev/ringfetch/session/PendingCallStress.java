@@ -162,7 +162,7 @@ public final class PendingCallStress {
       client.send(stream);
       serverPolls();
       respond();
-      client.disarm();
+      client.duty.disarm();
     }
 
     private void onClosed(

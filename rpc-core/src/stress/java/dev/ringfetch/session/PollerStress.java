@@ -206,12 +206,12 @@ public final class PollerStress {
     @Actor
     public void other() {
       comeLate();
-      while (!session.tryAcquire()) {
+      while (!session.duty.tryAcquire()) {
         Thread.onSpinWait();
       }
       stream.deadlineNs = session.nanoTime() + AN_HOUR_NS;
       session.deadlines.add(stream);
-      session.releaseAndTell();
+      session.duty.releaseAndTell();
       over();
     }
   }

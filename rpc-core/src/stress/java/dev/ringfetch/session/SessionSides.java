@@ -96,13 +96,13 @@ class SessionSides {
 
   /** What the client's poller does with an idle session. */
   final void clientPolls() {
-    client.service(false);
+    client.duty.service(false);
     client.retire();
   }
 
   /** What the server's poller does with an idle session: false when it goes on polling. */
   final boolean serverPolls() {
-    server.service(false);
+    server.duty.service(false);
     return server.retire();
   }
 

@@ -59,7 +59,7 @@ public final class WakeupStress {
       super(SMALL_RING_LENGTH, 1);
       client.send(prepare(1));
       serverPolls();
-      client.service(false);
+      client.duty.service(false);
     }
 
     /** Frame, fence, the client's sleep flag. */
@@ -92,7 +92,7 @@ public final class WakeupStress {
       client.send(prepare(1));
       client.send(prepare(1));
       stream = prepare(1);
-      client.disarm();
+      client.duty.disarm();
       before = client.writePosition();
     }
 
@@ -105,7 +105,7 @@ public final class WakeupStress {
     /** Credit, fence, the client's flags. Not {@code retire}, which would look at them again. */
     @Actor
     public void poller() {
-      server.service(false);
+      server.duty.service(false);
     }
 
     /** What became of the frame. */
@@ -134,7 +134,7 @@ public final class WakeupStress {
       }
       respond();
       respond();
-      client.disarm();
+      client.duty.disarm();
       before = server.writePosition();
       ringsBefore = fabric.client().ringsSent();
     }
@@ -148,7 +148,7 @@ public final class WakeupStress {
     /** Credit, fence, the server's flags. Not {@code retire}, which would look at them again. */
     @Actor
     public void poller() {
-      client.service(false);
+      client.duty.service(false);
     }
 
     /** What became of the frame. */
