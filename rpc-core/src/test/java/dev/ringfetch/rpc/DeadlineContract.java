@@ -117,14 +117,18 @@ abstract class DeadlineContract extends TransportContract {
     }
   }
 
+  /** A call that has an hour, as the hand of a clock goes that the test moves. */
+  private Exchange sendWithAnHour(HandTicker ticker) {
+    return exchange(CallOptions.DEFAULT.withDeadline(Deadline.after(1, TimeUnit.HOURS, ticker)))
+        .send(new byte[1]);
+  }
+
   @Test
   void aCancelThatComesAfterTheDeadlineCountsAsThat() throws Exception {
     final Served.Handler handler = Served.hanging();
     start(handler);
     final HandTicker ticker = new HandTicker();
-    final CallOptions options =
-        CallOptions.DEFAULT.withDeadline(Deadline.after(1, TimeUnit.HOURS, ticker));
-    final Exchange call = exchange(options).send(new byte[1]);
+    final Exchange call = sendWithAnHour(ticker);
     final Served served = handler.take();
     ticker.advance(2);
     call.call().cancel("late", null);
@@ -138,9 +142,7 @@ abstract class DeadlineContract extends TransportContract {
     final Served.Handler handler = Served.hanging();
     start(handler);
     final HandTicker ticker = new HandTicker();
-    final CallOptions options =
-        CallOptions.DEFAULT.withDeadline(Deadline.after(1, TimeUnit.HOURS, ticker));
-    final Exchange call = exchange(options).send(new byte[1]);
+    final Exchange call = sendWithAnHour(ticker);
     final Served served = handler.take();
     served.awaitHalfClose();
     ticker.advance(2);
