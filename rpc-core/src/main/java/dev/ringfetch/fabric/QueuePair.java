@@ -64,6 +64,15 @@ public interface QueuePair extends AutoCloseable {
    */
   MemoryRegion attach(byte[] descriptor, int maxLength) throws IOException;
 
+  /**
+   * Zeroed memory of this side's own for {@link #read} to land in, which nobody else reaches. It
+   * lives as long as the connection. Any thread.
+   *
+   * @param length in bytes, a multiple of 64.
+   * @throws IOException when it is not to be had, or the connection has ended.
+   */
+  MemoryRegion scratch(int length) throws IOException;
+
   /** One line that names the peer, for people. */
   String peer();
 
@@ -87,7 +96,8 @@ public interface QueuePair extends AutoCloseable {
    * first, with acquire, then the rest is copied.
    *
    * @param remoteOffset of the range within the remote memory, a multiple of 8.
-   * @param local memory that receives the range; it belongs to the queue pair until completion.
+   * @param local memory that receives the range, {@link #scratch} or {@link #memory}; it belongs to
+   *     the queue pair until completion.
    * @param localOffset of the range within it, a multiple of 8.
    * @param length of the range in bytes, a multiple of 8.
    * @param firstOffset of the word within the range that is loaded first, a multiple of 8.

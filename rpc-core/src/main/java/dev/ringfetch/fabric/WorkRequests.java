@@ -20,6 +20,13 @@ public final class WorkRequests {
     }
   }
 
+  /** Checks the length of a {@link QueuePair#scratch}. */
+  public static void checkScratch(int length) {
+    if (length <= 0 || length % 64 != 0) {
+      throw new IllegalArgumentException("not a positive multiple of 64: length=" + length);
+    }
+  }
+
   /** Checks the ranges of a {@link QueuePair#read}. */
   public static void checkRead(
       RemoteMemory remote,

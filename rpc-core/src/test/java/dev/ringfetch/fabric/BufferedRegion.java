@@ -17,18 +17,18 @@ public final class BufferedRegion implements MemoryRegion {
   private static final int CAPACITY = 56; // of stores, about as many as a core has
   private static final int LINE = 64; // of a copy, what becomes visible at once at the most
 
-  private final HeapRegion memory;
+  private final DirectRegion memory;
   private final RandomGenerator order; // null: in order
   private final List<Store> stores; // of all memory that this side reaches
   private final byte[] word = new byte[Long.BYTES];
 
   private static final class Store {
-    final HeapRegion memory;
+    final DirectRegion memory;
     final int index;
     final byte[] bytes;
     final boolean release;
 
-    Store(HeapRegion memory, int index, byte[] bytes, boolean release) {
+    Store(DirectRegion memory, int index, byte[] bytes, boolean release) {
       this.memory = memory;
       this.index = index;
       this.bytes = bytes;
@@ -47,18 +47,18 @@ public final class BufferedRegion implements MemoryRegion {
    *
    * @param order draws which store comes next, or is null for the order of the program.
    */
-  public BufferedRegion(HeapRegion memory, RandomGenerator order) {
+  public BufferedRegion(DirectRegion memory, RandomGenerator order) {
     this(memory, order, new ArrayList<>());
   }
 
-  private BufferedRegion(HeapRegion memory, RandomGenerator order, List<Store> stores) {
+  private BufferedRegion(DirectRegion memory, RandomGenerator order, List<Store> stores) {
     this.memory = memory;
     this.order = order;
     this.stores = stores;
   }
 
   /** The same side's view of other memory: behind the same store buffer. */
-  public BufferedRegion beside(HeapRegion other) {
+  public BufferedRegion beside(DirectRegion other) {
     return new BufferedRegion(other, order, stores);
   }
 

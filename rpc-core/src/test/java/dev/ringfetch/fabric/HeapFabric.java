@@ -2,7 +2,7 @@ package dev.ringfetch.fabric;
 
 /** Two queue pairs over one region, and a doorbell for each: what a session runs on in a test. */
 public final class HeapFabric {
-  private final HeapRegion region;
+  private final DirectRegion region;
   private final HeapQueuePair client;
   private final HeapQueuePair server;
   private final HeapDoorbell clientDoorbell = new HeapDoorbell();
@@ -10,16 +10,16 @@ public final class HeapFabric {
 
   /** Connects two sides over a region of this length. */
   public HeapFabric(int length) {
-    this(new HeapRegion(length));
+    this(new DirectRegion(length));
   }
 
   /** Connects two sides over a region. */
-  public HeapFabric(HeapRegion region) {
+  public HeapFabric(DirectRegion region) {
     this(region, region, region);
   }
 
   /** Connects two sides that reach a region through views of their own. */
-  public HeapFabric(HeapRegion region, MemoryRegion clientView, MemoryRegion serverView) {
+  public HeapFabric(DirectRegion region, MemoryRegion clientView, MemoryRegion serverView) {
     this.region = region;
     client = new HeapQueuePair(clientView, "heap server");
     server = new HeapQueuePair(serverView, "heap client");
@@ -30,7 +30,7 @@ public final class HeapFabric {
   }
 
   /** The memory that both sides reach. */
-  public HeapRegion region() {
+  public DirectRegion region() {
     return region;
   }
 

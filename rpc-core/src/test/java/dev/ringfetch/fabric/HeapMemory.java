@@ -6,7 +6,7 @@ import java.util.List;
 
 /** Memory of this process that one side of a connection has registered. */
 public final class HeapMemory implements RegisteredMemory {
-  private final HeapRegion heap;
+  private final DirectRegion heap;
   private final MemoryRegion view;
   private final int number;
   private volatile boolean settled;
@@ -19,18 +19,18 @@ public final class HeapMemory implements RegisteredMemory {
    * @param view the same as its owner reaches it.
    * @param number of it among those of its connection's side.
    */
-  public HeapMemory(HeapRegion heap, MemoryRegion view, int number) {
+  public HeapMemory(DirectRegion heap, MemoryRegion view, int number) {
     this.heap = heap;
     this.view = view;
     this.number = number;
   }
 
   /** Memory of a length that a queue pair registers, or none. */
-  public static HeapRegion allocate(int length) {
+  public static DirectRegion allocate(int length) {
     if (length <= 0 || length % 64 != 0) {
       throw new IllegalArgumentException("not a positive multiple of 64: length=" + length);
     }
-    return new HeapRegion(length);
+    return new DirectRegion(length);
   }
 
   /** The memory that a descriptor leads to. */
@@ -45,7 +45,7 @@ public final class HeapMemory implements RegisteredMemory {
   }
 
   /** What the peer reaches. */
-  public HeapRegion heap() {
+  public DirectRegion heap() {
     return heap;
   }
 

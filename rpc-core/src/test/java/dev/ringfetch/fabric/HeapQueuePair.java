@@ -110,7 +110,7 @@ public final class HeapQueuePair implements QueuePair {
     if (memoryRefused || closed) {
       throw new IOException("no memory");
     }
-    final HeapRegion heap = HeapMemory.allocate(length);
+    final DirectRegion heap = HeapMemory.allocate(length);
     final MemoryRegion view = memory instanceof BufferedRegion own ? own.beside(heap) : heap;
     final HeapMemory made = new HeapMemory(heap, view, registered.size());
     registered.add(made);
@@ -127,6 +127,15 @@ public final class HeapQueuePair implements QueuePair {
       throw new IOException("too long: length=" + found.region().length());
     }
     return found.heap();
+  }
+
+  @Override
+  public MemoryRegion scratch(int length) throws IOException {
+    WorkRequests.checkScratch(length);
+    if (closed) {
+      throw new IOException("the connection has ended");
+    }
+    return new DirectRegion(length);
   }
 
   @Override

@@ -71,6 +71,26 @@ public abstract class MemoryContract extends FabricContract {
   }
 
   @Test
+  void readsLandInScratchThatNobodyElseReaches() throws IOException {
+    Connection connection = harness.connect("a");
+    QueuePair client = connection.client();
+    connection.server().memory().putLongRelease(256, 7);
+    MemoryRegion scratch = client.scratch(128);
+    assertEquals(128, scratch.length());
+    assertZeroed(scratch);
+    assertEquals(POSTED, client.read(client.remote(), 256, scratch, 64, 64, 0, 1));
+    assertArrayEquals(new long[] {1, SUCCESS, 64}, harness.completions(client, 1).get(0));
+    assertEquals(7, scratch.getLong(64));
+    assertEquals(0, scratch.getLong(0));
+    assertZeroed(client.scratch(64));
+
+    assertThrows(IllegalArgumentException.class, () -> client.scratch(0));
+    assertThrows(IllegalArgumentException.class, () -> client.scratch(65));
+    client.close();
+    assertThrows(IOException.class, () -> client.scratch(64));
+  }
+
+  @Test
   void atomicsReturnTheFormerWordAndCompleteInOrder() throws IOException {
     Connection connection = harness.connect("a");
     QueuePair client = connection.client();

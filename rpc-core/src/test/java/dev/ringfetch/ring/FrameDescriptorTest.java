@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.ringfetch.fabric.HeapRegion;
+import dev.ringfetch.fabric.DirectRegion;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
@@ -96,7 +96,7 @@ class FrameDescriptorTest {
 
   @Test
   void wordsAreTheFieldsOfTheLayout() {
-    HeapRegion region = new HeapRegion(64);
+    DirectRegion region = new DirectRegion(64);
     region.putLong(0, FrameDescriptor.word0(0xF1F2F3F4, 0x01020304));
     region.putLong(
         FrameDescriptor.STREAM_ID_OFFSET, FrameDescriptor.word1(0xE1E2E3E4, 0x9192, 0xFFFE));
@@ -134,7 +134,7 @@ class FrameDescriptorTest {
     ArenaDescriptor.checkRingLength("ringLength", length);
   }
 
-  private static int shortAt(HeapRegion region, int offset) {
+  private static int shortAt(DirectRegion region, int offset) {
     byte[] bytes = new byte[2];
     region.getBytes(offset, bytes, 0, 2);
     return (bytes[0] & 0xFF) | ((bytes[1] & 0xFF) << 8);

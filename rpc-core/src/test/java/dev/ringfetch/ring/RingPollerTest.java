@@ -11,8 +11,8 @@ import static org.mockito.Mockito.times;
 import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.verifyNoMoreInteractions;
 
+import dev.ringfetch.fabric.DirectRegion;
 import dev.ringfetch.fabric.HeapFabric;
-import dev.ringfetch.fabric.HeapRegion;
 import dev.ringfetch.fabric.MemoryRegion;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,7 +28,7 @@ class RingPollerTest {
   private static final long EPOCH = 0x1234_5678_9ABC_DEF0L;
   private static final long START = 0x4242_0000_0000_0000L;
 
-  private final HeapRegion region = spy(new HeapRegion(RING_OFFSET + SLOTS * SLOT));
+  private final DirectRegion region = spy(new DirectRegion(RING_OFFSET + SLOTS * SLOT));
   private final HeapFabric fabric = new HeapFabric(region);
   private final ControlFlyweight line = new ControlFlyweight(fabric.server(), 0);
   private final RingPoller poller =

@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.ringfetch.fabric.DirectRegion;
 import dev.ringfetch.fabric.HeapDoorbell;
 import dev.ringfetch.fabric.HeapFabric;
-import dev.ringfetch.fabric.HeapRegion;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.ControlFlyweight;
 import dev.ringfetch.session.ClientStream.Outcome;
@@ -26,7 +26,7 @@ final class Bystander {
   private static final int ROUNDS = 200;
 
   /** Kept from one to the next: memory outside of the heap comes back slowly. One thread. */
-  private static final HeapRegion REGION = new HeapRegion(LENGTH);
+  private static final DirectRegion REGION = new DirectRegion(LENGTH);
 
   private final HostileWorld world;
   private final ClientSession client;

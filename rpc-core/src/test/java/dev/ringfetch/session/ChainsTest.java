@@ -10,7 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.ringfetch.fabric.HeapRegion;
+import dev.ringfetch.fabric.DirectRegion;
 import java.util.Arrays;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -22,7 +22,7 @@ class ChainsTest {
   private static final int MAX = 10_000;
   private static final int AT = 64;
 
-  private final HeapRegion region = new HeapRegion(64 * 1024);
+  private final DirectRegion region = new DirectRegion(64 * 1024);
   private final Stream stream = new TestStream(1);
 
   private boolean first(int total, int bytes) {

@@ -13,12 +13,12 @@ import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.when;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.fabric.DirectRegion;
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.FabricCapabilities;
 import dev.ringfetch.fabric.FabricCapabilities.ReadAtomicity;
 import dev.ringfetch.fabric.FabricCapabilities.WriteOrder;
 import dev.ringfetch.fabric.HeapDoorbell;
-import dev.ringfetch.fabric.HeapRegion;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.v1.Answer;
@@ -60,7 +60,7 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
     when(fabric.name()).thenReturn("heap");
     when(fabric.hint()).thenReturn(new byte[0]);
     when(fabric.connect(any(), any(), any(), anyLong())).thenReturn(queuePair);
-    when(queuePair.memory()).thenReturn(new HeapRegion(LENGTH));
+    when(queuePair.memory()).thenReturn(new DirectRegion(LENGTH));
     capabilities(WriteOrder.ASCENDING, true);
   }
 
@@ -169,7 +169,7 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
 
   @Test
   void memoryThatIsTooShort() {
-    when(queuePair.memory()).thenReturn(new HeapRegion(LENGTH - 8));
+    when(queuePair.memory()).thenReturn(new DirectRegion(LENGTH - 8));
     take(answer -> {});
     assertDeclined("memory length=" + (LENGTH - 8) + " of " + LENGTH);
     verify(queuePair).close();

@@ -3,7 +3,7 @@ package dev.ringfetch.session;
 import static dev.ringfetch.ring.FrameDescriptor.PREFIX;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.ringfetch.fabric.HeapRegion;
+import dev.ringfetch.fabric.DirectRegion;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.RingWriter;
 import dev.ringfetch.session.SessionSteps.Sizes;
@@ -18,7 +18,7 @@ class HostileClientMemoryTest {
   private final SessionSteps steps = new SessionSteps(Sizes.ROOMY, region);
 
   /** Memory that may be gone: whoever has loaded from it learns when it is verified. */
-  private static final class Fading extends HeapRegion {
+  private static final class Fading extends DirectRegion {
     boolean gone;
     private boolean fault;
 

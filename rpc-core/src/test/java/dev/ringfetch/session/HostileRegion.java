@@ -1,12 +1,12 @@
 package dev.ringfetch.session;
 
-import dev.ringfetch.fabric.HeapRegion;
+import dev.ringfetch.fabric.DirectRegion;
 
 /**
  * Memory that a hostile peer shares: it changes under its reader before a chosen access, and counts
  * what the reader does with it.
  */
-final class HostileRegion extends HeapRegion {
+final class HostileRegion extends DirectRegion {
   private Runnable change;
   private int accessesUntilChange = -1;
   private boolean watching;

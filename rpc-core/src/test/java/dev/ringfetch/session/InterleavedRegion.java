@@ -1,9 +1,9 @@
 package dev.ringfetch.session;
 
-import dev.ringfetch.fabric.HeapRegion;
+import dev.ringfetch.fabric.DirectRegion;
 
 /** Memory in which something happens just before one chosen access. */
-final class InterleavedRegion extends HeapRegion {
+final class InterleavedRegion extends DirectRegion {
   private Runnable action;
   private int before = -1;
 

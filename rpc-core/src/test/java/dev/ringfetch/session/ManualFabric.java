@@ -1,6 +1,7 @@
 package dev.ringfetch.session;
 
 import dev.ringfetch.fabric.BufferedRegion;
+import dev.ringfetch.fabric.DirectRegion;
 import dev.ringfetch.fabric.Doorbell;
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.FabricCapabilities;
@@ -8,7 +9,6 @@ import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.fabric.FabricProvider;
 import dev.ringfetch.fabric.HeapDoorbell;
 import dev.ringfetch.fabric.HeapFabric;
-import dev.ringfetch.fabric.HeapRegion;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.ring.ArenaDescriptor;
@@ -74,7 +74,7 @@ final class ManualFabric implements FabricProvider, Fabric {
   /** An offer, of little memory whatever was asked for. */
   final class Offered implements Offer {
     private final HeapFabric heap =
-        new HeapFabric(new HeapRegion(ArenaDescriptor.length(4096, 4096)));
+        new HeapFabric(new DirectRegion(ArenaDescriptor.length(4096, 4096)));
     private final OfferListener listener;
     final byte[] peerHint;
     final int length;
@@ -93,7 +93,7 @@ final class ManualFabric implements FabricProvider, Fabric {
     }
 
     /** The memory as the peer sees it. */
-    HeapRegion peerMemory() {
+    DirectRegion peerMemory() {
       return heap.region();
     }
 

@@ -5,10 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.ringfetch.fabric.DirectRegion;
 import dev.ringfetch.fabric.Doorbell;
 import dev.ringfetch.fabric.HeapDoorbell;
 import dev.ringfetch.fabric.HeapFabric;
-import dev.ringfetch.fabric.HeapRegion;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.session.SessionSteps.Call;
 import dev.ringfetch.session.SessionSteps.Sizes;
@@ -176,8 +176,9 @@ class PollerTest {
   void ofSeveralSessionsEachIsVerifiedBeforeItIsTouched() throws IOException {
     List<Long> positions = new ArrayList<>();
     SessionSteps[] watched = new SessionSteps[1];
-    HeapRegion region =
-        new HeapRegion(ArenaDescriptor.length(Sizes.ROOMY.ringLength(), Sizes.ROOMY.ringLength())) {
+    DirectRegion region =
+        new DirectRegion(
+            ArenaDescriptor.length(Sizes.ROOMY.ringLength(), Sizes.ROOMY.ringLength())) {
           @Override
           public void verify() {
             if (watched[0] != null) {
@@ -245,8 +246,9 @@ class PollerTest {
   void answerThatIsThereBeforeTheSenderHasLeftIsPolledFor() throws IOException {
     Runnable[] afterFence = {null};
     SessionSteps[] quick = {null};
-    HeapRegion region =
-        new HeapRegion(ArenaDescriptor.length(Sizes.ROOMY.ringLength(), Sizes.ROOMY.ringLength())) {
+    DirectRegion region =
+        new DirectRegion(
+            ArenaDescriptor.length(Sizes.ROOMY.ringLength(), Sizes.ROOMY.ringLength())) {
           @Override
           public void fullFence() {
             super.fullFence();

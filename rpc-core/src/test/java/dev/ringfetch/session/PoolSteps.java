@@ -7,8 +7,8 @@ import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.when;
 
 import dev.ringfetch.counters.Counter;
+import dev.ringfetch.fabric.DirectRegion;
 import dev.ringfetch.fabric.HeapMemory;
-import dev.ringfetch.fabric.HeapRegion;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
 import java.io.IOException;
@@ -26,7 +26,7 @@ final class PoolSteps {
   private int attempts;
 
   PoolSteps() {
-    when(queuePair.memory()).thenReturn(new HeapRegion(64));
+    when(queuePair.memory()).thenReturn(new DirectRegion(64));
     try {
       when(queuePair.register(anyInt())).thenAnswer(call -> register(call.getArgument(0)));
     } catch (IOException e) {
@@ -40,7 +40,7 @@ final class PoolSteps {
     if (refused) {
       throw new IOException("refused by a test");
     }
-    HeapRegion heap = HeapMemory.allocate(pretended ? 64 : length);
+    DirectRegion heap = HeapMemory.allocate(pretended ? 64 : length);
     MemoryRegion view = heap;
     if (pretended) {
       view = mock(MemoryRegion.class);

@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.fabric.BufferedRegion;
+import dev.ringfetch.fabric.DirectRegion;
 import dev.ringfetch.fabric.HeapFabric;
-import dev.ringfetch.fabric.HeapRegion;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.session.SessionSteps.Call;
 import dev.ringfetch.session.SessionSteps.Sizes;
@@ -33,8 +33,8 @@ class SessionDelayTest {
   /** The answer to the only call fills the ring; the client's poller has not been told of it. */
   @BeforeEach
   void fillTheResponseRing() {
-    HeapRegion memory =
-        new HeapRegion(ArenaDescriptor.length(TWO_SLOTS.ringLength(), TWO_SLOTS.ringLength()));
+    DirectRegion memory =
+        new DirectRegion(ArenaDescriptor.length(TWO_SLOTS.ringLength(), TWO_SLOTS.ringLength()));
     clientView = new BufferedRegion(memory, null);
     serverView = new BufferedRegion(memory, null);
     steps =

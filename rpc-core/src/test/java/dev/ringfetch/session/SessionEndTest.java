@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.ringfetch.fabric.HeapRegion;
+import dev.ringfetch.fabric.DirectRegion;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.FrameDescriptor;
 import dev.ringfetch.session.ClientStream.Outcome;
@@ -67,7 +67,7 @@ class SessionEndTest {
   }
 
   /** Memory that a peer can take away. */
-  private static final class TruncatedRegion extends HeapRegion {
+  private static final class TruncatedRegion extends DirectRegion {
     boolean truncated;
 
     TruncatedRegion(int length) {

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.ringfetch.fabric.HeapRegion;
+import dev.ringfetch.fabric.DirectRegion;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.session.ClientStream.Outcome;
 import dev.ringfetch.session.SessionSteps.Call;
@@ -25,7 +25,7 @@ class SessionMemoryTest {
   private final SessionSteps steps = new SessionSteps(Sizes.ROOMY, region);
 
   /** To verify memory allocates; there is nothing to be had for some times. */
-  private static final class StarvedRegion extends HeapRegion {
+  private static final class StarvedRegion extends DirectRegion {
     int starved;
 
     StarvedRegion(int length) {

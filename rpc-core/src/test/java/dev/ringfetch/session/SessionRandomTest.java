@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.fabric.BufferedRegion;
+import dev.ringfetch.fabric.DirectRegion;
 import dev.ringfetch.fabric.HeapFabric;
-import dev.ringfetch.fabric.HeapRegion;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.FrameDescriptor;
 import dev.ringfetch.session.ClientStream.Outcome;
@@ -72,7 +72,7 @@ class SessionRandomTest {
       hasCancels = random.nextBoolean();
       hasStreams = random.nextBoolean();
       boolean inOrder = random.nextBoolean();
-      HeapRegion memory = new HeapRegion(ArenaDescriptor.length(ring, ring));
+      DirectRegion memory = new DirectRegion(ArenaDescriptor.length(ring, ring));
       clientView = new BufferedRegion(memory, inOrder ? null : random);
       serverView = new BufferedRegion(memory, inOrder ? null : random);
       steps = new SessionSteps(sizes, new HeapFabric(memory, clientView, serverView), this::drain);

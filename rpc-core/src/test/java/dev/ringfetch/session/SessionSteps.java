@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.ringfetch.fabric.DirectRegion;
 import dev.ringfetch.fabric.HeapFabric;
-import dev.ringfetch.fabric.HeapRegion;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.ControlFlyweight;
 import dev.ringfetch.ring.FrameDescriptor;
@@ -53,10 +53,10 @@ final class SessionSteps {
   }
 
   SessionSteps(Sizes sizes) {
-    this(sizes, new HeapRegion(ArenaDescriptor.length(sizes.ringLength, sizes.ringLength)));
+    this(sizes, new DirectRegion(ArenaDescriptor.length(sizes.ringLength, sizes.ringLength)));
   }
 
-  SessionSteps(Sizes sizes, HeapRegion region) {
+  SessionSteps(Sizes sizes, DirectRegion region) {
     this(sizes, new HeapFabric(region), () -> {});
   }
 

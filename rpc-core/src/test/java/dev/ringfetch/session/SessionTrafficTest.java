@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.ringfetch.fabric.HeapRegion;
+import dev.ringfetch.fabric.DirectRegion;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.FrameDescriptor;
 import dev.ringfetch.session.SessionSteps.Call;
@@ -23,7 +23,7 @@ class SessionTrafficTest {
   private static final Sizes TWO_SLOTS = new Sizes(128, 64, 8, 1000);
   private static final Sizes SIXTEEN_SLOTS = new Sizes(1024, 64, 64, 1000);
 
-  private static final class CountingRegion extends HeapRegion {
+  private static final class CountingRegion extends DirectRegion {
     int stores;
     int verifications;
 

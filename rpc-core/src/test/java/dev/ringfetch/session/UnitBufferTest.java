@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.ringfetch.fabric.HeapRegion;
+import dev.ringfetch.fabric.DirectRegion;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -72,7 +72,7 @@ class UnitBufferTest {
   void whatIsAddedIsWhatIsThere() {
     long seed = System.nanoTime();
     Random random = new Random(seed);
-    HeapRegion region = new HeapRegion(4096);
+    DirectRegion region = new DirectRegion(4096);
     for (int round = 0; round < 200; round++) {
       ByteArrayOutputStream model = new ByteArrayOutputStream();
       unit.clear();

@@ -17,8 +17,8 @@ import static org.mockito.Mockito.inOrder;
 import static org.mockito.Mockito.spy;
 import static org.mockito.Mockito.verifyNoMoreInteractions;
 
+import dev.ringfetch.fabric.DirectRegion;
 import dev.ringfetch.fabric.HeapFabric;
-import dev.ringfetch.fabric.HeapRegion;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.ControlFlyweight;
 import dev.ringfetch.ring.RingWriter;
@@ -35,7 +35,7 @@ class WakeupOrderTest {
       ArenaDescriptor.responseRingOffset(CountingSession.GEOMETRY.requestRingLength());
   private static final int SLOTS = CountingSession.GEOMETRY.responseRingLength() / SLOT_LENGTH;
 
-  private final HeapRegion region = spy(new HeapRegion(CountingSession.MEMORY_LENGTH));
+  private final DirectRegion region = spy(new DirectRegion(CountingSession.MEMORY_LENGTH));
   private final HeapFabric fabric = new HeapFabric(region);
   private final CountingSession session = session();
   private final RingWriter peer =

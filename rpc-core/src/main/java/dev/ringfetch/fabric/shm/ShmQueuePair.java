@@ -1,6 +1,7 @@
 package dev.ringfetch.fabric.shm;
 
 import dev.ringfetch.fabric.CompletionQueue;
+import dev.ringfetch.fabric.DirectRegion;
 import dev.ringfetch.fabric.FabricCapabilities;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
@@ -80,6 +81,15 @@ final class ShmQueuePair implements QueuePair {
       throw new IOException("too long: length=" + address.length() + " of " + maxLength);
     }
     return fabric.attach(address);
+  }
+
+  @Override
+  public MemoryRegion scratch(int length) throws IOException {
+    WorkRequests.checkScratch(length);
+    if (!link.isOpen()) {
+      throw new IOException(ENDED);
+    }
+    return new DirectRegion(length);
   }
 
   @Override

@@ -1,9 +1,9 @@
 package dev.ringfetch.fabric.sim;
 
 import dev.ringfetch.fabric.CompletionQueue;
+import dev.ringfetch.fabric.DirectRegion;
 import dev.ringfetch.fabric.FabricCapabilities.ReadAtomicity;
 import dev.ringfetch.fabric.FabricCapabilities.WriteOrder;
-import dev.ringfetch.fabric.HeapRegion;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
 import java.util.ArrayDeque;
@@ -46,11 +46,11 @@ final class SendQueue implements CompletionQueue {
     this.queuePair = queuePair;
   }
 
-  private HeapRegion own() {
+  private DirectRegion own() {
     return queuePair.view().memory();
   }
 
-  private HeapRegion others() {
+  private DirectRegion others() {
     return queuePair.peerPair().view().memory();
   }
 

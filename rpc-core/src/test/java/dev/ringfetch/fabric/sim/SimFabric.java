@@ -2,10 +2,10 @@ package dev.ringfetch.fabric.sim;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.ringfetch.fabric.DirectRegion;
 import dev.ringfetch.fabric.Doorbell;
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.FabricCapabilities;
-import dev.ringfetch.fabric.HeapRegion;
 import dev.ringfetch.fabric.QueuePair;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -145,7 +145,7 @@ public final class SimFabric implements Fabric {
     }
     synchronized (network) {
       final SimDoorbell bell = own(doorbell);
-      final SimRegion memory = new SimRegion(this, new HeapRegion(length));
+      final SimRegion memory = new SimRegion(this, new DirectRegion(length));
       network.regions().add(memory);
       final SimOffer offer = new SimOffer(this, bell, memory, token, listener, network.nextId());
       if (!dead) {
@@ -179,12 +179,12 @@ public final class SimFabric implements Fabric {
   }
 
   private SimQueuePair pair(SimOffer offer, SimDoorbell bell) {
-    final HeapRegion memory = offer.memory().memory();
+    final DirectRegion memory = offer.memory().memory();
     final SimRegion view;
     if (network.context().loadStore()) {
       view = new SimRegion(this, memory);
     } else { // registered memory of its own, into which the offered one was read
-      final HeapRegion own = new HeapRegion(memory.length());
+      final DirectRegion own = new DirectRegion(memory.length());
       final byte[] bytes = new byte[memory.length()];
       offer.memory().drain();
       memory.getBytes(0, bytes, 0, bytes.length);

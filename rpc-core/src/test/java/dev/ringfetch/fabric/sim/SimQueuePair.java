@@ -1,9 +1,9 @@
 package dev.ringfetch.fabric.sim;
 
 import dev.ringfetch.fabric.CompletionQueue;
+import dev.ringfetch.fabric.DirectRegion;
 import dev.ringfetch.fabric.FabricCapabilities;
 import dev.ringfetch.fabric.HeapMemory;
-import dev.ringfetch.fabric.HeapRegion;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.fabric.RegisteredMemory;
@@ -96,7 +96,7 @@ public final class SimQueuePair implements QueuePair {
       if (!isOpen() || (refusedMemory > 0 && refusedMemory-- > 0)) {
         throw new IOException("no memory");
       }
-      final HeapRegion heap = HeapMemory.allocate(length);
+      final DirectRegion heap = HeapMemory.allocate(length);
       final SimRegion region = memory.beside(heap);
       beside.add(region);
       final HeapMemory made = new HeapMemory(heap, region, registered.size());
@@ -118,6 +118,17 @@ public final class SimQueuePair implements QueuePair {
       final SimRegion region = memory.beside(found.heap());
       beside.add(region);
       return region;
+    }
+  }
+
+  @Override
+  public MemoryRegion scratch(int length) throws IOException {
+    WorkRequests.checkScratch(length);
+    synchronized (network) {
+      if (!isOpen()) {
+        throw new IOException("the connection has ended");
+      }
+      return new DirectRegion(length);
     }
   }
 

@@ -1,7 +1,7 @@
 package dev.ringfetch.fabric.sim;
 
 import dev.ringfetch.fabric.BufferedRegion;
-import dev.ringfetch.fabric.HeapRegion;
+import dev.ringfetch.fabric.DirectRegion;
 import dev.ringfetch.fabric.MemoryRegion;
 
 /**
@@ -12,18 +12,18 @@ import dev.ringfetch.fabric.MemoryRegion;
 public final class SimRegion implements MemoryRegion {
   private final SimNetwork network;
   private final SimFabric process;
-  private final HeapRegion memory;
+  private final DirectRegion memory;
   private final BufferedRegion view;
   private boolean left;
 
-  SimRegion(SimFabric process, HeapRegion memory) {
+  SimRegion(SimFabric process, DirectRegion memory) {
     this.process = process;
     this.network = process.network();
     this.memory = memory;
     this.view = new BufferedRegion(memory, network.storeOrder());
   }
 
-  private SimRegion(SimRegion beside, HeapRegion memory) {
+  private SimRegion(SimRegion beside, DirectRegion memory) {
     this.process = beside.process;
     this.network = beside.network;
     this.memory = memory;
@@ -31,12 +31,12 @@ public final class SimRegion implements MemoryRegion {
   }
 
   /** The same side's view of other memory: behind the same store buffer. */
-  SimRegion beside(HeapRegion other) {
+  SimRegion beside(DirectRegion other) {
     return new SimRegion(this, other);
   }
 
   /** The memory that others reach. */
-  HeapRegion memory() {
+  DirectRegion memory() {
     return memory;
   }
 

@@ -5,8 +5,11 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/** Memory of this process as a region, with the orders that {@link MemoryRegion} promises. */
-public class HeapRegion implements MemoryRegion {
+/**
+ * Memory of this process outside the heap, which a device may reach as well. It is given back when
+ * nothing refers to it any more. The length is a multiple of 8.
+ */
+public class DirectRegion implements MemoryRegion {
   private static final VarHandle LONG =
       MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
   private static final VarHandle INT =
@@ -15,8 +18,16 @@ public class HeapRegion implements MemoryRegion {
   private final ByteBuffer buffer;
 
   /** Allocates a zeroed region that begins on a line. Direct: newer JDKs order nothing else. */
-  public HeapRegion(int length) {
-    buffer = ByteBuffer.allocateDirect(length + 64).alignedSlice(64).slice(0, length);
+  public DirectRegion(int length) {
+    this(ByteBuffer.allocateDirect(length + 64).alignedSlice(64).slice(0, length));
+  }
+
+  /** Covers a direct buffer from its first byte on, which stands at a multiple of 8. */
+  public DirectRegion(ByteBuffer buffer) {
+    if (!buffer.isDirect() || buffer.alignmentOffset(0, Long.BYTES) != 0) {
+      throw new IllegalArgumentException("not direct and aligned: buffer=" + buffer);
+    }
+    this.buffer = buffer;
   }
 
   /** A part of the memory as an application sees it. */
