@@ -13,11 +13,16 @@ package dev.ringfetch.fabric;
 public record FabricCapabilities(
     WriteOrder writeOrder, ReadAtomicity readAtomicity, boolean loadStore, int maxInline) {
 
+  /** True when frames carry a checksum: a card stands between what is stored and what is loaded. */
+  public boolean needChecksums() {
+    return !loadStore;
+  }
+
   /** Order in which the bytes of one write become visible to the remote CPU. */
   public enum WriteOrder {
     /** From the lowest address to the highest. */
     ASCENDING,
-    /** In any order: frames carry a checksum. */
+    /** In any order: only a checksum proves that a frame is whole. */
     NONE
   }
 

@@ -23,6 +23,8 @@ package dev.ringfetch.ring;
  *  +---------------------------------------------------------------+
  *  |                            Blocked                            |
  *  +---------------------------------------------------------------+
+ *  |                           Fetching                            |
+ *  +---------------------------------------------------------------+
  *  |                           Reserved                           ...
  * ...                                                              |
  *  +---------------------------------------------------------------+
@@ -36,6 +38,8 @@ package dev.ringfetch.ring;
  *   <li><b>Heartbeat</b>, <b>Load</b>: reserved for fabrics without another source of liveness; 0.
  *   <li><b>Sleep</b>: 1 while the writer of the line waits for its doorbell.
  *   <li><b>Blocked</b>: 1 while the writer of the line has output and no credit.
+ *   <li><b>Fetching</b>: of the client's line: 1 while it fetches the response ring and the
+ *       server's line from the server's memory, where nothing need be published then.
  * </ul>
  */
 public final class ControlDescriptor {
@@ -57,8 +61,11 @@ public final class ControlDescriptor {
   /** Offset of the blocked flag, 32 bits. */
   public static final int BLOCKED_OFFSET = SLEEP_OFFSET + Integer.BYTES;
 
+  /** Offset of the fetching flag, 32 bits. */
+  public static final int FETCHING_OFFSET = BLOCKED_OFFSET + Integer.BYTES;
+
   /** Offset of what is reserved. */
-  public static final int RESERVED_OFFSET = BLOCKED_OFFSET + Integer.BYTES;
+  public static final int RESERVED_OFFSET = FETCHING_OFFSET + Integer.BYTES;
 
   /** Length of a control line. */
   public static final int CONTROL_LENGTH = 64;

@@ -3,6 +3,7 @@ package dev.ringfetch.ring;
 import static dev.ringfetch.ring.ControlDescriptor.BLOCKED_OFFSET;
 import static dev.ringfetch.ring.ControlDescriptor.CONSUMED_OFFSET;
 import static dev.ringfetch.ring.ControlDescriptor.CONTROL_LENGTH;
+import static dev.ringfetch.ring.ControlDescriptor.FETCHING_OFFSET;
 import static dev.ringfetch.ring.ControlDescriptor.RELEASED_OFFSET;
 import static dev.ringfetch.ring.ControlDescriptor.SLEEP_OFFSET;
 
@@ -12,11 +13,16 @@ import dev.ringfetch.fabric.QueuePair;
 /**
  * A control line in a session's memory. Its setters belong to the side that writes the line, its
  * accessors to the other; each side owns them together with its end of the rings.
+ *
+ * <p>A setter stores. Where the peer loads from the same memory, that is all; behind a card the
+ * peer sees what was set when {@link #publish} has posted it, several words at once.
  */
 public final class ControlFlyweight {
   private final QueuePair queuePair;
   private final MemoryRegion region;
   private final int offset;
+
+  private boolean dirty;
 
   /** Overlays the line at this offset of the queue pair's memory. */
   public ControlFlyweight(QueuePair queuePair, int offset) {
@@ -32,8 +38,7 @@ public final class ControlFlyweight {
 
   /** Sets {@link #consumed()}. */
   public void consumed(long position) {
-    region.putLongRelease(offset + CONSUMED_OFFSET, position);
-    queuePair.write(offset, CONTROL_LENGTH);
+    put(CONSUMED_OFFSET, position);
   }
 
   /** How many reads of the other side's registered memory the writer of the line has done. */
@@ -43,29 +48,73 @@ public final class ControlFlyweight {
 
   /** Sets {@link #released()}. */
   public void released(long reads) {
-    region.putLongRelease(offset + RELEASED_OFFSET, reads);
-    queuePair.write(offset, CONTROL_LENGTH);
+    put(RELEASED_OFFSET, reads);
   }
 
   /** True while the writer of the line waits for its doorbell. */
   public boolean sleeping() {
-    return region.getIntAcquire(offset + SLEEP_OFFSET) != 0;
+    return isSet(SLEEP_OFFSET);
   }
 
-  /** Sets {@link #sleeping()}. The caller fences and looks at its ring again before it sleeps. */
+  /**
+   * Sets {@link #sleeping()}. The caller publishes, fences and looks at its ring again before it
+   * sleeps.
+   */
   public void sleeping(boolean sleeping) {
-    region.putIntRelease(offset + SLEEP_OFFSET, sleeping ? 1 : 0);
-    queuePair.write(offset, CONTROL_LENGTH);
+    put(SLEEP_OFFSET, sleeping);
   }
 
   /** True while the writer of the line has output and no credit. */
   public boolean blocked() {
-    return region.getIntAcquire(offset + BLOCKED_OFFSET) != 0;
+    return isSet(BLOCKED_OFFSET);
   }
 
-  /** Sets {@link #blocked()}. The caller fences and looks for credit again. */
+  /** Sets {@link #blocked()}. The caller publishes, fences and looks for credit again. */
   public void blocked(boolean blocked) {
-    region.putIntRelease(offset + BLOCKED_OFFSET, blocked ? 1 : 0);
-    queuePair.write(offset, CONTROL_LENGTH);
+    put(BLOCKED_OFFSET, blocked);
+  }
+
+  /** True while the writer of the line fetches what the other side stores. */
+  public boolean fetching() {
+    return isSet(FETCHING_OFFSET);
+  }
+
+  /** Sets {@link #fetching()}. */
+  public void fetching(boolean fetching) {
+    put(FETCHING_OFFSET, fetching);
+  }
+
+  /** True when something was set since {@link #publish} has posted the line. */
+  public boolean isDirty() {
+    return dirty;
+  }
+
+  /**
+   * Hands what was set since the last time to the fabric, in one work request; none if nothing was.
+   *
+   * @return {@link QueuePair#POSTED}, or {@link QueuePair#SEND_QUEUE_FULL} or {@link
+   *     QueuePair#CLOSED} with the line still dirty.
+   */
+  public int publish() {
+    if (!dirty) {
+      return QueuePair.POSTED;
+    }
+    final int posted = queuePair.write(offset, CONTROL_LENGTH);
+    dirty = posted != QueuePair.POSTED;
+    return posted;
+  }
+
+  private boolean isSet(int flag) {
+    return region.getIntAcquire(offset + flag) != 0;
+  }
+
+  private void put(int flag, boolean set) {
+    region.putIntRelease(offset + flag, set ? 1 : 0);
+    dirty = true;
+  }
+
+  private void put(int word, long value) {
+    region.putLongRelease(offset + word, value);
+    dirty = true;
   }
 }

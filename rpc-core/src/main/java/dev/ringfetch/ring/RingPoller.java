@@ -9,12 +9,19 @@ import static dev.ringfetch.ring.FrameDescriptor.SLOT_LENGTH;
 import static dev.ringfetch.ring.FrameDescriptor.STREAM_ID_OFFSET;
 
 import dev.ringfetch.fabric.MemoryRegion;
+import dev.ringfetch.fabric.QueuePair;
 
 /**
- * The consuming end of a ring that this side can load from. One owner at a time.
+ * The consuming end of a ring: of the ring itself where this side can load from it, or of what a
+ * card has placed in a copy of it ({@link #poll}) or fetched from it ({@link #pollFetched}). One
+ * owner at a time.
  *
  * <p>Header words are loaded once, into locals, and checked before any address is computed from
  * them: the peer can change them at any time.
+ *
+ * <p>Where frames carry a checksum, a payload is copied to private memory first, and the copy is
+ * what is checked and handed out. A frame whose two words match and whose checksum does not is
+ * torn: it is not there yet, and is looked at again later.
  */
 public final class RingPoller {
   /** The peer wrote what no peer may write: the session must end. */
@@ -26,33 +33,39 @@ public final class RingPoller {
   private final int ringSlots;
   private final long mask;
   private final long epoch;
+  private final FrameChecksum checksum; // null: frames carry none
+  private final FrameCopy copy;
 
   private long position;
   private int tag;
   private long told;
+  private long torn;
 
   /**
    * Creates the poller of a zeroed ring.
    *
-   * @param ringOffset of the ring in the region.
+   * @param ringOffset of the ring in the queue pair's memory.
    * @param ringLength in bytes, a power of two.
    * @param startPosition in slots.
    * @param ownControl the line in which this side tells what it consumed.
    */
   public RingPoller(
-      MemoryRegion region,
+      QueuePair queuePair,
       int ringOffset,
       int ringLength,
       long epoch,
       long startPosition,
       ControlFlyweight ownControl) {
     ArenaDescriptor.checkRingLength("ringLength", ringLength);
-    this.region = region;
+    this.region = queuePair.memory();
     this.ownControl = ownControl;
     this.ringOffset = ringOffset;
     this.ringSlots = ringLength / SLOT_LENGTH;
     this.mask = ringSlots - 1L;
     this.epoch = epoch;
+    final boolean checked = queuePair.capabilities().needChecksums();
+    this.checksum = checked ? new FrameChecksum(epoch) : null;
+    this.copy = checked ? new FrameCopy() : null;
     this.position = startPosition;
     this.tag = FrameDescriptor.tag(epoch, startPosition);
     this.told = startPosition;
@@ -77,6 +90,9 @@ public final class RingPoller {
    * @return how many frames were consumed, or {@link #PROTOCOL_VIOLATION}.
    */
   public int poll(FrameHandler handler, int limit) {
+    if (checksum != null) {
+      return pollChecked(handler, limit);
+    }
     final long start = position;
     int frames = 0;
     while (position - start < limit) {
@@ -116,12 +132,124 @@ public final class RingPoller {
     return frames;
   }
 
+  private int pollChecked(FrameHandler handler, int limit) {
+    final long start = position;
+    int frames = 0;
+    while (position - start < limit) {
+      final int index = (int) (position & mask);
+      final int taken =
+          takeChecked(region, ringOffset + index * SLOT_LENGTH, ringSlots - index, handler);
+      if (taken == PROTOCOL_VIOLATION) {
+        return PROTOCOL_VIOLATION;
+      }
+      if (taken == 0) {
+        break;
+      }
+      frames++;
+    }
+    return frames;
+  }
+
+  /**
+   * Hands out the frames of an image of the ring, as {@link #poll} does those of the ring itself.
+   * Only where frames carry checksums. Nothing may be stored to the image meanwhile.
+   *
+   * @param image that a read of the ring has filled.
+   * @param offset of the slot at {@link #position()} in the image.
+   * @param length of the image from there on, in bytes: whole slots, not around the ring's end.
+   * @param limit in slots, as of {@link #poll}.
+   * @return how many frames were consumed, or {@link #PROTOCOL_VIOLATION}.
+   */
+  int pollFetched(MemoryRegion image, int offset, int length, FrameHandler handler, int limit) {
+    final long start = position;
+    final int available = length / SLOT_LENGTH;
+    int frames = 0;
+    while (position - start < Math.min(limit, available)) {
+      final int done = (int) (position - start);
+      final int taken =
+          takeChecked(image, offset + done * SLOT_LENGTH, available - done, handler);
+      if (taken == PROTOCOL_VIOLATION) {
+        return PROTOCOL_VIOLATION;
+      }
+      if (taken == 0) {
+        break;
+      }
+      frames++;
+    }
+    return frames;
+  }
+
+  /**
+   * Length of the frame at the head, in bytes, as its word 0 in an image of the ring says.
+   *
+   * @param offset of the slot at {@link #position()} in the image.
+   * @return 0 when none has begun there, {@link #PROTOCOL_VIOLATION} when none can be so long.
+   */
+  int fetchedLength(MemoryRegion image, int offset) {
+    final long word0 = image.getLongAcquire(offset + LENGTH_OFFSET);
+    if ((int) (word0 >>> 32) != tag) {
+      return 0;
+    }
+    final int length = (int) word0;
+    return isPossible(length)
+        ? FrameDescriptor.slots(length) * SLOT_LENGTH
+        : PROTOCOL_VIOLATION;
+  }
+
+  private boolean isPossible(int length) {
+    return length >= 0 && length <= FrameDescriptor.maxPayload(ringSlots - (int) (position & mask));
+  }
+
+  /** Takes the frame at the head out of these slots: 1, 0 when it is not whole, or a violation. */
+  private int takeChecked(MemoryRegion source, int frame, int available, FrameHandler handler) {
+    final long word0 = source.getLongAcquire(frame + LENGTH_OFFSET);
+    if ((int) (word0 >>> 32) != tag) {
+      return 0;
+    }
+    final int length = (int) word0;
+    if (!isPossible(length)) {
+      return PROTOCOL_VIOLATION;
+    }
+    final int slots = FrameDescriptor.slots(length);
+    if (slots > available
+        || source.getLongAcquire(frame + slots * SLOT_LENGTH - COMMIT_LENGTH)
+            != FrameDescriptor.commitWord(epoch, position)) {
+      return 0;
+    }
+    final long word1 = source.getLong(frame + STREAM_ID_OFFSET);
+    final long word2 = source.getLong(frame + ACK_OFFSET);
+    final int flags = (int) (word1 >>> 32) & 0xFFFF;
+    final boolean pad = (flags & PAD) != 0;
+    final byte[] payload = pad ? null : copy.take(source, frame + PAYLOAD_OFFSET, length);
+    if (checksum.of(position, word0, word1, (int) word2, payload, 0, length)
+        != (int) (word2 >>> 32)) {
+      torn++;
+      return 0;
+    }
+    position += slots;
+    tag = FrameDescriptor.tag(epoch, position);
+    if (!pad
+        && !handler.onFrame(
+            (int) word1, flags, (int) (word1 >>> 48), (int) word2, copy, 0, length)) {
+      return PROTOCOL_VIOLATION;
+    }
+    return 1;
+  }
+
+  /** How often the frame at the head was found torn. */
+  public long torn() {
+    return torn;
+  }
+
   /** Slots consumed since the peer was told last. */
   public long untold() {
     return position - told;
   }
 
-  /** Tells the peer, in the control line, how far this side has consumed. */
+  /**
+   * Tells the peer, in the control line, how far this side has consumed. The caller publishes the
+   * line.
+   */
   public void tellConsumed() {
     if (told != position) {
       told = position;

@@ -17,10 +17,11 @@ import dev.ringfetch.fabric.QueuePair;
  *
  * <p>A frame is stored body first, then the commit word, then word 0, each of the two with release,
  * so that it can be polled in place and fetched by a READ alike; {@link #publish} hands what was
- * written since the last time to the fabric in at most two work requests.
+ * written since the last time to the fabric in at most two work requests. Where the peer fetches,
+ * nothing need be published: what it has consumed meanwhile never is.
  *
- * <p>Credit is the peer's consumed position: from its control line, or earlier from the acks in its
- * frames.
+ * <p>Credit is the peer's consumed position: from its control line, as it stands in this side's
+ * memory or as it was fetched, or earlier from the acks in its frames.
  */
 public final class RingWriter {
   /** The frame is in the ring. */
@@ -42,11 +43,13 @@ public final class RingWriter {
   private final int ringSlots;
   private final long mask;
   private final long epoch;
+  private final FrameChecksum checksum; // null: frames carry none
 
   private long position;
   private long published;
   private long acked;
   private long told;
+  private long fetched;
   private long consumed;
 
   /**
@@ -73,10 +76,12 @@ public final class RingWriter {
     this.ringSlots = ringLength / SLOT_LENGTH;
     this.mask = ringSlots - 1L;
     this.epoch = epoch;
+    this.checksum = queuePair.capabilities().needChecksums() ? new FrameChecksum(epoch) : null;
     this.position = startPosition;
     this.published = startPosition;
     this.acked = startPosition;
     this.told = startPosition;
+    this.fetched = startPosition;
     this.consumed = startPosition;
   }
 
@@ -126,15 +131,20 @@ public final class RingWriter {
       int slots) {
     final MemoryRegion memory = region;
     final int frame = ringOffset + (int) (position & mask) * SLOT_LENGTH;
-    memory.putLong(frame + STREAM_ID_OFFSET, FrameDescriptor.word1(streamId, flags, code));
-    memory.putLong(frame + ACK_OFFSET, ack & 0xFFFF_FFFFL);
+    final long word0 = FrameDescriptor.word0(FrameDescriptor.tag(epoch, position), length);
+    final long word1 = FrameDescriptor.word1(streamId, flags, code);
+    long word2 = ack & 0xFFFF_FFFFL;
+    if (checksum != null) {
+      word2 |= (long) checksum.of(position, word0, word1, ack, payload, offset, length) << 32;
+    }
+    memory.putLong(frame + STREAM_ID_OFFSET, word1);
+    memory.putLong(frame + ACK_OFFSET, word2);
     if (payload != null) {
       memory.putBytes(frame + PAYLOAD_OFFSET, payload, offset, length);
     }
     memory.putLongRelease(
         frame + slots * SLOT_LENGTH - COMMIT_LENGTH, FrameDescriptor.commitWord(epoch, position));
-    memory.putLongRelease(
-        frame + LENGTH_OFFSET, FrameDescriptor.word0(FrameDescriptor.tag(epoch, position), length));
+    memory.putLongRelease(frame + LENGTH_OFFSET, word0);
     position += slots;
   }
 
@@ -161,10 +171,29 @@ public final class RingWriter {
       return false;
     }
     told = line;
-    if (line - consumed > 0) { // otherwise an ack was quicker than the line
-      consumed = line;
-    }
+    credit(line);
     return true;
+  }
+
+  /**
+   * Takes the consumed position out of the peer's control line as it was fetched. It may be behind
+   * what else the peer has told, but never goes back.
+   *
+   * @return false when the peer claims what cannot be: the session must end.
+   */
+  public boolean onConsumed(long line) {
+    if (line - fetched < 0 || line - position > 0) {
+      return false;
+    }
+    fetched = line;
+    credit(line);
+    return true;
+  }
+
+  private void credit(long consumedPosition) {
+    if (consumedPosition - consumed > 0) { // otherwise another way was quicker
+      consumed = consumedPosition;
+    }
   }
 
   /**
@@ -178,19 +207,28 @@ public final class RingWriter {
       return false;
     }
     acked = position64;
-    if (position64 - consumed > 0) {
-      consumed = position64;
-    }
+    credit(position64);
     return true;
   }
 
+  /** Slots that were written, are not known to be consumed, and were not published. */
+  public long unpublished() {
+    return position - unpublishedFrom();
+  }
+
+  private long unpublishedFrom() {
+    return consumed - published > 0 ? consumed : published;
+  }
+
   /**
-   * Hands the frames since the last call to the fabric.
+   * Hands the frames since the last call to the fabric, but for those that the peer has fetched and
+   * consumed since: their slots may hold later frames.
    *
    * @return {@link QueuePair#POSTED}, or {@link QueuePair#SEND_QUEUE_FULL} or {@link
    *     QueuePair#CLOSED} with the rest unpublished.
    */
   public int publish() {
+    published = unpublishedFrom();
     while (published != position) {
       final int index = (int) (published & mask);
       final int slots = (int) Math.min(position - published, ringSlots - index);

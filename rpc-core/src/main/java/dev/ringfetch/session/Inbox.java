@@ -62,6 +62,7 @@ final class Inbox {
     final long untold = ring.untold();
     if (untold != 0 && (untold >= tellThreshold || peerControl.blocked())) {
       ring.tellConsumed();
+      ownControl.publish();
       memory.fullFence();
       wakeBlockedPeer();
     }
@@ -93,6 +94,7 @@ final class Inbox {
     armed = true;
     ring.tellConsumed();
     ownControl.sleeping(true);
+    ownControl.publish();
     memory.fullFence();
     if (ring.hasNext()) {
       disarm();
@@ -106,5 +108,6 @@ final class Inbox {
   void disarm() {
     armed = false;
     ownControl.sleeping(false);
+    ownControl.publish();
   }
 }

@@ -165,6 +165,7 @@ final class Outbox {
         tally.add(Counter.SESSION_CREDIT_EXHAUSTED, 1);
         blocked = true;
         ownControl.blocked(true);
+        ownControl.publish();
         memory.fullFence();
         written = write(stream, update);
       }
@@ -203,6 +204,7 @@ final class Outbox {
     if (blocked && line.isEmpty()) {
       blocked = false;
       ownControl.blocked(false);
+      ownControl.publish();
     }
   }
 

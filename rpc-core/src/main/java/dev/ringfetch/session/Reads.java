@@ -151,6 +151,7 @@ final class Reads {
     }
     if (released != before) {
       ownControl.released(released);
+      ownControl.publish();
     }
     return rounds;
   }

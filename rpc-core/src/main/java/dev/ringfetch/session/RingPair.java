@@ -38,7 +38,7 @@ record RingPair(
             geometry.requestPosition(),
             peer),
         new RingPoller(
-            queuePair.memory(),
+            queuePair,
             ArenaDescriptor.responseRingOffset(geometry.requestRingLength()),
             geometry.responseRingLength(),
             geometry.epoch(),
@@ -63,7 +63,7 @@ record RingPair(
             geometry.responsePosition(),
             peer),
         new RingPoller(
-            queuePair.memory(),
+            queuePair,
             ArenaDescriptor.REQUEST_RING_OFFSET,
             geometry.requestRingLength(),
             geometry.epoch(),

@@ -41,7 +41,7 @@ class RingSides {
             EPOCH,
             START,
             new ControlFlyweight(fabric.client(), CONTROL));
-    poller = new RingPoller(fabric.server().memory(), RING, length, EPOCH, START, told);
+    poller = new RingPoller(fabric.server(), RING, length, EPOCH, START, told);
   }
 
   /** Writes a frame of this many slots, of which every field is made from the lap. */

@@ -70,7 +70,7 @@ final class ServerSteps {
             serverLine);
     responses =
         new RingPoller(
-            fabric.client().memory(),
+            fabric.client(),
             ArenaDescriptor.responseRingOffset(RING_LENGTH),
             RING_LENGTH,
             geometry.epoch(),

@@ -6,18 +6,23 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.mockito.Mockito.clearInvocations;
 import static org.mockito.Mockito.inOrder;
 import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.times;
+import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.verifyNoMoreInteractions;
 import static org.mockito.Mockito.when;
 
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
+import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.mockito.InOrder;
 
 /**
  * What is loaded here decides what is stored elsewhere, and what is stored here vouches for what
- * was loaded elsewhere: so every load acquires and every store releases, and is posted afterwards.
+ * was loaded elsewhere: so every load acquires and every store releases.
  */
 class ControlFlyweightTest {
   private static final int OFFSET = 128;
@@ -25,6 +30,7 @@ class ControlFlyweightTest {
   private static final int RELEASED = OFFSET + ControlDescriptor.RELEASED_OFFSET;
   private static final int SLEEP = OFFSET + ControlDescriptor.SLEEP_OFFSET;
   private static final int BLOCKED = OFFSET + ControlDescriptor.BLOCKED_OFFSET;
+  private static final int FETCHING = OFFSET + ControlDescriptor.FETCHING_OFFSET;
 
   private final MemoryRegion region = mock(MemoryRegion.class);
   private final QueuePair queuePair = mock(QueuePair.class);
@@ -43,34 +49,84 @@ class ControlFlyweightTest {
     when(region.getLongAcquire(RELEASED)).thenReturn(1L << 40);
     when(region.getIntAcquire(SLEEP)).thenReturn(1, 0);
     when(region.getIntAcquire(BLOCKED)).thenReturn(0, 1);
+    when(region.getIntAcquire(FETCHING)).thenReturn(1, 0);
     assertEquals(-3L, line.consumed());
     assertEquals(1L << 40, line.released());
     assertTrue(line.sleeping());
     assertFalse(line.sleeping());
     assertFalse(line.blocked());
     assertTrue(line.blocked());
+    assertTrue(line.fetching());
+    assertFalse(line.fetching());
+    assertFalse(line.isDirty());
     verifyNoMoreInteractions(queuePair);
   }
 
   @Test
-  void storesReleaseAndArePosted() {
+  void storesRelease() {
     line.consumed(-3);
     line.released(1L << 40);
     line.sleeping(true);
     line.sleeping(false);
     line.blocked(true);
     line.blocked(false);
-    InOrder order = inOrder(region, queuePair);
+    line.fetching(true);
+    line.fetching(false);
+    InOrder order = inOrder(region);
     order.verify(region).putLongRelease(CONSUMED, -3);
-    order.verify(queuePair).write(OFFSET, ControlDescriptor.CONTROL_LENGTH);
     order.verify(region).putLongRelease(RELEASED, 1L << 40);
-    order.verify(queuePair).write(OFFSET, ControlDescriptor.CONTROL_LENGTH);
-    for (int flag : new int[] {SLEEP, BLOCKED}) {
+    for (int flag : new int[] {SLEEP, BLOCKED, FETCHING}) {
       for (int value : new int[] {1, 0}) {
         order.verify(region).putIntRelease(flag, value);
-        order.verify(queuePair).write(OFFSET, ControlDescriptor.CONTROL_LENGTH);
       }
     }
     verifyNoMoreInteractions(region, queuePair);
+  }
+
+  @Test
+  void whatWasSetIsPublishedAtOnce() {
+    assertEquals(QueuePair.POSTED, line.publish());
+    verifyNoMoreInteractions(queuePair);
+    line.consumed(7);
+    line.sleeping(true);
+    assertTrue(line.isDirty());
+    assertEquals(QueuePair.POSTED, line.publish());
+    assertFalse(line.isDirty());
+    assertEquals(QueuePair.POSTED, line.publish());
+    InOrder order = inOrder(region, queuePair);
+    order.verify(region).putLongRelease(CONSUMED, 7);
+    order.verify(region).putIntRelease(SLEEP, 1);
+    order.verify(queuePair).write(OFFSET, ControlDescriptor.CONTROL_LENGTH);
+    verifyNoMoreInteractions(region, queuePair);
+  }
+
+  @Test
+  void eachSetterMakesTheLineDirty() {
+    List<Runnable> setters =
+        List.of(
+            () -> line.consumed(0),
+            () -> line.released(0),
+            () -> line.sleeping(false),
+            () -> line.blocked(false),
+            () -> line.fetching(false));
+    for (Runnable setter : setters) {
+      setter.run();
+      assertTrue(line.isDirty());
+      line.publish();
+      assertFalse(line.isDirty());
+    }
+    verify(queuePair, times(setters.size())).write(OFFSET, ControlDescriptor.CONTROL_LENGTH);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {QueuePair.SEND_QUEUE_FULL, QueuePair.CLOSED})
+  void whatASendQueueRefusesStaysDirty(int refused) {
+    when(queuePair.write(OFFSET, ControlDescriptor.CONTROL_LENGTH))
+        .thenReturn(refused, QueuePair.POSTED);
+    line.blocked(true);
+    assertEquals(refused, line.publish());
+    assertTrue(line.isDirty());
+    assertEquals(QueuePair.POSTED, line.publish());
+    assertFalse(line.isDirty());
   }
 }

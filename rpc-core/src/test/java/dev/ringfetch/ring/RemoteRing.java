@@ -19,7 +19,9 @@ import java.util.SplittableRandom;
 final class RemoteRing {
   private static final int FLAGS = FrameDescriptor.MESSAGE;
   private static final int OFFSET = ArenaDescriptor.REQUEST_RING_OFFSET;
+  private static final int CODE = 0xC0DE;
   private static final int CONTROL = ArenaDescriptor.SERVER_CONTROL_OFFSET;
+  private static final int WRITERS_CONTROL = ArenaDescriptor.CLIENT_CONTROL_OFFSET;
   private static final int MAX_HOLD_NS = 50_000;
 
   private final Timeline timeline;
@@ -30,11 +32,13 @@ final class RemoteRing {
   private final QueuePair reading;
   private final RingWriter writer;
   private final RingPoller poller;
-  private final ControlFlyweight consumed;
+  private final RingFetcher fetcher;
+  private final ControlFlyweight line; // the reader's
+  private final ControlFlyweight told; // the same as the writer sees it
+  private final ControlFlyweight writersLine; // the writer's
   private final int ringLength;
   private final long epoch;
-  private long fetchPosition;
-  private boolean fetching;
+  private long lineConsumed;
   private boolean wrong;
   private int written;
   private int taken;
@@ -48,7 +52,6 @@ final class RemoteRing {
     ringLength = 128 << random.nextInt(5);
     epoch = random.nextLong();
     final long start = random.nextLong();
-    fetchPosition = start;
 
     Doorbell arrivals = owner.openDoorbell();
     QueuePair[] arrived = new QueuePair[1];
@@ -67,11 +70,12 @@ final class RemoteRing {
       arrivals.poll();
     }
     writing = arrived[0];
-    consumed = new ControlFlyweight(reading, CONTROL);
-    writer =
-        new RingWriter(
-            writing, OFFSET, ringLength, epoch, start, new ControlFlyweight(writing, CONTROL));
-    poller = new RingPoller(reading.memory(), OFFSET, ringLength, epoch, start, consumed);
+    line = new ControlFlyweight(reading, CONTROL);
+    told = new ControlFlyweight(writing, CONTROL);
+    writersLine = new ControlFlyweight(writing, WRITERS_CONTROL);
+    writer = new RingWriter(writing, OFFSET, ringLength, epoch, start, told);
+    poller = new RingPoller(reading, OFFSET, ringLength, epoch, start, line);
+    fetcher = new RingFetcher(reading, poller, OFFSET, ringLength, WRITERS_CONTROL, ringLength);
   }
 
   /** What the machine does by itself, while a thread is within a step. */
@@ -97,15 +101,23 @@ final class RemoteRing {
       return;
     }
     byte[] payload = payload(written, ringLength);
-    if (writer.write(written, FLAGS, 0, 0, payload, 0, payload.length) == RingWriter.WRITTEN) {
+    int credit = writer.write(written, FLAGS, CODE, ~written, payload, 0, payload.length);
+    wrong |= credit == RingWriter.PROTOCOL_VIOLATION;
+    if (credit == RingWriter.WRITTEN) {
       written++;
+      writersLine.consumed(written); // anything that grows
     }
   }
 
-  private boolean take(int streamId, int flags, byte[] payload) {
+  private boolean onFrame(
+      int streamId, int flags, int code, int ack, MemoryRegion region, int offset, int length) {
+    byte[] payload = new byte[length];
+    region.getBytes(offset, payload, 0, length);
     wrong |=
         streamId != taken
             || flags != FLAGS
+            || code != CODE
+            || ack != ~taken
             || taken >= written
             || !Arrays.equals(payload, payload(taken, ringLength));
     taken++;
@@ -126,66 +138,57 @@ final class RemoteRing {
   }
 
   private void poll() {
-    int polled =
-        poller.poll(
-            (streamId, flags, code, ack, region, offset, length) -> {
-              byte[] payload = new byte[length];
-              region.getBytes(offset, payload, 0, length);
-              return take(streamId, flags, payload);
-            },
-            4);
-    wrong |= polled == RingPoller.PROTOCOL_VIOLATION;
-    poller.tellConsumed();
+    take(poller.poll(this::onFrame, 4));
   }
 
-  /** Writes frames where they are, and has a card read them. */
+  private void take(int frames) {
+    wrong |= frames == RingPoller.PROTOCOL_VIOLATION;
+    poller.tellConsumed();
+    line.publish();
+  }
+
+  /** Writes frames where they are, and has a card fetch them. */
   void fetch(int frames) {
+    line.fetching(true);
     run(frames, () -> write(frames), this::read);
   }
 
-  /** Reads the ring from the head on, word 0 first; what is there counts if both words match. */
+  /** Has them published or fetched, as the reader likes at the moment. */
+  void alternate(int frames) {
+    run(
+        frames,
+        () -> {
+          write(frames);
+          if (random.nextBoolean() && !told.fetching()) {
+            writer.publish();
+          }
+        },
+        () -> {
+          if (random.nextInt(16) == 0) {
+            line.fetching(random.nextBoolean());
+            line.publish();
+          }
+          read();
+          poll();
+        });
+  }
+
   private void read() {
-    if (fetching) {
+    if (fetcher.isPending()) {
       return;
     }
-    fetching = true;
-    int index = (int) (fetchPosition & (ringLength / FrameDescriptor.SLOT_LENGTH - 1));
-    int offset = OFFSET + index * FrameDescriptor.SLOT_LENGTH;
-    int length = ringLength - index * FrameDescriptor.SLOT_LENGTH;
-    reading.read(reading.remote(), offset, reading.memory(), offset, length, 0, 1);
+    take(fetcher.take(this::onFrame, 1 + random.nextInt(8)));
+    if (random.nextBoolean() && !fetcher.hasFrame()) {
+      return;
+    }
+    wrong |= fetcher.post(random.nextBoolean()) != QueuePair.POSTED;
   }
 
   private void complete() {
-    reading.completions().poll((id, status, value) -> fetched(), 1);
-  }
-
-  private void fetched() {
-    fetching = false;
-    MemoryRegion memory = reading.memory();
-    int slots = ringLength / FrameDescriptor.SLOT_LENGTH;
-    int index = (int) (fetchPosition & (slots - 1));
-    int frame = OFFSET + index * FrameDescriptor.SLOT_LENGTH;
-    long word0 = memory.getLong(frame);
-    int length = (int) word0;
-    if ((int) (word0 >>> 32) != FrameDescriptor.tag(epoch, fetchPosition)
-        || length < 0
-        || length > FrameDescriptor.maxPayload(slots - index)) {
-      return;
+    if (fetcher.poll() && fetcher.hasLine()) {
+      wrong |= fetcher.lineConsumed() - lineConsumed < 0 || fetcher.lineConsumed() > written;
+      lineConsumed = fetcher.lineConsumed();
     }
-    int end = frame + FrameDescriptor.slots(length) * FrameDescriptor.SLOT_LENGTH;
-    if (memory.getLong(end - FrameDescriptor.COMMIT_LENGTH)
-        != FrameDescriptor.commitWord(epoch, fetchPosition)) {
-      return;
-    }
-    long word1 = memory.getLong(frame + FrameDescriptor.STREAM_ID_OFFSET);
-    int flags = (int) (word1 >>> 32) & 0xFFFF;
-    if (flags != FrameDescriptor.PAD) {
-      byte[] payload = new byte[length];
-      memory.getBytes(frame + FrameDescriptor.PAYLOAD_OFFSET, payload, 0, length);
-      take((int) word1, flags, payload);
-    }
-    fetchPosition += FrameDescriptor.slots(length);
-    consumed.consumed(fetchPosition);
   }
 
   private void run(int frames, Runnable write, Runnable take) {
@@ -211,6 +214,11 @@ final class RemoteRing {
         }
       }
     }
+  }
+
+  /** How often both words of a frame were there, and the frame was not whole. */
+  long torn() {
+    return poller.torn();
   }
 
   /** True when a frame was taken that was not written so, or not then. */

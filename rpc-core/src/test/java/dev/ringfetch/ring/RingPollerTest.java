@@ -32,7 +32,7 @@ class RingPollerTest {
   private final HeapFabric fabric = new HeapFabric(region);
   private final ControlFlyweight line = new ControlFlyweight(fabric.server(), 0);
   private final RingPoller poller =
-      new RingPoller(region, RING_OFFSET, SLOTS * SLOT, EPOCH, START, line);
+      new RingPoller(fabric.server(), RING_OFFSET, SLOTS * SLOT, EPOCH, START, line);
   private final List<Integer> lengths = new ArrayList<>();
 
   private boolean keep(

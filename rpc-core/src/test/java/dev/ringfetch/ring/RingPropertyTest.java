@@ -42,7 +42,7 @@ class RingPropertyTest {
       line.consumed(start);
       int offset = ArenaDescriptor.REQUEST_RING_OFFSET;
       writer = new RingWriter(fabric.client(), offset, slots * SLOT, epoch, start, line);
-      poller = new RingPoller(fabric.region(), offset, slots * SLOT, epoch, start, line);
+      poller = new RingPoller(fabric.server(), offset, slots * SLOT, epoch, start, line);
     }
 
     static int length(long number, int slots) {

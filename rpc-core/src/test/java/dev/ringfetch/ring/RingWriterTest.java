@@ -16,6 +16,9 @@ import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.verifyNoMoreInteractions;
 import static org.mockito.Mockito.when;
 
+import dev.ringfetch.fabric.FabricCapabilities;
+import dev.ringfetch.fabric.FabricCapabilities.ReadAtomicity;
+import dev.ringfetch.fabric.FabricCapabilities.WriteOrder;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
 import org.junit.jupiter.api.BeforeEach;
@@ -42,6 +45,8 @@ class RingWriterTest {
   @BeforeEach
   void create() {
     when(queuePair.memory()).thenReturn(region);
+    when(queuePair.capabilities())
+        .thenReturn(new FabricCapabilities(WriteOrder.ASCENDING, ReadAtomicity.LINE, true, 0));
     writer = writer(START);
     line(START);
   }
