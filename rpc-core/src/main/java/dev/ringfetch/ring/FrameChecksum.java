@@ -50,8 +50,7 @@ final class FrameChecksum {
    * @param word1 stream id, flags and code, see {@link FrameDescriptor#word1}.
    * @param payload of which {@code length} bytes from {@code offset} on count; null for none.
    */
-  int of(
-      long position, long word0, long word1, int ack, byte[] payload, int offset, int length) {
+  int of(long position, long word0, long word1, int ack, byte[] payload, int offset, int length) {
     LONG.set(head, POSITION_OFFSET, position);
     LONG.set(head, WORD0_OFFSET, word0);
     LONG.set(head, WORD1_OFFSET, word1);

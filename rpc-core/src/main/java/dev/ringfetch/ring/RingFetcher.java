@@ -112,8 +112,7 @@ public final class RingFetcher {
     final int start = (int) (head.position() & (head.slots() - 1)) * SLOT_LENGTH;
     final int length = Math.min(Math.max(window, needed), ringLength - start);
     final int posted =
-        queuePair.read(
-            queuePair.remote(), ringOffset + start, scratch, IMAGE, length, 0, FETCH);
+        queuePair.read(queuePair.remote(), ringOffset + start, scratch, IMAGE, length, 0, FETCH);
     if (posted == QueuePair.POSTED) {
       pending = true;
       pendingLine = withLine;
@@ -165,16 +164,15 @@ public final class RingFetcher {
    * stay for the next call. Nothing while a read is under way.
    *
    * @param limit in slots.
-   * @return how many frames were consumed, or {@link RingPoller#PROTOCOL_VIOLATION}; 0 is a miss, unless
-   *     {@link #hasFrame}.
+   * @return how many frames were consumed, or {@link RingPoller#PROTOCOL_VIOLATION}; 0 is a miss,
+   *     unless {@link #hasFrame}.
    */
   public int take(RingPoller.FrameHandler handler, int limit) {
     final int left = left();
     if (left == 0) {
       return 0;
     }
-    final int frames =
-        head.pollFetched(scratch, IMAGE + imageLength - left, left, handler, limit);
+    final int frames = head.pollFetched(scratch, IMAGE + imageLength - left, left, handler, limit);
     return frames == PROTOCOL_VIOLATION || !size() ? PROTOCOL_VIOLATION : frames;
   }
 

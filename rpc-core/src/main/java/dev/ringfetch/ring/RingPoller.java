@@ -166,8 +166,7 @@ public final class RingPoller {
     int frames = 0;
     while (position - start < Math.min(limit, available)) {
       final int done = (int) (position - start);
-      final int taken =
-          takeChecked(image, offset + done * SLOT_LENGTH, available - done, handler);
+      final int taken = takeChecked(image, offset + done * SLOT_LENGTH, available - done, handler);
       if (taken == PROTOCOL_VIOLATION) {
         return PROTOCOL_VIOLATION;
       }
@@ -191,9 +190,7 @@ public final class RingPoller {
       return 0;
     }
     final int length = (int) word0;
-    return isPossible(length)
-        ? FrameDescriptor.slots(length) * SLOT_LENGTH
-        : PROTOCOL_VIOLATION;
+    return isPossible(length) ? FrameDescriptor.slots(length) * SLOT_LENGTH : PROTOCOL_VIOLATION;
   }
 
   private boolean isPossible(int length) {

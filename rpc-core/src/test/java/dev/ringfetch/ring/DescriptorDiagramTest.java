@@ -121,7 +121,15 @@ class DescriptorDiagramTest {
   void controlLineIsOneLine() throws Exception {
     List<Field> fields = RulerDiagram.parse(ControlDescriptor.class).fields();
     assertEquals(
-        List.of("Consumed", "Released", "Heartbeat", "Load", "Sleep", "Blocked", "Fetching", "Reserved"),
+        List.of(
+            "Consumed",
+            "Released",
+            "Heartbeat",
+            "Load",
+            "Sleep",
+            "Blocked",
+            "Fetching",
+            "Reserved"),
         names(fields));
     assertEquals(Field.OPEN, fields.get(7).bytes());
     assertTrue(fields.get(7).offset() < ControlDescriptor.CONTROL_LENGTH);
