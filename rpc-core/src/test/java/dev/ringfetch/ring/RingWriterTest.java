@@ -324,4 +324,66 @@ class RingWriterTest {
     line(START + 8);
     assertEquals(RingWriter.WRITTEN, write(7));
   }
+
+  @Test
+  void unpublishedIsWhatIsNeitherPublishedNorConsumed() {
+    assertEquals(0, writer.unpublished());
+    write(2);
+    write(3);
+    assertEquals(5, writer.unpublished());
+    assertTrue(writer.onConsumed(START + 2));
+    assertEquals(3, writer.unpublished());
+    writer.publish();
+    assertEquals(0, writer.unpublished());
+    assertTrue(writer.onConsumed(START + 5));
+    assertEquals(0, writer.unpublished());
+    write(1);
+    assertEquals(1, writer.unpublished());
+  }
+
+  /** The peer has fetched it; meanwhile the slots hold frames of the next lap. */
+  @Test
+  void whatWasConsumedIsNotPublished() {
+    write(6);
+    write(2);
+    assertTrue(writer.onAck((int) (START + 8)));
+    write(4);
+    write(3);
+    assertTrue(writer.onConsumed(START + 12));
+    writer.publish();
+    verify(queuePair).write(frame(4), 3 * SLOT);
+    verify(queuePair).write(anyInt(), anyInt());
+  }
+
+  @Test
+  void creditComesFromTheLineAsItWasFetched() {
+    write(8);
+    assertTrue(writer.onConsumed(START + 3));
+    clearInvocations(region);
+    assertEquals(RingWriter.WRITTEN, write(3));
+    verify(region, never()).getLongAcquire(ControlDescriptor.CONSUMED_OFFSET);
+    line(START + 1); // as it stood when it was placed last
+    assertEquals(RingWriter.INSUFFICIENT_CREDIT, write(1));
+    line(START + 6);
+    assertEquals(RingWriter.WRITTEN, write(2));
+    assertTrue(writer.onConsumed(START + 4)); // read before that was placed
+    assertEquals(RingWriter.WRITTEN, write(1));
+    assertEquals(RingWriter.INSUFFICIENT_CREDIT, write(1));
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {9, 1000, -1, -1000, Long.MAX_VALUE, Long.MIN_VALUE})
+  void fetchedLineOutsideOfWhatIsUnderWayIsRefused(long ahead) {
+    write(8);
+    assertFalse(writer.onConsumed(START + ahead));
+    assertEquals(RingWriter.INSUFFICIENT_CREDIT, write(1));
+  }
+
+  @Test
+  void fetchedLineNeverGoesBack() {
+    write(8);
+    assertTrue(writer.onConsumed(START + 8));
+    assertTrue(writer.onConsumed(START + 8));
+    assertFalse(writer.onConsumed(START + 7));
+  }
 }
