@@ -67,6 +67,12 @@ public enum Counter {
   SESSION_BYTES_HELD(Kind.SESSION, "bytes.held", "bytes", Type.LEVEL),
   /** 1 when the session ended by what no peer may do. */
   SESSION_FAULTS_PEER(Kind.SESSION, "faults.peer", "sessions", Type.TOTAL),
+  /** Reads of the peer's ring. */
+  SESSION_FETCHES(Kind.SESSION, "fetches", "reads", Type.TOTAL),
+  /** Those among them that brought no frame. */
+  SESSION_FETCH_MISSES(Kind.SESSION, "fetch.misses", "reads", Type.TOTAL),
+  /** Times that a frame was found whose checksum did not match: it was not all there yet. */
+  SESSION_FRAMES_TORN(Kind.SESSION, "frames.torn", "times", Type.TOTAL),
 
   /** Times that the poller woke from a sleep. */
   POLLER_WAKEUPS(Kind.POLLER, "wakeups", "times", Type.TOTAL),

@@ -67,6 +67,7 @@ public final class BulkPool {
     this.budget = context.bulkBudget();
     this.regionLength = Math.min(REGION_LENGTH, maxLength) / PAGE_LENGTH * PAGE_LENGTH;
     this.retryNs = session.nanoTime();
+    this.exhausted = !queuePair.capabilities().loadStore(); // the peer could not reach it
   }
 
   /** Messages that are longer than this, in bytes, are worth a segment. */

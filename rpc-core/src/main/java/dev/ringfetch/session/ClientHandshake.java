@@ -12,6 +12,7 @@ import dev.ringfetch.v1.Hello;
 import dev.ringfetch.v1.OpenRequest;
 import dev.ringfetch.v1.OpenResponse;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.StringJoiner;
 import java.util.concurrent.TimeUnit;
@@ -105,13 +106,23 @@ public final class ClientHandshake {
                   answer.getToken().toByteArray(),
                   CONNECT_TIMEOUT_NS);
       checkMemory(queuePair, geometry);
-      session = new ClientSession(queuePair, geometry, poller, context, listener::onEnded);
+      session = open(queuePair, geometry, poller);
       poller.add(session);
     } catch (IOException | IllegalArgumentException e) {
       decline(e.getMessage() == null ? e.toString() : e.getMessage());
       return;
     }
     listener.onSession(session, answer.getFabric(), answer.getMethodsList());
+  }
+
+  private ClientSession open(QueuePair queuePair, Geometry geometry, Poller poller)
+      throws IOException {
+    try {
+      return new ClientSession(queuePair, geometry, poller, context, listener::onEnded);
+    } catch (UncheckedIOException e) {
+      queuePair.close();
+      throw e.getCause();
+    }
   }
 
   private PolledFabric find(String name) {
@@ -151,8 +162,8 @@ public final class ClientHandshake {
     final int needed =
         ArenaDescriptor.length(geometry.requestRingLength(), geometry.responseRingLength());
     if (queuePair.memory().length() < needed
-        || !queuePair.capabilities().loadStore()
-        || queuePair.capabilities().writeOrder() != WriteOrder.ASCENDING) {
+        || (queuePair.capabilities().loadStore()
+            && queuePair.capabilities().writeOrder() != WriteOrder.ASCENDING)) {
       queuePair.close();
       throw new IOException(
           "memory length="

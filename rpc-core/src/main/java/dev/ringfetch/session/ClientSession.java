@@ -47,6 +47,7 @@ public final class ClientSession extends Session {
    * Creates the session on a connected queue pair.
    *
    * @param poller that owns the queue pair's doorbell.
+   * @throws java.io.UncheckedIOException when there is no memory to fetch answers into.
    */
   public ClientSession(
       QueuePair queuePair,
@@ -444,13 +445,18 @@ public final class ClientSession extends Session {
 
   @Override
   boolean mustArmToLeave() {
-    return pending > 0 || !reads.isEmpty(); // a flow whose last unit is being read is not pending
+    return pending > 0
+        || !reads.isEmpty() // a flow whose last unit is being read is not pending
+        || (!hasEnded() && delivery.isUncertain());
   }
 
   @Override
   boolean retire() {
     if (!duty.tryAcquireOrBeMissed()) {
-      return true; // a caller owns the session, and arms it when it leaves
+      return true; // a caller owns the session, and arms it when it leaves, or calls the poller
+    }
+    if (!loadStore) {
+      return settle();
     }
     try {
       duty.disarm(); // armed before, it would leave without a look at the ring that the poller came
@@ -462,6 +468,21 @@ public final class ClientSession extends Session {
       duty.drive();
     }
     return true;
+  }
+
+  /** Nothing is expected, or the server rings: the poller may leave. */
+  private boolean settle() {
+    boolean settled = true;
+    try {
+      if (!inbox.isSettling()) {
+        duty.disarm(); // as above: of what the poller came for
+      }
+      settled = hasEnded() || !mustArmToLeave() || duty.settle();
+      settling = !settled && inbox.isSettling();
+    } catch (Throwable t) { // see Ending.failed
+      ending.failed(t);
+    }
+    return !duty.releaseAndTell() && settled;
   }
 
   /** Told of a session's end. */

@@ -79,7 +79,7 @@ final class Duty {
       boolean armed = true;
       try {
         session.work(false);
-        armed = !session.mustArmToLeave() || arm();
+        armed = mayLeave();
         session.guard.verifyTouched();
       } catch (Throwable t) { // see Ending.failed
         session.ending.failed(t);
@@ -92,6 +92,11 @@ final class Duty {
         return;
       }
     }
+  }
+
+  /** True when a thread may leave the session as it is; otherwise the poller has to come. */
+  private boolean mayLeave() {
+    return !session.delivery.isBehind() && (!session.mustArmToLeave() || arm());
   }
 
   boolean tryAcquire() {
@@ -119,7 +124,7 @@ final class Duty {
   boolean arm() {
     try {
       if (session.inbox.isArmed()) {
-        return true;
+        return !session.inbox.isSettling();
       }
       if (!session.reads.isEmpty()) {
         return false;
@@ -131,7 +136,23 @@ final class Duty {
       }
       if (session.outbox.isBlocked()) {
         session.outbox.flush();
+        session.delivery.flush();
       }
+      return !session.delivery.isBehind();
+    } catch (Throwable t) {
+      session.ending.failed(t);
+    }
+    return true;
+  }
+
+  /**
+   * As {@link #arm}, by the poller, which comes back while it cannot be had at once; owner.
+   *
+   * @return true when the peer rings from now on.
+   */
+  boolean settle() {
+    try {
+      return session.inbox.settle();
     } catch (Throwable t) {
       session.ending.failed(t);
     }
@@ -162,8 +183,9 @@ final class Duty {
   boolean leave() {
     int tries = 0;
     try {
-      while (session.mustArmToLeave() && !arm()) {
-        if (++tries > LEAVE_TRIES) { // half a frame, whose rest may never come
+      while (!mayLeave()) {
+        if (!session.loadStore // which the poller waits for
+            || ++tries > LEAVE_TRIES) { // half a frame, whose rest may never come
           session.poller.activateLater(session);
           break;
         }
@@ -246,7 +268,9 @@ final class Duty {
         session.queuePair.memory().verify();
       }
       clean = true;
-      disarm();
+      if (session.loadStore || !session.inbox.isSettling()) {
+        disarm();
+      }
       done = session.work(true);
       session.guard.verifyTouched();
     } catch (Throwable t) { // see Ending.failed

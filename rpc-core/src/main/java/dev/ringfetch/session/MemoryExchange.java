@@ -59,6 +59,9 @@ final class MemoryExchange {
    * one too many.
    */
   boolean onFrame(int code, MemoryRegion region, int offset, int length) {
+    if (!session.loadStore) {
+      return false; // neither side can reach it, and both know
+    }
     if (length == 0) {
       return (code == ATTACHED || code == REFUSED) && session.bulk.onAnswer(code == ATTACHED);
     }

@@ -7,7 +7,6 @@ import static dev.ringfetch.ring.FrameDescriptor.PARTIAL;
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.counters.Tally;
 import dev.ringfetch.fabric.MemoryRegion;
-import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.ring.BulkDescriptor;
 import dev.ringfetch.ring.ControlFlyweight;
 import dev.ringfetch.ring.FrameDescriptor;
@@ -27,7 +26,7 @@ final class Outbox {
   static final int MAX_UPDATE_LENGTH = Long.BYTES + Integer.BYTES;
 
   private final Session session;
-  private final QueuePair queuePair;
+  private final Delivery delivery;
   private final MemoryRegion memory;
   private final RingWriter writer;
   private final RingPoller ring;
@@ -51,8 +50,8 @@ final class Outbox {
   /** Creates the outbox; frames acknowledge the position of the ring of the other direction. */
   Outbox(Session session, RingPair rings) {
     this.session = session;
-    this.queuePair = rings.queuePair();
-    this.memory = queuePair.memory();
+    this.delivery = session.delivery;
+    this.memory = rings.queuePair().memory();
     this.writer = rings.writer();
     this.ring = rings.poller();
     this.ownControl = rings.ownControl();
@@ -165,7 +164,6 @@ final class Outbox {
         tally.add(Counter.SESSION_CREDIT_EXHAUSTED, 1);
         blocked = true;
         ownControl.blocked(true);
-        ownControl.publish();
         memory.fullFence();
         written = write(stream, update);
       }
@@ -204,17 +202,15 @@ final class Outbox {
     if (blocked && line.isEmpty()) {
       blocked = false;
       ownControl.blocked(false);
-      ownControl.publish();
     }
   }
 
   private void publish() {
-    writer.publish();
-    memory.fullFence();
-    if (peerControl.sleeping() || unsolicited) {
+    if (unsolicited) {
       unsolicited = false;
-      queuePair.ringDoorbell();
-      tally.add(Counter.SESSION_WAKEUPS_SENT, 1);
+      delivery.onWrittenUnsolicited();
+    } else {
+      delivery.onWritten();
     }
   }
 

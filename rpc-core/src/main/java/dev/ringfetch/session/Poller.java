@@ -27,6 +27,7 @@ public final class Poller implements Runnable, AutoCloseable {
   private static final int MAX_FAULTS = 1_000;
   private static final long FAULTS_INTERVAL_NS = 1_000_000_000;
   private static final long ALARM_PAUSE_NS = 10_000_000;
+  private static final long SETTLING_INTERVAL_NS = 100_000;
 
   private final Doorbell doorbell;
   private final NanoClock clock;
@@ -121,6 +122,7 @@ public final class Poller implements Runnable, AutoCloseable {
   /** Polls a session for a while, because there is something to do for it. */
   void activate(Session session) {
     session.lastWorkNs = clock.nanoTime();
+    session.resting = false;
     if (!session.active) {
       session.active = true;
       active.add(session);
@@ -362,12 +364,15 @@ public final class Poller implements Runnable, AutoCloseable {
       final int served = session.duty.service(shared);
       if (served > 0) {
         session.lastWorkNs = now;
+        session.resting = false;
         done += served;
       } else if ((served == Duty.NOT_OWNER || now - session.lastWorkNs >= spinNs)
           && retire(session, shared)) {
         dropActive(session);
         i--;
         done++; // it may have told something on its way
+      } else {
+        session.resting = session.settling && now - session.lastWorkNs - spinNs >= spinNs;
       }
     }
     if (now - doorbellPolledNs >= DOORBELL_INTERVAL_NS) {
@@ -408,9 +413,14 @@ public final class Poller implements Runnable, AutoCloseable {
     return events;
   }
 
-  /** True when no session is busy. */
+  /** True when no session is busy, but for those that have waited long for leave to sleep. */
   boolean isIdle() {
-    return active.isEmpty();
+    for (int i = 0; i < active.size(); i++) {
+      if (!active.get(i).resting) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /**
@@ -433,9 +443,11 @@ public final class Poller implements Runnable, AutoCloseable {
         || alarmed) {
       return AWAKE;
     }
-    return earliest == Stream.NO_DEADLINE
-        ? Doorbell.FOREVER
-        : Math.max(0, earliest - clock.nanoTime());
+    final long timeoutNs =
+        earliest == Stream.NO_DEADLINE
+            ? Doorbell.FOREVER
+            : Math.max(0, earliest - clock.nanoTime());
+    return active.isEmpty() ? timeoutNs : Math.min(timeoutNs, SETTLING_INTERVAL_NS);
   }
 
   /** Awake again, for whatever reason; after every {@link #beginSleep}. */

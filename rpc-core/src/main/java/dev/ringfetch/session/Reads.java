@@ -151,7 +151,6 @@ final class Reads {
     }
     if (released != before) {
       ownControl.released(released);
-      ownControl.publish();
     }
     return rounds;
   }

@@ -3,8 +3,11 @@ package dev.ringfetch.session;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.ControlFlyweight;
+import dev.ringfetch.ring.RingFetcher;
 import dev.ringfetch.ring.RingPoller;
 import dev.ringfetch.ring.RingWriter;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 
 /**
  * One side's ends of a session's two rings, with the control lines beside them.
@@ -15,6 +18,7 @@ import dev.ringfetch.ring.RingWriter;
  * @param ownControl line that this side writes.
  * @param peerControl line that the peer writes.
  * @param maxFrameLength longest frame that may be written, in bytes.
+ * @param fetcher of the ring that the peer writes; null where this side loads from it.
  */
 record RingPair(
     QueuePair queuePair,
@@ -22,12 +26,25 @@ record RingPair(
     RingPoller poller,
     ControlFlyweight ownControl,
     ControlFlyweight peerControl,
-    int maxFrameLength) {
+    int maxFrameLength,
+    RingFetcher fetcher) {
 
-  /** The client writes the request ring and polls the response ring. */
+  /**
+   * The client writes the request ring and polls the response ring.
+   *
+   * @throws UncheckedIOException when there is no memory to fetch into.
+   */
   static RingPair ofClient(QueuePair queuePair, Geometry geometry) {
     final var own = new ControlFlyweight(queuePair, ArenaDescriptor.CLIENT_CONTROL_OFFSET);
     final var peer = new ControlFlyweight(queuePair, ArenaDescriptor.SERVER_CONTROL_OFFSET);
+    final var poller =
+        new RingPoller(
+            queuePair,
+            ArenaDescriptor.responseRingOffset(geometry.requestRingLength()),
+            geometry.responseRingLength(),
+            geometry.epoch(),
+            geometry.responsePosition(),
+            own);
     return new RingPair(
         queuePair,
         new RingWriter(
@@ -37,16 +54,25 @@ record RingPair(
             geometry.epoch(),
             geometry.requestPosition(),
             peer),
-        new RingPoller(
-            queuePair,
-            ArenaDescriptor.responseRingOffset(geometry.requestRingLength()),
-            geometry.responseRingLength(),
-            geometry.epoch(),
-            geometry.responsePosition(),
-            own),
+        poller,
         own,
         peer,
-        Math.min(geometry.maxFrameLength(), geometry.requestRingLength()));
+        Math.min(geometry.maxFrameLength(), geometry.requestRingLength()),
+        queuePair.capabilities().loadStore() ? null : fetcher(queuePair, geometry, poller));
+  }
+
+  private static RingFetcher fetcher(QueuePair queuePair, Geometry geometry, RingPoller head) {
+    try {
+      return new RingFetcher(
+          queuePair,
+          head,
+          ArenaDescriptor.responseRingOffset(geometry.requestRingLength()),
+          geometry.responseRingLength(),
+          ArenaDescriptor.SERVER_CONTROL_OFFSET,
+          geometry.maxFrameLength());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   /** The server polls the request ring and writes the response ring. */
@@ -71,6 +97,7 @@ record RingPair(
             own),
         own,
         peer,
-        Math.min(geometry.maxFrameLength(), geometry.responseRingLength()));
+        Math.min(geometry.maxFrameLength(), geometry.responseRingLength()),
+        null);
   }
 }

@@ -27,6 +27,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   final RingPoller ring;
   final Poller poller;
   final NanoClock clock;
+  final Delivery delivery;
   final Inbox inbox;
   final Outbox outbox;
   final Reads reads;
@@ -40,12 +41,15 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   final News news = new News();
   final Tally tally = new Tally(Kind.SESSION);
   final long spinNs;
+  final boolean loadStore; // both sides load and store one memory
 
   private final long writeStart;
   private final long pollStart;
 
   // The poller's, not the owner's.
   boolean active;
+  boolean settling; // as of its last visit
+  boolean resting; // and for so long that it may sleep meanwhile
   long lastWorkNs;
   volatile Subject subject; // as which it is listed
 
@@ -58,7 +62,18 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
     this.spinNs = context.spinNs();
     this.writeStart = writer.position();
     this.pollStart = ring.position();
-    this.inbox = new Inbox(this, rings);
+    this.loadStore = queuePair.capabilities().loadStore();
+    if (loadStore) {
+      this.delivery = new StoreDelivery(tally, rings);
+      this.inbox = new PollingInbox(this, rings);
+    } else if (rings.fetcher() == null) {
+      this.delivery = new ServerDelivery(tally, rings);
+      this.inbox = new PollingInbox(this, rings);
+    } else {
+      final ClientDelivery written = new ClientDelivery(tally, rings);
+      this.delivery = written;
+      this.inbox = new FetchingInbox(this, rings, written, context.replyMode());
+    }
     this.outbox = new Outbox(this, rings);
     this.reads = new Reads(this, rings, context);
     this.bulk = new BulkPool(this, queuePair, context);
@@ -196,6 +211,9 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
       onRound();
       exchange.offer();
       done += outbox.flush();
+      if (!loadStore) {
+        inbox.endRound();
+      }
       if (!poll || done > 0) { // of a poll that finds nothing, the poller takes care
         guard.touch();
       }
@@ -216,6 +234,9 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
         Counter.SESSION_BYTES_RECEIVED,
         (ring.position() - pollStart) * FrameDescriptor.SLOT_LENGTH);
     tally.set(Counter.SESSION_BYTES_QUEUED, outbox.queuedLength());
+    if (!loadStore) {
+      tally.set(Counter.SESSION_FRAMES_TORN, ring.torn());
+    }
     tally.set(Counter.SESSION_BYTES_HELD, heldLength());
   }
 

@@ -3,6 +3,7 @@ package dev.ringfetch.session;
 import dev.ringfetch.counters.Counters;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.FrameDescriptor;
+import java.util.Objects;
 import org.agrona.concurrent.NanoClock;
 import org.agrona.concurrent.SystemNanoClock;
 
@@ -53,6 +54,7 @@ public final class SessionContext {
   private long spinNs = SPIN_NS_DEFAULT;
   private NanoClock clock = SystemNanoClock.INSTANCE;
   private Counters counters = new Counters();
+  private ReplyMode replyMode = ReplyMode.FETCH;
 
   /** Length of the ring of requests in bytes, a power of two. The server has the last word. */
   public int requestRingLength() {
@@ -226,6 +228,17 @@ public final class SessionContext {
       throw new IllegalArgumentException("spinNs=" + nanos);
     }
     this.spinNs = nanos;
+    return this;
+  }
+
+  /** How answers get to this side, if it is a client that cannot load from the server's memory. */
+  public ReplyMode replyMode() {
+    return replyMode;
+  }
+
+  /** Sets {@link #replyMode()}. */
+  public SessionContext replyMode(ReplyMode mode) {
+    this.replyMode = Objects.requireNonNull(mode);
     return this;
   }
 

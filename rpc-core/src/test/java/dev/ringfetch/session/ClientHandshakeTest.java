@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.ArgumentMatchers.anyInt;
 import static org.mockito.ArgumentMatchers.anyLong;
 import static org.mockito.ArgumentMatchers.eq;
 import static org.mockito.Mockito.mock;
@@ -176,10 +177,19 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
   }
 
   @Test
-  void memoryThatCannotBeLoaded() {
-    capabilities(WriteOrder.ASCENDING, false);
+  void memoryThatCannotBeLoadedIsRead() throws IOException {
+    capabilities(WriteOrder.NONE, false);
     take(answer -> {});
-    assertDeclined("capabilities");
+    assertAccepted();
+    verify(queuePair).scratch(anyInt());
+  }
+
+  @Test
+  void noMemoryToReadInto() throws IOException {
+    capabilities(WriteOrder.NONE, false);
+    when(queuePair.scratch(anyInt())).thenThrow(new IOException("no memory"));
+    take(answer -> {});
+    assertDeclined("no memory");
     verify(queuePair).close();
   }
 

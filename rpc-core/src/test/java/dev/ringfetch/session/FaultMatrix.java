@@ -9,18 +9,23 @@ import java.util.Set;
 /** How often each fault has struck in each state of the protocol. */
 final class FaultMatrix {
   private static final SimFault[] FAULTS = SimFault.values();
-  private static final SimState[] STATES = SimState.values();
   private static final int STRIDE = 55; // no divisor in common with the number of cells
 
   private final Map<Cell, Long> cells = new HashMap<>();
+  private final List<SimState> states;
   private long faults;
+
+  /** Of the states that there are. */
+  FaultMatrix(List<SimState> states) {
+    this.states = states;
+  }
 
   /** A fault and the state that it should strike in. */
   record Cell(SimFault fault, SimState state) {}
 
-  void struck(SimFault fault, Set<SimState> states) {
+  void struck(SimFault fault, Set<SimState> in) {
     faults++;
-    for (final SimState state : states) {
+    for (final SimState state : in) {
       cells.merge(new Cell(fault, state), 1L, Long::sum);
     }
   }
@@ -35,10 +40,10 @@ final class FaultMatrix {
   }
 
   /** All cells, in an order in which neither the same fault nor the same state comes twice. */
-  static Cell cell(long number) {
-    final int cells = FAULTS.length * STATES.length;
+  Cell cell(long number) {
+    final int cells = FAULTS.length * states.size();
     final int index = (int) Math.floorMod(number * STRIDE, (long) cells);
-    return new Cell(FAULTS[index / STATES.length], STATES[index % STATES.length]);
+    return new Cell(FAULTS[index / states.size()], states.get(index % states.size()));
   }
 
   private long count(SimFault fault, SimState state) {
@@ -49,7 +54,7 @@ final class FaultMatrix {
   List<String> zeros() {
     final List<String> zeros = new ArrayList<>();
     for (final SimFault fault : FAULTS) {
-      for (final SimState state : STATES) {
+      for (final SimState state : states) {
         if (count(fault, state) == 0) {
           zeros.add(fault + " x " + state);
         }
@@ -61,12 +66,12 @@ final class FaultMatrix {
   @Override
   public String toString() {
     final StringBuilder table = new StringBuilder(String.format("%-16s", "fault x state"));
-    for (final SimState state : STATES) {
+    for (final SimState state : states) {
       table.append(String.format("%15s", state));
     }
     for (final SimFault fault : FAULTS) {
       table.append(String.format("%n%-16s", fault));
-      for (final SimState state : STATES) {
+      for (final SimState state : states) {
         table.append(String.format("%15d", count(fault, state)));
       }
     }

@@ -242,7 +242,8 @@ class SessionDeadlineTest {
               steps.client.ring,
               new ControlFlyweight(steps.fabric.client(), ArenaDescriptor.CLIENT_CONTROL_OFFSET),
               new ControlFlyweight(steps.fabric.client(), ArenaDescriptor.SERVER_CONTROL_OFFSET),
-              64),
+              64,
+              null),
           steps.clientPoller,
           new SessionContext().clock(steps::nowNs));
     }

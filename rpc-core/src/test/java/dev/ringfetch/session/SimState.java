@@ -55,6 +55,8 @@ enum SimState {
   CLIENT_ARMED,
   /** The server is to be rung. */
   SERVER_ARMED,
+  /** The client has said that it goes to sleep, and has not seen yet whether it may. */
+  SETTLING,
   /** The session ends after its last call. */
   DRAINING {
     @Override
@@ -114,6 +116,7 @@ enum SimState {
     add(states, IDLE, !session.mustArmToLeave());
     add(states, CLIENT_BLOCKED, session.outbox.isBlocked());
     add(states, CLIENT_ARMED, session.inbox.isArmed());
+    add(states, SETTLING, session.inbox.isSettling());
     add(states, DRAINING, session.isDraining());
     final ServerSession server = simulation.server.sessionOf(client);
     if (server != null) {

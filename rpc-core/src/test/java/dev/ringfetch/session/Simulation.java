@@ -1,6 +1,5 @@
 package dev.ringfetch.session;
 
-import dev.ringfetch.fabric.sim.SimContext;
 import dev.ringfetch.fabric.sim.SimContext.StoreOrder;
 import dev.ringfetch.fabric.sim.SimNetwork;
 import dev.ringfetch.fabric.sim.SimRegion;
@@ -31,7 +30,8 @@ final class Simulation {
   final List<SimClient> clients = new ArrayList<>();
   SimServer server;
 
-  final FaultMatrix matrix = new FaultMatrix();
+  final FaultMatrix matrix;
+  final SimKind kind;
   private final StoreOrder storeOrder;
   private final List<SimActor> actors = new ArrayList<>();
   private final List<SimActor> ready = new ArrayList<>();
@@ -44,31 +44,30 @@ final class Simulation {
   private boolean quiet;
   private String failure;
 
-  /**
-   * Sets up the processes.
-   *
-   * @param options of the network; its preemption is set here.
-   */
-  Simulation(long seed, SimContext options) {
-    this(new Timeline(seed), null, options);
+  /** Sets up the processes. */
+  Simulation(long seed, SimKind kind, StoreOrder order) {
+    this(new Timeline(seed), null, kind, order);
   }
 
-  /** As {@link #Simulation(long, SimContext)}, with sizes that are not drawn. */
-  Simulation(long seed, SimSizes sizes, SimContext options) {
-    this(new Timeline(seed), sizes, options);
+  /** As {@link #Simulation(long, SimKind, StoreOrder)}, with sizes that are not drawn. */
+  Simulation(long seed, SimSizes sizes, SimKind kind, StoreOrder order) {
+    this(new Timeline(seed), sizes, kind, order);
   }
 
-  private Simulation(Timeline timeline, SimSizes given, SimContext options) {
+  private Simulation(Timeline timeline, SimSizes given, SimKind kind, StoreOrder order) {
     this.timeline = timeline;
-    this.storeOrder = options.storeOrder();
+    this.kind = kind;
+    this.storeOrder = order;
+    this.matrix = new FaultMatrix(kind.states());
     this.nextCell =
         timeline.seed() * FAULTS_PER_SEED; // so that seeds in a row strike in every cell
     this.sizes = given != null ? given : SimSizes.draw(timeline.random());
-    this.network = new SimNetwork(timeline, options.preemption(this::preempted));
+    this.network = new SimNetwork(timeline, kind.options(order).preemption(this::preempted));
     this.context =
         new SessionContext()
             .clock(timeline)
             .spinNs(sizes.spinNs())
+            .replyMode(kind.mode)
             .requestRingLength(sizes.ringLength())
             .responseRingLength(sizes.ringLength())
             .maxFrameLength(sizes.maxFrameLength())
@@ -229,7 +228,7 @@ final class Simulation {
       return;
     }
     if (cell == null) {
-      cell = FaultMatrix.cell(nextCell++);
+      cell = matrix.cell(nextCell++);
       cellSteps = timeline.steps();
     } else if (timeline.oneIn(PROVOCATION_INTERVAL)) {
       cell.state().provoke(this, clients.get(timeline.random().nextInt(clients.size())));
@@ -329,12 +328,13 @@ final class Simulation {
   @Override
   public String toString() {
     return String.format(
-        "seed=%d steps=%d calls=%d faults=%d trace=%016x storeOrder=%s %s",
+        "seed=%d steps=%d calls=%d faults=%d trace=%016x fabric=%s storeOrder=%s %s",
         timeline.seed(),
         timeline.steps(),
         ledger.over(),
         matrix.faults(),
         timeline.trace(),
+        kind,
         storeOrder,
         sizes);
   }

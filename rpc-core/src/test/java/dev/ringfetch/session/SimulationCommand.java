@@ -1,6 +1,7 @@
 package dev.ringfetch.session;
 
 import dev.ringfetch.fabric.sim.SimContext.StoreOrder;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
@@ -36,6 +37,11 @@ public final class SimulationCommand implements Callable<Integer> {
       description = "One of ${COMPLETION-CANDIDATES}. Default: both, in turn.")
   private StoreOrder storeOrder;
 
+  @Option(
+      names = "--fabric",
+      description = "One of ${COMPLETION-CANDIDATES}. Default: all, in turn.")
+  private SimKind kind;
+
   private SimulationCommand() {}
 
   /** Exit code 0 if nothing was wrong, and every fault struck in every state. */
@@ -48,9 +54,13 @@ public final class SimulationCommand implements Callable<Integer> {
     if (hours < 0) {
       throw new CommandLine.ParameterException(new CommandLine(this), "--hours: not less than 0");
     }
-    final List<SimulationRun> runs =
-        (storeOrder == null ? List.of(StoreOrder.values()) : List.of(storeOrder))
-            .stream().map(order -> new SimulationRun(seed, order)).toList();
+    final List<SimulationRun> runs = new ArrayList<>();
+    for (final SimKind each : kind == null ? SimKind.values() : new SimKind[] {kind}) {
+      for (final StoreOrder order :
+          storeOrder == null ? StoreOrder.values() : new StoreOrder[] {storeOrder}) {
+        runs.add(new SimulationRun(seed, each, order));
+      }
+    }
     final long startNs = System.nanoTime();
     final double limitNs = hours * TimeUnit.HOURS.toNanos(1);
     long reportedNs = startNs;
@@ -64,7 +74,8 @@ public final class SimulationCommand implements Callable<Integer> {
       } while (System.nanoTime() - startNs < limitNs);
     } catch (AssertionError e) {
       e.printStackTrace();
-      System.out.println("FAILED; run it again with --hours 0 and the seed and store order above");
+      System.out.println(
+          "FAILED; run it again with --hours 0 and the seed, fabric and store order above");
       return 1;
     }
     boolean complete = true;

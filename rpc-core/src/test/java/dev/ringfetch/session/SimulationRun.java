@@ -1,6 +1,5 @@
 package dev.ringfetch.session;
 
-import dev.ringfetch.fabric.sim.SimContext;
 import dev.ringfetch.fabric.sim.SimContext.StoreOrder;
 
 /** Simulations under one seed after the other, and what they have come to together. */
@@ -8,8 +7,9 @@ final class SimulationRun {
   private static final int ROUNDS = 3;
   private static final int CALLS = 400; // a round
 
-  final FaultMatrix matrix = new FaultMatrix();
+  final FaultMatrix matrix;
   private final long firstSeed;
+  private final SimKind kind;
   private final StoreOrder storeOrder;
   private long seeds;
   private long steps;
@@ -18,8 +18,10 @@ final class SimulationRun {
   private long sessions;
   private long trace = 1;
 
-  SimulationRun(long firstSeed, StoreOrder storeOrder) {
+  SimulationRun(long firstSeed, SimKind kind, StoreOrder storeOrder) {
     this.firstSeed = firstSeed;
+    this.kind = kind;
+    this.matrix = new FaultMatrix(kind.states());
     this.storeOrder = storeOrder;
   }
 
@@ -29,8 +31,7 @@ final class SimulationRun {
    * @throws AssertionError that names the seed and the last steps, if something does not hold.
    */
   void next() {
-    final Simulation simulation =
-        new Simulation(firstSeed + seeds, new SimContext().storeOrder(storeOrder));
+    final Simulation simulation = new Simulation(firstSeed + seeds, kind, storeOrder);
     simulation.rounds(ROUNDS, CALLS);
     seeds++;
     steps += simulation.timeline.steps();
@@ -48,7 +49,17 @@ final class SimulationRun {
   @Override
   public String toString() {
     return String.format(
-        "seed=%d steps=%d calls=%d streams=%d faults=%d trace=%016x seeds=%d sessions=%d storeOrder=%s",
-        firstSeed, steps, calls, streams, matrix.faults(), trace, seeds, sessions, storeOrder);
+        "seed=%d steps=%d calls=%d streams=%d faults=%d trace=%016x seeds=%d sessions=%d"
+            + " fabric=%s storeOrder=%s",
+        firstSeed,
+        steps,
+        calls,
+        streams,
+        matrix.faults(),
+        trace,
+        seeds,
+        sessions,
+        kind,
+        storeOrder);
   }
 }

@@ -3,13 +3,14 @@ package dev.ringfetch.session;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 
-import dev.ringfetch.fabric.sim.SimContext;
 import dev.ringfetch.fabric.sim.SimContext.StoreOrder;
 import java.util.List;
-import org.junit.jupiter.api.Test;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Whole sessions in virtual time, with a fault in every state of the protocol. {@code examples/run
@@ -22,10 +23,17 @@ class SimulationTest {
   private static final int SEEDS = 40;
   private static final int MAX_SEEDS = 10 * SEEDS;
 
+  static List<Arguments> kinds() {
+    return Stream.of(SimKind.values())
+        .flatMap(kind -> Stream.of(StoreOrder.values()).map(order -> Arguments.of(kind, order)))
+        .toList();
+  }
+
   @ParameterizedTest
-  @EnumSource(StoreOrder.class)
-  void everyCallEndsOnceAndRightlyWhateverHappens(StoreOrder order) {
-    SimulationRun run = new SimulationRun(Long.getLong("ringfetch.seed", System.nanoTime()), order);
+  @MethodSource("kinds")
+  void everyCallEndsOnceAndRightlyWhateverHappens(SimKind kind, StoreOrder order) {
+    long seed = Long.getLong("ringfetch.seed", System.nanoTime());
+    SimulationRun run = new SimulationRun(seed, kind, order);
     while (run.seeds() < SEEDS || (!run.matrix.zeros().isEmpty() && run.seeds() < MAX_SEEDS)) {
       run.next();
     }
@@ -36,12 +44,12 @@ class SimulationTest {
 
   /** Rings of two frames, full both ways with streams that have no room in their windows either. */
   @ParameterizedTest
-  @EnumSource(StoreOrder.class)
-  void cancelAndCloseGetThroughFullRings(StoreOrder order) {
+  @MethodSource("kinds")
+  void cancelAndCloseGetThroughFullRings(SimKind kind, StoreOrder order) {
     final SimSizes sizes =
         new SimSizes(128, 64, 6, 1 << 20, 1 << 20, 1, 0, 100, 16 * 1024, 256, false, false);
     final long seed = Long.getLong("ringfetch.seed", System.nanoTime());
-    final Simulation simulation = new Simulation(seed, sizes, new SimContext().storeOrder(order));
+    final Simulation simulation = new Simulation(seed, sizes, kind, order);
     try {
       new FullRings(simulation).check();
     } catch (AssertionError e) {
@@ -49,16 +57,17 @@ class SimulationTest {
     }
   }
 
-  @Test
-  void seedReplaysExactly() {
+  @ParameterizedTest
+  @EnumSource(SimKind.class)
+  void seedReplaysExactly(SimKind kind) {
     long seed = System.nanoTime();
-    String first = run(seed);
-    assertEquals(first, run(seed));
-    assertNotEquals(first, run(seed + 1));
+    String first = run(seed, kind);
+    assertEquals(first, run(seed, kind));
+    assertNotEquals(first, run(seed + 1, kind));
   }
 
-  private static String run(long seed) {
-    Simulation simulation = new Simulation(seed, new SimContext().storeOrder(StoreOrder.RELEASE));
+  private static String run(long seed, SimKind kind) {
+    Simulation simulation = new Simulation(seed, kind, StoreOrder.RELEASE);
     simulation.rounds(1, 500);
     return simulation.toString();
   }

@@ -14,7 +14,6 @@ import java.util.function.LongUnaryOperator;
  * can happen. Completions come when they come: before what was written is visible, or never.
  */
 final class SendQueue implements CompletionQueue {
-  private static final int DEPTH = 1024;
   private static final int LINE = 64;
 
   private final SimNetwork network;
@@ -61,10 +60,12 @@ final class SendQueue implements CompletionQueue {
   }
 
   private int post(WorkRequest request) {
+    final int depth = network.context().sendQueueDepth();
+    final boolean room = posted.size() < depth && signaled < depth;
+    if (!room && !(request instanceof Ring)) {
+      return QueuePair.SEND_QUEUE_FULL;
+    }
     if (request.id != QueuePair.UNSIGNALED) {
-      if (signaled == DEPTH) {
-        return QueuePair.SEND_QUEUE_FULL;
-      }
       signaled++;
     }
     queuePair.view().drain(); // the card loads what the CPU had stored when it was posted

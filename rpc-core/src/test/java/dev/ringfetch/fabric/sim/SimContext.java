@@ -11,6 +11,7 @@ public final class SimContext {
   private boolean loadStore = true;
   private NicModel nic = NicModel.FREE;
   private long maxDelayNs = 5_000;
+  private int sendQueueDepth = 1024;
   private Runnable preemption;
 
   /** In which order the stores of one side become visible to the other. */
@@ -87,6 +88,17 @@ public final class SimContext {
   /** Sets {@link #maxDelayNs()}. */
   public SimContext maxDelayNs(long nanos) {
     this.maxDelayNs = nanos;
+    return this;
+  }
+
+  /** How many work requests a queue pair has room for. */
+  public int sendQueueDepth() {
+    return sendQueueDepth;
+  }
+
+  /** Sets {@link #sendQueueDepth()}. */
+  public SimContext sendQueueDepth(int workRequests) {
+    this.sendQueueDepth = workRequests;
     return this;
   }
 

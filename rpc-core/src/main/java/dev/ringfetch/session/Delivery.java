@@ -1,0 +1,58 @@
+package dev.ringfetch.session;
+
+import dev.ringfetch.counters.Counter;
+import dev.ringfetch.counters.Tally;
+import dev.ringfetch.fabric.MemoryRegion;
+import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.ring.ControlFlyweight;
+import dev.ringfetch.ring.RingWriter;
+
+/**
+ * How what this side has stored, frames and its control line, gets to the peer, and how the peer is
+ * woken for it. Belongs to the owner of the session.
+ */
+abstract class Delivery {
+  final QueuePair queuePair;
+  final MemoryRegion memory;
+  final RingWriter writer;
+  final ControlFlyweight ownControl;
+  final ControlFlyweight peerControl;
+  private final Tally tally;
+
+  Delivery(Tally tally, RingPair rings) {
+    this.tally = tally;
+    this.queuePair = rings.queuePair();
+    this.memory = queuePair.memory();
+    this.writer = rings.writer();
+    this.ownControl = rings.ownControl();
+    this.peerControl = rings.peerControl();
+  }
+
+  /** Frames were written. */
+  abstract void onWritten();
+
+  /** Frames were written, and some that the peer does not expect, and so does not listen for. */
+  abstract void onWrittenUnsolicited();
+
+  /** True while the peer has output and no credit, as far as this side can tell. */
+  abstract boolean isPeerBlocked();
+
+  /** What this side has consumed was told, and a fence is behind it. */
+  abstract void wakeBlockedPeer();
+
+  /** Hands over what is due; at the end of every round, where it is not done by storing. */
+  abstract void flush();
+
+  /** True when the send queue had no room for all that is due: another round follows. */
+  abstract boolean isBehind();
+
+  /** True when something is under way that the peer may go to sleep over. */
+  boolean isUncertain() {
+    return isBehind();
+  }
+
+  final void ring() {
+    queuePair.ringDoorbell();
+    tally.add(Counter.SESSION_WAKEUPS_SENT, 1);
+  }
+}

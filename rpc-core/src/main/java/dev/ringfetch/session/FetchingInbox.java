@@ -1,0 +1,193 @@
+package dev.ringfetch.session;
+
+import dev.ringfetch.counters.Counter;
+import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.ring.RingFetcher;
+
+/**
+ * Of a ring in the server's memory, that a client cannot load from: it reads it there, or polls the
+ * copy of it that the server pushes.
+ *
+ * <p>Before it may sleep it writes that it does, and reads the ring once more: what that read
+ * misses, the server has stored after it could see the client's words, and pushes and rings for.
+ * The way there and back takes some time, in which the inbox is <em>settling</em>.
+ */
+final class FetchingInbox extends Inbox {
+  private static final int LINE_INTERVAL = 8; // reads that bring nothing new of the server's line
+
+  /** How far it is on its way to sleep. */
+  private enum State {
+    AWAKE,
+    /** The server is told, and a read has to follow. */
+    TOLD,
+    /** That read is under way. */
+    LOOKING,
+    /** It has found nothing. */
+    LOOKED,
+    /** The server rings. */
+    SETTLED
+  }
+
+  private final ClientDelivery delivery;
+  private final RingFetcher fetcher;
+  private final boolean fetches;
+
+  private State state = State.AWAKE;
+  private long toldAt; // position of the other ring; who writes on is awake
+  private int misses; // in a row
+  private int sinceLine; // reads
+  private long lastConsumed;
+  private boolean full; // there was no room for the read
+
+  FetchingInbox(Session session, RingPair rings, ClientDelivery delivery, ReplyMode mode) {
+    super(session, rings);
+    this.delivery = delivery;
+    this.fetcher = rings.fetcher();
+    this.fetches = mode == ReplyMode.FETCH;
+    delivery.fetching(fetches);
+  }
+
+  @Override
+  int poll() {
+    int frames = taken(ring.poll(session, POLL_LIMIT));
+    if ((fetcher.isPending() || full || delivery.isBehind()) && fetcher.poll()) {
+      frames += onFetched();
+    }
+    if (frames > 0 && isArmed()) {
+      disarm();
+    }
+    creditPeer();
+    return frames;
+  }
+
+  private int onFetched() {
+    if (fetcher.hasLine()
+        && !delivery.onLine(
+            fetcher.lineConsumed(), fetcher.lineSleeping(), fetcher.lineBlocked())) {
+      session.ending.blame("the peer acknowledged what was never sent");
+      return 0;
+    }
+    final int frames = taken(fetcher.take(session, POLL_LIMIT));
+    if (frames > 0) {
+      misses = 0;
+    } else {
+      misses++;
+      tally.add(Counter.SESSION_FETCH_MISSES, 1);
+    }
+    if (state == State.LOOKING) {
+      if (frames > 0 || fetcher.hasFrame()) {
+        disarm();
+      } else {
+        state = State.LOOKED;
+      }
+    }
+    return frames;
+  }
+
+  @Override
+  void drain() {
+    int frames = 1;
+    while (frames > 0 && !isViolated()) {
+      frames = taken(ring.poll(session, ring.slots()));
+      if (fetcher.isPending()) {
+        fetcher.poll();
+      }
+      frames += taken(fetcher.take(session, ring.slots()));
+    }
+  }
+
+  @Override
+  boolean isArmed() {
+    return state != State.AWAKE;
+  }
+
+  @Override
+  boolean isSettling() {
+    return state != State.AWAKE && state != State.SETTLED;
+  }
+
+  /** Not at once: who leaves leaves it to the poller. */
+  @Override
+  boolean arm() {
+    return state == State.SETTLED;
+  }
+
+  @Override
+  boolean settle() {
+    switch (state) {
+      case AWAKE -> {
+        if (!delivery.isBehind()) {
+          tellAsleep();
+        }
+      }
+      case LOOKED -> {
+        if (ring.hasNext()) {
+          disarm();
+        } else if (!delivery.isBehind()) {
+          state = State.SETTLED;
+        }
+      }
+      default -> {}
+    }
+    return state == State.SETTLED;
+  }
+
+  private void tellAsleep() {
+    state = State.TOLD;
+    toldAt = session.writer.position();
+    ownControl.sleeping(true);
+    delivery.fetching(false);
+    if (ring.untold() != 0) {
+      ring.tellConsumed();
+      delivery.wakeBlockedPeer();
+    }
+    endRound();
+  }
+
+  @Override
+  void disarm() {
+    state = State.AWAKE;
+    misses = 0;
+    ownControl.sleeping(false);
+    delivery.fetching(fetches);
+  }
+
+  @Override
+  void endRound() {
+    if (isArmed() && session.writer.position() != toldAt) {
+      disarm();
+    }
+    delivery.flush();
+    if (state == State.TOLD || (state == State.AWAKE && fetches && session.mustArmToLeave())) {
+      fetch();
+    }
+  }
+
+  private void fetch() {
+    if (fetcher.isPending() || delivery.isBehind()) {
+      return;
+    }
+    final boolean withLine = state == State.TOLD || isLineDue();
+    final int posted = fetcher.post(withLine);
+    full = posted == QueuePair.SEND_QUEUE_FULL;
+    if (posted != QueuePair.POSTED) {
+      return;
+    }
+    tally.add(Counter.SESSION_FETCHES, 1);
+    sinceLine = withLine ? 0 : sinceLine + 1;
+    if (state == State.TOLD) {
+      state = State.LOOKING;
+    }
+  }
+
+  /** After a miss, and then, or while nothing is acknowledged, now and then. */
+  private boolean isLineDue() {
+    final long unconsumed = session.writer.unconsumed();
+    final long consumed = session.writer.position() - unconsumed;
+    if (consumed != lastConsumed) {
+      lastConsumed = consumed;
+      sinceLine = 0;
+    }
+    return misses == 1 || (sinceLine >= LINE_INTERVAL && (misses > 0 || unconsumed > 0));
+  }
+}

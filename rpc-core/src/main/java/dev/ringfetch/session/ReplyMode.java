@@ -1,0 +1,15 @@
+package dev.ringfetch.session;
+
+/**
+ * How answers get to a client that cannot load from the server's memory. Between processes that
+ * share memory there is no such choice: the client polls it.
+ */
+public enum ReplyMode {
+  /**
+   * The client reads them out of the server's memory, for which the server's processor and outbound
+   * engine do nothing (RFP's remote fetch). While it sleeps, the server pushes them.
+   */
+  FETCH,
+  /** The server writes them into the client's memory, which the client polls. */
+  PUSH
+}

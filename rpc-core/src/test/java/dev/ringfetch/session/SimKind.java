@@ -1,0 +1,55 @@
+package dev.ringfetch.session;
+
+import dev.ringfetch.fabric.FabricCapabilities.ReadAtomicity;
+import dev.ringfetch.fabric.FabricCapabilities.WriteOrder;
+import dev.ringfetch.fabric.sim.SimContext;
+import dev.ringfetch.fabric.sim.SimContext.StoreOrder;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What a simulated fabric does and does not promise, and how answers come over it. */
+enum SimKind {
+  /** Both sides load and store one memory. */
+  SHM(ReplyMode.FETCH, true, true),
+  /** Each side has its own; answers are pushed, in order. */
+  PUSH_STRONG(ReplyMode.PUSH, false, true),
+  /** Answers are pushed, in any order, and there is little room for work requests. */
+  PUSH_WEAK(ReplyMode.PUSH, false, false),
+  /** Answers are read, line by line. */
+  FETCH_STRONG(ReplyMode.FETCH, false, true),
+  /** Answers are read word by word, in any order, and there is little room for work requests. */
+  FETCH_WEAK(ReplyMode.FETCH, false, false);
+
+  private static final int WEAK_DEPTH = 3;
+
+  final ReplyMode mode;
+  private final boolean loadStore;
+  private final boolean strong;
+
+  SimKind(ReplyMode mode, boolean loadStore, boolean strong) {
+    this.mode = mode;
+    this.loadStore = loadStore;
+    this.strong = strong;
+  }
+
+  /** Options of a network of this kind. */
+  SimContext options(StoreOrder order) {
+    final SimContext options = new SimContext().storeOrder(order).loadStore(loadStore);
+    if (loadStore) {
+      return options;
+    }
+    return strong
+        ? options.writeOrder(WriteOrder.ASCENDING).readAtomicity(ReadAtomicity.LINE)
+        : options
+            .writeOrder(WriteOrder.NONE)
+            .readAtomicity(ReadAtomicity.NONE)
+            .sendQueueDepth(WEAK_DEPTH);
+  }
+
+  /** The states that sessions come to. */
+  List<SimState> states() {
+    final List<SimState> states = new ArrayList<>(List.of(SimState.values()));
+    states.remove(loadStore ? SimState.SETTLING : SimState.READING);
+    return states;
+  }
+}
