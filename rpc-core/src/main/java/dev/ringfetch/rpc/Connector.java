@@ -10,16 +10,19 @@ import io.grpc.Attributes;
 import io.grpc.Channel;
 import io.grpc.Context;
 import io.grpc.Status;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
 /**
  * Keeps a channel's ring: opens a session when a call wants one, again at once after one was lost
- * that had carried an answer, and with backoff after one that had not or was refused. Nothing
- * happens without a call, but that {@link IdleWatch} looks at a ring that is open, and that {@link
- * WaitForReady} repeats attempts for calls that wait. Thread-safe.
+ * that had carried an answer, and with backoff after one that had not or was refused. A fabric that
+ * could not be reached comes after the others for a while. Nothing happens without a call, but that
+ * {@link IdleWatch} looks at a ring that is open, and that {@link WaitForReady} repeats attempts
+ * for calls that wait. Thread-safe.
  */
 final class Connector {
   static final String SHUTDOWN = "Channel shutdown invoked";
@@ -44,6 +47,7 @@ final class Connector {
   private String obstacle = "no call has asked for a ring yet";
   private String logged;
   private final Backoff backoff = new Backoff();
+  private final Map<String, Long> failures = new HashMap<>(); // last time, by name of a fabric
   private long openedPosition; // of the connection's inbound ring
   private volatile long sessionsOpened;
   private volatile long sessionsRefused;
@@ -169,6 +173,7 @@ final class Connector {
     synchronized (this) {
       backoff.skip();
       backoff.succeeded();
+      failures.clear();
     }
     waitForReady.wake();
   }
@@ -298,6 +303,21 @@ final class Connector {
       return plaintext.obstacle(fabric, stream.level().future().join()); // known by now
     }
 
+    @Override
+    public boolean isDoubtful(String fabric) {
+      synchronized (Connector.this) {
+        final Long failedNs = failures.get(fabric);
+        return failedNs != null && System.nanoTime() - failedNs < Backoff.MAX_NS;
+      }
+    }
+
+    @Override
+    public void onUnreachable(String fabric) {
+      synchronized (Connector.this) {
+        failures.put(fabric, System.nanoTime());
+      }
+    }
+
     /** The channel shuts down: an answer is not waited for, the stream of a session is. */
     void abandonUnlessServing() {
       synchronized (Connector.this) {
@@ -345,6 +365,7 @@ final class Connector {
           attempt = null;
           openedPosition = session.pollPosition();
           sessions.add(session);
+          failures.remove(fabric);
           connection = made;
           logged = null;
           obstacle = "drained"; // once it is not open, until its end or a refusal says more

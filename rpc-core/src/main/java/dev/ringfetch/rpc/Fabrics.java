@@ -7,9 +7,7 @@ import dev.ringfetch.session.PolledFabric;
 import dev.ringfetch.session.SessionContext;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
-import java.util.ServiceLoader;
 import java.util.StringJoiner;
 
 /** The fabrics that this process can use, opened, the best first; and why others cannot be used. */
@@ -19,17 +17,19 @@ final class Fabrics implements AutoCloseable {
   private final StringJoiner obstacles = new StringJoiner("; ");
 
   /**
-   * Opens every fabric that is on the class path and available.
+   * Opens every fabric that is selected and available.
    *
    * @param pollers how many for each.
    */
   Fabrics(
-      FabricContext fabricContext, SessionContext sessionContext, int pollers, String threadName) {
+      FabricSelection selection,
+      FabricContext fabricContext,
+      SessionContext sessionContext,
+      int pollers,
+      String threadName) {
     counters = Counters.acquire(fabricContext.directory());
     sessionContext.counters(counters);
-    final List<FabricProvider> providers = providers();
-    providers.sort(Comparator.comparingInt(FabricProvider::priority).reversed());
-    for (final FabricProvider provider : providers) {
+    for (final FabricProvider provider : selection.select(obstacles)) {
       final String obstacle = provider.unavailability();
       if (obstacle != null) {
         obstacles.add(provider.name() + ": " + obstacle);
@@ -41,14 +41,6 @@ final class Fabrics implements AutoCloseable {
         obstacles.add(provider.name() + ": " + e.getMessage());
       }
     }
-  }
-
-  /** What is on the class path. */
-  static List<FabricProvider> providers() {
-    final List<FabricProvider> providers = new ArrayList<>();
-    ServiceLoader.load(FabricProvider.class, Fabrics.class.getClassLoader())
-        .forEach(providers::add);
-    return providers;
   }
 
   /** Where everything that uses these is listed, as long as they are open. */
@@ -63,9 +55,7 @@ final class Fabrics implements AutoCloseable {
 
   /** Why nothing, or not everything, can be used; empty when all can. */
   String obstacles() {
-    return opened.isEmpty() && obstacles.length() == 0
-        ? "no fabric is on the class path"
-        : obstacles.toString();
+    return obstacles.toString();
   }
 
   @Override

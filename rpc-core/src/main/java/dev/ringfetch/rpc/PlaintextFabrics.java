@@ -21,8 +21,6 @@ record PlaintextFabrics(Set<String> names, String side) {
   /** Within one user's processes on one host, who can read each other's memory anyway. */
   private static final String WITHIN_ONE_USER = "shm";
 
-  private static final Set<String> OURS = Set.of(WITHIN_ONE_USER, "verbs");
-
   /** A side's policy unless its builder says otherwise. */
   static PlaintextFabrics unlessSet(String side) {
     return of(side, System.getProperty(PROPERTY, WITHIN_ONE_USER).split("[,\\s]+"));
@@ -30,7 +28,7 @@ record PlaintextFabrics(Set<String> names, String side) {
 
   static PlaintextFabrics of(String side, String... names) {
     for (final String name : names) {
-      if (!name.isEmpty() && !isKnown(name)) {
+      if (!name.isEmpty() && !FabricSelection.isKnown(name)) {
         Misconfiguration.log(
             "no fabric is called \""
                 + name
@@ -42,11 +40,6 @@ record PlaintextFabrics(Set<String> names, String side) {
       }
     }
     return new PlaintextFabrics(Set.copyOf(Arrays.asList(names)), side);
-  }
-
-  /** Also one that is not on the class path: the same settings serve several applications. */
-  private static boolean isKnown(String name) {
-    return OURS.contains(name) || Fabrics.providers().stream().anyMatch(p -> p.name().equals(name));
   }
 
   /** Why calls of such a connection may not go over a fabric, or null. */

@@ -4,6 +4,7 @@ import dev.ringfetch.call.ClientLimits;
 import dev.ringfetch.call.Codecs;
 import dev.ringfetch.call.DirectExecutor;
 import dev.ringfetch.fabric.FabricContext;
+import dev.ringfetch.fabric.FabricProvider;
 import dev.ringfetch.session.BulkBudget;
 import dev.ringfetch.session.SessionContext;
 import io.grpc.ChannelCredentials;
@@ -43,6 +44,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   private final SessionContext sessionContext = new SessionContext();
 
   private Executor executor = DefaultExecutor.INSTANCE;
+  private FabricSelection fabrics = FabricSelection.unlessSet();
   private PlaintextFabrics plaintext = PlaintextFabrics.unlessSet(PlaintextFabrics.CLIENT);
   private CompressorRegistry compressors = CompressorRegistry.getDefaultInstance();
   private DecompressorRegistry decompressors = DecompressorRegistry.getDefaultInstance();
@@ -117,6 +119,24 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
    */
   public RingChannelBuilder requireFabric() {
     this.requireFabric = true;
+    return this;
+  }
+
+  /**
+   * Names of the fabrics that may be used, the best first; all there are, by their priority, unless
+   * set here or by the system property {@code ringfetch.fabrics}. One that is not named is never
+   * used, one that is not on the class path is skipped. None at all keeps the calls on gRPC.
+   *
+   * @throws IllegalArgumentException when a name is blank, or given twice.
+   */
+  public RingChannelBuilder fabrics(String... names) {
+    this.fabrics = fabrics.only(names);
+    return this;
+  }
+
+  /** Of these fabrics, in place of those on the class path. */
+  RingChannelBuilder providers(List<FabricProvider> providers) {
+    this.fabrics = fabrics.of(providers);
     return this;
   }
 
@@ -267,12 +287,12 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
 
   @Override
   public RingChannel build() {
-    final SharedFabrics fabrics = SharedFabrics.acquire(fabricContext, sessionContext);
+    final SharedFabrics shared = SharedFabrics.acquire(fabrics, fabricContext, sessionContext);
     try {
       return new RingChannel(
           grpc.build(),
           target,
-          fabrics,
+          shared,
           sessionContext,
           plaintext,
           executor,
@@ -284,7 +304,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
           idleTimeoutNs,
           configObstacle == null ? policyObstacle : configObstacle);
     } catch (RuntimeException | Error e) {
-      fabrics.release();
+      shared.release();
       throw e;
     }
   }

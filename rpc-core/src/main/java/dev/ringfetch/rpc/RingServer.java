@@ -25,6 +25,7 @@ import java.util.stream.Collectors;
 public final class RingServer extends Server {
   private final Server grpc;
   private final SessionEndpoint endpoint;
+  private final FabricSelection selection;
   private final FabricContext fabricContext;
   private final SessionContext sessionContext;
   private final int pollers;
@@ -39,12 +40,14 @@ public final class RingServer extends Server {
   RingServer(
       Server grpc,
       SessionEndpoint endpoint,
+      FabricSelection selection,
       FabricContext fabricContext,
       SessionContext sessionContext,
       int pollers,
       LongAdder grpcCalls) {
     this.grpc = grpc;
     this.endpoint = endpoint;
+    this.selection = selection;
     this.fabricContext = fabricContext;
     this.sessionContext = sessionContext;
     this.pollers = pollers;
@@ -57,7 +60,7 @@ public final class RingServer extends Server {
       if (fabrics != null) {
         throw new IllegalStateException("Already started");
       }
-      fabrics = new Fabrics(fabricContext, sessionContext, pollers, "ringfetch-server");
+      fabrics = new Fabrics(selection, fabricContext, sessionContext, pollers, "ringfetch-server");
     }
     if (!fabrics.obstacles().isEmpty()) {
       System.getLogger(RingServer.class.getName())

@@ -4,6 +4,7 @@ import dev.ringfetch.call.Codecs;
 import dev.ringfetch.call.DirectExecutor;
 import dev.ringfetch.call.ServerLimits;
 import dev.ringfetch.fabric.FabricContext;
+import dev.ringfetch.fabric.FabricProvider;
 import dev.ringfetch.session.BulkBudget;
 import dev.ringfetch.session.SessionContext;
 import io.grpc.BindableService;
@@ -52,6 +53,7 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   private DecompressorRegistry decompressors = DecompressorRegistry.getDefaultInstance();
   private HandlerRegistry fallback = new EmptyRegistry();
   private Executor executor = DefaultExecutor.INSTANCE;
+  private FabricSelection fabrics = FabricSelection.unlessSet();
   private PlaintextFabrics plaintext = PlaintextFabrics.unlessSet(PlaintextFabrics.SERVER);
   private ServerCallExecutorSupplier executorSupplier;
   private int pollers = Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
@@ -131,6 +133,24 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   /** Calls that one client can have under way at once on its ring; others of it go over gRPC. */
   public RingServerBuilder maxStreams(int streams) {
     sessionContext.maxStreams(streams);
+    return this;
+  }
+
+  /**
+   * Names of the fabrics that are served; all there are unless set here or by the system property
+   * {@code ringfetch.fabrics}. Of several that a client can use, too, its own order decides. One
+   * that is not on the class path is skipped. None at all: the server serves gRPC alone.
+   *
+   * @throws IllegalArgumentException when a name is blank, or given twice.
+   */
+  public RingServerBuilder fabrics(String... names) {
+    this.fabrics = fabrics.only(names);
+    return this;
+  }
+
+  /** Of these fabrics, in place of those on the class path. */
+  RingServerBuilder providers(List<FabricProvider> providers) {
+    this.fabrics = fabrics.of(providers);
     return this;
   }
 
@@ -289,6 +309,6 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
     }
     grpc.fallbackHandlerRegistry(new SessionRegistry(endpoint.definition(), fallback));
     return new RingServer(
-        grpc.build(), endpoint, fabricContext, sessionContext, pollers, grpcCalls.calls());
+        grpc.build(), endpoint, fabrics, fabricContext, sessionContext, pollers, grpcCalls.calls());
   }
 }

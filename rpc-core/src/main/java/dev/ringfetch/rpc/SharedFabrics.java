@@ -8,8 +8,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Fabrics of this process's channels: those that use the same directory and spin as long share
- * them, and one polling thread. Closed with the last.
+ * Fabrics of this process's channels: those that select the same, use the same directory and spin
+ * as long share them, and one polling thread. Closed with the last.
  */
 final class SharedFabrics {
   private static final Map<Key, SharedFabrics> SHARED = new HashMap<>();
@@ -23,15 +23,18 @@ final class SharedFabrics {
     this.fabrics = fabrics;
   }
 
-  static SharedFabrics acquire(FabricContext fabricContext, SessionContext sessionContext) {
-    final Key key = new Key(fabricContext.directory(), sessionContext.spinNs());
+  static SharedFabrics acquire(
+      FabricSelection selection, FabricContext fabricContext, SessionContext sessionContext) {
+    final Key key = new Key(selection, fabricContext.directory(), sessionContext.spinNs());
     synchronized (SHARED) {
       final SharedFabrics shared =
           SHARED.computeIfAbsent(
               key,
               absent ->
                   new SharedFabrics(
-                      key, new Fabrics(fabricContext, sessionContext, 1, "ringfetch-client")));
+                      key,
+                      new Fabrics(
+                          selection, fabricContext, sessionContext, 1, "ringfetch-client")));
       shared.users++;
       return shared;
     }
@@ -56,5 +59,5 @@ final class SharedFabrics {
     fabrics.close();
   }
 
-  private record Key(Path directory, long spinNs) {}
+  private record Key(FabricSelection selection, Path directory, long spinNs) {}
 }

@@ -13,13 +13,16 @@ import dev.ringfetch.v1.OpenRequest;
 import dev.ringfetch.v1.OpenResponse;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.StringJoiner;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The client's side of opening a session: sends what it can, takes the answer, connects. Driven by
- * whoever owns the control stream, one call at a time.
+ * The client's side of opening a session: sends what it can, takes the answer, connects; where it
+ * cannot connect over one fabric, it asks again for the others. Driven by whoever owns the control
+ * stream, one call at a time.
  */
 public final class ClientHandshake {
   private static final long CONNECT_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(5);
@@ -28,7 +31,7 @@ public final class ClientHandshake {
   private final SessionContext context;
   private final ControlStream<OpenRequest> control;
   private final Listener listener;
-  private final StringJoiner withheld = new StringJoiner("; ");
+  private final Map<String, String> obstacles = new HashMap<>(); // by the name of a fabric
 
   /**
    * Creates the handshake.
@@ -48,23 +51,24 @@ public final class ClientHandshake {
 
   /** Sends the first step, or refuses where this client may use none of its fabrics. */
   public void start() {
-    final Hello.Builder hello =
-        Hello.newBuilder().setMinVersion(Wire.VERSION).setMaxVersion(Wire.VERSION);
     for (final PolledFabric polled : fabrics) {
       final String name = polled.fabric().name();
       final String obstacle = listener.obstacle(name);
       if (obstacle != null) {
-        withheld.add(name + ": " + obstacle);
-        continue;
+        obstacles.put(name, obstacle);
       }
-      hello.addFabrics(
-          FabricOffer.newBuilder()
-              .setName(name)
-              .setHint(ByteString.copyFrom(polled.fabric().hint())));
     }
+    hello();
+  }
+
+  private void hello() {
+    final Hello.Builder hello =
+        Hello.newBuilder().setMinVersion(Wire.VERSION).setMaxVersion(Wire.VERSION);
+    addFabrics(hello, false);
+    addFabrics(hello, true);
     if (hello.getFabricsCount() == 0) {
       control.close();
-      listener.onRefused(withheld.toString());
+      listener.onRefused(obstacles().toString());
       return;
     }
     hello
@@ -75,22 +79,46 @@ public final class ClientHandshake {
     control.send(OpenRequest.newBuilder().setHello(hello).build());
   }
 
+  private void addFabrics(Hello.Builder hello, boolean doubtful) {
+    for (final PolledFabric polled : fabrics) {
+      final String name = polled.fabric().name();
+      if (!obstacles.containsKey(name) && listener.isDoubtful(name) == doubtful) {
+        hello.addFabrics(
+            FabricOffer.newBuilder()
+                .setName(name)
+                .setHint(ByteString.copyFrom(polled.fabric().hint())));
+      }
+    }
+  }
+
+  /** Why fabrics cannot be used, the best first. */
+  private StringJoiner obstacles() {
+    final StringJoiner reasons = new StringJoiner("; ");
+    for (final PolledFabric polled : fabrics) {
+      final String name = polled.fabric().name();
+      if (obstacles.containsKey(name)) {
+        reasons.add(name + ": " + obstacles.get(name));
+      }
+    }
+    return reasons;
+  }
+
   /** Takes a step of the server. Blocks while it connects. */
   public void onResponse(OpenResponse response) {
     switch (response.getStepCase()) {
       case ANSWER -> connect(response.getAnswer());
       case REFUSAL -> {
         control.close();
-        listener.onRefused(withheld.add(response.getRefusal().getReason()).toString());
+        listener.onRefused(obstacles().add(response.getRefusal().getReason()).toString());
       }
-      default -> decline("the server took a step that this version does not know");
+      default -> refuse("the server took a step that this version does not know");
     }
   }
 
   private void connect(Answer answer) {
     final PolledFabric polled = find(answer.getFabric());
     if (polled == null || answer.getVersion() != Wire.VERSION) {
-      decline("answer: fabric=" + answer.getFabric() + " version=" + answer.getVersion());
+      refuse("answer: fabric=" + answer.getFabric() + " version=" + answer.getVersion());
       return;
     }
     final ClientSession session;
@@ -108,8 +136,11 @@ public final class ClientHandshake {
       checkMemory(queuePair, geometry);
       session = open(queuePair, geometry, poller);
       poller.add(session);
-    } catch (IOException | IllegalArgumentException e) {
-      decline(e.getMessage() == null ? e.toString() : e.getMessage());
+    } catch (IOException e) {
+      tryOthers(answer.getFabric(), e.getMessage() == null ? e.toString() : e.getMessage());
+      return;
+    } catch (IllegalArgumentException e) {
+      refuse(e.getMessage());
       return;
     }
     listener.onSession(session, answer.getFabric(), answer.getMethodsList());
@@ -127,7 +158,9 @@ public final class ClientHandshake {
 
   private PolledFabric find(String name) {
     for (final PolledFabric polled : fabrics) {
-      if (polled.fabric().name().equals(name) && listener.obstacle(name) == null) {
+      if (polled.fabric().name().equals(name)
+          && !obstacles.containsKey(name)
+          && listener.obstacle(name) == null) {
         return polled;
       }
     }
@@ -175,19 +208,40 @@ public final class ClientHandshake {
     }
   }
 
-  private void decline(String reason) {
-    control.send(
-        OpenRequest.newBuilder().setDecline(Decline.newBuilder().setReason(reason)).build());
+  /** The server's memory cannot be reached over a fabric: perhaps it can over another. */
+  private void tryOthers(String fabric, String reason) {
+    obstacles.put(fabric, reason);
+    listener.onUnreachable(fabric);
+    decline(reason);
+    hello();
+  }
+
+  /** The server does not keep to the rules. */
+  private void refuse(String reason) {
+    decline(reason);
     control.close();
     listener.onRefused(reason);
   }
 
-  /** Told what comes of a handshake: one of the first two, once. */
+  private void decline(String reason) {
+    control.send(
+        OpenRequest.newBuilder().setDecline(Decline.newBuilder().setReason(reason)).build());
+  }
+
+  /** Told what comes of a handshake: {@link #onSession} or {@link #onRefused}, once. */
   public interface Listener {
     /** Why this client may not use a fabric, in one line, or null when it may. */
     default String obstacle(String fabric) {
       return null;
     }
+
+    /** True when a fabric has failed of late: the others come before it. */
+    default boolean isDoubtful(String fabric) {
+      return false;
+    }
+
+    /** What the server had offered over this fabric could not be reached. */
+    default void onUnreachable(String fabric) {}
 
     /**
      * A session is open.

@@ -20,7 +20,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.random.RandomGenerator;
 
@@ -32,12 +31,6 @@ import java.util.random.RandomGenerator;
 public final class ServerHandshake {
   /** How long an offer waits for its client, which connects at once or not at all. */
   static final long OFFER_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
-
-  /** Bytes that this process has on offer at once, unless one offer alone is longer. */
-  static final long MAX_OFFERED_LENGTH = 256L * 1024 * 1024;
-
-  /** Of the process, as the memory is; what is connected counts no longer. */
-  private static final AtomicLong OFFERED_LENGTH = new AtomicLong();
 
   private static final SecureRandom RANDOM = new SecureRandom();
 
@@ -51,9 +44,7 @@ public final class ServerHandshake {
   private final RandomGenerator random;
 
   private boolean begun;
-  private int offeredLength; // what is counted for this offer
-  private Fabric.Offer offer;
-  private Runnable timeout; // cancels it; there with the offer
+  private Offering offering; // guarded by this, as those below
   private ServerSession session;
   private boolean closed;
 
@@ -99,18 +90,24 @@ public final class ServerHandshake {
     if (request.hasHello() && !begun) {
       begun = true;
       listener.onHello(() -> answer(request.getHello()));
+      return;
+    }
+    final Offering declined = request.hasDecline() ? take() : null;
+    if (declined != null) {
+      withdraw(declined);
+      begun = false; // it may say hello again, without that fabric
     } else {
-      onClosed(); // declined, or a step that does not come here
+      onClosed(); // a step that does not come here
     }
   }
 
   /** The control stream has ended, or is to: what is on offer is withdrawn, a session drained. */
   public void onClosed() {
-    final Fabric.Offer withdrawn;
+    final Offering withdrawn;
     final ServerSession draining;
     synchronized (this) {
       closed = true;
-      withdrawn = takeOffer();
+      withdrawn = take();
       draining = session;
     }
     if (withdrawn != null) {
@@ -123,48 +120,41 @@ public final class ServerHandshake {
   }
 
   /** A client that takes an answer and never connects would hold the memory for ever. */
-  private void onTimeout() {
-    final Fabric.Offer withdrawn = takeOffer();
-    if (withdrawn != null) {
-      withdraw(withdrawn);
+  private void onTimeout(Offering late) {
+    if (take(late)) {
+      withdraw(late);
       control.close();
     }
   }
 
-  /** What is on offer, which it is no longer: for the one who connects or withdraws it. Or null. */
-  private synchronized Fabric.Offer takeOffer() {
-    final Fabric.Offer taken = offer;
-    if (taken != null) {
-      offer = null;
-      timeout.run();
-      timeout = null;
+  /** Ends the offer that there is, if any, for the one who withdraws it. */
+  private synchronized Offering take() {
+    final Offering taken = offering;
+    return taken != null && take(taken) ? taken : null;
+  }
+
+  /** Ends an offer, for the one who connects or withdraws it. False: it was not on any more. */
+  private synchronized boolean take(Offering taken) {
+    if (offering != taken) {
+      return false;
     }
-    return taken;
+    offering = null;
+    taken.timeout.run();
+    return true;
   }
 
-  private void withdraw(Fabric.Offer withdrawn) {
-    withdrawn.close();
-    notOpened();
+  private void withdraw(Offering withdrawn) {
+    withdrawn.offer.close();
+    notOpened(withdrawn.length);
   }
 
-  private void notOpened() {
-    OFFERED_LENGTH.addAndGet(-offeredLength);
+  private void notOpened(int length) {
+    OfferedMemory.release(length);
     listener.onNotOpened();
   }
 
   private synchronized boolean isClosed() {
     return closed;
-  }
-
-  private static boolean reserve(int length) {
-    long before;
-    do {
-      before = OFFERED_LENGTH.get();
-      if (before != 0 && before + length > MAX_OFFERED_LENGTH) {
-        return false;
-      }
-    } while (!OFFERED_LENGTH.compareAndSet(before, before + length));
-    return true;
   }
 
   private void answer(Hello hello) {
@@ -191,12 +181,11 @@ public final class ServerHandshake {
     final Geometry geometry = geometry(hello.getGeometry());
     final int length =
         ArenaDescriptor.length(geometry.requestRingLength(), geometry.responseRingLength());
-    if (!reserve(length)) {
+    if (!OfferedMemory.reserve(length)) {
       listener.onNotOpened();
       control.exhausted("the server has too much memory on offer");
       return;
     }
-    offeredLength = length;
     final StringBuilder reasons = new StringBuilder("no fabric in common");
     final Map<String, PolledFabric> untried = new HashMap<>();
     fabrics.forEach(own -> untried.put(own.fabric().name(), own));
@@ -226,7 +215,7 @@ public final class ServerHandshake {
       }
     } finally {
       if (counted) { // also by an Error: there may be no memory to map
-        notOpened();
+        notOpened(length);
       }
     }
     refuse(reasons.toString());
@@ -245,6 +234,7 @@ public final class ServerHandshake {
     random.nextBytes(token);
     final Poller poller = polled.nextPoller();
     final ServerSession.Acceptor acceptor = acceptors.apply(polled.fabric().name());
+    final Offering begun = new Offering(length);
     final Fabric.Offer made =
         polled
             .fabric()
@@ -253,7 +243,7 @@ public final class ServerHandshake {
                 theirs.getHint().toByteArray(),
                 length,
                 token,
-                queuePair -> connected(queuePair, geometry, poller, acceptor));
+                queuePair -> connected(queuePair, begun, geometry, poller, acceptor));
     boolean kept = false;
     try {
       final OpenResponse answer = answer(polled, made, token, geometry);
@@ -262,8 +252,10 @@ public final class ServerHandshake {
         if (closed) {
           return null;
         }
-        timeout = timer.schedule(() -> poller.execute(this::onTimeout), OFFER_TIMEOUT_NS);
-        offer = made;
+        begun.offer = made;
+        begun.timeout =
+            timer.schedule(() -> poller.execute(() -> onTimeout(begun)), OFFER_TIMEOUT_NS);
+        offering = begun;
         kept = true;
       }
       return answer;
@@ -330,14 +322,18 @@ public final class ServerHandshake {
   }
 
   private void connected(
-      QueuePair queuePair, Geometry geometry, Poller poller, ServerSession.Acceptor acceptor) {
+      QueuePair queuePair,
+      Offering taken,
+      Geometry geometry,
+      Poller poller,
+      ServerSession.Acceptor acceptor) {
     final ServerSession opened =
         new ServerSession(queuePair, geometry, poller, context, acceptor, this::ended);
-    if (takeOffer() == null) { // withdrawn at the same time, and given back already
+    if (!take(taken)) { // withdrawn at the same time, and given back already
       queuePair.close();
       return;
     }
-    OFFERED_LENGTH.addAndGet(-offeredLength);
+    OfferedMemory.release(taken.length);
     // The poller first, the others who may end it later: it is taken out after it was put in.
     poller.add(opened);
     listener.onSession(opened);
@@ -359,6 +355,17 @@ public final class ServerHandshake {
   private static Runnable schedule(Runnable task, long delayNs) {
     final Future<?> timeout = DeadlineTimer.schedule(task, delayNs);
     return () -> timeout.cancel(false);
+  }
+
+  /** What is on offer to the client: one at a time, of those that it could not reach before. */
+  private static final class Offering {
+    final int length; // what is counted for it
+    Fabric.Offer offer;
+    Runnable timeout; // cancels it
+
+    Offering(int length) {
+      this.length = length;
+    }
   }
 
   /** Runs a task later. Costs nothing while there is none. */

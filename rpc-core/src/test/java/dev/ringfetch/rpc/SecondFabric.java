@@ -13,17 +13,39 @@ import java.util.ServiceLoader;
 public final class SecondFabric implements FabricProvider {
   static final String NAME = "second";
 
+  private final String name;
+  private final int priority;
+  private volatile String obstacle;
+  private volatile int connects;
+
   /** Made by {@link ServiceLoader}. */
-  public SecondFabric() {}
+  public SecondFabric() {
+    this(NAME, 1);
+  }
+
+  SecondFabric(String name, int priority) {
+    this.name = name;
+    this.priority = priority;
+  }
+
+  /** Connects fail for this reason, or for none if it is null. */
+  void unreachable(String reason) {
+    obstacle = reason;
+  }
+
+  /** How often a client wanted to connect. */
+  int connects() {
+    return connects;
+  }
 
   @Override
   public String name() {
-    return NAME;
+    return name;
   }
 
   @Override
   public int priority() {
-    return 1;
+    return priority;
   }
 
   @Override
@@ -41,10 +63,23 @@ public final class SecondFabric implements FabricProvider {
     throw new IOException("no shm");
   }
 
-  private record Renamed(Fabric shm) implements Fabric {
+  private synchronized void connecting() throws IOException {
+    connects++;
+    if (obstacle != null) {
+      throw new IOException(obstacle);
+    }
+  }
+
+  private final class Renamed implements Fabric {
+    private final Fabric shm;
+
+    Renamed(Fabric shm) {
+      this.shm = shm;
+    }
+
     @Override
     public String name() {
-      return NAME;
+      return name;
     }
 
     @Override
@@ -72,6 +107,7 @@ public final class SecondFabric implements FabricProvider {
     @Override
     public QueuePair connect(Doorbell doorbell, byte[] descriptor, byte[] token, long timeoutNs)
         throws IOException {
+      connecting();
       return shm.connect(doorbell, descriptor, token, timeoutNs);
     }
 

@@ -1,6 +1,7 @@
 package dev.ringfetch.session;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -10,6 +11,7 @@ import static org.mockito.ArgumentMatchers.anyLong;
 import static org.mockito.ArgumentMatchers.eq;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.never;
+import static org.mockito.Mockito.times;
 import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.when;
 
@@ -50,6 +52,8 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
   private final QueuePair queuePair = mock(QueuePair.class);
   private final Poller poller = new Poller(new HeapDoorbell(), new SessionContext());
   private final Set<String> withheld = new HashSet<>();
+  private final Set<String> doubtful = new HashSet<>();
+  private final List<String> unreachable = new ArrayList<>();
   private boolean closed;
   private ClientSession session;
   private String refusal;
@@ -101,6 +105,21 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
     assertNotNull(session, () -> "declined: " + refusal);
     assertNull(refusal);
     assertTrue(sent.isEmpty());
+  }
+
+  /** Declined, and the other fabric asked for. */
+  private void assertUnreachable(String part) {
+    assertNull(session);
+    assertNull(refusal);
+    assertEquals(2, sent.size());
+    assertTrue(sent.get(0).getDecline().getReason().contains(part), sent::toString);
+    assertEquals(List.of("other"), offered(sent.get(1)));
+    assertFalse(closed);
+    assertEquals(List.of("heap"), unreachable);
+  }
+
+  private static List<String> offered(OpenRequest step) {
+    return step.getHello().getFabricsList().stream().map(FabricOffer::getName).toList();
   }
 
   private void assertDeclined(String part) {
@@ -172,7 +191,7 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
   void memoryThatIsTooShort() {
     when(queuePair.memory()).thenReturn(new DirectRegion(LENGTH - 8));
     take(answer -> {});
-    assertDeclined("memory length=" + (LENGTH - 8) + " of " + LENGTH);
+    assertUnreachable("memory length=" + (LENGTH - 8) + " of " + LENGTH);
     verify(queuePair).close();
   }
 
@@ -189,7 +208,7 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
     capabilities(WriteOrder.NONE, false);
     when(queuePair.scratch(anyInt())).thenThrow(new IOException("no memory"));
     take(answer -> {});
-    assertDeclined("no memory");
+    assertUnreachable("no memory");
     verify(queuePair).close();
   }
 
@@ -197,7 +216,7 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
   void memoryThatIsWrittenInAnyOrder() {
     capabilities(WriteOrder.NONE, true);
     take(answer -> {});
-    assertDeclined("capabilities");
+    assertUnreachable("capabilities");
     verify(queuePair).close();
   }
 
@@ -205,16 +224,85 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
   void reasonOfAFailureIsPassedOn() throws IOException {
     when(fabric.connect(any(), any(), eq(new byte[Wire.TOKEN_LENGTH]), anyLong()))
         .thenThrow(new IOException("no such file"));
-    take(answer -> {});
-    assertDeclined("no such file");
-    assertEquals("no such file", refusal);
+    withheld.add("other");
+    final ClientHandshake handshake = handshake();
+    handshake.start();
+    sent.clear();
+    handshake.onResponse(OpenResponse.newBuilder().setAnswer(answer()).build());
+    assertEquals(1, sent.size());
+    assertEquals("no such file", sent.get(0).getDecline().getReason());
+    assertTrue(closed);
+    assertEquals("other: not for you; heap: no such file", refusal);
   }
 
   @Test
   void failureWithoutAMessageIsNamed() throws IOException {
     when(fabric.connect(any(), any(), any(), anyLong())).thenThrow(new IOException());
     take(answer -> {});
-    assertDeclined("java.io.IOException");
+    assertUnreachable("java.io.IOException");
+  }
+
+  @Test
+  void theNextFabricServesWhereOneCannotBeReached() throws IOException {
+    when(other.connect(any(), any(), any(), anyLong())).thenThrow(new IOException("no route"));
+    final ClientHandshake handshake = handshake();
+    handshake.start();
+    assertEquals(List.of("other", "heap"), offered(sent.get(0)));
+    handshake.onResponse(OpenResponse.newBuilder().setAnswer(answer().setFabric("other")).build());
+    assertEquals("no route", sent.get(1).getDecline().getReason());
+    assertEquals(List.of("heap"), offered(sent.get(2)));
+    assertEquals(sent.get(0).getHello().getGeometry(), sent.get(2).getHello().getGeometry());
+    assertEquals(List.of("other"), unreachable);
+    handshake.onResponse(OpenResponse.newBuilder().setAnswer(answer()).build());
+    assertNotNull(session, () -> "declined: " + refusal);
+    assertEquals(3, sent.size());
+  }
+
+  @Test
+  void whereNoneCanBeReachedAllReasonsAreTold() throws IOException {
+    when(other.connect(any(), any(), any(), anyLong())).thenThrow(new IOException("no route"));
+    when(fabric.connect(any(), any(), any(), anyLong())).thenThrow(new IOException("no file"));
+    final ClientHandshake handshake = handshake();
+    handshake.start();
+    handshake.onResponse(OpenResponse.newBuilder().setAnswer(answer()).build());
+    assertNull(refusal);
+    handshake.onResponse(OpenResponse.newBuilder().setAnswer(answer().setFabric("other")).build());
+    assertEquals("other: no route; heap: no file", refusal);
+    assertEquals(4, sent.size(), sent::toString);
+    assertTrue(closed);
+  }
+
+  @Test
+  void whereTheServerHasNoOtherBothReasonsAreTold() throws IOException {
+    when(other.connect(any(), any(), any(), anyLong())).thenThrow(new IOException("no route"));
+    final ClientHandshake handshake = handshake();
+    handshake.start();
+    handshake.onResponse(OpenResponse.newBuilder().setAnswer(answer().setFabric("other")).build());
+    handshake.onResponse(
+        OpenResponse.newBuilder().setRefusal(Refusal.newBuilder().setReason("full")).build());
+    assertEquals("other: no route; full", refusal);
+  }
+
+  @Test
+  void whatCouldNotBeReachedIsNotTakenAgain() throws IOException {
+    when(fabric.connect(any(), any(), any(), anyLong())).thenThrow(new IOException("no file"));
+    final ClientHandshake handshake = handshake();
+    handshake.start();
+    handshake.onResponse(OpenResponse.newBuilder().setAnswer(answer()).build());
+    handshake.onResponse(OpenResponse.newBuilder().setAnswer(answer()).build());
+    assertTrue(refusal.contains("answer: fabric=heap"), refusal);
+    verify(fabric, times(1)).connect(any(), any(), any(), anyLong());
+  }
+
+  @Test
+  void whatHasFailedOfLateComesLast() {
+    doubtful.add("other");
+    handshake().start();
+    assertEquals(List.of("heap", "other"), offered(sent.get(0)));
+    sent.clear();
+    doubtful.add("heap");
+    handshake().start();
+    assertEquals(List.of("other", "heap"), offered(sent.get(0)));
   }
 
   @Test
@@ -223,8 +311,7 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
     final ClientHandshake handshake = handshake();
     handshake.start();
     assertEquals(1, sent.size());
-    final List<FabricOffer> offered = sent.get(0).getHello().getFabricsList();
-    assertEquals(List.of("heap"), offered.stream().map(FabricOffer::getName).toList());
+    assertEquals(List.of("heap"), offered(sent.get(0)));
     handshake.onResponse(
         OpenResponse.newBuilder().setRefusal(Refusal.newBuilder().setReason("full")).build());
     assertEquals("other: not for you; full", refusal);
@@ -275,6 +362,16 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
   @Override
   public String obstacle(String name) {
     return withheld.contains(name) ? "not for you" : null;
+  }
+
+  @Override
+  public boolean isDoubtful(String name) {
+    return doubtful.contains(name);
+  }
+
+  @Override
+  public void onUnreachable(String name) {
+    unreachable.add(name);
   }
 
   @Override

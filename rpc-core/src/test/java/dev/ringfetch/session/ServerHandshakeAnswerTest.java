@@ -228,7 +228,7 @@ class ServerHandshakeAnswerTest extends OfferingServer {
   @Test
   void memoryUpToTheLimitIsOffered() {
     final int offers = 14;
-    long rest = ServerHandshake.MAX_OFFERED_LENGTH - offers * (long) ArenaDescriptor.length(0, 0);
+    long rest = OfferedMemory.MAX_LENGTH - offers * (long) ArenaDescriptor.length(0, 0);
     for (int i = 0; i < offers; i++) {
       final int request = (int) Math.min(LARGEST_RING, Long.highestOneBit(rest));
       rest -= request;

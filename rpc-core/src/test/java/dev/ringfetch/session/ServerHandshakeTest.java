@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.fabric.HeapQueuePair;
 import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.v1.Decline;
 import dev.ringfetch.v1.OpenRequest;
 import java.lang.reflect.Field;
 import java.util.List;
@@ -47,6 +48,67 @@ class ServerHandshakeTest extends OfferingServer {
     assertEquals(0, fabric.offered());
   }
 
+  private static OpenRequest decline() {
+    return OpenRequest.newBuilder().setDecline(Decline.getDefaultInstance()).build();
+  }
+
+  @Test
+  void whoeverDeclinesMayAskForOtherFabrics() {
+    final ManualFabric other = new ManualFabric("other");
+    served = List.of(open(other), polled);
+    final Peer peer = begin(step(hello().addFabrics(fabric("other"))));
+    assertEquals("pages", peer.answer.getFabric());
+    handshakes.get(0).onRequest(decline());
+    assertEquals(0, fabric.offered());
+    assertEquals(0, peer.opening);
+    assertNull(peer.timeout, "the timer still holds it");
+    assertFalse(peer.closed);
+    handshakes.get(0).onRequest(step(hello().clearFabrics().addFabrics(fabric("other"))));
+    assertEquals("other", peer.answer.getFabric());
+    assertEquals(1, other.offered());
+    assertEquals(1, peer.opening);
+    handshakes.get(0).onClosed();
+    assertEquals(0, other.offered());
+  }
+
+  @Test
+  void whoeverDeclinesNothingIsOut() {
+    final Peer peer = hello(4096);
+    handshakes.get(0).onRequest(decline());
+    handshakes.get(0).onRequest(decline());
+    assertTrue(peer.closed);
+    assertEquals(1, peer.steps);
+  }
+
+  @Test
+  void timeoutOfWhatWasDeclinedLeavesTheNextOffer() throws InterruptedException {
+    final Peer peer = hello(4096);
+    final Runnable timeout = peer.timeout; // runs already when it is cancelled
+    handshakes.get(0).onRequest(decline());
+    handshakes.get(0).onRequest(helloOf(4096));
+    timeout.run();
+    awaitPoller();
+    assertEquals(1, fabric.offered());
+    assertFalse(peer.closed);
+  }
+
+  @Test
+  void connectionToWhatWasDeclinedIsNotTheNextOffers() throws InterruptedException {
+    final Peer peer = hello(4096);
+    final ManualFabric.Offered declined = fabric.take();
+    handshakes.get(0).onRequest(decline());
+    handshakes.get(0).onRequest(helloOf(4096));
+    final QueuePair late = declined.connect();
+    assertTrue(((HeapQueuePair) late).isClosed());
+    assertNull(peer.session);
+    assertEquals(1, fabric.offered());
+    fabric.connect(polled.nextPoller());
+    awaitPoller();
+    assertFalse(peer.session.hasEnded());
+    peer.session.end("test");
+    assertTrue(peer.ended.await(30, TimeUnit.SECONDS));
+  }
+
   @Test
   void firstStepMustBeAHello() {
     final Peer peer = begin(OpenRequest.getDefaultInstance());
@@ -69,7 +131,7 @@ class ServerHandshakeTest extends OfferingServer {
 
   @Test
   void offersAreBounded() {
-    final long fitting = ServerHandshake.MAX_OFFERED_LENGTH / (2L * LARGEST_RING) - 1;
+    final long fitting = OfferedMemory.MAX_LENGTH / (2L * LARGEST_RING) - 1;
     for (int i = 0; i < fitting; i++) {
       assertNotNull(hello(LARGEST_RING).answer);
     }

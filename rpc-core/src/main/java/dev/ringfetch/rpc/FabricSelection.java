@@ -1,0 +1,105 @@
+package dev.ringfetch.rpc;
+
+import dev.ringfetch.fabric.FabricProvider;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.ServiceLoader;
+import java.util.Set;
+import java.util.StringJoiner;
+import java.util.stream.Stream;
+
+/**
+ * Which fabrics a channel or a server may use, the best first. Immutable.
+ *
+ * @param names in order of preference, or null: all there are, by their priority.
+ * @param providers what there is, or null: what is on the class path.
+ */
+record FabricSelection(List<String> names, List<FabricProvider> providers) {
+  /** System property that sets the names where no builder does, separated by commas. */
+  static final String PROPERTY = "ringfetch.fabrics";
+
+  private static final Set<String> OURS = Set.of("shm", "verbs");
+
+  /** The selection of a builder that is told nothing. Nothing in a property is an exception. */
+  static FabricSelection unlessSet() {
+    final String property = System.getProperty(PROPERTY);
+    final FabricSelection all = new FabricSelection(null, null);
+    return property == null
+        ? all
+        : all.named(
+            Stream.of(property.split("[,\\s]+")).filter(name -> !name.isEmpty()).distinct());
+  }
+
+  /** These and no others, from whatever there is. */
+  FabricSelection only(String... names) {
+    final Set<String> seen = new HashSet<>();
+    for (final String name : names) {
+      if (name.isBlank() || !seen.add(name)) {
+        throw new IllegalArgumentException("blank or named twice: fabric=\"" + name + "\"");
+      }
+    }
+    return named(Stream.of(names));
+  }
+
+  private FabricSelection named(Stream<String> stream) {
+    final List<String> selected = stream.toList();
+    for (final String name : selected) {
+      if (!isKnown(name) && present().stream().noneMatch(p -> p.name().equals(name))) {
+        Misconfiguration.log(
+            "no fabric is called \"" + name + "\", which " + PROPERTY + " or a builder names");
+      }
+    }
+    return new FabricSelection(selected, providers);
+  }
+
+  /** The same names of other providers than those on the class path. */
+  FabricSelection of(List<FabricProvider> others) {
+    return new FabricSelection(names, List.copyOf(others));
+  }
+
+  /** True also of one that is not on the class path: settings serve several applications. */
+  static boolean isKnown(String name) {
+    return OURS.contains(name) || onClassPath().stream().anyMatch(p -> p.name().equals(name));
+  }
+
+  private static List<FabricProvider> onClassPath() {
+    final List<FabricProvider> found = new ArrayList<>();
+    ServiceLoader.load(FabricProvider.class, FabricSelection.class.getClassLoader())
+        .forEach(found::add);
+    return found;
+  }
+
+  private List<FabricProvider> present() {
+    return providers == null ? onClassPath() : providers;
+  }
+
+  /**
+   * What may be used, the best first.
+   *
+   * @param obstacles gets the reasons why there is less than was named.
+   */
+  List<FabricProvider> select(StringJoiner obstacles) {
+    final List<FabricProvider> present = new ArrayList<>(present());
+    present.sort(Comparator.comparingInt(FabricProvider::priority).reversed());
+    if (names == null) {
+      if (present.isEmpty()) {
+        obstacles.add("no fabric is on the class path");
+      }
+      return present;
+    }
+    if (names.isEmpty()) {
+      obstacles.add("no fabric is to be used");
+    }
+    final List<FabricProvider> selected = new ArrayList<>();
+    for (final String name : names) {
+      present.stream()
+          .filter(provider -> provider.name().equals(name))
+          .findFirst()
+          .ifPresentOrElse(
+              selected::add, () -> obstacles.add(name + ": no provider is on the class path"));
+    }
+    return selected;
+  }
+}
