@@ -12,6 +12,7 @@ public final class SimContext {
   private NicModel nic = NicModel.FREE;
   private long maxDelayNs = 5_000;
   private int sendQueueDepth = 1024;
+  private boolean engine;
   private Runnable preemption;
 
   /** In which order the stores of one side become visible to the other. */
@@ -99,6 +100,17 @@ public final class SimContext {
   /** Sets {@link #sendQueueDepth()}. */
   public SimContext sendQueueDepth(int workRequests) {
     this.sendQueueDepth = workRequests;
+    return this;
+  }
+
+  /** True: things happen when a {@link SimEngine} has them happen. */
+  public boolean engine() {
+    return engine;
+  }
+
+  /** Sets {@link #engine()}. */
+  public SimContext engine(boolean runs) {
+    this.engine = runs;
     return this;
   }
 

@@ -13,7 +13,8 @@ import java.util.random.RandomGenerator;
  *
  * <p>With a {@link SimContext#preemption} the caller runs the timeline, and nobody waits for
  * anything: everything is one thread's. Without one, threads wait in real time, and whoever polls
- * or waits has everything happen that is due, later or not: so runs the contract of fabrics.
+ * or waits has everything happen that is due, later or not: so runs the contract of fabrics. With a
+ * {@link SimEngine} they wait in real time for what happens step by step in its thread.
  */
 public final class SimNetwork {
   private static final int PREEMPTION_INTERVAL = 24; // ordered accesses, on average
@@ -97,11 +98,17 @@ public final class SimNetwork {
 
   /** Has everything happen that is under way, where no caller drives the timeline. */
   void pump() {
-    if (!isDriven()) {
+    if (!isDriven() && !context.engine()) {
       do {
         regions.forEach(SimRegion::drain);
       } while (timeline.runNext());
     }
+  }
+
+  /** Has the next thing happen; false when nothing is under way. With the lock held. */
+  boolean step() {
+    regions.forEach(SimRegion::drain);
+    return timeline.runNext();
   }
 
   /** Waits in real time; not at all where a caller drives the timeline. With the lock held. */
