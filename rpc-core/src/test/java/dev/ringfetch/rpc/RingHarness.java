@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /** Rings over shared memory, in a directory of their own. */
-final class RingHarness extends TransportHarness {
+class RingHarness extends TransportHarness {
   private static final Path SHM = Path.of("/dev/shm");
 
   private final Path directory = newDirectory();

@@ -29,12 +29,14 @@ abstract class TokenContract extends TransportContract {
 
   private final List<String> tokens = Collections.synchronizedList(new ArrayList<>());
 
+  private SecurityLevel required = SecurityLevel.PRIVACY_AND_INTEGRITY;
+
   TokenContract(Supplier<TransportHarness> harnesses) {
     super(harnesses);
   }
 
-  /** A token that is told to nobody but a private connection. */
-  private static final class Bearer extends CallCredentials {
+  /** A token that is told where calls are as private as can be, and nowhere else. */
+  private final class Bearer extends CallCredentials {
     private final AtomicInteger applied = new AtomicInteger();
     private final String token;
 
@@ -46,7 +48,7 @@ abstract class TokenContract extends TransportContract {
     public void applyRequestMetadata(
         RequestInfo request, Executor executor, MetadataApplier applier) {
       applied.incrementAndGet();
-      if (request.getSecurityLevel() == SecurityLevel.PRIVACY_AND_INTEGRITY) {
+      if (request.getSecurityLevel() == required) {
         applier.apply(Bytes.metadata(AUTHORIZATION.name(), token));
       } else {
         applier.fail(Status.UNAUTHENTICATED.withDescription("the token is not for everybody"));
@@ -71,6 +73,7 @@ abstract class TokenContract extends TransportContract {
   /** The server's door is open to whoever connects: what has to show a token is each call. */
   private void start(ChannelCredentials credentials) throws Exception {
     harness.secure(Tls.server(), credentials);
+    required = harness.securityLevel();
     harness.server(builder -> builder.intercept(new Doorman()));
     start(Bytes.digesting());
   }

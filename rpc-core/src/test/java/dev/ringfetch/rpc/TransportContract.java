@@ -12,6 +12,8 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.extension.TestExecutionExceptionHandler;
 
 /**
  * What all parts of the transport contract share: one harness a test, and whether its calls went
@@ -21,6 +23,14 @@ abstract class TransportContract {
   private final Supplier<TransportHarness> harnesses;
 
   TransportHarness harness;
+
+  /** The parts of the contract have the same names over all transports. */
+  @RegisterExtension
+  final TestExecutionExceptionHandler naming =
+      (test, thrown) -> {
+        System.out.println(test.getDisplayName() + " has failed over " + harness);
+        throw thrown;
+      };
 
   TransportContract(Supplier<TransportHarness> harnesses) {
     this.harnesses = harnesses;

@@ -106,7 +106,7 @@ abstract class TransportHarness implements AutoCloseable {
   }
 
   /** How well calls are protected. */
-  final SecurityLevel securityLevel() {
+  SecurityLevel securityLevel() {
     return channelCredentials instanceof InsecureChannelCredentials
         ? SecurityLevel.NONE
         : SecurityLevel.PRIVACY_AND_INTEGRITY;
@@ -187,6 +187,11 @@ abstract class TransportHarness implements AutoCloseable {
   /** A generated stub on the channel. */
   final <S extends AbstractStub<S>> S stub(Function<ManagedChannel, S> factory) {
     return factory.apply(channel);
+  }
+
+  @Override
+  public String toString() {
+    return fabric() == null ? getClass().getSimpleName() : fabric();
   }
 
   /** Ends both sides; they have to terminate whatever the test did. */
