@@ -27,6 +27,7 @@ public final class SimEngine implements AutoCloseable {
     return engine;
   }
 
+  @SuppressWarnings("ThreadPriorityCheck") // nothing depends on it but how often there are tears
   private void run() {
     try {
       while (stepOrWait()) {
