@@ -250,6 +250,8 @@ class RingFetcherTest {
     assertThrows(IllegalStateException.class, () -> fetcher.post(false));
     assertEquals(1, posted.size());
     execute();
+    assertFalse(fetcher.hasFrame(), "it may have come in part");
+    assertEquals(0, take());
     assertTrue(fetcher.poll());
     assertEquals(1, take());
   }
