@@ -40,7 +40,8 @@ package dev.ringfetch.ring;
  *       mantissa).
  *   <li><b>Ack</b>: low 32 bits of the position up to which the sender of this frame has consumed
  *       the opposite ring; a hint, credit never depends on it.
- *   <li><b>Crc32c</b>: 0 where the fabric places writes in order and reads whole lines.
+ *   <li><b>Crc32c</b>: of epoch, position, header and payload, where a card stands between what is
+ *       stored and what is loaded; 0 where both sides load and store one memory.
  * </ul>
  *
  * <p>A 32-byte payload and its frame are exactly one slot. The reasons for the widths are in
