@@ -60,6 +60,13 @@ public final class IndexServer implements Callable<Integer> {
   private boolean direct;
 
   @Option(
+      names = "--fabric",
+      paramLabel = "NAME",
+      split = ",",
+      description = "What rings are made of, the best first: shm, verbs. Default: all there is.")
+  private String[] fabrics;
+
+  @Option(
       names = "--shm-directory",
       paramLabel = "PATH",
       description = "Where the files of shared memory are, on both sides. Default: /dev/shm.")
@@ -124,6 +131,9 @@ public final class IndexServer implements Callable<Integer> {
     final RingServerBuilder builder = RingServerBuilder.forPort(port);
     if (direct) {
       builder.directExecutor();
+    }
+    if (fabrics != null) {
+      builder.fabrics(fabrics);
     }
     if (shmDirectory != null) {
       builder.shmDirectory(shmDirectory);

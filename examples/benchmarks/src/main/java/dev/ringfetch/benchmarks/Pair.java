@@ -4,6 +4,7 @@ import dev.ringfetch.examples.load.Connection;
 import dev.ringfetch.examples.load.Side;
 import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.examples.process.ChildProcess;
+import dev.ringfetch.examples.process.Rings;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -45,7 +46,7 @@ final class Pair implements AutoCloseable {
   private static List<String> arguments(String target, Contender contender, boolean direct) {
     final Side side = contender == Contender.ring ? Side.ring : Side.grpc;
     final List<String> arguments =
-        new ArrayList<>(Connection.arguments(target, side, direct, null));
+        new ArrayList<>(Connection.arguments(target, side, direct, new Rings()));
     if (contender == Contender.none) {
       arguments.add("--none");
     }

@@ -1,14 +1,15 @@
 package dev.ringfetch.examples.load;
 
 import dev.ringfetch.examples.process.Answer;
+import dev.ringfetch.examples.process.Rings;
 import dev.ringfetch.rpc.RingChannel;
 import dev.ringfetch.rpc.RingChannelBuilder;
 import io.grpc.ManagedChannel;
 import io.grpc.ManagedChannelBuilder;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** The options of a client process, and the channel that they ask for. */
@@ -24,21 +25,16 @@ public final class Connection {
   @Option(names = "--direct", description = "Use a direct executor.")
   private boolean direct;
 
-  @Option(names = "--shm-directory", description = "Directory of shared memory.")
-  private Path shmDirectory;
+  @Mixin private Rings rings;
 
   private ManagedChannel channel;
 
   /** The arguments that give a client process such a connection. */
-  public static List<String> arguments(
-      String target, Side side, boolean direct, Path shmDirectory) {
-    final List<String> arguments = new ArrayList<>();
+  public static List<String> arguments(String target, Side side, boolean direct, Rings rings) {
+    final List<String> arguments = new ArrayList<>(rings.arguments());
     arguments.addAll(List.of("--target", target, "--transport", side.name()));
     if (direct) {
       arguments.add("--direct");
-    }
-    if (shmDirectory != null) {
-      arguments.addAll(List.of("--shm-directory", shmDirectory.toString()));
     }
     return arguments;
   }
@@ -58,9 +54,7 @@ public final class Connection {
 
   private RingChannelBuilder ring() {
     final RingChannelBuilder builder = RingChannelBuilder.forTarget(target).requireFabric();
-    if (shmDirectory != null) {
-      builder.shmDirectory(shmDirectory);
-    }
+    rings.apply(builder);
     return builder;
   }
 

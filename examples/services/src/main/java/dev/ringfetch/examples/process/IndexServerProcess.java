@@ -1,7 +1,6 @@
 package dev.ringfetch.examples.process;
 
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
@@ -15,11 +14,13 @@ public final class IndexServerProcess implements AutoCloseable {
   private static final int TERMINATED = 143;
 
   private final ChildProcess process;
+  private final String host;
   private final int port;
   private boolean ended;
 
-  private IndexServerProcess(ChildProcess process, int port) {
+  private IndexServerProcess(ChildProcess process, String host, int port) {
     this.process = process;
+    this.host = host;
     this.port = port;
   }
 
@@ -27,15 +28,14 @@ public final class IndexServerProcess implements AutoCloseable {
    * Starts a server and waits until it listens.
    *
    * @param direct whether handlers run on the threads of the transport.
-   * @param shmDirectory directory of shared memory, null for the usual one.
+   * @param host by which clients reach it.
    */
-  public static IndexServerProcess start(boolean direct, Path shmDirectory) throws IOException {
-    final List<String> arguments = new ArrayList<>(List.of("--port", "0"));
+  public static IndexServerProcess start(boolean direct, String host, Rings rings)
+      throws IOException {
+    final List<String> arguments = new ArrayList<>(rings.arguments());
+    arguments.addAll(List.of("--port", "0"));
     if (direct) {
       arguments.add("--direct");
-    }
-    if (shmDirectory != null) {
-      arguments.addAll(List.of("--shm-directory", shmDirectory.toString()));
     }
     final ChildProcess process = ChildProcess.start(List.of(), ServedIndex.class, arguments);
     final String line = process.readLine();
@@ -44,7 +44,7 @@ public final class IndexServerProcess implements AutoCloseable {
       process.terminate();
       throw new ChildFailure("no port in what the index server says: " + line);
     }
-    return new IndexServerProcess(process, Integer.parseInt(port.group(1)));
+    return new IndexServerProcess(process, host, Integer.parseInt(port.group(1)));
   }
 
   /** Where it listens. */
@@ -54,7 +54,7 @@ public final class IndexServerProcess implements AutoCloseable {
 
   /** What clients connect to. */
   public String target() {
-    return "localhost:" + port;
+    return host + ":" + port;
   }
 
   /** Id of the process. */

@@ -2,13 +2,14 @@ package dev.ringfetch.examples.quickstart;
 
 import dev.ringfetch.examples.load.Connection;
 import dev.ringfetch.examples.load.Figures;
+
 import dev.ringfetch.examples.load.Side;
 import dev.ringfetch.examples.load.Turns;
 import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.examples.process.ChildFailure;
 import dev.ringfetch.examples.process.ChildProcess;
+import dev.ringfetch.examples.process.Rings;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -17,14 +18,14 @@ import java.util.Map;
 final class Clients implements AutoCloseable {
   private final String target;
   private final boolean direct;
-  private final Path shmDirectory;
+  private final Rings rings;
   private final Map<Side, ChildProcess> processes = new EnumMap<>(Side.class);
   private String obstacle;
 
-  Clients(String target, boolean direct, Path shmDirectory) {
+  Clients(String target, boolean direct, Rings rings) {
     this.target = target;
     this.direct = direct;
-    this.shmDirectory = shmDirectory;
+    this.rings = rings;
   }
 
   /** Starts one for each transport and makes its first call; a ring may turn out not to be had. */
@@ -48,7 +49,7 @@ final class Clients implements AutoCloseable {
     return ChildProcess.start(
         List.of(),
         QuickstartClient.class,
-        Connection.arguments(target, side, direct, shmDirectory));
+        Connection.arguments(target, side, direct, rings));
   }
 
   /** Why there is no ring, or null. */

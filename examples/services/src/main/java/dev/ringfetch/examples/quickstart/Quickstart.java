@@ -6,10 +6,10 @@ import dev.ringfetch.examples.load.Side;
 import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.examples.process.ChildFailure;
 import dev.ringfetch.examples.process.IndexServerProcess;
+import dev.ringfetch.examples.process.Rings;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.Base64;
 import java.util.Locale;
 import java.util.Map;
@@ -17,6 +17,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -63,11 +64,16 @@ public final class Quickstart implements Callable<Integer> {
       description = "Calls before the first round. Default: ${DEFAULT-VALUE}.")
   private int warmUp;
 
+  @Mixin private Rings rings;
+
   @Option(
-      names = "--shm-directory",
-      paramLabel = "PATH",
-      description = "Directory of shared memory. Default: /dev/shm.")
-  private Path shmDirectory;
+      names = "--host",
+      paramLabel = "NAME",
+      description = {
+        "By which name or address the clients reach the server. Default: localhost;",
+        "with --fabric=verbs an address of a network interface."
+      })
+  private String host;
 
   @Spec private CommandSpec spec;
 
@@ -88,7 +94,10 @@ public final class Quickstart implements Callable<Integer> {
               + ", "
               + warmUp);
     }
-    try (IndexServerProcess server = IndexServerProcess.start(true, shmDirectory)) {
+    if (host == null) {
+      host = rings.isOver("verbs") ? Host.ofInterface() : "localhost";
+    }
+    try (IndexServerProcess server = IndexServerProcess.start(true, host, rings)) {
       say("index server: process %d, port %d", server.pid(), server.port());
       final boolean passed = run(server);
       if (keep) {
@@ -106,8 +115,9 @@ public final class Quickstart implements Callable<Integer> {
     final Map<Side, Clients.Comparison> compared;
     final Map<Side, Figures> figures;
     final boolean ringServed;
-    final Table table = new Table(out);
-    try (Clients clients = new Clients(server.target(), true, shmDirectory)) {
+    final String transport;
+    final Table table;
+    try (Clients clients = new Clients(server.target(), true, rings)) {
       connect(clients);
       final long startNs = System.nanoTime();
       final Answer loaded = clients.load();
@@ -130,6 +140,8 @@ public final class Quickstart implements Callable<Integer> {
       say("measuring: %d rounds of %,d calls by turns, twice", rounds, calls);
       figures = clients.measure(warmUp, rounds, calls);
       ringServed = clients.ringServed();
+      transport = transport(clients);
+      table = new Table(out, transport);
     }
     table.head();
     table.rows("direct", figures);
@@ -146,7 +158,7 @@ public final class Quickstart implements Callable<Integer> {
         compared.values().stream().mapToLong(Clients.Comparison::mismatches).sum();
     say(
         "RESULT transport=%s entries=%d mismatches=%d ring_p50_us=%s grpc_p50_us=%s ratio=%s",
-        ringServed ? "shm" : "grpc",
+        ringServed ? transport : "grpc",
         compared.get(Side.grpc).entries(),
         mismatches,
         Table.median(figures, Side.ring),
@@ -182,8 +194,8 @@ public final class Quickstart implements Callable<Integer> {
 
   /** The same with gRPC's default executors on both sides, for which there is a second server. */
   private Map<Side, Figures> measureDefault() throws IOException {
-    try (IndexServerProcess server = IndexServerProcess.start(false, shmDirectory);
-        Clients clients = new Clients(server.target(), false, shmDirectory)) {
+    try (IndexServerProcess server = IndexServerProcess.start(false, host, rings);
+        Clients clients = new Clients(server.target(), false, rings)) {
       clients.connect();
       return clients.measure(warmUp, rounds, calls);
     }
@@ -193,10 +205,10 @@ public final class Quickstart implements Callable<Integer> {
     final String key =
         Base64.getEncoder().encodeToString(SAMPLE.getBytes(StandardCharsets.US_ASCII));
     say("The index server stays up until you interrupt this. It takes and gives bytes as base64:");
-    say("  grpcurl -plaintext localhost:%d list", server.port());
+    say("  grpcurl -plaintext %s list", server.target());
     say(
-        "  grpcurl -plaintext -d '{\"key\":\"%s\"}' localhost:%d ringfetch.index.v1.Index/Get",
-        key, server.port());
+        "  grpcurl -plaintext -d '{\"key\":\"%s\"}' %s ringfetch.index.v1.Index/Get",
+        key, server.target());
   }
 
   @FormatMethod

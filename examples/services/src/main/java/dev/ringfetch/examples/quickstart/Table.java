@@ -9,9 +9,12 @@ import java.util.Map;
 /** What was measured, for people. */
 final class Table {
   private final PrintStream out;
+  private final String ring;
 
-  Table(PrintStream out) {
+  /** Creates it; the ring's rows are named as given. */
+  Table(PrintStream out, String ring) {
     this.out = out;
+    this.ring = ring;
   }
 
   void head() {
@@ -34,7 +37,7 @@ final class Table {
             out.printf(
                 Locale.ROOT,
                 "  %-9s %-9s %,9d %11.2f %11.2f %,11.0f %7s%n",
-                side == Side.ring ? "shm" : "grpc",
+                side == Side.ring ? ring : "grpc",
                 executors,
                 measured.calls(),
                 measured.p50Us(),
