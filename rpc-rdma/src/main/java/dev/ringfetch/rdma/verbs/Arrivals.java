@@ -1,0 +1,196 @@
+package dev.ringfetch.rdma.verbs;
+
+import dev.ringfetch.fabric.Fabric;
+import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Where peers arrive at a doorbell: an id that listens at all addresses of all devices, at a port
+ * of the system's choice, from the first offer on. A peer is let in when it names an offer and
+ * presents its token; before that it is told nothing and can reach nothing.
+ *
+ * <p>{@link #onRequest}, {@link #onEstablished} and {@link #onFailed} belong to the thread that
+ * owns the doorbell, everything else may be called from any thread.
+ */
+final class Arrivals {
+  private static final Logger LOGGER = System.getLogger(Arrivals.class.getName());
+  private static final int BACKLOG = 128;
+
+  /** Says the same of both, so that nobody finds out which offers there are. */
+  private static final String REFUSAL = "no such offer, or the token is wrong";
+
+  private final VerbsDoorbell doorbell;
+  private final long channel;
+  private final Map<Long, VerbsOffer> offers = new ConcurrentHashMap<>();
+
+  /** Accepted, and not heard of since; the owner's. */
+  private final Map<VerbsQueuePair, Fabric.OfferListener> accepted = new HashMap<>();
+
+  private long listening; // guarded by this
+  private int port; // guarded by this
+  private boolean closed; // guarded by this
+
+  Arrivals(VerbsDoorbell doorbell, long channel) {
+    this.doorbell = doorbell;
+    this.channel = channel;
+  }
+
+  /** The port to connect to; listens there from the first call on. */
+  synchronized int port() throws IOException {
+    checkOpen();
+    if (listening == 0) {
+      try {
+        listen(InetAddress.getByAddress(new byte[16])); // takes both families
+      } catch (IOException e) {
+        LOGGER.log(Level.DEBUG, "no IPv6", e);
+        listen(InetAddress.getByAddress(new byte[4]));
+      }
+    }
+    return port;
+  }
+
+  private void listen(InetAddress anywhere) throws IOException {
+    ByteBuffer address = Request.direct(AddressLayout.SIZE);
+    long id = ConnectionManager.createId(channel);
+    try {
+      AddressLayout.encode(new InetSocketAddress(anywhere, 0), address);
+      ConnectionManager.bind(id, Regions.address(address));
+      ConnectionManager.listen(id, BACKLOG);
+      ConnectionManager.localAddress(id, Regions.address(address));
+      port = AddressLayout.decode(address).getPort();
+      listening = id;
+    } finally {
+      if (listening == 0) {
+        Endpoint.quietly(ConnectionManager::destroyId, id);
+      }
+    }
+  }
+
+  private void checkOpen() throws IOException {
+    if (closed) {
+      throw new IOException("the doorbell is closed");
+    }
+  }
+
+  synchronized void add(VerbsOffer offer) throws IOException {
+    checkOpen();
+    offers.put(offer.id(), offer);
+  }
+
+  /** Makes the caller the owner of the offer's endpoint, unless somebody else is. */
+  boolean take(VerbsOffer offer) {
+    return offers.remove(offer.id(), offer);
+  }
+
+  /** A peer has come: lets it in, or tells it why not. */
+  void onRequest(long id, ByteBuffer event) {
+    Endpoint endpoint = null;
+    boolean let = false;
+    try {
+      Introduction said = Introduction.decode(privateData(event));
+      VerbsOffer offer = offers.get(said.offer());
+      if (offer == null || !offer.token().matches(said.token()) || !take(offer)) {
+        throw new IOException(REFUSAL);
+      }
+      endpoint = offer.endpoint();
+      accept(id, offer, said);
+      let = true;
+    } catch (IOException e) {
+      LOGGER.log(Level.DEBUG, "a peer is not let in", e);
+      reject(id, e.getMessage());
+    } finally {
+      if (!let && endpoint != null) {
+        endpoint.release();
+      }
+      if (!let && (endpoint == null || endpoint.id() == 0)) {
+        Endpoint.quietly(ConnectionManager::destroyId, id);
+      }
+    }
+  }
+
+  private void accept(long id, VerbsOffer offer, Introduction said) throws IOException {
+    Endpoint endpoint = offer.endpoint();
+    if (ConnectionManager.context(id) != offer.context()) {
+      throw new IOException("the offer is at another device");
+    }
+    if (said.mirror().length() != endpoint.memory().length()) {
+      throw new IOException("the peer's copy has another length: " + said.mirror());
+    }
+    endpoint.open(id, doorbell.completions().of(offer.context()));
+    ReceiveQueue receiveQueue = new ReceiveQueue(endpoint);
+    receiveQueue.post();
+    VerbsQueuePair queuePair =
+        new VerbsQueuePair(
+            doorbell,
+            endpoint,
+            receiveQueue,
+            said.mirror(),
+            WorkRequestTally.SERVERS,
+            Endpoint.peerAddress(id));
+    Endpoint.setTimeouts(id);
+    ByteBuffer answer = Introduction.encodeAccept(endpoint.named());
+    ConnectionManager.accept(
+        id,
+        ConnectionManager.ALL,
+        Endpoint.RNR_RETRIES,
+        Regions.address(answer),
+        answer.capacity());
+    accepted.put(queuePair, offer.listener());
+    doorbell.add(queuePair, false);
+  }
+
+  private static void reject(long id, String reason) {
+    ByteBuffer data = Introduction.encodeReason(reason);
+    try {
+      ConnectionManager.reject(id, Regions.address(data), data.capacity());
+    } catch (IOException e) {
+      LOGGER.log(Level.DEBUG, "the peer has gone again", e);
+    }
+  }
+
+  /** Private data of an event. */
+  static ByteBuffer privateData(ByteBuffer event) {
+    byte[] data = new byte[event.getInt(EventLayout.PRIVATE_LENGTH)];
+    event.get(EventLayout.PRIVATE_DATA, data);
+    return ByteBuffer.wrap(data);
+  }
+
+  /** A peer that was let in is connected. Returns how many events were told. */
+  int onEstablished(VerbsQueuePair queuePair) {
+    Fabric.OfferListener listener = accepted.remove(queuePair);
+    if (listener == null) {
+      return 0;
+    }
+    try {
+      listener.onConnected(queuePair);
+    } catch (Throwable e) {
+      VerbsDoorbell.report(e);
+      queuePair.close();
+    }
+    return 1;
+  }
+
+  /** Whether it was a peer that was let in and did not come: then it is given back. */
+  boolean onFailed(VerbsQueuePair queuePair) {
+    boolean isArriving = accepted.remove(queuePair) != null;
+    if (isArriving) {
+      queuePair.close();
+    }
+    return isArriving;
+  }
+
+  /** Withdraws all offers, and listens no more. */
+  synchronized void close() {
+    closed = true;
+    offers.values().forEach(VerbsOffer::close);
+    Endpoint.quietly(ConnectionManager::destroyId, listening);
+    listening = 0;
+  }
+}

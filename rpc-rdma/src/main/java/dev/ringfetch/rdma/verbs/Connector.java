@@ -1,0 +1,190 @@
+package dev.ringfetch.rdma.verbs;
+
+import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.fabric.RemoteMemory;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * One attempt to take an offer, under one deadline: tries the addresses one after the other, each
+ * with its share of the time that is left. Belongs to the thread that connects, which is not the
+ * one that owns the doorbell, and takes events from a channel of its own.
+ */
+final class Connector {
+  /** How long one wait takes at the most, after which an interrupt is noticed. */
+  private static final long SLICE_NS = TimeUnit.MILLISECONDS.toNanos(50);
+
+  private static final long NS_PER_MS = TimeUnit.MILLISECONDS.toNanos(1);
+
+  /** Status of a rejection by the peer's program. */
+  private static final int BY_THE_PEER = 28;
+
+  private final VerbsDoorbell doorbell;
+  private final OfferDescriptor offer;
+  private final Introduction.Token token;
+  private final long timeoutNs;
+  private final long startNs = System.nanoTime();
+  private final ByteBuffer event = Request.direct(EventLayout.SIZE);
+
+  // Of the address that is tried.
+  private InetSocketAddress address;
+  private long channel;
+  private long limitNs;
+
+  Connector(
+      VerbsDoorbell doorbell, OfferDescriptor offer, Introduction.Token token, long timeoutNs) {
+    this.doorbell = doorbell;
+    this.offer = offer;
+    this.token = token;
+    this.timeoutNs = timeoutNs;
+  }
+
+  /** The peer has said no, and would at its other addresses. */
+  private static final class RefusedException extends IOException {
+    private static final long serialVersionUID = 1L;
+
+    RefusedException(String message) {
+      super(message);
+    }
+  }
+
+  /** Connects, or throws with the reason and leaves nothing behind. */
+  QueuePair connect() throws IOException {
+    doorbell.completions().hold();
+    try {
+      IOException first = null;
+      int left = offer.addresses().size();
+      for (InetAddress host : offer.addresses()) {
+        address = new InetSocketAddress(host, offer.port());
+        long passedNs = System.nanoTime() - startNs;
+        limitNs = passedNs + (timeoutNs - passedNs) / left--;
+        try {
+          return tryAddress();
+        } catch (RefusedException | InterruptedIOException e) {
+          throw e;
+        } catch (IOException e) {
+          if (first == null) {
+            first = e;
+          } else {
+            first.addSuppressed(e);
+          }
+        }
+      }
+      throw first;
+    } finally {
+      doorbell.completions().release();
+    }
+  }
+
+  private QueuePair tryAddress() throws IOException {
+    channel = ConnectionManager.createChannel();
+    long id = 0;
+    Endpoint endpoint = null;
+    boolean connected = false;
+    try {
+      id = ConnectionManager.createId(channel);
+      resolve(id);
+      long context = ConnectionManager.context(id);
+      endpoint = Endpoint.mirroring(context, offer.length());
+      endpoint.open(id, doorbell.completions().of(context));
+      ReceiveQueue receiveQueue = new ReceiveQueue(endpoint);
+      receiveQueue.post();
+      VerbsQueuePair queuePair =
+          new VerbsQueuePair(
+              doorbell,
+              endpoint,
+              receiveQueue,
+              present(id, endpoint),
+              WorkRequestTally.CLIENTS,
+              Endpoint.peerAddress(id));
+      doorbell.add(queuePair, true);
+      connected = true;
+      return queuePair;
+    } finally {
+      if (!connected && endpoint != null) {
+        endpoint.release();
+      }
+      if (!connected && (endpoint == null || endpoint.id() == 0)) {
+        Endpoint.quietly(ConnectionManager::destroyId, id);
+      }
+      ConnectionManager.destroyChannel(channel);
+    }
+  }
+
+  private void resolve(long id) throws IOException {
+    ByteBuffer destination = Request.direct(AddressLayout.SIZE);
+    AddressLayout.encode(address, destination);
+    ConnectionManager.resolveAddress(id, 0, Regions.address(destination), leftMs());
+    await(EventLayout.ADDRESS_RESOLVED);
+    Endpoint.setTimeouts(id);
+    ConnectionManager.resolveRoute(id, leftMs());
+    await(EventLayout.ROUTE_RESOLVED);
+  }
+
+  /** Presents the token, and learns where the peer's memory is. */
+  private RemoteMemory present(long id, Endpoint endpoint) throws IOException {
+    ByteBuffer data = new Introduction(offer.offer(), token, endpoint.named()).encode();
+    ConnectionManager.connect(
+        id,
+        ConnectionManager.ALL,
+        Endpoint.RETRIES,
+        Endpoint.RNR_RETRIES,
+        Regions.address(data),
+        data.capacity());
+    await(EventLayout.ESTABLISHED);
+    RemoteMemory memory = Introduction.decodeAccept(Arrivals.privateData(event));
+    if (memory.length() != offer.length()) {
+      throw new RefusedException("the peer's memory is not the one on offer: " + memory);
+    }
+    return memory;
+  }
+
+  private void await(int wanted) throws IOException {
+    int count;
+    do {
+      int sliceMs = (int) Math.min(SLICE_NS / NS_PER_MS, leftMs());
+      count = ConnectionManager.nextEvent(channel, Regions.address(event), sliceMs);
+      if (Thread.currentThread().isInterrupted()) {
+        throw new InterruptedIOException("interrupted while connecting");
+      }
+      doorbell.checkOpen();
+    } while (count == 0);
+    if (count < 0) {
+      throw new IOException("no events: " + Errors.errnoText(count));
+    }
+    int type = event.getInt(EventLayout.TYPE);
+    if (type != wanted) {
+      throw failed(type, event.getInt(EventLayout.STATUS));
+    }
+  }
+
+  private IOException failed(int type, int status) {
+    if (type == EventLayout.REJECTED && status == BY_THE_PEER) {
+      return new RefusedException(
+          address + " refused: " + Introduction.decodeReason(Arrivals.privateData(event)));
+    }
+    if (type == EventLayout.REJECTED) {
+      return new IOException("nobody listens at " + address + ": status=" + status);
+    }
+    return new IOException(
+        "cannot connect to "
+            + address
+            + ": "
+            + Errors.connectionEventText(type)
+            + (status < 0 ? ", " + Errors.errnoText(status) : ", status=" + status));
+  }
+
+  /** Time that is left for this address, in milliseconds, rounded up; never 0. */
+  private int leftMs() throws IOException {
+    long leftNs = limitNs - (System.nanoTime() - startNs);
+    if (leftNs <= 0) {
+      throw new IOException(
+          "no answer from " + address + " in time: timeoutNs=" + timeoutNs);
+    }
+    return (int) Math.min(Integer.MAX_VALUE, leftNs / NS_PER_MS + 1);
+  }
+}

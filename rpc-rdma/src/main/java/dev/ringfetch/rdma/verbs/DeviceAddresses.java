@@ -1,0 +1,153 @@
+package dev.ringfetch.rdma.verbs;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/**
+ * The addresses of this host behind which there are RDMA devices, as they were when they were
+ * looked for, and what a peer tells of its own:
+ *
+ * <pre>
+ *   0        1        2            3         4
+ *  +--------+--------+------------+---------+----------+
+ *  | version| number | link layer | 4 or 16 | address  |  ... as many as the number
+ *  +--------+--------+------------+---------+----------+
+ * </pre>
+ *
+ * <p>Loopback and link-local addresses are left out: rdma_cm knows no device at the former, and the
+ * latter say nothing to another host. Any thread.
+ */
+final class DeviceAddresses implements AutoCloseable {
+  private static final byte VERSION = 1;
+
+  private final long channel;
+  private final List<Long> ids = new ArrayList<>(); // bound, so that they keep their devices
+  private final List<DeviceAddress> addresses = new ArrayList<>();
+
+  private DeviceAddresses() throws IOException {
+    channel = ConnectionManager.createChannel();
+  }
+
+  /**
+   * Looks for them.
+   *
+   * @throws IOException also when there are none.
+   */
+  static DeviceAddresses find() throws IOException {
+    DeviceAddresses found = new DeviceAddresses();
+    boolean any = false;
+    try {
+      for (NetworkInterface network : Collections.list(NetworkInterface.getNetworkInterfaces())) {
+        if (network.isUp() && !network.isLoopback()) {
+          for (InetAddress host : Collections.list(network.getInetAddresses())) {
+            found.tryAddress(host);
+          }
+        }
+      }
+      any = !found.addresses.isEmpty();
+      if (!any) {
+        throw new IOException("no address of this host leads to an RDMA device");
+      }
+      return found;
+    } finally {
+      if (!any) {
+        found.close();
+      }
+    }
+  }
+
+  private void tryAddress(InetAddress host) throws IOException {
+    if (host.isLinkLocalAddress() || addresses.size() == OfferDescriptor.MAX_ADDRESSES) {
+      return;
+    }
+    ByteBuffer address = Request.direct(AddressLayout.SIZE);
+    AddressLayout.encode(new InetSocketAddress(host, 0), address);
+    long id = ConnectionManager.createId(channel);
+    ids.add(id);
+    try {
+      ConnectionManager.bind(id, Regions.address(address));
+    } catch (IOException e) {
+      return; // no device there, which is what this wants to know
+    }
+    long context = ConnectionManager.context(id);
+    if (context != 0) {
+      ByteBuffer port = Request.direct(PortLayout.SIZE);
+      Devices.queryPort(context, ConnectionManager.port(id), Regions.address(port));
+      addresses.add(new DeviceAddress(host, port.get(PortLayout.LINK_LAYER), context));
+    }
+  }
+
+  /** What a peer is told. */
+  byte[] hint() {
+    ByteBuffer out = ByteBuffer.allocate(2 + addresses.size() * 18);
+    out.put(VERSION).put((byte) addresses.size());
+    for (DeviceAddress address : addresses) {
+      byte[] bytes = address.host().getAddress();
+      out.put((byte) address.linkLayer()).put((byte) bytes.length).put(bytes);
+    }
+    byte[] hint = new byte[out.position()];
+    out.get(0, hint);
+    return hint;
+  }
+
+  private static List<DeviceAddress> decode(byte[] hint) throws IOException {
+    ByteBuffer in = ByteBuffer.wrap(hint);
+    List<DeviceAddress> peers = new ArrayList<>();
+    try {
+      if (in.get() != VERSION) {
+        throw new IOException("the peer's hint is of another version");
+      }
+      for (int left = in.get(); left > 0; left--) {
+        int linkLayer = in.get();
+        peers.add(new DeviceAddress(OfferDescriptor.address(in), linkLayer, 0));
+      }
+      return peers;
+    } catch (BufferUnderflowException e) {
+      throw new IOException("the peer's hint is malformed: bytes=" + hint.length, e);
+    }
+  }
+
+  /**
+   * Addresses at which a peer may reach this host, the likeliest first, all of one device.
+   *
+   * @throws IOException when there are none.
+   */
+  List<DeviceAddress> towards(byte[] hint) throws IOException {
+    List<DeviceAddress> peers = decode(hint);
+    Comparator<DeviceAddress> byNearness =
+        Comparator.comparingInt(
+            own -> -peers.stream().mapToInt(own::nearness).max().orElse(DeviceAddress.UNREACHABLE));
+    List<DeviceAddress> reachable =
+        addresses.stream()
+            .filter(own -> peers.stream().anyMatch(peer -> own.nearness(peer) >= 0))
+            .sorted(byNearness)
+            .toList();
+    if (reachable.isEmpty()) {
+      throw new IOException("the peer has no RDMA device, or none of the kind that is here");
+    }
+    long context = reachable.get(0).context();
+    return reachable.stream()
+        .filter(own -> own.context() == context)
+        .collect(Collectors.toUnmodifiableList());
+  }
+
+  @Override
+  public void close() {
+    ids.forEach(id -> Endpoint.quietly(ConnectionManager::destroyId, id));
+    ConnectionManager.destroyChannel(channel);
+  }
+
+  @Override
+  public String toString() {
+    return addresses.stream().map(own -> own.host().getHostAddress()).toList().toString();
+  }
+}

@@ -1,0 +1,214 @@
+package dev.ringfetch.rdma.verbs;
+
+import dev.ringfetch.fabric.RemoteMemory;
+import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What one side of a connection owns at the device: id, queue pair, its two completion queues, and
+ * a protection domain of its own with everything that is registered in it. Nothing is shared with
+ * other connections, so what a peer does to it ends there.
+ *
+ * <p>{@link #scratch} and {@link #release} exclude each other; everything else belongs to the
+ * thread that sets the connection up.
+ */
+final class Endpoint {
+  private static final Logger LOGGER = System.getLogger(Endpoint.class.getName());
+
+  /** As much as is worth copying: a batch of small frames. The device may grant less. */
+  private static final int WANTED_INLINE = 256;
+
+  /** Of a lost packet; what is more means without end at some devices. */
+  static final int RETRIES = 6;
+
+  /** Of a SEND without a receive, which does not happen unless a peer is broken. */
+  static final int RNR_RETRIES = 6;
+
+  /** 4.096 us times two to the power of it: 268 ms. With the retries a silent peer has 1.9 s. */
+  private static final int ACK_TIMEOUT = 16;
+
+  private static final int MEMORY_ACCESS =
+      RegionLayout.LOCAL_WRITE
+          | RegionLayout.REMOTE_WRITE
+          | RegionLayout.REMOTE_READ
+          | RegionLayout.REMOTE_ATOMIC;
+
+  private static final int MIRROR_ACCESS = RegionLayout.LOCAL_WRITE | RegionLayout.REMOTE_WRITE;
+
+  private final long domain;
+  private final VerbsMemory memory;
+  private final List<VerbsMemory> beside = new ArrayList<>(2); // guarded by this
+  private boolean released; // guarded by this
+  private long id;
+  private long sendCompletions;
+  private long receiveCompletions;
+  private long queuePair;
+  private int maxInline;
+
+  private Endpoint(long domain, int length, int access) throws IOException {
+    this.domain = domain;
+    this.memory = VerbsMemory.register(domain, length, access);
+  }
+
+  /** Registers memory that a peer will WRITE, READ and count in. */
+  static Endpoint offering(long context, int length) throws IOException {
+    return allocate(context, length, MEMORY_ACCESS);
+  }
+
+  /** Registers this side's copy of a peer's memory, into which the peer WRITEs and no more. */
+  static Endpoint mirroring(long context, int length) throws IOException {
+    return allocate(context, length, MIRROR_ACCESS);
+  }
+
+  private static Endpoint allocate(long context, int length, int access) throws IOException {
+    long domain = Regions.allocateDomain(context);
+    boolean registered = false;
+    try {
+      Endpoint endpoint = new Endpoint(domain, length, access);
+      registered = true;
+      return endpoint;
+    } finally {
+      if (!registered) {
+        quietly(Regions::deallocateDomain, domain);
+      }
+    }
+  }
+
+  /**
+   * Creates the queue pair of an id, which is the endpoint's from here on, even if this throws.
+   *
+   * @param channel that is told of completions.
+   */
+  void open(long id, long channel) throws IOException {
+    this.id = id;
+    long context = ConnectionManager.context(id);
+    sendCompletions = CompletionQueues.create(context, channel, SendQueue.DEPTH, 0);
+    receiveCompletions = CompletionQueues.create(context, channel, ReceiveQueue.DEPTH, 0);
+    ByteBuffer capacity = Request.direct(QueuePairLayout.CAPACITY_SIZE);
+    capacity
+        .putInt(QueuePairLayout.MAX_SENDS, SendQueue.DEPTH)
+        .putInt(QueuePairLayout.MAX_RECEIVES, ReceiveQueue.DEPTH)
+        .putInt(QueuePairLayout.MAX_SEND_SCATTERS, 1)
+        .putInt(QueuePairLayout.MAX_RECEIVE_SCATTERS, 1)
+        .putInt(QueuePairLayout.MAX_INLINE, WANTED_INLINE);
+    queuePair =
+        QueuePairs.create(
+            id, domain, sendCompletions, receiveCompletions, Regions.address(capacity));
+    maxInline = capacity.getInt(QueuePairLayout.MAX_INLINE);
+  }
+
+  /**
+   * Memory that only this side's own requests and receives reach.
+   *
+   * @throws IOException also when the endpoint was released.
+   */
+  synchronized VerbsMemory scratch(int length) throws IOException {
+    if (released) {
+      throw new IOException("the connection has ended");
+    }
+    VerbsMemory scratch = VerbsMemory.register(domain, length, RegionLayout.LOCAL_WRITE);
+    beside.add(scratch);
+    return scratch;
+  }
+
+  long id() {
+    return id;
+  }
+
+  long domain() {
+    return domain;
+  }
+
+  long queuePair() {
+    return queuePair;
+  }
+
+  long sendCompletions() {
+    return sendCompletions;
+  }
+
+  long receiveCompletions() {
+    return receiveCompletions;
+  }
+
+  /** Longest data in bytes that a post copies. */
+  int maxInline() {
+    return maxInline;
+  }
+
+  /** The session's memory, as this side has it. */
+  VerbsMemory memory() {
+    return memory;
+  }
+
+  /** The session's memory, as the peer names it. */
+  RemoteMemory named() {
+    return new RemoteMemory(memory.address(), memory.length(), memory.remoteKey());
+  }
+
+  /**
+   * Gives everything back: the queue pair first, after which the device touches no memory any more.
+   * Nobody posts or polls meanwhile or later. Idempotent.
+   */
+  synchronized void release() {
+    if (released) {
+      return;
+    }
+    released = true;
+    if (id != 0) {
+      QueuePairs.destroy(id);
+    }
+    deregister(memory);
+    beside.forEach(Endpoint::deregister);
+    quietly(CompletionQueues::destroy, receiveCompletions);
+    quietly(CompletionQueues::destroy, sendCompletions);
+    quietly(Regions::deallocateDomain, domain);
+    quietly(ConnectionManager::destroyId, id);
+  }
+
+  private static void deregister(VerbsMemory memory) {
+    try {
+      memory.deregister();
+    } catch (IOException e) {
+      LOGGER.log(Level.WARNING, "memory stays registered", e);
+    }
+  }
+
+  /** Sets how soon a silent peer is given up. Before the connection is made. */
+  static void setTimeouts(long id) {
+    try {
+      ConnectionManager.setAckTimeout(id, ACK_TIMEOUT);
+    } catch (IOException e) {
+      LOGGER.log(Level.DEBUG, "the kernel is too old to set it", e); // its own is longer
+    }
+  }
+
+  /** Where an id's peer is, for people. */
+  static String peerAddress(long id) {
+    ByteBuffer address = Request.direct(AddressLayout.SIZE);
+    ConnectionManager.peerAddress(id, Regions.address(address));
+    return String.valueOf(AddressLayout.decode(address));
+  }
+
+  /** Gives one object back, if there is one; the others go even if it does not. */
+  static void quietly(Giving giving, long handle) {
+    if (handle == 0) {
+      return;
+    }
+    try {
+      giving.back(handle);
+    } catch (IOException e) {
+      LOGGER.log(Level.WARNING, "an RDMA object stays", e);
+    }
+  }
+
+  /** Destroys what a handle names. */
+  @FunctionalInterface
+  interface Giving {
+    void back(long handle) throws IOException;
+  }
+}

@@ -1,0 +1,72 @@
+package dev.ringfetch.rdma.verbs;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/**
+ * One send request with one piece of local memory, laid out once and changed in place: an opcode's
+ * own, so that most of it never changes.
+ */
+final class Request {
+  private final ByteBuffer request = direct(SendLayout.SIZE);
+  private final ByteBuffer piece = direct(ScatterLayout.SIZE);
+  private final long address = Regions.address(request);
+
+  Request(int opcode) {
+    request
+        .putInt(SendLayout.OPCODE, opcode)
+        .putLong(SendLayout.SCATTER, Regions.address(piece))
+        .putInt(SendLayout.SCATTER_COUNT, 1);
+  }
+
+  static ByteBuffer direct(int length) {
+    return ByteBuffer.allocateDirect(length).order(ByteOrder.nativeOrder());
+  }
+
+  /** For {@link QueuePairs#postSend}. */
+  long address() {
+    return address;
+  }
+
+  Request id(long id) {
+    request.putLong(SendLayout.ID, id);
+    return this;
+  }
+
+  Request flags(int flags) {
+    request.putInt(SendLayout.FLAGS, flags);
+    return this;
+  }
+
+  /** What is sent, or where it lands. */
+  Request local(long address, int length, int key) {
+    piece
+        .putLong(ScatterLayout.ADDRESS, address)
+        .putInt(ScatterLayout.LENGTH, length)
+        .putInt(ScatterLayout.KEY, key);
+    request.putInt(SendLayout.SCATTER_COUNT, 1);
+    return this;
+  }
+
+  /** Nothing is sent. */
+  Request empty() {
+    request.putInt(SendLayout.SCATTER_COUNT, 0);
+    return this;
+  }
+
+  /** Where a WRITE or a READ goes. */
+  Request remote(long address, int key) {
+    request.putLong(SendLayout.REMOTE_ADDRESS, address).putInt(SendLayout.REMOTE_KEY, key);
+    return this;
+  }
+
+  /** The word that an atomic changes. */
+  Request word(long address, int key, long operand, long swap) {
+    request
+        .putLong(SendLayout.REMOTE_ADDRESS, address)
+        .putInt(SendLayout.ATOMIC_KEY, key)
+        .putLong(SendLayout.ATOMIC_OPERAND, operand)
+        .putLong(SendLayout.ATOMIC_SWAP, swap);
+    return this;
+  }
+}

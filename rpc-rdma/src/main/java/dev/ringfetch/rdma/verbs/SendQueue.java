@@ -1,0 +1,430 @@
+package dev.ringfetch.rdma.verbs;
+
+import dev.ringfetch.fabric.CompletionQueue;
+import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.fabric.RemoteMemory;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * What one side posts, and what comes of it. Requests are numbered, and execute in that order; one
+ * of {@value #SIGNAL_INTERVAL} at least asks for a completion, which stands for all before it.
+ *
+ * <p>Posts and polls are short and exclude each other: a thread that finds another at it spins, but
+ * for one that rings, which leaves its ring to the other. {@link #poll} hands out in one thread at
+ * a time; the rest may be called from any thread.
+ */
+final class SendQueue implements CompletionQueue {
+  /** Requests that the device has room for; a power of two. */
+  static final int DEPTH = 256;
+
+  /** Of it what only rings, receives given back and probes take. */
+  private static final int RESERVED = 32;
+
+  /** Completions asked for and not handed out yet; a power of two. */
+  private static final int COMPLETIONS = 256;
+
+  private static final int SIGNAL_INTERVAL = 64;
+
+  /** Completions that one look takes. */
+  private static final int BATCH = 16;
+
+  private static final int SPINS = 1000;
+
+  /** In place of a completion's value: the word that an atomic brings. */
+  private static final long FORMER = -1;
+
+  private final WorkRequestTally tally;
+  private final WorkRequestTally.Group group;
+  private final long queuePair;
+  private final long completionQueue;
+  private final int maxInline;
+  private final VerbsMemory local;
+  private final RemoteMemory remote;
+
+  /** Where the former words of atomics land, by the request's number. */
+  private final VerbsMemory former;
+
+  private final Request write = new Request(SendLayout.WRITE);
+  private final Request read = new Request(SendLayout.READ);
+  private final Request swap = new Request(SendLayout.COMPARE_AND_SWAP);
+  private final Request add = new Request(SendLayout.FETCH_AND_ADD);
+  private final Request send = new Request(SendLayout.SEND);
+  private final ByteBuffer taken = Request.direct(BATCH * CompletionLayout.SIZE);
+  private final long takenAddress = Regions.address(taken);
+
+  /** Set while a thread posts or polls; guards everything below that does not say otherwise. */
+  private final AtomicBoolean busy = new AtomicBoolean();
+
+  private boolean open = true;
+  private boolean released;
+  private volatile String failure; // read without the guard
+  private long posted; // number of the next request
+  private long done; // all before it have completed
+  private int unsignaled;
+  private long postedAtTick;
+
+  // Completions asked for: added at the tail, completed up to the middle, handed out at the head.
+  private final long[] numbers = new long[COMPLETIONS];
+  private final long[] ids = new long[COMPLETIONS];
+  private final long[] values = new long[COMPLETIONS]; // or FORMER until completed
+  private final int[] statuses = new int[COMPLETIONS];
+  private long asked;
+  private long completed;
+  private volatile long handed; // written by the thread that polls
+
+  private volatile boolean ringWanted; // without the guard
+  private boolean ringOwed;
+  private int credits = ReceiveQueue.RINGS;
+  private int creditsOwed;
+
+  SendQueue(Endpoint endpoint, RemoteMemory remote, WorkRequestTally.Group group)
+      throws IOException {
+    this.queuePair = endpoint.queuePair();
+    this.completionQueue = endpoint.sendCompletions();
+    this.maxInline = endpoint.maxInline();
+    this.local = endpoint.memory();
+    this.remote = remote;
+    this.former = endpoint.scratch(DEPTH * Long.BYTES);
+    this.group = group;
+    this.tally = group.open();
+  }
+
+  WorkRequestCounts counts() {
+    return tally.counts();
+  }
+
+  /** Whether a request has failed, as far as anybody has looked. */
+  boolean isBroken() {
+    return failure != null;
+  }
+
+  /** Looks what broke the connection; null if it was nothing that was posted. */
+  String failure() {
+    enter();
+    try {
+      reap();
+      return failure;
+    } finally {
+      leave();
+    }
+  }
+
+  /** Posts a WRITE of a range to the same place in the peer's memory. */
+  int write(int offset, int length) {
+    enter();
+    try {
+      int refusal = refusal();
+      if (refusal != QueuePair.POSTED || length == 0) {
+        return refusal; // in the device's terms, no length is the longest
+      }
+      write
+          .local(local.address() + offset, length, local.localKey())
+          .remote(remote.address() + offset, remote.rkey());
+      int flags = length <= maxInline ? SendLayout.INLINE : 0;
+      return post(write, WorkRequestTally.WRITE, flags, false);
+    } finally {
+      leave();
+    }
+  }
+
+  /** Posts a READ. */
+  int read(int remoteOffset, VerbsMemory target, int offset, int length, long workRequestId) {
+    enter();
+    try {
+      int refusal = refusal(workRequestId);
+      if (refusal != QueuePair.POSTED) {
+        return refusal;
+      }
+      read.local(target.address() + offset, length, target.localKey())
+          .remote(remote.address() + remoteOffset, remote.rkey());
+      return post(read, WorkRequestTally.READ, workRequestId, length);
+    } finally {
+      leave();
+    }
+  }
+
+  int compareAndSwap(int remoteOffset, long expected, long desired, long workRequestId) {
+    return atomic(swap, remoteOffset, expected, desired, workRequestId);
+  }
+
+  int fetchAndAdd(int remoteOffset, long delta, long workRequestId) {
+    return atomic(add, remoteOffset, delta, 0, workRequestId);
+  }
+
+  private int atomic(Request request, int offset, long operand, long other, long workRequestId) {
+    enter();
+    try {
+      int refusal = refusal(workRequestId);
+      if (refusal != QueuePair.POSTED) {
+        return refusal;
+      }
+      request
+          .local(former.address() + formerIndex(posted), Long.BYTES, former.localKey())
+          .word(remote.address() + offset, remote.rkey(), operand, other);
+      return post(request, WorkRequestTally.ATOMIC, workRequestId, FORMER);
+    } finally {
+      leave();
+    }
+  }
+
+  private static int formerIndex(long number) {
+    return (int) (number & (DEPTH - 1)) * Long.BYTES;
+  }
+
+  /** Wakes the peer, now or when it has receives again. Never waits. */
+  void ring() {
+    ringWanted = true;
+    if (busy.compareAndSet(false, true)) {
+      leave();
+    }
+  }
+
+  /** The peer has given back receives. */
+  void onCredit(int receives) {
+    enter();
+    credits = Math.min(credits + receives, ReceiveQueue.RINGS);
+    leave();
+  }
+
+  /** Gives receives back to the peer: one message for {@link ReceiveQueue#CREDIT} of them. */
+  void giveCredit() {
+    enter();
+    creditsOwed++;
+    leave();
+  }
+
+  /**
+   * To be called now and then: posts an empty WRITE if nothing was posted since the last call, so
+   * that a peer that is gone without a word is missed.
+   */
+  void tick() {
+    enter();
+    try {
+      reap();
+      if (posted == postedAtTick) {
+        probe();
+      }
+      postedAtTick = posted;
+    } finally {
+      leave();
+    }
+  }
+
+  /** With the guard held. */
+  private void probe() {
+    if (open && hasRoom(DEPTH)) {
+      write.empty().remote(remote.address(), remote.rkey());
+      post(write, WorkRequestTally.PROBE, 0, true);
+    }
+  }
+
+  /**
+   * Takes no more requests.
+   *
+   * @param gracefully what was posted shall be executed: {@link #isDrained} tells when it is.
+   */
+  void shut(boolean gracefully) {
+    enter();
+    try {
+      reap();
+      if (gracefully && open) {
+        payOwed();
+        if (posted != done) {
+          probe(); // completes after all of them
+          CompletionQueues.arm(completionQueue, false);
+        }
+      }
+      open = false;
+    } finally {
+      leave();
+    }
+  }
+
+  /** Whether everything posted has been executed, or never will be. */
+  boolean isDrained() {
+    enter();
+    try {
+      reap();
+      return failure != null || posted == done;
+    } finally {
+      leave();
+    }
+  }
+
+  /** The device's objects go: what is pending completes as flushed. Idempotent. */
+  void release() {
+    enter();
+    open = false;
+    released = true;
+    flush();
+    leave();
+    group.close(tally);
+  }
+
+  @Override
+  public int poll(Handler handler, int limit) {
+    enter();
+    reap();
+    long end = completed;
+    leave();
+    int count = 0;
+    // Taken off before the handler runs, which may post, poll or throw.
+    for (long at = handed; at < end && count < limit; at = handed) {
+      int index = index(at);
+      long id = ids[index];
+      int status = statuses[index];
+      long value = values[index];
+      handed = at + 1;
+      count++;
+      handler.onCompletion(id, status, value);
+    }
+    return count;
+  }
+
+  private static int index(long at) {
+    return (int) at & (COMPLETIONS - 1);
+  }
+
+  private void enter() {
+    for (int spins = 0; !busy.compareAndSet(false, true); spins++) {
+      if (spins < SPINS) {
+        Thread.onSpinWait();
+      } else {
+        Thread.yield(); // its thread has lost the processor
+      }
+    }
+  }
+
+  /** Pays what has come meanwhile, too: who rang while this thread was at it has gone away. */
+  private void leave() {
+    do {
+      payOwed();
+      busy.set(false);
+    } while (ringWanted && busy.compareAndSet(false, true));
+  }
+
+  private void payOwed() {
+    if (ringWanted) {
+      ringWanted = false;
+      ringOwed = true;
+    }
+    while (creditsOwed > 0 && open && hasRoom(DEPTH)) {
+      creditsOwed--;
+      send.local(former.address(), ReceiveQueue.CREDIT_LENGTH, former.localKey());
+      post(send, WorkRequestTally.SEND, 0, false);
+    }
+    if (ringOwed && credits > 0 && open && hasRoom(DEPTH)) {
+      ringOwed = false;
+      credits--;
+      send.empty();
+      post(send, WorkRequestTally.SEND, 0, false);
+    }
+  }
+
+  private int refusal(long workRequestId) {
+    int refusal = refusal();
+    return refusal == QueuePair.POSTED
+            && workRequestId != QueuePair.UNSIGNALED
+            && asked - handed == COMPLETIONS
+        ? QueuePair.SEND_QUEUE_FULL
+        : refusal;
+  }
+
+  private int refusal() {
+    if (open && hasRoom(DEPTH - RESERVED)) {
+      return QueuePair.POSTED;
+    }
+    return open ? QueuePair.SEND_QUEUE_FULL : QueuePair.CLOSED;
+  }
+
+  private boolean hasRoom(int depth) {
+    if (posted - done >= depth) {
+      reap();
+    }
+    return posted - done < depth;
+  }
+
+  private int post(Request request, int kind, long workRequestId, long value) {
+    if (workRequestId == QueuePair.UNSIGNALED) {
+      return post(request, kind, 0, false);
+    }
+    int index = index(asked);
+    numbers[index] = posted;
+    ids[index] = workRequestId;
+    values[index] = value;
+    int result = post(request, kind, 0, true);
+    if (result == QueuePair.POSTED) {
+      asked++;
+    }
+    return result;
+  }
+
+  private int post(Request request, int kind, int flags, boolean wanted) {
+    boolean signaled = wanted || unsignaled == SIGNAL_INTERVAL - 1;
+    request.id(posted).flags(signaled ? flags | SendLayout.SIGNALED : flags);
+    long result = QueuePairs.postSend(queuePair, request.address());
+    if (result != 0) {
+      fail("a request was refused: " + Errors.errnoText(QueuePairs.errno(result)));
+      return QueuePair.CLOSED;
+    }
+    posted++;
+    unsignaled = signaled ? 0 : unsignaled + 1;
+    tally.add(kind, signaled);
+    return QueuePair.POSTED;
+  }
+
+  private void fail(String reason) {
+    open = false;
+    if (failure == null) {
+      failure = reason;
+    }
+  }
+
+  /** Takes what the device has completed. */
+  private void reap() {
+    if (released) {
+      return;
+    }
+    int count;
+    do {
+      count = CompletionQueues.poll(completionQueue, BATCH, takenAddress);
+      for (int i = 0; i < count; i++) {
+        int at = i * CompletionLayout.SIZE;
+        settle(
+            taken.getLong(at + CompletionLayout.ID), taken.getInt(at + CompletionLayout.STATUS));
+      }
+    } while (count == BATCH);
+    if (count < 0) {
+      fail("completions are lost: " + Errors.errnoText(count));
+    }
+  }
+
+  private void settle(long number, int status) {
+    done = number + 1;
+    if (status != CompletionLayout.SUCCESS && status != CompletionLayout.FLUSHED) {
+      fail("a request failed: " + Errors.completionText(status));
+    }
+    while (completed < asked && numbers[index(completed)] <= number) {
+      int index = index(completed);
+      boolean succeeded =
+          numbers[index] < number || status == CompletionLayout.SUCCESS;
+      statuses[index] = succeeded ? QueuePair.SUCCESS : QueuePair.FLUSHED;
+      if (!succeeded) {
+        values[index] = 0;
+      } else if (values[index] == FORMER) {
+        values[index] = former.getLongAcquire(formerIndex(numbers[index]));
+      }
+      completed++;
+    }
+  }
+
+  private void flush() {
+    for (; completed < asked; completed++) {
+      statuses[index(completed)] = QueuePair.FLUSHED;
+      values[index(completed)] = 0;
+    }
+    done = posted;
+  }
+}

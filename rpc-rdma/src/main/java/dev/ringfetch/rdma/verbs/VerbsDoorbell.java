@@ -1,0 +1,369 @@
+package dev.ringfetch.rdma.verbs;
+
+import dev.ringfetch.fabric.Doorbell;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Sleeps on three kinds of descriptors at once: a wake-up, the connection manager's events of all
+ * queue pairs, and the completion channels at which their arrivals are told.
+ *
+ * <p>{@link #await} and {@link #poll} belong to one owner thread; everything else may be called
+ * from any. An interrupt does not end a sleep; the next one is not begun.
+ */
+final class VerbsDoorbell implements Doorbell {
+  /** How often idle connections are tried. */
+  private static final long TICK_NS = TimeUnit.MILLISECONDS.toNanos(500);
+
+  /** How long a doorbell that closes waits for the last requests of what was closed before. */
+  private static final long LINGER_NS = TimeUnit.MILLISECONDS.toNanos(50);
+
+  /** How often a side that has closed is looked at, beside what its completions tell. */
+  private static final long FINISH_NS = TimeUnit.MILLISECONDS.toNanos(10);
+
+  /** Events of the connection manager that one turn takes. */
+  private static final int BATCH = 64;
+
+  private static final int FIXED = 2; // the wake-up and the connection manager
+
+  private final VerbsFabric fabric;
+  private final int wakeUp;
+  private final long channel;
+  private final CompletionChannels completions = new CompletionChannels();
+  private final Arrivals arrivals;
+  private final Map<Long, VerbsQueuePair> byId = new ConcurrentHashMap<>();
+  private final Map<Long, VerbsQueuePair> byQueue = new ConcurrentHashMap<>();
+  private final Queue<VerbsQueuePair> ready = new ConcurrentLinkedQueue<>();
+  private final Queue<VerbsQueuePair> retired = new ConcurrentLinkedQueue<>();
+  private final AtomicBoolean woken = new AtomicBoolean();
+
+  /** Held by the owner in {@link #await} and {@link #poll}, and by who gives everything back. */
+  private final ReentrantLock inside = new ReentrantLock();
+
+  /** Guards {@link #closed} against queue pairs that are added, and the wake-up against its end. */
+  private final ReentrantLock lock = new ReentrantLock();
+
+  private volatile boolean closed;
+  private boolean released; // guarded by both locks
+
+  // The owner's.
+  private final List<VerbsQueuePair> lingering = new ArrayList<>();
+  private final ByteBuffer entries =
+      Request.direct((FIXED + CompletionChannels.MAX_DEVICES) * PollLayout.SIZE);
+  private final ByteBuffer event = Request.direct(EventLayout.SIZE);
+  private long tickNs = System.nanoTime();
+
+  VerbsDoorbell(VerbsFabric fabric) throws IOException {
+    this.fabric = fabric;
+    this.channel = ConnectionManager.createChannel();
+    this.arrivals = new Arrivals(this, channel);
+    boolean opened = false;
+    try {
+      this.wakeUp = FileDescriptors.createEvent();
+      opened = true;
+    } finally {
+      if (!opened) {
+        ConnectionManager.destroyChannel(channel);
+      }
+    }
+  }
+
+  VerbsFabric fabric() {
+    return fabric;
+  }
+
+  Arrivals arrivals() {
+    return arrivals;
+  }
+
+  CompletionChannels completions() {
+    return completions;
+  }
+
+  /** Hands what a listener threw to the thread's handler, so that it ends nothing else. */
+  static void report(Throwable failure) {
+    Thread thread = Thread.currentThread();
+    thread.getUncaughtExceptionHandler().uncaughtException(thread, failure);
+  }
+
+  /** Has the queue pair looked at in the next turn. */
+  void addReady(VerbsQueuePair queuePair) {
+    ready.add(queuePair);
+    wakeup();
+  }
+
+  /** The queue pair was closed: its objects are given back in a later turn. */
+  void retire(VerbsQueuePair queuePair) {
+    retired.add(queuePair);
+    wakeup();
+  }
+
+  /**
+   * Takes a queue pair over, whose events come to this doorbell from here on.
+   *
+   * @param migrated whether its id is of another channel still.
+   */
+  void add(VerbsQueuePair queuePair, boolean migrated) throws IOException {
+    Endpoint endpoint = queuePair.endpoint();
+    lock.lock();
+    try {
+      checkOpen();
+      if (migrated) {
+        ConnectionManager.migrate(endpoint.id(), channel);
+      }
+      byId.put(endpoint.id(), queuePair);
+      byQueue.put(endpoint.sendCompletions(), queuePair);
+      byQueue.put(endpoint.receiveCompletions(), queuePair);
+    } finally {
+      lock.unlock();
+    }
+    wakeup(); // its events may be there already, and its device may be new
+  }
+
+  private void remove(VerbsQueuePair queuePair) {
+    Endpoint endpoint = queuePair.endpoint();
+    byId.remove(endpoint.id());
+    byQueue.remove(endpoint.sendCompletions());
+    byQueue.remove(endpoint.receiveCompletions());
+  }
+
+  @Override
+  public int await(long timeoutNs) throws IOException {
+    inside.lock();
+    try {
+      checkOpen();
+      boolean isDue =
+          !ready.isEmpty() || !retired.isEmpty() || Thread.currentThread().isInterrupted();
+      return turn(isDue ? 0 : Math.min(timeoutNs, dueNs()));
+    } finally {
+      leave();
+    }
+  }
+
+  @Override
+  public int poll() throws IOException {
+    inside.lock();
+    try {
+      checkOpen();
+      return turn(0);
+    } finally {
+      leave();
+    }
+  }
+
+  void checkOpen() throws IOException {
+    if (closed) {
+      throw new IOException("the doorbell is closed");
+    }
+  }
+
+  private long dueNs() {
+    if (!lingering.isEmpty()) {
+      return FINISH_NS;
+    }
+    return byId.isEmpty() ? FOREVER : Math.max(0, tickNs + TICK_NS - System.nanoTime());
+  }
+
+  private int turn(long timeoutNs) throws IOException {
+    long[] channels = completions.all();
+    enter(0, wakeUp);
+    enter(1, ConnectionManager.channelDescriptor(channel));
+    for (int i = 0; i < channels.length; i++) {
+      enter(FIXED + i, CompletionQueues.channelDescriptor(channels[i]));
+    }
+    int count =
+        FileDescriptors.poll(
+            Regions.address(entries),
+            FIXED + channels.length,
+            timeoutNs == FOREVER ? -1 : Math.max(0, timeoutNs));
+    if (count < 0) {
+      throw new IOException("cannot sleep: " + Errors.errnoText(count));
+    }
+    if (isReady(0)) {
+      FileDescriptors.drain(wakeUp);
+      woken.set(false); // after it: whoever finds it set has been heard by what follows
+    }
+    // A listener may take a turn of its own, so the entries may be those of an inner one: what they
+    // miss was told there.
+    int told = isReady(1) ? takeEvents() : 0;
+    for (int i = 0; i < channels.length; i++) {
+      told += isReady(FIXED + i) ? takeCompletions(channels[i]) : 0;
+    }
+    for (int left = ready.size(); left > 0 && !closed; left--) {
+      VerbsQueuePair queuePair = ready.poll();
+      told += queuePair == null ? 0 : queuePair.onReady();
+    }
+    finishRetired();
+    tick();
+    return told;
+  }
+
+  private void enter(int index, int descriptor) {
+    entries
+        .putInt(index * PollLayout.SIZE + PollLayout.DESCRIPTOR, descriptor)
+        .putShort(index * PollLayout.SIZE + PollLayout.WANTED, (short) PollLayout.READABLE)
+        .putShort(index * PollLayout.SIZE + PollLayout.READY, (short) 0);
+  }
+
+  private boolean isReady(int index) {
+    return entries.getShort(index * PollLayout.SIZE + PollLayout.READY) != 0 && !closed;
+  }
+
+  private int takeEvents() {
+    int told = 0;
+    for (int i = 0; i < BATCH && !closed; i++) {
+      if (ConnectionManager.nextEvent(channel, Regions.address(event), 0) <= 0) {
+        break;
+      }
+      told += take();
+    }
+    return told;
+  }
+
+  private int take() {
+    int type = event.getInt(EventLayout.TYPE);
+    long id = event.getLong(EventLayout.ID);
+    if (type == EventLayout.CONNECT_REQUEST) {
+      arrivals.onRequest(id, event);
+      return 0;
+    }
+    VerbsQueuePair queuePair = byId.get(id);
+    if (queuePair == null) {
+      return 0; // of what was given back, or of the listening id
+    }
+    if (type == EventLayout.ESTABLISHED) {
+      return arrivals.onEstablished(queuePair);
+    }
+    if (arrivals.onFailed(queuePair)) {
+      return 0;
+    }
+    queuePair.end(
+        type == EventLayout.DISCONNECTED
+            ? "the peer has closed the connection or died"
+            : Errors.connectionEventText(type));
+    return queuePair.onReady();
+  }
+
+  private int takeCompletions(long completionChannel) {
+    int told = 0;
+    for (int i = 0; i < BATCH && !closed; i++) {
+      long queue = CompletionQueues.nextEvent(completionChannel);
+      if (queue <= 0) {
+        break;
+      }
+      CompletionQueues.acknowledge(queue, 1);
+      VerbsQueuePair queuePair = byQueue.get(queue);
+      told += queuePair == null ? 0 : queuePair.onReady();
+    }
+    return told;
+  }
+
+  private void finishRetired() {
+    VerbsQueuePair next;
+    while ((next = retired.poll()) != null) {
+      lingering.add(next);
+    }
+    for (int i = lingering.size() - 1; i >= 0; i--) {
+      VerbsQueuePair queuePair = lingering.get(i);
+      // Not looked up any more before its handles can be those of another.
+      if (queuePair.isOver()) {
+        remove(queuePair);
+        queuePair.finish();
+        lingering.remove(i);
+      }
+    }
+  }
+
+  private void tick() {
+    long nowNs = System.nanoTime();
+    if (nowNs - tickNs >= TICK_NS) {
+      tickNs = nowNs;
+      byId.values().forEach(VerbsQueuePair::tick);
+    }
+  }
+
+  @Override
+  public void wakeup() {
+    if (!woken.getAndSet(true)) {
+      signal();
+    }
+  }
+
+  private void signal() {
+    lock.lock();
+    try {
+      if (!released) {
+        FileDescriptors.signal(wakeUp);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public void close() {
+    lock.lock();
+    try {
+      if (closed) {
+        return;
+      }
+      closed = true;
+    } finally {
+      lock.unlock();
+    }
+    signal();
+    if (!inside.isHeldByCurrentThread() && inside.tryLock()) {
+      leave();
+    }
+  }
+
+  /** Gives everything back if the doorbell was closed and nobody else is inside. */
+  private void leave() {
+    boolean isLast = inside.getHoldCount() == 1;
+    if (isLast && closed) {
+      release();
+    }
+    inside.unlock();
+    // Closed between the two: the closer found the lock held, and left it to this thread.
+    if (isLast && closed && inside.tryLock()) {
+      release();
+      inside.unlock();
+    }
+  }
+
+  private void release() {
+    lock.lock();
+    try {
+      if (released) {
+        return;
+      }
+      released = true;
+    } finally {
+      lock.unlock();
+    }
+    arrivals.close();
+    byId.values().forEach(VerbsQueuePair::close);
+    long startNs = System.nanoTime();
+    for (VerbsQueuePair queuePair : byId.values()) {
+      while (!queuePair.isOver() && System.nanoTime() - startNs < LINGER_NS) {
+        Thread.onSpinWait();
+      }
+      queuePair.finish();
+    }
+    byId.clear();
+    byQueue.clear();
+    completions.release();
+    ConnectionManager.destroyChannel(channel);
+    FileDescriptors.close(wakeUp);
+    fabric.remove(this);
+  }
+}

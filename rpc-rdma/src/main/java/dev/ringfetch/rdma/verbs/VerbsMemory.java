@@ -1,0 +1,68 @@
+package dev.ringfetch.rdma.verbs;
+
+import dev.ringfetch.fabric.DirectRegion;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+
+/**
+ * Zeroed memory of this process that is registered in one connection's protection domain. The
+ * registration ends with {@link #deregister}; the memory itself stays for whoever still refers to
+ * it, so that a thread that comes late hurts nobody.
+ */
+final class VerbsMemory extends DirectRegion {
+  private static final int LINE = 64;
+
+  private final long domain;
+  private final long address;
+  private final long region;
+  private final int localKey;
+  private final int remoteKey;
+
+  private VerbsMemory(ByteBuffer buffer, long domain, int access) throws IOException {
+    super(buffer);
+    this.domain = domain;
+    this.address = Regions.address(buffer);
+    this.region = Regions.register(domain, address, buffer.capacity(), access);
+    this.localKey = Regions.localKey(region);
+    this.remoteKey = Regions.remoteKey(region);
+  }
+
+  /**
+   * Allocates and registers.
+   *
+   * @param length in bytes, a multiple of 8.
+   * @param access flags of {@link RegionLayout}.
+   * @throws IOException when there is not so much memory, or not so much may be locked.
+   */
+  static VerbsMemory register(long domain, int length, int access) throws IOException {
+    try {
+      ByteBuffer buffer = ByteBuffer.allocateDirect(Math.addExact(length, LINE));
+      return new VerbsMemory(buffer.alignedSlice(LINE).slice(0, length), domain, access);
+    } catch (OutOfMemoryError | ArithmeticException e) {
+      throw new IOException("no direct memory of " + length + " bytes: " + e.getMessage(), e);
+    }
+  }
+
+  /** Whether it is registered in this protection domain. */
+  boolean isOf(long domain) {
+    return this.domain == domain;
+  }
+
+  /** Of the first byte. */
+  long address() {
+    return address;
+  }
+
+  int localKey() {
+    return localKey;
+  }
+
+  int remoteKey() {
+    return remoteKey;
+  }
+
+  /** Ends the registration, once: the keys lead nowhere when this returns. */
+  void deregister() throws IOException {
+    Regions.deregister(region);
+  }
+}

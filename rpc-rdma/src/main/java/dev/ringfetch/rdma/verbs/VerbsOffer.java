@@ -1,0 +1,75 @@
+package dev.ringfetch.rdma.verbs;
+
+import dev.ringfetch.fabric.Fabric;
+import dev.ringfetch.fabric.MemoryRegion;
+
+/**
+ * Memory on offer, registered, whose keys nobody has been told. Whoever removes it from {@link
+ * Arrivals} first, a peer or a close, owns the endpoint.
+ */
+final class VerbsOffer implements Fabric.Offer {
+  private final Arrivals arrivals;
+  private final OfferDescriptor descriptor;
+  private final Introduction.Token token;
+  private final Endpoint endpoint;
+  private final long context;
+  private final Fabric.OfferListener listener;
+
+  VerbsOffer(
+      Arrivals arrivals,
+      OfferDescriptor descriptor,
+      Introduction.Token token,
+      Endpoint endpoint,
+      long context,
+      Fabric.OfferListener listener) {
+    this.arrivals = arrivals;
+    this.descriptor = descriptor;
+    this.token = token;
+    this.endpoint = endpoint;
+    this.context = context;
+    this.listener = listener;
+  }
+
+  long id() {
+    return descriptor.offer();
+  }
+
+  Introduction.Token token() {
+    return token;
+  }
+
+  Endpoint endpoint() {
+    return endpoint;
+  }
+
+  /** Of the device in which the memory is registered. */
+  long context() {
+    return context;
+  }
+
+  Fabric.OfferListener listener() {
+    return listener;
+  }
+
+  @Override
+  public byte[] descriptor() {
+    return descriptor.encode();
+  }
+
+  @Override
+  public MemoryRegion memory() {
+    return endpoint.memory();
+  }
+
+  @Override
+  public void close() {
+    if (arrivals.take(this)) {
+      endpoint.release();
+    }
+  }
+
+  @Override
+  public String toString() {
+    return "VerbsOffer[" + descriptor.addresses() + ":" + descriptor.port() + "]";
+  }
+}

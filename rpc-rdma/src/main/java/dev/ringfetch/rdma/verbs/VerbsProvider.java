@@ -1,0 +1,42 @@
+package dev.ringfetch.rdma.verbs;
+
+import dev.ringfetch.fabric.Fabric;
+import dev.ringfetch.fabric.FabricContext;
+import dev.ringfetch.fabric.FabricProvider;
+import java.io.IOException;
+
+/** Provider of the {@code verbs} fabric, which connects hosts that have RDMA devices. */
+public final class VerbsProvider implements FabricProvider {
+  static final String NAME = "verbs";
+
+  /** Below shared memory, which is nearer. */
+  private static final int PRIORITY = 50;
+
+  /** Made by {@link java.util.ServiceLoader}. */
+  public VerbsProvider() {}
+
+  @Override
+  public String name() {
+    return NAME;
+  }
+
+  @Override
+  public int priority() {
+    return PRIORITY;
+  }
+
+  @Override
+  public String unavailability() {
+    String reason = NativeLibrary.unavailableBecause();
+    return reason.isEmpty() ? null : reason;
+  }
+
+  @Override
+  public Fabric open(FabricContext context) throws IOException {
+    String reason = unavailability();
+    if (reason != null) {
+      throw new IOException(reason);
+    }
+    return new VerbsFabric();
+  }
+}

@@ -1,0 +1,319 @@
+package dev.ringfetch.rdma.verbs;
+
+import dev.ringfetch.fabric.CompletionQueue;
+import dev.ringfetch.fabric.FabricCapabilities;
+import dev.ringfetch.fabric.MemoryRegion;
+import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.fabric.RegisteredMemory;
+import dev.ringfetch.fabric.RemoteMemory;
+import dev.ringfetch.fabric.WorkRequests;
+import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * One side of a reliable connection.
+ *
+ * <pre>
+ *   OPEN  -- the peer ends, or an error --> ENDED  (disconnected; listener told)
+ *   OPEN, ENDED  -- close ---------------> CLOSED (lingers until what was posted has been executed,
+ *                                                  is disconnected, then its objects are given back)
+ * </pre>
+ *
+ * <p>Objects of the device are given back by the thread that owns the doorbell, or by the one that
+ * closes the doorbell, when nobody posts or polls any more.
+ */
+final class VerbsQueuePair implements QueuePair {
+  private static final Logger LOGGER = System.getLogger(VerbsQueuePair.class.getName());
+
+  /** How long the last requests of a side that has closed may take. */
+  private static final long LINGER_NS = TimeUnit.MILLISECONDS.toNanos(500);
+
+  /** Looks at the arrivals of one connection before others have their turn. */
+  private static final int ROUNDS = 4;
+
+  private static final String NO_LOADS =
+      "memory beside the session's is not to be had on verbs: the peer's cannot be loaded from";
+
+  private enum State {
+    OPEN,
+    ENDED,
+    CLOSED
+  }
+
+  private final VerbsDoorbell doorbell;
+  private final Endpoint endpoint;
+  private final ReceiveQueue receiveQueue;
+  private final SendQueue sendQueue;
+  private final RemoteMemory remote;
+  private final FabricCapabilities capabilities;
+  private final String peer;
+
+  // Changed with the monitor held.
+  private volatile State state = State.OPEN;
+  private volatile Listener listener;
+  private String end;
+  private boolean disconnected;
+  private long closedNs;
+
+  private boolean endTold; // the doorbell's owner's
+
+  /**
+   * Takes over a connection.
+   *
+   * @param receiveQueue whose receives were posted before the connection was made.
+   * @param remote the peer's copy of the session's memory.
+   */
+  VerbsQueuePair(
+      VerbsDoorbell doorbell,
+      Endpoint endpoint,
+      ReceiveQueue receiveQueue,
+      RemoteMemory remote,
+      WorkRequestTally.Group group,
+      String peer)
+      throws IOException {
+    this.doorbell = doorbell;
+    this.endpoint = endpoint;
+    this.receiveQueue = receiveQueue;
+    this.remote = remote;
+    this.capabilities = VerbsFabric.capabilities(endpoint.maxInline());
+    this.peer = "verbs " + peer + " queue pair " + QueuePairs.number(endpoint.queuePair());
+    this.sendQueue = new SendQueue(endpoint, remote, group);
+  }
+
+  Endpoint endpoint() {
+    return endpoint;
+  }
+
+  /** Work requests of this side so far. */
+  WorkRequestCounts counts() {
+    return sendQueue.counts();
+  }
+
+  @Override
+  public FabricCapabilities capabilities() {
+    return capabilities;
+  }
+
+  @Override
+  public MemoryRegion memory() {
+    return endpoint.memory();
+  }
+
+  @Override
+  public RemoteMemory remote() {
+    return remote;
+  }
+
+  @Override
+  public RegisteredMemory register(int length) throws IOException {
+    WorkRequests.checkScratch(length);
+    throw new IOException(NO_LOADS);
+  }
+
+  @Override
+  public MemoryRegion attach(byte[] descriptor, int maxLength) throws IOException {
+    throw new IOException(NO_LOADS);
+  }
+
+  @Override
+  public MemoryRegion scratch(int length) throws IOException {
+    WorkRequests.checkScratch(length);
+    if (state != State.OPEN) {
+      throw new IOException("the connection has ended");
+    }
+    return endpoint.scratch(length);
+  }
+
+  @Override
+  public String peer() {
+    return peer;
+  }
+
+  @Override
+  public synchronized void bind(Listener listener) {
+    if (this.listener != null) {
+      throw new IllegalStateException("bound twice: listener=" + listener);
+    }
+    this.listener = listener;
+    doorbell.addReady(this);
+  }
+
+  @Override
+  public int write(int offset, int length) {
+    WorkRequests.checkRange("offset", offset, length, remote.length());
+    return posted(sendQueue.write(offset, length));
+  }
+
+  @Override
+  public int read(
+      RemoteMemory remote,
+      int remoteOffset,
+      MemoryRegion local,
+      int localOffset,
+      int length,
+      int firstOffset,
+      long workRequestId) {
+    WorkRequests.checkRemote(this.remote, remote);
+    WorkRequests.checkRead(remote, remoteOffset, local, localOffset, length, firstOffset);
+    if (!(local instanceof VerbsMemory target) || !target.isOf(endpoint.domain())) {
+      throw new IllegalArgumentException("not of this connection: local=" + local);
+    }
+    // Which word is loaded first, no device can be asked for: see readAtomicity.
+    return posted(sendQueue.read(remoteOffset, target, localOffset, length, workRequestId));
+  }
+
+  @Override
+  public int compareAndSwap(
+      RemoteMemory remote, int remoteOffset, long expected, long desired, long workRequestId) {
+    WorkRequests.checkRemote(this.remote, remote);
+    WorkRequests.checkWord(remote, remoteOffset);
+    return posted(sendQueue.compareAndSwap(remoteOffset, expected, desired, workRequestId));
+  }
+
+  @Override
+  public int fetchAndAdd(RemoteMemory remote, int remoteOffset, long delta, long workRequestId) {
+    WorkRequests.checkRemote(this.remote, remote);
+    WorkRequests.checkWord(remote, remoteOffset);
+    return posted(sendQueue.fetchAndAdd(remoteOffset, delta, workRequestId));
+  }
+
+  /** A request that failed may have left the queue pair as it was, so that nobody else tells. */
+  private int posted(int result) {
+    if (result == CLOSED && state == State.OPEN) {
+      doorbell.addReady(this);
+    }
+    return result;
+  }
+
+  @Override
+  public CompletionQueue completions() {
+    return sendQueue;
+  }
+
+  @Override
+  public void ringDoorbell() {
+    sendQueue.ring();
+  }
+
+  /** Tells what has arrived. For the doorbell's owner. */
+  int onReady() {
+    Listener told = listener;
+    if (told == null || state == State.CLOSED) {
+      return 0;
+    }
+    int count = 0;
+    int taken;
+    int rounds = 0;
+    receiveQueue.arm();
+    do {
+      taken = receiveQueue.take(sendQueue);
+      if (taken == ReceiveQueue.RING) {
+        count += tellRing(told);
+      }
+      rounds++;
+    } while (taken > ReceiveQueue.NOTHING && rounds < ROUNDS && state != State.CLOSED);
+    if (taken > ReceiveQueue.NOTHING) {
+      doorbell.addReady(this);
+    } else if (taken == ReceiveQueue.BROKEN || sendQueue.isBroken()) {
+      String failure = sendQueue.failure();
+      end(failure != null ? failure : "the queue pair is in error: the peer was refused, or died");
+    }
+    return count + tellEnd(told);
+  }
+
+  private int tellRing(Listener told) {
+    if (endTold || state == State.CLOSED) {
+      return 0;
+    }
+    try {
+      told.onDoorbell();
+    } catch (Throwable e) {
+      VerbsDoorbell.report(e);
+      end("the listener failed: " + e);
+    }
+    return 1;
+  }
+
+  private int tellEnd(Listener told) {
+    String reason;
+    synchronized (this) {
+      if (state != State.ENDED || endTold) {
+        return 0;
+      }
+      endTold = true;
+      reason = peer + ": " + end;
+    }
+    try {
+      told.onDisconnected(reason.lines().findFirst().orElse(""));
+    } catch (Throwable e) {
+      VerbsDoorbell.report(e);
+    }
+    return 1;
+  }
+
+  /** The connection has ended; {@link #onReady} tells. */
+  synchronized void end(String reason) {
+    if (state == State.OPEN) {
+      state = State.ENDED;
+      end = reason;
+      sendQueue.shut(false);
+      disconnect();
+    }
+  }
+
+  /** With the monitor held. Everything pending is flushed, and the peer is told. */
+  private void disconnect() {
+    if (disconnected) {
+      return;
+    }
+    disconnected = true;
+    try {
+      ConnectionManager.disconnect(endpoint.id());
+    } catch (IOException e) {
+      LOGGER.log(Level.DEBUG, "it had ended already", e);
+    }
+  }
+
+  /** Posts something if nothing was for a while. For the doorbell's owner. */
+  void tick() {
+    if (state == State.OPEN) {
+      sendQueue.tick();
+    }
+  }
+
+  @Override
+  public void close() {
+    synchronized (this) {
+      if (state == State.CLOSED) {
+        return;
+      }
+      boolean gracefully = state == State.OPEN;
+      state = State.CLOSED;
+      closedNs = System.nanoTime();
+      sendQueue.shut(gracefully);
+      if (sendQueue.isDrained()) {
+        disconnect();
+      }
+    }
+    doorbell.retire(this);
+  }
+
+  /** Whether what was posted before the close has been executed, or has had its time. */
+  synchronized boolean isOver() {
+    return disconnected || sendQueue.isDrained() || System.nanoTime() - closedNs > LINGER_NS;
+  }
+
+  /** Gives the objects back. For the doorbell's owner; idempotent. */
+  synchronized void finish() {
+    disconnect();
+    sendQueue.release();
+    endpoint.release();
+  }
+
+  @Override
+  public String toString() {
+    return "VerbsQueuePair[" + peer + "]";
+  }
+}

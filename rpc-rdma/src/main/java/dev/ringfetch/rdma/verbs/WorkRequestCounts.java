@@ -1,0 +1,50 @@
+package dev.ringfetch.rdma.verbs;
+
+/**
+ * How many work requests have been posted, by kind. Each counts once, whether it asked for a
+ * completion or not.
+ *
+ * @param writes WRITEs that {@link dev.ringfetch.fabric.QueuePair#write} posted.
+ * @param reads READs.
+ * @param atomics compare-and-swap and fetch-and-add.
+ * @param sends SENDs: rings, and receives given back for them.
+ * @param probes empty WRITEs by which an idle connection finds out whether the peer is there.
+ * @param signaled those of all of them that asked for a completion.
+ */
+public record WorkRequestCounts(
+    long writes, long reads, long atomics, long sends, long probes, long signaled) {
+  /** None. */
+  public static final WorkRequestCounts ZERO = new WorkRequestCounts(0, 0, 0, 0, 0, 0);
+
+  /** Those of all queue pairs of this process that have accepted a connection. Any thread. */
+  public static WorkRequestCounts ofServers() {
+    return WorkRequestTally.SERVERS.sum();
+  }
+
+  /** Those of all queue pairs of this process that have connected. Any thread. */
+  public static WorkRequestCounts ofClients() {
+    return WorkRequestTally.CLIENTS.sum();
+  }
+
+  /** The sum of both. */
+  public WorkRequestCounts plus(WorkRequestCounts other) {
+    return new WorkRequestCounts(
+        writes + other.writes,
+        reads + other.reads,
+        atomics + other.atomics,
+        sends + other.sends,
+        probes + other.probes,
+        signaled + other.signaled);
+  }
+
+  /** What has come on top of an earlier count. */
+  public WorkRequestCounts minus(WorkRequestCounts earlier) {
+    return new WorkRequestCounts(
+        writes - earlier.writes,
+        reads - earlier.reads,
+        atomics - earlier.atomics,
+        sends - earlier.sends,
+        probes - earlier.probes,
+        signaled - earlier.signaled);
+  }
+}

@@ -1,0 +1,86 @@
+package dev.ringfetch.rdma.verbs;
+
+import java.util.HashSet;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicLongArray;
+
+/**
+ * Counts one queue pair's work requests. Written by one thread at a time, read by any; costs a
+ * store each.
+ */
+final class WorkRequestTally {
+  /** Of queue pairs that accepted. */
+  static final Group SERVERS = new Group();
+
+  /** Of queue pairs that connected. */
+  static final Group CLIENTS = new Group();
+
+  /** Kind. */
+  static final int WRITE = 0;
+
+  /** Kind. */
+  static final int READ = 1;
+
+  /** Kind. */
+  static final int ATOMIC = 2;
+
+  /** Kind. */
+  static final int SEND = 3;
+
+  /** Kind. */
+  static final int PROBE = 4;
+
+  private static final int SIGNALED = 5;
+  private static final int KINDS = 6;
+
+  private final AtomicLongArray counts = new AtomicLongArray(KINDS);
+
+  /** Counts one; one writer at a time. */
+  void add(int kind, boolean signaled) {
+    increment(kind);
+    if (signaled) {
+      increment(SIGNALED);
+    }
+  }
+
+  private void increment(int index) {
+    counts.lazySet(index, counts.getPlain(index) + 1);
+  }
+
+  WorkRequestCounts counts() {
+    return new WorkRequestCounts(
+        counts.get(WRITE),
+        counts.get(READ),
+        counts.get(ATOMIC),
+        counts.get(SEND),
+        counts.get(PROBE),
+        counts.get(SIGNALED));
+  }
+
+  /** All queue pairs of one side, those that have gone included. */
+  static final class Group {
+    private final Set<WorkRequestTally> live = new HashSet<>(); // guarded by this
+    private WorkRequestCounts gone = WorkRequestCounts.ZERO; // guarded by this
+
+    synchronized WorkRequestTally open() {
+      WorkRequestTally tally = new WorkRequestTally();
+      live.add(tally);
+      return tally;
+    }
+
+    /** Nothing more is counted there. Idempotent. */
+    synchronized void close(WorkRequestTally tally) {
+      if (live.remove(tally)) {
+        gone = gone.plus(tally.counts());
+      }
+    }
+
+    synchronized WorkRequestCounts sum() {
+      WorkRequestCounts sum = gone;
+      for (WorkRequestTally tally : live) {
+        sum = sum.plus(tally.counts());
+      }
+      return sum;
+    }
+  }
+}

@@ -1,0 +1,72 @@
+package dev.ringfetch.rdma.verbs;
+
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import dev.ringfetch.fabric.ConnectionContract;
+import dev.ringfetch.fabric.DoorbellContract;
+import dev.ringfetch.fabric.Fabric;
+import dev.ringfetch.fabric.FabricContext;
+import dev.ringfetch.fabric.FabricHarness;
+import dev.ringfetch.fabric.FabricHarness.Connection;
+import dev.ringfetch.fabric.MemoryContract;
+import dev.ringfetch.fabric.QueuePair;
+import java.io.IOException;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The contract of every fabric, over a device. The part on registered memory is for fabrics on
+ * which the peer's memory can be loaded from; here it is refused in words.
+ */
+@Tag("verbs")
+final class VerbsFabricTest {
+  @BeforeEach
+  void device() {
+    RdmaAssumptions.assumeDevice();
+  }
+
+  static Fabric open() throws IOException {
+    return new VerbsProvider().open(new FabricContext());
+  }
+
+  @Test
+  void memoryBesideTheSessionsIsRefusedInWords() throws IOException {
+    try (FabricHarness harness = new FabricHarness(open(), open())) {
+      Connection connection = harness.connect("a");
+      for (QueuePair side : List.of(connection.server(), connection.client())) {
+        assertThrows(IllegalArgumentException.class, () -> side.register(65));
+        assertNotNull(assertThrows(IOException.class, () -> side.register(64)).getMessage());
+        assertNotNull(
+            assertThrows(IOException.class, () -> side.attach(new byte[8], 64)).getMessage());
+      }
+    }
+  }
+
+  @Nested
+  class Connections extends ConnectionContract {
+    @Override
+    protected Fabric openFabric() throws IOException {
+      return open();
+    }
+  }
+
+  @Nested
+  class Memory extends MemoryContract {
+    @Override
+    protected Fabric openFabric() throws IOException {
+      return open();
+    }
+  }
+
+  @Nested
+  class Doorbells extends DoorbellContract {
+    @Override
+    protected Fabric openFabric() throws IOException {
+      return open();
+    }
+  }
+}
