@@ -120,22 +120,21 @@ final class Arrivals {
     if (ConnectionManager.context(id) != offer.context()) {
       throw new IOException("the offer is at another device");
     }
-    if (said.mirror().length() != endpoint.memory().length()) {
-      throw new IOException("the peer's copy has another length: " + said.mirror());
+    if (said.side().memory().length() != endpoint.memory().length()) {
+      throw new IOException("the peer's copy has another length: " + said.side().memory());
     }
     endpoint.open(id, doorbell.completions().of(offer.context()));
     ReceiveQueue receiveQueue = new ReceiveQueue(endpoint);
-    receiveQueue.post();
     VerbsQueuePair queuePair =
         new VerbsQueuePair(
             doorbell,
             endpoint,
             receiveQueue,
-            said.mirror(),
+            said.side(),
             WorkRequestTally.SERVERS,
             Endpoint.peerAddress(id));
     Endpoint.setTimeouts(id);
-    ByteBuffer answer = Introduction.encodeAccept(endpoint.named());
+    ByteBuffer answer = Introduction.encodeAccept(endpoint.side());
     ConnectionManager.accept(
         id,
         ConnectionManager.ALL,

@@ -1,7 +1,6 @@
 package dev.ringfetch.rdma.verbs;
 
 import dev.ringfetch.fabric.QueuePair;
-import dev.ringfetch.fabric.RemoteMemory;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.InetAddress;
@@ -92,7 +91,6 @@ final class Connector {
       endpoint = Endpoint.mirroring(context, offer.length());
       endpoint.open(id, doorbell.completions().of(context));
       ReceiveQueue receiveQueue = new ReceiveQueue(endpoint);
-      receiveQueue.post();
       VerbsQueuePair queuePair =
           new VerbsQueuePair(
               doorbell,
@@ -126,8 +124,8 @@ final class Connector {
   }
 
   /** Presents the token, and learns where the peer's memory is. */
-  private RemoteMemory present(long id, Endpoint endpoint) throws IOException {
-    ByteBuffer data = new Introduction(offer.offer(), token, endpoint.named()).encode();
+  private Introduction.Side present(long id, Endpoint endpoint) throws IOException {
+    ByteBuffer data = new Introduction(offer.offer(), token, endpoint.side()).encode();
     ConnectionManager.connect(
         id,
         ConnectionManager.ALL,
@@ -136,11 +134,11 @@ final class Connector {
         Regions.address(data),
         data.capacity());
     await(EventLayout.ESTABLISHED);
-    RemoteMemory memory = Introduction.decodeAccept(Arrivals.privateData(event));
-    if (memory.length() != offer.length()) {
-      throw new RefusedException("the peer's memory is not the one on offer: " + memory);
+    Introduction.Side peer = Introduction.decodeAccept(Arrivals.privateData(event));
+    if (peer.memory().length() != offer.length()) {
+      throw new RefusedException("the peer's memory is not the one on offer: " + peer.memory());
     }
-    return memory;
+    return peer;
   }
 
   private void await(int wanted) throws IOException {
@@ -182,8 +180,7 @@ final class Connector {
   private int leftMs() throws IOException {
     long leftNs = limitNs - (System.nanoTime() - startNs);
     if (leftNs <= 0) {
-      throw new IOException(
-          "no answer from " + address + " in time: timeoutNs=" + timeoutNs);
+      throw new IOException("no answer from " + address + " in time: timeoutNs=" + timeoutNs);
     }
     return (int) Math.min(Integer.MAX_VALUE, leftNs / NS_PER_MS + 1);
   }

@@ -1,6 +1,5 @@
 package dev.ringfetch.rdma.verbs;
 
-import dev.ringfetch.fabric.RemoteMemory;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -37,10 +36,14 @@ final class Endpoint {
           | RegionLayout.REMOTE_READ
           | RegionLayout.REMOTE_ATOMIC;
 
+  /** A line, for the one word in it. */
+  private static final int CREDIT_LENGTH = 64;
+
   private static final int MIRROR_ACCESS = RegionLayout.LOCAL_WRITE | RegionLayout.REMOTE_WRITE;
 
   private final long domain;
   private final VerbsMemory memory;
+  private VerbsMemory creditLine;
   private final List<VerbsMemory> beside = new ArrayList<>(2); // guarded by this
   private boolean released; // guarded by this
   private long id;
@@ -85,6 +88,7 @@ final class Endpoint {
    */
   void open(long id, long channel) throws IOException {
     this.id = id;
+    creditLine = register(CREDIT_LENGTH, MIRROR_ACCESS);
     long context = ConnectionManager.context(id);
     sendCompletions = CompletionQueues.create(context, channel, SendQueue.DEPTH, 0);
     receiveCompletions = CompletionQueues.create(context, channel, ReceiveQueue.DEPTH, 0);
@@ -106,13 +110,17 @@ final class Endpoint {
    *
    * @throws IOException also when the endpoint was released.
    */
-  synchronized VerbsMemory scratch(int length) throws IOException {
+  VerbsMemory scratch(int length) throws IOException {
+    return register(length, RegionLayout.LOCAL_WRITE);
+  }
+
+  private synchronized VerbsMemory register(int length, int access) throws IOException {
     if (released) {
       throw new IOException("the connection has ended");
     }
-    VerbsMemory scratch = VerbsMemory.register(domain, length, RegionLayout.LOCAL_WRITE);
-    beside.add(scratch);
-    return scratch;
+    VerbsMemory registered = VerbsMemory.register(domain, length, access);
+    beside.add(registered);
+    return registered;
   }
 
   long id() {
@@ -145,9 +153,14 @@ final class Endpoint {
     return memory;
   }
 
-  /** The session's memory, as the peer names it. */
-  RemoteMemory named() {
-    return new RemoteMemory(memory.address(), memory.length(), memory.remoteKey());
+  /** Where the peer WRITEs how many rings it has heard. */
+  VerbsMemory creditLine() {
+    return creditLine;
+  }
+
+  /** What the peer is told of this side's memory. */
+  Introduction.Side side() {
+    return new Introduction.Side(memory.named(), creditLine.named());
   }
 
   /**

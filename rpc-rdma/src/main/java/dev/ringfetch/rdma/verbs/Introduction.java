@@ -12,31 +12,60 @@ import java.security.MessageDigest;
  * network order; the transport may add zeros.
  *
  * <pre>
- *  connect   0        1         9               25        33       37       41
- *           +--------+---------+---------------+---------+--------+--------+
- *           | version| offer id| token         | address | length |  key   |  of the mirror
- *           +--------+---------+---------------+---------+--------+--------+
+ *  connect   0        1         9               25
+ *           +--------+---------+---------------+------+
+ *           | version| offer id| token         | side |  of who connects
+ *           +--------+---------+---------------+------+
  *
- *  accept    0        1         9        13       17
- *           +--------+---------+--------+--------+
- *           | version| address | length |  key   |  of the memory on offer
- *           +--------+---------+--------+--------+
+ *  accept    0        1
+ *           +--------+------+
+ *           | version| side |  of who offers
+ *           +--------+------+
+ *
+ *  side      0         8        12       16        24       28
+ *           +---------+--------+--------+---------+--------+
+ *           | address | length |  key   | address |  key   |
+ *           +---------+--------+--------+---------+--------+
+ *             session's memory            credit line
  *
  *  reject   reason in ASCII
  * </pre>
  *
  * @param offer id of the offer that is taken.
  * @param token that belongs to it.
- * @param mirror the connecting side's copy of the memory.
+ * @param side where the connecting side's memory is.
  */
-record Introduction(long offer, Token token, RemoteMemory mirror) {
+record Introduction(long offer, Token token, Side side) {
   /** Length in bytes of what the connecting side tells. */
-  static final int LENGTH = 41;
+  static final int LENGTH = 25 + Side.LENGTH;
 
   /** Length in bytes of what the accepting side tells. */
-  static final int ACCEPT_LENGTH = 17;
+  static final int ACCEPT_LENGTH = 1 + Side.LENGTH;
 
   private static final byte VERSION = 1;
+
+  /**
+   * Where one side's memory is.
+   *
+   * @param memory its copy of the session's.
+   * @param creditLine where it is told how many of its rings were heard.
+   */
+  record Side(RemoteMemory memory, RemoteMemory creditLine) {
+    private static final int LENGTH = 28;
+
+    private void put(ByteBuffer out) {
+      out.putLong(memory.address()).putInt((int) memory.length()).putInt(memory.rkey());
+      out.putLong(creditLine.address()).putInt(creditLine.rkey());
+    }
+
+    private static Side get(ByteBuffer in) {
+      long address = in.getLong();
+      int length = in.getInt();
+      RemoteMemory memory = new RemoteMemory(address, length, in.getInt());
+      long lineAddress = in.getLong();
+      return new Side(memory, new RemoteMemory(lineAddress, Long.BYTES, in.getInt()));
+    }
+  }
 
   /** Bytes that only their owners compare, and nobody prints. */
   static final class Token {
@@ -65,7 +94,7 @@ record Introduction(long offer, Token token, RemoteMemory mirror) {
   ByteBuffer encode() {
     ByteBuffer out = ByteBuffer.allocateDirect(LENGTH);
     out.put(VERSION).putLong(offer).put(token.bytes);
-    put(out, mirror);
+    side.put(out);
     return out;
   }
 
@@ -79,20 +108,20 @@ record Introduction(long offer, Token token, RemoteMemory mirror) {
     long offer = in.getLong();
     byte[] token = new byte[Token.LENGTH];
     in.get(token);
-    return new Introduction(offer, new Token(token), memory(in));
+    return new Introduction(offer, new Token(token), Side.get(in));
   }
 
   /** Private data of accept, in a direct buffer. */
-  static ByteBuffer encodeAccept(RemoteMemory memory) {
+  static ByteBuffer encodeAccept(Side side) {
     ByteBuffer out = ByteBuffer.allocateDirect(ACCEPT_LENGTH);
-    put(out.put(VERSION), memory);
+    side.put(out.put(VERSION));
     return out;
   }
 
   /** Reads private data of accept. */
-  static RemoteMemory decodeAccept(ByteBuffer in) throws IOException {
+  static Side decodeAccept(ByteBuffer in) throws IOException {
     checkVersion(in, ACCEPT_LENGTH);
-    return memory(in);
+    return Side.get(in);
   }
 
   /** Private data of reject, in a direct buffer. */
@@ -118,15 +147,5 @@ record Introduction(long offer, Token token, RemoteMemory mirror) {
     if (in.remaining() < length || in.get() != VERSION) {
       throw new IOException("the peer speaks another version of this protocol");
     }
-  }
-
-  private static void put(ByteBuffer out, RemoteMemory memory) {
-    out.putLong(memory.address()).putInt((int) memory.length()).putInt(memory.rkey());
-  }
-
-  private static RemoteMemory memory(ByteBuffer in) {
-    long address = in.getLong();
-    int length = in.getInt();
-    return new RemoteMemory(address, length, in.getInt());
   }
 }

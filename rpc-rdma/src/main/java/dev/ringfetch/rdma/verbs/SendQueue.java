@@ -32,6 +32,9 @@ final class SendQueue implements CompletionQueue {
 
   private static final int SPINS = 1000;
 
+  private static final int CREDIT_OFFSET = DEPTH * Long.BYTES;
+  private static final int WORDS_LENGTH = CREDIT_OFFSET + 64;
+
   /** In place of a completion's value: the word that an atomic brings. */
   private static final long FORMER = -1;
 
@@ -43,8 +46,11 @@ final class SendQueue implements CompletionQueue {
   private final VerbsMemory local;
   private final RemoteMemory remote;
 
-  /** Where the former words of atomics land, by the request's number. */
-  private final VerbsMemory former;
+  /** Where the former words of atomics land, by the request's number; last, credit to be given. */
+  private final VerbsMemory words;
+
+  private final VerbsMemory creditLine;
+  private final RemoteMemory peersCreditLine;
 
   private final Request write = new Request(SendLayout.WRITE);
   private final Request read = new Request(SendLayout.READ);
@@ -75,20 +81,23 @@ final class SendQueue implements CompletionQueue {
   private volatile long handed; // written by the thread that polls
 
   private volatile boolean ringWanted; // without the guard
-  private boolean ringOwed;
-  private int credits = ReceiveQueue.RINGS;
-  private int creditsOwed;
+  private volatile boolean ringOwed; // read without the guard
+  private long rung;
+  private boolean creditOwed;
 
-  SendQueue(Endpoint endpoint, RemoteMemory remote, WorkRequestTally.Group group)
+  SendQueue(Endpoint endpoint, Introduction.Side peer, WorkRequestTally.Group group)
       throws IOException {
     this.queuePair = endpoint.queuePair();
     this.completionQueue = endpoint.sendCompletions();
     this.maxInline = endpoint.maxInline();
     this.local = endpoint.memory();
-    this.remote = remote;
-    this.former = endpoint.scratch(DEPTH * Long.BYTES);
+    this.remote = peer.memory();
+    this.peersCreditLine = peer.creditLine();
+    this.creditLine = endpoint.creditLine();
+    this.words = endpoint.scratch(WORDS_LENGTH);
     this.group = group;
     this.tally = group.open();
+    send.empty();
   }
 
   WorkRequestCounts counts() {
@@ -122,8 +131,7 @@ final class SendQueue implements CompletionQueue {
       write
           .local(local.address() + offset, length, local.localKey())
           .remote(remote.address() + offset, remote.rkey());
-      int flags = length <= maxInline ? SendLayout.INLINE : 0;
-      return post(write, WorkRequestTally.WRITE, flags, false);
+      return post(write, WorkRequestTally.WRITE, inline(length), false);
     } finally {
       leave();
     }
@@ -161,7 +169,7 @@ final class SendQueue implements CompletionQueue {
         return refusal;
       }
       request
-          .local(former.address() + formerIndex(posted), Long.BYTES, former.localKey())
+          .local(words.address() + formerIndex(posted), Long.BYTES, words.localKey())
           .word(remote.address() + offset, remote.rkey(), operand, other);
       return post(request, WorkRequestTally.ATOMIC, workRequestId, FORMER);
     } finally {
@@ -173,26 +181,37 @@ final class SendQueue implements CompletionQueue {
     return (int) (number & (DEPTH - 1)) * Long.BYTES;
   }
 
-  /** Wakes the peer, now or when it has receives again. Never waits. */
-  void ring() {
+  /**
+   * Wakes the peer, now or when it has receives again. Never waits.
+   *
+   * @return false if it waits, and somebody has to {@link #pay} later.
+   */
+  boolean ring() {
     ringWanted = true;
     if (busy.compareAndSet(false, true)) {
       leave();
     }
+    return !ringWanted && !ringOwed;
   }
 
-  /** The peer has given back receives. */
-  void onCredit(int receives) {
+  /**
+   * Lets the peer ring again.
+   *
+   * @param heard rings that were heard so far.
+   */
+  void giveCredit(long heard) {
     enter();
-    credits = Math.min(credits + receives, ReceiveQueue.RINGS);
+    // Where it is not inline, a WRITE that is on its way takes the newer number along.
+    words.putLongRelease(CREDIT_OFFSET, heard);
+    creditOwed = true;
     leave();
   }
 
-  /** Gives receives back to the peer: one message for {@link ReceiveQueue#CREDIT} of them. */
-  void giveCredit() {
+  /** Sends the ring that waits, if it can be sent. Returns false if it waits still. */
+  boolean pay() {
     enter();
-    creditsOwed++;
     leave();
+    return !ringWanted && !ringOwed;
   }
 
   /**
@@ -307,20 +326,29 @@ final class SendQueue implements CompletionQueue {
 
   private void payOwed() {
     if (ringWanted) {
+      ringOwed = true; // first: who has rung looks at both
       ringWanted = false;
-      ringOwed = true;
     }
-    while (creditsOwed > 0 && open && hasRoom(DEPTH)) {
-      creditsOwed--;
-      send.local(former.address(), ReceiveQueue.CREDIT_LENGTH, former.localKey());
-      post(send, WorkRequestTally.SEND, 0, false);
+    if (creditOwed && open && hasRoom(DEPTH)) {
+      creditOwed = false;
+      write
+          .local(words.address() + CREDIT_OFFSET, Long.BYTES, words.localKey())
+          .remote(peersCreditLine.address(), peersCreditLine.rkey());
+      post(write, WorkRequestTally.CREDIT, inline(Long.BYTES), false);
     }
-    if (ringOwed && credits > 0 && open && hasRoom(DEPTH)) {
+    if (ringOwed && open && hasCredit() && hasRoom(DEPTH)) {
       ringOwed = false;
-      credits--;
-      send.empty();
+      rung++;
       post(send, WorkRequestTally.SEND, 0, false);
     }
+  }
+
+  private boolean hasCredit() {
+    return rung - creditLine.getLongAcquire(0) < ReceiveQueue.DEPTH;
+  }
+
+  private int inline(int length) {
+    return length <= maxInline ? SendLayout.INLINE : 0;
   }
 
   private int refusal(long workRequestId) {
@@ -392,8 +420,7 @@ final class SendQueue implements CompletionQueue {
       count = CompletionQueues.poll(completionQueue, BATCH, takenAddress);
       for (int i = 0; i < count; i++) {
         int at = i * CompletionLayout.SIZE;
-        settle(
-            taken.getLong(at + CompletionLayout.ID), taken.getInt(at + CompletionLayout.STATUS));
+        settle(taken.getLong(at + CompletionLayout.ID), taken.getInt(at + CompletionLayout.STATUS));
       }
     } while (count == BATCH);
     if (count < 0) {
@@ -408,13 +435,12 @@ final class SendQueue implements CompletionQueue {
     }
     while (completed < asked && numbers[index(completed)] <= number) {
       int index = index(completed);
-      boolean succeeded =
-          numbers[index] < number || status == CompletionLayout.SUCCESS;
+      boolean succeeded = numbers[index] < number || status == CompletionLayout.SUCCESS;
       statuses[index] = succeeded ? QueuePair.SUCCESS : QueuePair.FLUSHED;
       if (!succeeded) {
         values[index] = 0;
       } else if (values[index] == FORMER) {
-        values[index] = former.getLongAcquire(formerIndex(numbers[index]));
+        values[index] = words.getLongAcquire(formerIndex(numbers[index]));
       }
       completed++;
     }

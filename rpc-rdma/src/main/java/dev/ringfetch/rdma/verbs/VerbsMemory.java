@@ -1,6 +1,7 @@
 package dev.ringfetch.rdma.verbs;
 
 import dev.ringfetch.fabric.DirectRegion;
+import dev.ringfetch.fabric.RemoteMemory;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
@@ -57,8 +58,9 @@ final class VerbsMemory extends DirectRegion {
     return localKey;
   }
 
-  int remoteKey() {
-    return remoteKey;
+  /** The same memory as the peer names it. */
+  RemoteMemory named() {
+    return new RemoteMemory(address, length(), remoteKey);
   }
 
   /** Ends the registration, once: the keys lead nowhere when this returns. */

@@ -10,7 +10,10 @@ import dev.ringfetch.fabric.WorkRequests;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * One side of a reliable connection.
@@ -36,6 +39,9 @@ final class VerbsQueuePair implements QueuePair {
   private static final String NO_LOADS =
       "memory beside the session's is not to be had on verbs: the peer's cannot be loaded from";
 
+  /** When a ring is tried again that waits for the peer to hear others. */
+  private static final Executor SOON = CompletableFuture.delayedExecutor(2, TimeUnit.MILLISECONDS);
+
   private enum State {
     OPEN,
     ENDED,
@@ -50,6 +56,8 @@ final class VerbsQueuePair implements QueuePair {
   private final FabricCapabilities capabilities;
   private final String peer;
 
+  private final AtomicBoolean owing = new AtomicBoolean();
+
   // Changed with the monitor held.
   private volatile State state = State.OPEN;
   private volatile Listener listener;
@@ -63,23 +71,23 @@ final class VerbsQueuePair implements QueuePair {
    * Takes over a connection.
    *
    * @param receiveQueue whose receives were posted before the connection was made.
-   * @param remote the peer's copy of the session's memory.
+   * @param side what the peer has told of its memory.
    */
   VerbsQueuePair(
       VerbsDoorbell doorbell,
       Endpoint endpoint,
       ReceiveQueue receiveQueue,
-      RemoteMemory remote,
+      Introduction.Side side,
       WorkRequestTally.Group group,
       String peer)
       throws IOException {
     this.doorbell = doorbell;
     this.endpoint = endpoint;
     this.receiveQueue = receiveQueue;
-    this.remote = remote;
+    this.remote = side.memory();
     this.capabilities = VerbsFabric.capabilities(endpoint.maxInline());
     this.peer = "verbs " + peer + " queue pair " + QueuePairs.number(endpoint.queuePair());
-    this.sendQueue = new SendQueue(endpoint, remote, group);
+    this.sendQueue = new SendQueue(endpoint, side, group);
   }
 
   Endpoint endpoint() {
@@ -194,7 +202,17 @@ final class VerbsQueuePair implements QueuePair {
 
   @Override
   public void ringDoorbell() {
-    sendQueue.ring();
+    if (!sendQueue.ring() && owing.compareAndSet(false, true)) {
+      SOON.execute(this::payRing);
+    }
+  }
+
+  /** Tries again: whoever rang is gone, and this side's doorbell may be nobody's to poll. */
+  private void payRing() {
+    owing.set(false); // first: who rings in vain from here on asks for another try
+    if (!sendQueue.pay() && state == State.OPEN && owing.compareAndSet(false, true)) {
+      SOON.execute(this::payRing);
+    }
   }
 
   /** Tells what has arrived. For the doorbell's owner. */

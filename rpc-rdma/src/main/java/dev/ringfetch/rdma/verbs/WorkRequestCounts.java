@@ -7,14 +7,15 @@ package dev.ringfetch.rdma.verbs;
  * @param writes WRITEs that {@link dev.ringfetch.fabric.QueuePair#write} posted.
  * @param reads READs.
  * @param atomics compare-and-swap and fetch-and-add.
- * @param sends SENDs: rings, and receives given back for them.
+ * @param sends SENDs: rings.
+ * @param credits WRITEs that give receives for rings back to the peer.
  * @param probes empty WRITEs by which an idle connection finds out whether the peer is there.
  * @param signaled those of all of them that asked for a completion.
  */
 public record WorkRequestCounts(
-    long writes, long reads, long atomics, long sends, long probes, long signaled) {
+    long writes, long reads, long atomics, long sends, long credits, long probes, long signaled) {
   /** None. */
-  public static final WorkRequestCounts ZERO = new WorkRequestCounts(0, 0, 0, 0, 0, 0);
+  public static final WorkRequestCounts ZERO = new WorkRequestCounts(0, 0, 0, 0, 0, 0, 0);
 
   /** Those of all queue pairs of this process that have accepted a connection. Any thread. */
   public static WorkRequestCounts ofServers() {
@@ -33,6 +34,7 @@ public record WorkRequestCounts(
         reads + other.reads,
         atomics + other.atomics,
         sends + other.sends,
+        credits + other.credits,
         probes + other.probes,
         signaled + other.signaled);
   }
@@ -44,6 +46,7 @@ public record WorkRequestCounts(
         reads - earlier.reads,
         atomics - earlier.atomics,
         sends - earlier.sends,
+        credits - earlier.credits,
         probes - earlier.probes,
         signaled - earlier.signaled);
   }

@@ -28,10 +28,13 @@ final class WorkRequestTally {
   static final int SEND = 3;
 
   /** Kind. */
-  static final int PROBE = 4;
+  static final int CREDIT = 4;
 
-  private static final int SIGNALED = 5;
-  private static final int KINDS = 6;
+  /** Kind. */
+  static final int PROBE = 5;
+
+  private static final int SIGNALED = 6;
+  private static final int KINDS = 7;
 
   private final AtomicLongArray counts = new AtomicLongArray(KINDS);
 
@@ -53,6 +56,7 @@ final class WorkRequestTally {
         counts.get(READ),
         counts.get(ATOMIC),
         counts.get(SEND),
+        counts.get(CREDIT),
         counts.get(PROBE),
         counts.get(SIGNALED));
   }
