@@ -17,7 +17,8 @@ import picocli.CommandLine.Spec;
       ThreadsBench.class,
       AllocationBench.class,
       IdleBench.class,
-      BulkBench.class
+      BulkBench.class,
+      VerbsBench.class
     })
 public final class Bench implements Callable<Integer> {
   @Spec private CommandSpec spec;

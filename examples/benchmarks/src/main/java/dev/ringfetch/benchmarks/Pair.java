@@ -21,8 +21,15 @@ final class Pair implements AutoCloseable {
     this.server = server;
   }
 
-  /** Starts them and has every client make its first call. */
+  /** Starts them and has every client make its first call, by the loopback interface. */
   static Pair start(boolean direct, List<Contender> contenders, List<String> flags)
+      throws IOException {
+    return start("localhost", direct, contenders, flags);
+  }
+
+  /** Starts them and has every client make its first call, to an address of this host. */
+  static Pair start(
+      String host, boolean direct, List<Contender> contenders, List<String> flags)
       throws IOException {
     final ChildProcess server =
         ChildProcess.start(flags, BenchServer.class, direct ? List.of("--direct") : List.of());
@@ -32,7 +39,7 @@ final class Pair implements AutoCloseable {
       for (final Contender contender : contenders) {
         final ChildProcess client =
             ChildProcess.start(
-                flags, BenchClient.class, arguments("localhost:" + port, contender, direct));
+                flags, BenchClient.class, arguments(host + ":" + port, contender, direct));
         pair.clients.put(contender, client);
         client.ask("connect");
       }

@@ -1,0 +1,178 @@
+package dev.ringfetch.benchmarks;
+
+import dev.ringfetch.benchmarks.bulk.EchoPair;
+import dev.ringfetch.benchmarks.verbs.ProcessPair;
+import dev.ringfetch.benchmarks.verbs.VerbsContender;
+import dev.ringfetch.examples.load.Turns;
+import dev.ringfetch.examples.process.ChildFailure;
+import dev.ringfetch.rdma.verbs.BareMode;
+import dev.ringfetch.rdma.verbs.BareVerbs;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.net.Inet4Address;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** Measures small calls over RDMA, and what they are compared with, on one host with a device. */
+@Command(
+    name = "verbs",
+    mixinStandardHelpOptions = true,
+    description = {
+      "Measures calls of 32 bytes, one at a time, on one host with an RDMA device: memory alone,",
+      "the ring in shared memory, verbs alone by way of the answer, DaRPC, and gRPC over TCP.",
+      "rpc-rdma/soft-roce/run gives any host such a device."
+    })
+final class VerbsBench implements Callable<Integer> {
+  /** Property of slf4j, which tells that nobody takes what DiSNI logs. */
+  private static final String QUIET = "slf4j.internal.verbosity";
+
+  /** Small and equal for all, as there are many of them at once. */
+  static final List<String> FLAGS = 
+      List.of("-XX:+UseSerialGC", "-Xms128m", "-Xmx256m", "-D" + QUIET + "=ERROR");
+
+  private final PrintStream out = System.out;
+
+  @Option(names = "--quick", description = "Shorter rounds, less warm-up; figures vary more.")
+  private boolean quick;
+
+  @Option(names = "--rounds", defaultValue = "5", description = "Default: ${DEFAULT-VALUE}.")
+  private int rounds;
+
+  @Option(names = "--millis", description = "Length of a round. Default: 2000, 400 if quick.")
+  private Integer millis;
+
+  @Option(
+      names = "--warm-up",
+      description = "Milliseconds before the first round of each. Default: 8000, 1200 if quick.")
+  private Integer warmUp;
+
+  @Option(
+      names = "--peers",
+      split = ",",
+      defaultValue = "raw,ring,fetch,push,datagram,darpc,grpc",
+      description = "Default: ${DEFAULT-VALUE}.")
+  private List<VerbsPeer> peers;
+
+  @Option(
+      names = "--address",
+      description = "Of the device. Default: the first of an interface that is not the loopback.")
+  private InetAddress address;
+
+  private final Map<VerbsPeer, VerbsContender> contenders = new EnumMap<>(VerbsPeer.class);
+
+  @Override
+  public Integer call() throws IOException {
+    System.setProperty(QUIET, "ERROR");
+    final String missing = BareVerbs.unavailableBecause();
+    if (!missing.isEmpty()) {
+      System.err.println("bench verbs: RDMA is not available: " + missing);
+      return CommandLine.ExitCode.SOFTWARE;
+    }
+    final InetAddress host = address == null ? firstAddress() : address;
+    final int roundMillis = or(millis, 2000, 400);
+    final int warmUpMillis = or(warmUp, 8000, 1200);
+    Machine.print(out);
+    out.printf(
+        "device address %s; %d rounds of %d ms, by turns; median [least .. most] of them;"
+            + " JVMs: %s%n",
+        host.getHostAddress(), rounds, roundMillis, String.join(" ", FLAGS));
+    try {
+      for (final VerbsPeer peer : peers) {
+        contenders.put(peer, start(peer, host));
+      }
+      final Set<VerbsPeer> failed = prepare(warmUpMillis);
+      measure(roundMillis);
+      return failed.isEmpty() ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
+    } catch (ChildFailure e) {
+      System.err.println("bench verbs: " + e.getMessage());
+      return CommandLine.ExitCode.SOFTWARE;
+    } finally {
+      contenders.values().forEach(VerbsContender::close);
+    }
+  }
+
+  /** Connects all and warms them up; takes those out that fail, and returns them. */
+  private Set<VerbsPeer> prepare(int warmUpMillis) {
+    final Set<VerbsPeer> failed = EnumSet.noneOf(VerbsPeer.class);
+    contenders.forEach(
+        (peer, contender) -> {
+          System.err.println("bench verbs: warming up " + peer);
+          try {
+            contender.connect();
+            final var unused = contender.round(warmUpMillis);
+          } catch (ChildFailure e) {
+            System.err.println("bench verbs: without " + peer + ": " + e.getMessage());
+            failed.add(peer);
+          }
+        });
+    failed.forEach(peer -> contenders.remove(peer).close());
+    return failed;
+  }
+
+  private void measure(int roundMillis) {
+    final List<VerbsRow> rows = new ArrayList<>();
+    Turns.take(
+            contenders.keySet(),
+            rounds,
+            (peer, round) -> contenders.get(peer).round(roundMillis))
+        .forEach((peer, measured) -> rows.add(VerbsRow.of(peer, measured)));
+    print(rows);
+  }
+
+  /** Starts the processes of a peer. */
+  private static VerbsContender start(VerbsPeer peer, InetAddress host) throws IOException {
+    return switch (peer) {
+      case raw -> new EchoContender(EchoPair.start(FLAGS));
+      case ring -> PairContender.start(host.getHostAddress(), Contender.ring, FLAGS);
+      case fetch -> ProcessPair.bare(BareMode.fetch.name(), host, FLAGS);
+      case push -> ProcessPair.bare(BareMode.push.name(), host, FLAGS);
+      case datagram -> ProcessPair.bare(BareMode.datagram.name(), host, FLAGS);
+      case darpc -> ProcessPair.darpc(host, FLAGS);
+      case grpc -> PairContender.start(host.getHostAddress(), Contender.grpc, FLAGS);
+    };
+  }
+
+  private void print(List<VerbsRow> rows) {
+    out.printf(
+        "%nW/R/S: WRITEs, READs and SENDs that a side posted per call; receives are not counted%n"
+            + "ring and grpc: Index.Get by blocking stub, direct executors%n%n%s%n",
+        VerbsRow.head());
+    rows.forEach(row -> out.println(row.line()));
+    out.println();
+    final AddedTime added = new AddedTime(rows);
+    added.lines().forEach(out::println);
+    out.println();
+    rows.forEach(row -> out.println(row.result() + added.fields(row)));
+  }
+
+  private int or(Integer given, int usual, int ifQuick) {
+    if (given != null) {
+      return given;
+    }
+    return quick ? ifQuick : usual;
+  }
+
+  /** What a device would be behind. */
+  private static InetAddress firstAddress() throws IOException {
+    for (final NetworkInterface network : NetworkInterface.networkInterfaces().toList()) {
+      if (network.isUp() && !network.isLoopback()) {
+        for (final InetAddress found : network.inetAddresses().toList()) {
+          if (found instanceof Inet4Address) {
+            return found;
+          }
+        }
+      }
+    }
+    throw new IOException("no IPv4 address but the loopback's; name one with --address");
+  }
+}

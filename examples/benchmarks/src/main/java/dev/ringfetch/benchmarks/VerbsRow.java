@@ -1,0 +1,98 @@
+package dev.ringfetch.benchmarks;
+
+import dev.ringfetch.benchmarks.verbs.VerbsRound;
+import dev.ringfetch.benchmarks.verbs.WorkRequests;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * What the rounds of one peer gave.
+ *
+ * @param peer whose rounds they were.
+ * @param p50 of the rounds, in microseconds.
+ * @param p99 of the rounds, in microseconds.
+ * @param perSecond calls in a second.
+ * @param calls of all rounds.
+ * @param client posted in all rounds.
+ * @param server posted in all rounds.
+ * @param torn answers of all rounds that were READ before they were whole.
+ */
+record VerbsRow(
+    VerbsPeer peer,
+    Spread p50,
+    Spread p99,
+    Spread perSecond,
+    long calls,
+    WorkRequests client,
+    WorkRequests server,
+    long torn) {
+  private static final int PAYLOAD = 32;
+
+  /** Sums them up. */
+  static VerbsRow of(VerbsPeer peer, List<VerbsRound> rounds) {
+    return new VerbsRow(
+        peer,
+        Spread.of(rounds, round -> round.figures().p50Us()),
+        Spread.of(rounds, round -> round.figures().p99Us()),
+        Spread.of(rounds, round -> round.figures().perSecond()),
+        rounds.stream().mapToLong(round -> round.figures().calls()).sum(),
+        rounds.stream().map(VerbsRound::client).reduce(WorkRequests.NONE, WorkRequests::plus),
+        rounds.stream().map(VerbsRound::server).reduce(WorkRequests.NONE, WorkRequests::plus),
+        rounds.stream().mapToLong(VerbsRound::torn).sum());
+  }
+
+  /** The heads of {@link #line}. */
+  static String head() {
+    return String.format(
+        "%-14s %-8s %-6s %-27s %-30s %9s  %-22s %s",
+        "peer",
+        "mode",
+        "over",
+        "p50 us",
+        "p99 us",
+        "calls/s",
+        "client W/R/S +control",
+        "server W/R/S +control");
+  }
+
+  /** For people. */
+  String line() {
+    return String.format(
+            Locale.ROOT,
+            "%-14s %-8s %-6s %-27s %-30s %,9.0f  %-22s %s%s",
+            peer.text(),
+            peer.mode(),
+            peer.link(),
+            p50.text(2),
+            p99.text(1),
+            perSecond.median(),
+            posts() ? client.perCall(calls) : "-",
+            posts() ? server.perCall(calls) : "-",
+            torn == 0 ? "" : "  (" + torn + " torn READs)")
+        .stripTrailing();
+  }
+
+  /** For scripts. */
+  String result() {
+    final String figures =
+        String.format(
+            Locale.ROOT,
+            "RESULT peer=%s mode=%s over=%s payload=%d inflight=1 p50_us=%.2f p99_us=%.2f"
+                + " calls_s=%.0f",
+            peer.text(),
+            peer.mode(),
+            peer.link(),
+            PAYLOAD,
+            p50.median(),
+            p99.median(),
+            perSecond.median());
+    return posts()
+        ? figures + " " + client.fields("client", calls) + " " + server.fields("server", calls)
+        : figures;
+  }
+
+  /** Whether it works with work requests at all. */
+  private boolean posts() {
+    return !client.equals(WorkRequests.NONE) || !server.equals(WorkRequests.NONE);
+  }
+}

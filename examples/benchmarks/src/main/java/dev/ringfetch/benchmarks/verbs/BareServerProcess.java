@@ -1,0 +1,50 @@
+package dev.ringfetch.benchmarks.verbs;
+
+import dev.ringfetch.examples.process.Answer;
+import dev.ringfetch.examples.process.CommandLoop;
+import dev.ringfetch.rdma.verbs.BareServer;
+import dev.ringfetch.rdma.verbs.BareVerbs;
+import java.net.InetAddress;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** The server process of bare verbs. */
+@Command(name = "bare-server")
+final class BareServerProcess implements Callable<Integer> {
+  @Option(names = "--address", required = true, description = "Of an RDMA device.")
+  private InetAddress address;
+
+  private WorkRequests before = WorkRequests.NONE;
+
+  /** Runs the process. */
+  public static void main(String[] args) {
+    System.exit(new CommandLine(new BareServerProcess()).execute(args));
+  }
+
+  @Override
+  public Integer call() throws Exception {
+    BareVerbs.require();
+    try (BareServer server = new BareServer(address)) {
+      new CommandLoop()
+          .on("port", arguments -> new Answer().with("port", server.port()))
+          .on(
+              "accept",
+              arguments -> {
+                server.accept();
+                return new Answer();
+              })
+          .on("serve", arguments -> serve(server))
+          .run();
+    }
+    return CommandLine.ExitCode.OK;
+  }
+
+  private Answer serve(BareServer server) {
+    final WorkRequests posted = server.serve();
+    final Answer answer = posted.since(before).addTo(new Answer());
+    before = posted;
+    return answer;
+  }
+}

@@ -1,0 +1,100 @@
+package dev.ringfetch.benchmarks.verbs;
+
+import com.ibm.darpc.DaRPCClientEndpoint;
+import com.ibm.darpc.DaRPCClientGroup;
+import com.ibm.darpc.DaRPCStream;
+import dev.ringfetch.examples.load.Stopwatch;
+import dev.ringfetch.examples.process.Answer;
+import dev.ringfetch.examples.process.CommandLoop;
+import dev.ringfetch.rdma.verbs.BareVerbs;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** The client process of DaRPC: the calling thread polls for its answer. */
+@Command(name = "darpc-client")
+final class DarpcClientProcess implements Callable<Integer> {
+  private static final int EVENT_TIMEOUT_MS = 100;
+  private static final int RESOLVE_TIMEOUT_MS = 5_000;
+  private static final int ANSWER_TIMEOUT_MS = 10_000; // DaRPC takes milliseconds, whatever the unit
+
+  @Option(names = "--address", required = true, description = "Of an RDMA device.")
+  private InetAddress address;
+
+  private final Stopwatch stopwatch = new Stopwatch();
+  private final DarpcMessage request = new DarpcMessage();
+  private final DarpcMessage answer = new DarpcMessage();
+  private DaRPCClientEndpoint<DarpcMessage, DarpcMessage> endpoint;
+  private DaRPCStream<DarpcMessage, DarpcMessage> stream;
+  private long number;
+
+  /** Runs the process. */
+  public static void main(String[] args) {
+    // Without DaRPC's own ways to close: its threads end with the process.
+    System.exit(new CommandLine(new DarpcClientProcess()).execute(args));
+  }
+
+  @Override
+  public Integer call() throws Exception {
+    BareVerbs.require();
+    new CommandLoop()
+        .on("connect", arguments -> connect(arguments))
+        .on("round", arguments -> round(Long.parseLong(arguments.get(0))))
+        .run();
+    return CommandLine.ExitCode.OK;
+  }
+
+  private Answer connect(List<String> arguments) throws InterruptedException {
+    final int port = Integer.parseInt(arguments.get(1));
+    endpoint =
+        TimeLimit.within("DaRPC's connect", () -> open(new InetSocketAddress(address, port)));
+    call(++number);
+    call(DarpcMessage.END);
+    return new Answer();
+  }
+
+  private DaRPCClientEndpoint<DarpcMessage, DarpcMessage> open(InetSocketAddress server)
+      throws Exception {
+    final DaRPCClientGroup<DarpcMessage, DarpcMessage> group =
+        DaRPCClientGroup.createClientGroup(
+            new DarpcMessage.Protocol(),
+            EVENT_TIMEOUT_MS,
+            DarpcServerProcess.INLINE,
+            DarpcServerProcess.QUEUE,
+            DarpcServerProcess.QUEUE);
+    final DaRPCClientEndpoint<DarpcMessage, DarpcMessage> opened = group.createEndpoint();
+    opened.connect(server, RESOLVE_TIMEOUT_MS);
+    stream = opened.createStream();
+    return opened;
+  }
+
+  private Answer round(long millis) {
+    final long before = endpoint.getMessagesSent();
+    final Answer figures = stopwatch.runFor(() -> call(++number), millis).answer();
+    final long requests = endpoint.getMessagesSent() - before;
+    call(DarpcMessage.END);
+    return new WorkRequests(0, 0, requests, 0).addTo(figures).with("torn", 0);
+  }
+
+  /** Makes a call; its answer is compared byte by byte. */
+  private void call(long sent) {
+    request.fill(sent);
+    try {
+      stream.request(request, answer, false).get(ANSWER_TIMEOUT_MS, TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) { // which is how DaRPC tells of errors
+      throw new IllegalStateException("DaRPC: " + e.getMessage(), e);
+    } catch (IOException | ExecutionException e) {
+      throw new IllegalStateException(e);
+    }
+    if (!answer.holds(sent)) {
+      throw new IllegalStateException("not what was asked, answer " + sent);
+    }
+  }
+}

@@ -1,0 +1,88 @@
+package dev.ringfetch.benchmarks.verbs;
+
+import com.ibm.darpc.DaRPCServerEndpoint;
+import com.ibm.darpc.DaRPCServerGroup;
+import com.ibm.disni.RdmaServerEndpoint;
+import dev.ringfetch.examples.process.Answer;
+import dev.ringfetch.examples.process.CommandLoop;
+import dev.ringfetch.rdma.verbs.BareVerbs;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** The server process of DaRPC: one polling thread, messages inline. */
+@Command(name = "darpc-server")
+final class DarpcServerProcess implements Callable<Integer> {
+  /** Messages of 32 bytes and DaRPC's header are inline. */
+  static final int INLINE = 64;
+
+  /** Messages underway. */
+  static final int QUEUE = 16;
+
+  private static final int NO_TIMEOUT = -1;
+  private static final int CONNECTIONS = 1;
+
+  @Option(names = "--address", required = true, description = "Of an RDMA device.")
+  private InetAddress address;
+
+  private final DarpcEcho echo = new DarpcEcho();
+  private RdmaServerEndpoint<DaRPCServerEndpoint<DarpcMessage, DarpcMessage>> listener;
+  private DaRPCServerEndpoint<DarpcMessage, DarpcMessage> connection;
+
+  /** Runs the process. */
+  public static void main(String[] args) {
+    // Without DaRPC's own ways to close: its threads end with the process.
+    System.exit(new CommandLine(new DarpcServerProcess()).execute(args));
+  }
+
+  @Override
+  public Integer call() throws Exception {
+    BareVerbs.require();
+    final DaRPCServerGroup<DarpcMessage, DarpcMessage> group =
+        DaRPCServerGroup.createServerGroup(
+            echo,
+            new long[] {anyProcessor()},
+            NO_TIMEOUT,
+            INLINE,
+            true,
+            QUEUE,
+            QUEUE,
+            QUEUE,
+            CONNECTIONS);
+    listener = group.createServerEndpoint();
+    listener.bind(new InetSocketAddress(address, 0), 1);
+    new CommandLoop()
+        .on("port", arguments -> new Answer().with("port", port()))
+        .on("accept", arguments -> accept())
+        .on("serve", arguments -> serve())
+        .run();
+    return CommandLine.ExitCode.OK;
+  }
+
+  /** The mask by which DaRPC leaves its thread where the system puts it. */
+  private static long anyProcessor() {
+    return (1L << Math.min(Long.SIZE - 1, Runtime.getRuntime().availableProcessors())) - 1;
+  }
+
+  private int port() throws Exception {
+    return ((InetSocketAddress) listener.getSrcAddr()).getPort();
+  }
+
+  private Answer accept() throws InterruptedException {
+    connection = TimeLimit.within("DaRPC's accept", listener::accept);
+    echo.awaitEnd();
+    return new Answer();
+  }
+
+  private Answer serve() throws InterruptedException {
+    final long before = connection.getMessagesSent();
+    echo.begin();
+    echo.awaitEnd();
+    // The last one answers what ended the round.
+    final long answers = connection.getMessagesSent() - before - 1;
+    return new WorkRequests(0, 0, answers, 0).addTo(new Answer());
+  }
+}

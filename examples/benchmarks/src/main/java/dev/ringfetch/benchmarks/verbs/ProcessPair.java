@@ -1,0 +1,95 @@
+package dev.ringfetch.benchmarks.verbs;
+
+import dev.ringfetch.examples.process.Answer;
+import dev.ringfetch.examples.process.ChildFailure;
+import dev.ringfetch.examples.process.ChildProcess;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+
+/**
+ * Two processes that understand the same commands: the server {@code port}, {@code accept} and
+ * {@code serve}, the client {@code connect} and {@code round}.
+ */
+public final class ProcessPair implements VerbsContender {
+  private final InetAddress host;
+  private final ChildProcess server;
+  private final ChildProcess client;
+
+  private ProcessPair(InetAddress host, ChildProcess server, ChildProcess client) {
+    this.host = host;
+    this.server = server;
+    this.client = client;
+  }
+
+  /** Verbs alone, with no program between them and the benchmark. */
+  public static ProcessPair bare(String mode, InetAddress host, List<String> flags)
+      throws IOException {
+    return start(
+        host, flags, BareServerProcess.class, BareClientProcess.class, List.of("--mode", mode));
+  }
+
+  /** DaRPC. */
+  public static ProcessPair darpc(InetAddress host, List<String> flags) throws IOException {
+    return start(host, flags, DarpcServerProcess.class, DarpcClientProcess.class, List.of());
+  }
+
+  private static ProcessPair start(
+      InetAddress host,
+      List<String> flags,
+      Class<?> serverMain,
+      Class<?> clientMain,
+      List<String> clientArguments)
+      throws IOException {
+    final List<String> arguments = List.of("--address", host.getHostAddress());
+    final ChildProcess server = ChildProcess.start(flags, serverMain, arguments);
+    try {
+      final List<String> ofClient = new ArrayList<>(arguments);
+      ofClient.addAll(clientArguments);
+      return new ProcessPair(host, server, ChildProcess.start(flags, clientMain, ofClient));
+    } catch (IOException | RuntimeException e) {
+      server.close();
+      throw e;
+    }
+  }
+
+  @Override
+  public void connect() {
+    final long port = server.ask("port").count("port");
+    final CompletableFuture<Answer> accepted = askServer("accept");
+    client.ask("connect", host.getHostAddress(), port);
+    final Answer unused = await(accepted);
+  }
+
+  @Override
+  public VerbsRound round(int millis) {
+    final CompletableFuture<Answer> served = askServer("serve");
+    final Answer called = client.ask("round", millis);
+    return VerbsRound.parse(called, await(served));
+  }
+
+  private CompletableFuture<Answer> askServer(String command) {
+    return CompletableFuture.supplyAsync(() -> server.ask(command));
+  }
+
+  /** The server's answer, or its own failure. */
+  private static Answer await(CompletableFuture<Answer> answer) {
+    try {
+      return answer.join();
+    } catch (CompletionException e) {
+      if (e.getCause() instanceof ChildFailure failure) {
+        throw failure;
+      }
+      throw e;
+    }
+  }
+
+  @Override
+  public void close() {
+    client.close();
+    server.close();
+  }
+}

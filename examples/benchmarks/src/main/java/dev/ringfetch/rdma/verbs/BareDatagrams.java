@@ -1,0 +1,125 @@
+package dev.ringfetch.rdma.verbs;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/**
+ * A queue pair of unreliable datagrams beside a connection, in the connection's memory: the server
+ * sends with it, the client receives. One thread.
+ */
+final class BareDatagrams implements AutoCloseable {
+  /** What a sender presents. */
+  static final int QUEUE_KEY = 0x52464554;
+
+  private static final int RECEIVES = 16;
+  private static final int STEP = 128;
+
+  private final BareEnd end;
+  private final long sendCompletions;
+  private final long receiveCompletions;
+  private final long queuePair;
+  private final ByteBuffer capacity = direct(QueuePairLayout.CAPACITY_SIZE);
+  private final ByteBuffer receive = direct(ReceiveLayout.SIZE + ScatterLayout.SIZE);
+  private final ByteBuffer completion = direct(CompletionLayout.SIZE);
+  private final BareFrame[] frames = new BareFrame[RECEIVES];
+  private long handle;
+
+  /** Creates it, ready, with all receives posted; the end has its queue pair. */
+  BareDatagrams(BareEnd end) throws IOException {
+    this.end = end;
+    final long context = ConnectionManager.context(end.id());
+    sendCompletions = CompletionQueues.create(context, 0, BareSignals.DEPTH, 0);
+    receiveCompletions = CompletionQueues.create(context, 0, RECEIVES, 0);
+    BareEnd.wish(capacity, RECEIVES);
+    queuePair =
+        Datagrams.create(
+            end.domain(), sendCompletions, receiveCompletions, Regions.address(capacity));
+    Datagrams.activate(queuePair, ConnectionManager.port(end.id()), 0, QUEUE_KEY);
+    for (int i = 0; i < RECEIVES; i++) {
+      // A frame begins with its head, which is not sent: here the route header's end.
+      frames[i] = end.frame(place(i) + CompletionLayout.ROUTE_HEADER - BareFrame.PAYLOAD);
+      postReceive(i);
+    }
+  }
+
+  private static ByteBuffer direct(int length) {
+    return ByteBuffer.allocateDirect(length).order(ByteOrder.nativeOrder());
+  }
+
+  private static int place(int index) {
+    return BareEnd.DATAGRAMS + index * STEP;
+  }
+
+  /** Finds the way to the peer of the end's connection, which stands. */
+  void pointAtPeer() throws IOException {
+    handle = Datagrams.createHandleOfPeer(end.domain(), end.queuePair());
+  }
+
+  /** The way to the peer. */
+  long handle() {
+    return handle;
+  }
+
+  /** Number by which the peer sends to it. */
+  int number() {
+    return QueuePairs.number(queuePair);
+  }
+
+  int inlineFlag() {
+    return BareEnd.inlineFlag(capacity);
+  }
+
+  /** The send side; to be asked for once. */
+  BareSendQueue sendQueue() {
+    return new BareSendQueue(queuePair, sendCompletions);
+  }
+
+  private void postReceive(int index) {
+    receive
+        .putLong(ReceiveLayout.ID, index)
+        .putLong(ReceiveLayout.SCATTER, Regions.address(receive) + ReceiveLayout.SIZE)
+        .putInt(ReceiveLayout.SCATTER_COUNT, 1)
+        .putLong(ReceiveLayout.SIZE + ScatterLayout.ADDRESS, end.address(place(index)))
+        .putInt(ReceiveLayout.SIZE + ScatterLayout.LENGTH, STEP)
+        .putInt(ReceiveLayout.SIZE + ScatterLayout.KEY, end.localKey());
+    final int error =
+        QueuePairs.errno(QueuePairs.postReceive(queuePair, Regions.address(receive)));
+    if (error != 0) {
+      throw new IllegalStateException("receive: errno " + -error);
+    }
+  }
+
+  /**
+   * Takes a datagram, if there is one, and posts its receive again.
+   *
+   * @return whether it was there and holds the answer to a request.
+   */
+  boolean poll(long number) {
+    final int count = CompletionQueues.poll(receiveCompletions, 1, Regions.address(completion));
+    if (count == 0) {
+      return false;
+    }
+    if (count < 0) {
+      throw new IllegalStateException("poll: errno " + -count);
+    }
+    final int status = completion.getInt(CompletionLayout.STATUS);
+    if (status != CompletionLayout.SUCCESS) {
+      throw new IllegalStateException("receive: " + Errors.completionText(status));
+    }
+    final int index = (int) completion.getLong(CompletionLayout.ID);
+    final boolean answers = frames[index].tailAcquire() == number && frames[index].holds(number);
+    postReceive(index);
+    return answers;
+  }
+
+  @Override
+  public void close() throws IOException {
+    Datagrams.destroy(queuePair);
+    if (handle != 0) {
+      Datagrams.destroyHandle(handle);
+    }
+    CompletionQueues.destroy(sendCompletions);
+    CompletionQueues.destroy(receiveCompletions);
+  }
+}
