@@ -81,8 +81,6 @@ final class AddedTime {
         .flatMap(
             ring ->
                 floor(ring)
-                    .flatMap(
-                        raw ->
-                            floor(row).map(floor -> added(row, floor) / added(ring, raw))));
+                    .flatMap(raw -> floor(row).map(floor -> added(row, floor) / added(ring, raw))));
   }
 }

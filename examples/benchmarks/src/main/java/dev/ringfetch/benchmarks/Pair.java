@@ -28,8 +28,7 @@ final class Pair implements AutoCloseable {
   }
 
   /** Starts them and has every client make its first call, to an address of this host. */
-  static Pair start(
-      String host, boolean direct, List<Contender> contenders, List<String> flags)
+  static Pair start(String host, boolean direct, List<Contender> contenders, List<String> flags)
       throws IOException {
     final ChildProcess server =
         ChildProcess.start(flags, BenchServer.class, direct ? List.of("--direct") : List.of());

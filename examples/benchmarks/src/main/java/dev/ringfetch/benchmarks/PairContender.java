@@ -4,29 +4,33 @@ import dev.ringfetch.benchmarks.verbs.VerbsContender;
 import dev.ringfetch.benchmarks.verbs.VerbsRound;
 import dev.ringfetch.examples.load.Figures;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.List;
 
 /** Index.Get by blocking stub with direct executors, as a peer of its own. */
 final class PairContender implements VerbsContender {
   private static final int LENGTH = 32;
 
-  private final Pair pair;
+  private final String host;
   private final Contender contender;
+  private final List<String> flags;
+  private Pair pair;
 
-  private PairContender(Pair pair, Contender contender) {
-    this.pair = pair;
+  /** Takes the address of this host that the client is to use. */
+  PairContender(String host, Contender contender, List<String> flags) {
+    this.host = host;
     this.contender = contender;
+    this.flags = flags;
   }
 
-  /** Starts both processes, and connects them. */
-  static PairContender start(String host, Contender contender, List<String> flags)
-      throws IOException {
-    return new PairContender(Pair.start(host, true, List.of(contender), flags), contender);
-  }
-
+  /** Starts both processes, too: they connect at once, and have a deadline for it. */
   @Override
   public void connect() {
-    // A pair is connected from the start.
+    try {
+      pair = Pair.start(host, true, List.of(contender), flags);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   @Override
@@ -36,6 +40,8 @@ final class PairContender implements VerbsContender {
 
   @Override
   public void close() {
-    pair.close();
+    if (pair != null) {
+      pair.close();
+    }
   }
 }

@@ -37,7 +37,7 @@ final class VerbsBench implements Callable<Integer> {
   private static final String QUIET = "slf4j.internal.verbosity";
 
   /** Small and equal for all, as there are many of them at once. */
-  static final List<String> FLAGS = 
+  static final List<String> FLAGS =
       List.of("-XX:+UseSerialGC", "-Xms128m", "-Xmx256m", "-D" + QUIET + "=ERROR");
 
   private final PrintStream out = System.out;
@@ -122,9 +122,7 @@ final class VerbsBench implements Callable<Integer> {
   private void measure(int roundMillis) {
     final List<VerbsRow> rows = new ArrayList<>();
     Turns.take(
-            contenders.keySet(),
-            rounds,
-            (peer, round) -> contenders.get(peer).round(roundMillis))
+            contenders.keySet(), rounds, (peer, round) -> contenders.get(peer).round(roundMillis))
         .forEach((peer, measured) -> rows.add(VerbsRow.of(peer, measured)));
     print(rows);
   }
@@ -133,12 +131,12 @@ final class VerbsBench implements Callable<Integer> {
   private static VerbsContender start(VerbsPeer peer, InetAddress host) throws IOException {
     return switch (peer) {
       case raw -> new EchoContender(EchoPair.start(FLAGS));
-      case ring -> PairContender.start(host.getHostAddress(), Contender.ring, FLAGS);
+      case ring -> new PairContender(host.getHostAddress(), Contender.ring, FLAGS);
       case fetch -> ProcessPair.bare(BareMode.fetch.name(), host, FLAGS);
       case push -> ProcessPair.bare(BareMode.push.name(), host, FLAGS);
       case datagram -> ProcessPair.bare(BareMode.datagram.name(), host, FLAGS);
       case darpc -> ProcessPair.darpc(host, FLAGS);
-      case grpc -> PairContender.start(host.getHostAddress(), Contender.grpc, FLAGS);
+      case grpc -> new PairContender(host.getHostAddress(), Contender.grpc, FLAGS);
     };
   }
 

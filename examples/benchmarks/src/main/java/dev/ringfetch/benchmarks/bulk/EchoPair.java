@@ -31,8 +31,7 @@ public final class EchoPair implements AutoCloseable {
     final List<String> arguments = List.of("--file", file.toString());
     final ChildProcess server = ChildProcess.start(flags, EchoProcess.class, arguments);
     try {
-      return new EchoPair(
-          file, server, ChildProcess.start(flags, EchoProcess.class, arguments));
+      return new EchoPair(file, server, ChildProcess.start(flags, EchoProcess.class, arguments));
     } catch (IOException | RuntimeException e) {
       server.close();
       throw e;

@@ -55,10 +55,6 @@ final class BareClientProcess implements Callable<Integer> {
     final long torn = client.torn();
     final Answer answer = stopwatch.runFor(client, millis).answer();
     client.end();
-    return client
-        .posted()
-        .since(before)
-        .addTo(answer)
-        .with("torn", client.torn() - torn);
+    return client.posted().since(before).addTo(answer).with("torn", client.torn() - torn);
   }
 }

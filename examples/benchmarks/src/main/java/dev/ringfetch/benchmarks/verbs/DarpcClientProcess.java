@@ -23,7 +23,8 @@ import picocli.CommandLine.Option;
 final class DarpcClientProcess implements Callable<Integer> {
   private static final int EVENT_TIMEOUT_MS = 100;
   private static final int RESOLVE_TIMEOUT_MS = 5_000;
-  private static final int ANSWER_TIMEOUT_MS = 10_000; // DaRPC takes milliseconds, whatever the unit
+  private static final int ANSWER_TIMEOUT_MS =
+      10_000; // DaRPC takes milliseconds, whatever the unit
 
   @Option(names = "--address", required = true, description = "Of an RDMA device.")
   private InetAddress address;
@@ -54,7 +55,10 @@ final class DarpcClientProcess implements Callable<Integer> {
   private Answer connect(List<String> arguments) throws InterruptedException {
     final int port = Integer.parseInt(arguments.get(1));
     endpoint =
-        TimeLimit.within("DaRPC's connect", () -> open(new InetSocketAddress(address, port)));
+        TimeLimit.within(
+            "DaRPC's connect",
+            DarpcServerProcess.CONNECT_SECONDS,
+            () -> open(new InetSocketAddress(address, port)));
     call(++number);
     call(DarpcMessage.END);
     return new Answer();

@@ -22,6 +22,9 @@ final class DarpcServerProcess implements Callable<Integer> {
   /** Messages underway. */
   static final int QUEUE = 16;
 
+  /** DaRPC waits without end for connections. */
+  static final int CONNECT_SECONDS = 15;
+
   private static final int NO_TIMEOUT = -1;
   private static final int CONNECTIONS = 1;
 
@@ -72,7 +75,7 @@ final class DarpcServerProcess implements Callable<Integer> {
   }
 
   private Answer accept() throws InterruptedException {
-    connection = TimeLimit.within("DaRPC's accept", listener::accept);
+    connection = TimeLimit.within("DaRPC's accept", CONNECT_SECONDS, listener::accept);
     echo.awaitEnd();
     return new Answer();
   }

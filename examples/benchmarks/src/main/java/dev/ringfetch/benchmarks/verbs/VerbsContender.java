@@ -1,11 +1,11 @@
 package dev.ringfetch.benchmarks.verbs;
 
 /**
- * A peer: a server process and a client process, which are there from the start and rest between
- * their rounds. Made by starting both; not for several threads at once.
+ * A peer: a server process and a client process, which rest between their rounds. Not for several
+ * threads at once.
  */
 public interface VerbsContender extends AutoCloseable {
-  /** Connects the two and has them make a call. */
+  /** Has the two connect; before the first round. */
   void connect();
 
   /** Has the client make calls, one after the other, for some time. */

@@ -27,10 +27,7 @@ public record WorkRequests(long writes, long reads, long sends, long control) {
   /** Both together. */
   public WorkRequests plus(WorkRequests other) {
     return new WorkRequests(
-        writes + other.writes,
-        reads + other.reads,
-        sends + other.sends,
-        control + other.control);
+        writes + other.writes, reads + other.reads, sends + other.sends, control + other.control);
   }
 
   /** As a child process says it. */

@@ -95,7 +95,7 @@ public final class BareClient implements Runnable, AutoCloseable {
 
   /** Ends a round: the server stops to poll. Not counted, as no call needs it. */
   public void end() {
-    staged.putTailRelease(-++number);
+    staged.putTailRelease(- ++number);
     queue.post(request);
   }
 

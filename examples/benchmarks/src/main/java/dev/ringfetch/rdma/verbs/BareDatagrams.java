@@ -13,7 +13,12 @@ final class BareDatagrams implements AutoCloseable {
   static final int QUEUE_KEY = 0x52464554;
 
   private static final int RECEIVES = 16;
-  private static final int STEP = 128;
+
+  /** Bytes of a receive. */
+  static final int STEP = 128;
+
+  /** End of the memory that receives take, within that of {@link BareEnd}. */
+  static final int END = BareEnd.DATAGRAMS + RECEIVES * STEP;
 
   private final BareEnd end;
   private final long sendCompletions;
@@ -83,8 +88,7 @@ final class BareDatagrams implements AutoCloseable {
         .putLong(ReceiveLayout.SIZE + ScatterLayout.ADDRESS, end.address(place(index)))
         .putInt(ReceiveLayout.SIZE + ScatterLayout.LENGTH, STEP)
         .putInt(ReceiveLayout.SIZE + ScatterLayout.KEY, end.localKey());
-    final int error =
-        QueuePairs.errno(QueuePairs.postReceive(queuePair, Regions.address(receive)));
+    final int error = QueuePairs.errno(QueuePairs.postReceive(queuePair, Regions.address(receive)));
     if (error != 0) {
       throw new IllegalStateException("receive: errno " + -error);
     }

@@ -12,7 +12,7 @@ import java.nio.ByteBuffer;
  */
 record BareGreeting(BareMode mode, long memory, int key, int datagrams) {
   /** Bytes of a greeting. */
-  static final int LENGTH = 24;
+  static final int LENGTH = 20;
 
   private static final int MODE = 0;
   private static final int KEY = 4;
@@ -24,7 +24,7 @@ record BareGreeting(BareMode mode, long memory, int key, int datagrams) {
     out.putInt(offset + MODE, mode.code())
         .putInt(offset + KEY, key)
         .putLong(offset + MEMORY, memory)
-        .putLong(offset + DATAGRAMS, datagrams);
+        .putInt(offset + DATAGRAMS, datagrams);
   }
 
   /**

@@ -1,0 +1,62 @@
+package dev.ringfetch.benchmarks;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.ringfetch.benchmarks.verbs.VerbsRound;
+import dev.ringfetch.benchmarks.verbs.WorkRequests;
+import dev.ringfetch.examples.load.Figures;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+final class VerbsRowTest {
+  private static VerbsRow row(VerbsPeer peer, double p50) {
+    return VerbsRow.of(
+        peer, List.of(VerbsRound.without(new Figures(10, p50, 2 * p50, 1_000_000 / p50))));
+  }
+
+  @Test
+  void roundsBecomeMediansAndSums() {
+    final VerbsRow row =
+        VerbsRow.of(
+            VerbsPeer.fetch,
+            List.of(fetched(100, 70, 300, 0), fetched(100, 90, 500, 2), fetched(100, 80, 100, 0)));
+    assertEquals(
+        "RESULT peer=verbs mode=fetch over=verbs payload=32 inflight=1 p50_us=80.00 p99_us=300.00"
+            + " calls_s=5000 client_writes=1 client_reads=1.1000 client_sends=0 client_control=0"
+            + " server_writes=0 server_reads=0 server_sends=0 server_control=0",
+        row.result());
+    assertEquals(VerbsRow.head().indexOf("client W"), row.line().indexOf("1/1.1000/0 +0"));
+    assertTrue(row.line().contains("80.00 [70.00 .. 90.00]"), row::line);
+    assertTrue(row.line().endsWith("0/0/0 +0  (2 torn READs)"), row::line);
+  }
+
+  private static VerbsRound fetched(long calls, double p50, double p99, long torn) {
+    return new VerbsRound(
+        new Figures(calls, p50, p99, 5000),
+        new WorkRequests(calls, calls + calls / 10, 0, 0),
+        WorkRequests.NONE,
+        torn);
+  }
+
+  @Test
+  void peersWithoutWorkRequestsTellOfNone() {
+    final VerbsRow row = row(VerbsPeer.grpc, 100);
+    assertTrue(row.line().endsWith("-                      -"), row::line);
+    assertFalse(row.result().contains("writes"), row::result);
+  }
+
+  @Test
+  void whatIsAddedNeedsItsFloor() {
+    final VerbsRow ring = row(VerbsPeer.ring, 30);
+    final AddedTime alone = new AddedTime(List.of(ring, row(VerbsPeer.fetch, 80)));
+    assertEquals(List.of(), alone.lines());
+    assertEquals("", alone.fields(ring));
+    final AddedTime both = new AddedTime(List.of(row(VerbsPeer.raw, 10), ring));
+    assertEquals(
+        List.of("ringfetch blocking over shm: 20.00 us above raw polling, 3.0 times as long"),
+        both.lines());
+    assertEquals(" added_us=20.00 floor_ratio=3.00", both.fields(ring));
+  }
+}
