@@ -4,33 +4,16 @@ import dev.ringfetch.benchmarks.verbs.VerbsContender;
 import dev.ringfetch.benchmarks.verbs.VerbsRound;
 import dev.ringfetch.examples.load.Figures;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.List;
 
-/** Index.Get by blocking stub with direct executors, as a peer of its own. */
-final class PairContender implements VerbsContender {
+/** Index.Get by blocking stub with direct executors, as a peer. */
+record PairContender(Pair pair, Contender contender) implements VerbsContender {
   private static final int LENGTH = 32;
 
-  private final String host;
-  private final Contender contender;
-  private final List<String> flags;
-  private Pair pair;
-
-  /** Takes the address of this host that the client is to use. */
-  PairContender(String host, Contender contender, List<String> flags) {
-    this.host = host;
-    this.contender = contender;
-    this.flags = flags;
-  }
-
-  /** Starts both processes, too: they connect at once, and have a deadline for it. */
-  @Override
-  public void connect() {
-    try {
-      pair = Pair.start(host, true, List.of(contender), flags);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+  /** Starts both processes; the client uses an address of this host. */
+  static PairContender start(String host, Contender contender, List<String> flags)
+      throws IOException {
+    return new PairContender(Pair.start(host, true, List.of(contender), flags), contender);
   }
 
   @Override
@@ -40,8 +23,6 @@ final class PairContender implements VerbsContender {
 
   @Override
   public void close() {
-    if (pair != null) {
-      pair.close();
-    }
+    pair.close();
   }
 }

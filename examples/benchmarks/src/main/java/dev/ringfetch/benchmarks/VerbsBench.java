@@ -42,7 +42,9 @@ final class VerbsBench implements Callable<Integer> {
 
   private final PrintStream out = System.out;
 
-  @Option(names = "--quick", description = "Shorter rounds, less warm-up; figures vary more.")
+  @Option(
+      names = "--quick",
+      description = "Shorter rounds, the first compiler alone; figures are worse and vary more.")
   private boolean quick;
 
   @Option(names = "--rounds", defaultValue = "5", description = "Default: ${DEFAULT-VALUE}.")
@@ -85,12 +87,9 @@ final class VerbsBench implements Callable<Integer> {
     out.printf(
         "device address %s; %d rounds of %d ms, by turns; median [least .. most] of them;"
             + " JVMs: %s%n",
-        host.getHostAddress(), rounds, roundMillis, String.join(" ", FLAGS));
+        host.getHostAddress(), rounds, roundMillis, String.join(" ", flags()));
     try {
-      for (final VerbsPeer peer : peers) {
-        contenders.put(peer, start(peer, host));
-      }
-      final Set<VerbsPeer> failed = prepare(warmUpMillis);
+      final Set<VerbsPeer> failed = prepare(host, warmUpMillis);
       measure(roundMillis);
       return failed.isEmpty() ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
     } catch (ChildFailure e) {
@@ -101,21 +100,26 @@ final class VerbsBench implements Callable<Integer> {
     }
   }
 
-  /** Connects all and warms them up; takes those out that fail, and returns them. */
-  private Set<VerbsPeer> prepare(int warmUpMillis) {
+  /** Starts all and warms them up; those that cannot take part are returned. */
+  private Set<VerbsPeer> prepare(InetAddress host, int warmUpMillis) throws IOException {
     final Set<VerbsPeer> failed = EnumSet.noneOf(VerbsPeer.class);
-    contenders.forEach(
-        (peer, contender) -> {
-          System.err.println("bench verbs: warming up " + peer);
-          try {
-            contender.connect();
-            final var unused = contender.round(warmUpMillis);
-          } catch (ChildFailure e) {
-            System.err.println("bench verbs: without " + peer + ": " + e.getMessage());
-            failed.add(peer);
+    for (final VerbsPeer peer : peers) {
+      System.err.println("bench verbs: warming up " + peer);
+      try {
+        contenders.put(peer, start(peer, host, flags()));
+        final var unused = contenders.get(peer).round(warmUpMillis);
+      } catch (ChildFailure e) {
+        System.err.println("bench verbs: without " + peer + ": " + e.getMessage());
+        failed.add(peer);
+      }
+    }
+    failed.forEach(
+        peer -> {
+          final VerbsContender contender = contenders.remove(peer);
+          if (contender != null) {
+            contender.close();
           }
         });
-    failed.forEach(peer -> contenders.remove(peer).close());
     return failed;
   }
 
@@ -128,15 +132,16 @@ final class VerbsBench implements Callable<Integer> {
   }
 
   /** Starts the processes of a peer. */
-  private static VerbsContender start(VerbsPeer peer, InetAddress host) throws IOException {
+  private static VerbsContender start(VerbsPeer peer, InetAddress host, List<String> flags)
+      throws IOException {
     return switch (peer) {
-      case raw -> new EchoContender(EchoPair.start(FLAGS));
-      case ring -> new PairContender(host.getHostAddress(), Contender.ring, FLAGS);
-      case fetch -> ProcessPair.bare(BareMode.fetch.name(), host, FLAGS);
-      case push -> ProcessPair.bare(BareMode.push.name(), host, FLAGS);
-      case datagram -> ProcessPair.bare(BareMode.datagram.name(), host, FLAGS);
-      case darpc -> ProcessPair.darpc(host, FLAGS);
-      case grpc -> new PairContender(host.getHostAddress(), Contender.grpc, FLAGS);
+      case raw -> new EchoContender(EchoPair.start(flags));
+      case ring -> PairContender.start(host.getHostAddress(), Contender.ring, flags);
+      case fetch -> ProcessPair.bare(BareMode.fetch.name(), host, flags);
+      case push -> ProcessPair.bare(BareMode.push.name(), host, flags);
+      case datagram -> ProcessPair.bare(BareMode.datagram.name(), host, flags);
+      case darpc -> ProcessPair.darpc(host, flags);
+      case grpc -> PairContender.start(host.getHostAddress(), Contender.grpc, flags);
     };
   }
 
@@ -151,6 +156,15 @@ final class VerbsBench implements Callable<Integer> {
     added.lines().forEach(out::println);
     out.println();
     rows.forEach(row -> out.println(row.result() + added.fields(row)));
+  }
+
+  /** Of all JVMs. In rounds that are short beside what the second compiler takes, it is no help. */
+  private List<String> flags() {
+    final List<String> flags = new ArrayList<>(FLAGS);
+    if (quick) {
+      flags.add("-XX:TieredStopAtLevel=1");
+    }
+    return flags;
   }
 
   private int or(Integer given, int usual, int ifQuick) {

@@ -4,7 +4,6 @@ import dev.ringfetch.examples.load.Figures;
 import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.examples.process.ChildProcess;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -14,12 +13,10 @@ import java.util.concurrent.CompletableFuture;
 public final class EchoPair implements AutoCloseable {
   private static final Path DIRECTORY = Path.of("/dev/shm");
 
-  private final Path file;
   private final ChildProcess server;
   private final ChildProcess client;
 
-  private EchoPair(Path file, ChildProcess server, ChildProcess client) {
-    this.file = file;
+  private EchoPair(ChildProcess server, ChildProcess client) {
     this.server = server;
     this.client = client;
   }
@@ -27,22 +24,23 @@ public final class EchoPair implements AutoCloseable {
   /** Makes the memory and starts the processes. */
   public static EchoPair start(List<String> flags) throws IOException {
     final Path file = Files.createTempFile(DIRECTORY, "ringfetch-bench-", ".echo");
-    Files.write(file, new byte[EchoProcess.LENGTH]);
-    final List<String> arguments = List.of("--file", file.toString());
-    final ChildProcess server = ChildProcess.start(flags, EchoProcess.class, arguments);
     try {
-      return new EchoPair(file, server, ChildProcess.start(flags, EchoProcess.class, arguments));
-    } catch (IOException | RuntimeException e) {
-      server.close();
-      throw e;
+      Files.write(file, new byte[EchoProcess.LENGTH]);
+      final List<String> arguments = List.of("--file", file.toString());
+      final ChildProcess server = ChildProcess.start(flags, EchoProcess.class, arguments);
+      try {
+        final ChildProcess client = ChildProcess.start(flags, EchoProcess.class, arguments);
+        final EchoPair pair = new EchoPair(server, client);
+        server.ask("mapped");
+        client.ask("mapped");
+        return pair;
+      } catch (IOException | RuntimeException e) {
+        server.close();
+        throw e;
+      }
+    } finally {
+      Files.delete(file);
     }
-  }
-
-  /** Waits until both have the memory, and takes its name away. */
-  public void connect() throws IOException {
-    server.ask("mapped");
-    client.ask("mapped");
-    Files.delete(file);
   }
 
   /** Has one make calls, and the other answer them, for some time. */
@@ -58,10 +56,5 @@ public final class EchoPair implements AutoCloseable {
   public void close() {
     client.close();
     server.close();
-    try {
-      Files.deleteIfExists(file);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
   }
 }

@@ -45,7 +45,7 @@ final class BareClientProcess implements Callable<Integer> {
   }
 
   private Answer connect(List<String> arguments) throws Exception {
-    final int port = Integer.parseInt(arguments.get(1));
+    final int port = Integer.parseInt(arguments.get(0));
     client = new BareClient(new InetSocketAddress(address, port), mode);
     return new Answer();
   }

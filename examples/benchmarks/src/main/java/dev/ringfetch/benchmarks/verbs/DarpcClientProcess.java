@@ -53,7 +53,7 @@ final class DarpcClientProcess implements Callable<Integer> {
   }
 
   private Answer connect(List<String> arguments) throws InterruptedException {
-    final int port = Integer.parseInt(arguments.get(1));
+    final int port = Integer.parseInt(arguments.get(0));
     endpoint =
         TimeLimit.within(
             "DaRPC's connect",

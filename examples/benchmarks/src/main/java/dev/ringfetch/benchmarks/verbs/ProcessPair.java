@@ -15,12 +15,10 @@ import java.util.concurrent.CompletionException;
  * {@code serve}, the client {@code connect} and {@code round}.
  */
 public final class ProcessPair implements VerbsContender {
-  private final InetAddress host;
   private final ChildProcess server;
   private final ChildProcess client;
 
-  private ProcessPair(InetAddress host, ChildProcess server, ChildProcess client) {
-    this.host = host;
+  private ProcessPair(ChildProcess server, ChildProcess client) {
     this.server = server;
     this.client = client;
   }
@@ -45,22 +43,30 @@ public final class ProcessPair implements VerbsContender {
       List<String> clientArguments)
       throws IOException {
     final List<String> arguments = List.of("--address", host.getHostAddress());
+    final List<String> ofClient = new ArrayList<>(arguments);
+    ofClient.addAll(clientArguments);
     final ChildProcess server = ChildProcess.start(flags, serverMain, arguments);
+    final ChildProcess client;
     try {
-      final List<String> ofClient = new ArrayList<>(arguments);
-      ofClient.addAll(clientArguments);
-      return new ProcessPair(host, server, ChildProcess.start(flags, clientMain, ofClient));
-    } catch (IOException | RuntimeException e) {
+      client = ChildProcess.start(flags, clientMain, ofClient);
+    } catch (IOException e) {
       server.close();
+      throw e;
+    }
+    final ProcessPair pair = new ProcessPair(server, client);
+    try {
+      pair.connect();
+      return pair;
+    } catch (ChildFailure e) {
+      pair.close();
       throw e;
     }
   }
 
-  @Override
-  public void connect() {
+  private void connect() {
     final long port = server.ask("port").count("port");
     final CompletableFuture<Answer> accepted = askServer("accept");
-    client.ask("connect", host.getHostAddress(), port);
+    client.ask("connect", port);
     final Answer unused = await(accepted);
   }
 

@@ -12,7 +12,6 @@ final class EchoPairTest {
   @Test
   void callsAreAnsweredInEachRound() throws IOException {
     try (EchoPair pair = EchoPair.start(List.of())) {
-      pair.connect();
       for (int round = 0; round < 3; round++) {
         final Figures figures = pair.round(20);
         assertTrue(figures.calls() > 0, figures::toString);

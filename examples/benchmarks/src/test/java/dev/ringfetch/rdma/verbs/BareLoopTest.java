@@ -1,0 +1,96 @@
+package dev.ringfetch.rdma.verbs;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.ringfetch.benchmarks.verbs.WorkRequests;
+import java.io.IOException;
+import java.net.Inet4Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Bare verbs against a real device, server and client in two threads. */
+@Tag("verbs")
+final class BareLoopTest {
+  /** More than one interval of completions, and more than the receives of datagrams. */
+  private static final int CALLS = 3 * BareSignals.INTERVAL + 1;
+
+  private InetAddress host;
+
+  @BeforeEach
+  void device() throws IOException {
+    assumeTrue(BareVerbs.unavailableBecause().isEmpty(), BareVerbs::unavailableBecause);
+    host =
+        NetworkInterface.networkInterfaces()
+            .flatMap(NetworkInterface::inetAddresses)
+            .filter(Inet4Address.class::isInstance)
+            .filter(address -> !address.isLoopbackAddress())
+            .findFirst()
+            .orElseThrow();
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void roundsAreAnsweredAndCounted(BareMode mode) throws Exception {
+    try (BareServer server = new BareServer(host)) {
+      final CompletableFuture<Void> accepted = CompletableFuture.runAsync(() -> accept(server));
+      try (BareClient client = new BareClient(new InetSocketAddress(host, server.port()), mode)) {
+        accepted.join();
+        for (int round = 1; round <= 2; round++) {
+          final CompletableFuture<WorkRequests> served =
+              CompletableFuture.supplyAsync(server::serve);
+          for (int i = 0; i < CALLS; i++) {
+            client.run();
+          }
+          client.end();
+          final long calls = (long) round * CALLS;
+          assertEquals(
+              switch (mode) {
+                case fetch -> WorkRequests.NONE;
+                case push -> new WorkRequests(calls, 0, 0, 0);
+                case datagram -> new WorkRequests(0, 0, calls, 0);
+              },
+              served.join());
+          final WorkRequests posted = client.posted();
+          assertEquals(calls, posted.writes());
+          assertEquals(0, posted.sends());
+          if (mode == BareMode.fetch) {
+            assertTrue(posted.reads() >= calls, posted::toString);
+          } else {
+            assertEquals(0, posted.reads());
+          }
+        }
+      }
+    }
+  }
+
+  @Test
+  void nobodyListens() throws IOException {
+    final int port;
+    try (BareServer server = new BareServer(host)) {
+      port = server.port();
+    }
+    final IOException thrown =
+        assertThrows(
+            IOException.class,
+            () -> new BareClient(new InetSocketAddress(host, port), BareMode.push).close());
+    assertTrue(thrown.getMessage().contains("REJECTED"), thrown::getMessage);
+  }
+
+  private static void accept(BareServer server) {
+    try {
+      server.accept();
+    } catch (IOException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+}
