@@ -2,6 +2,7 @@ package dev.ringfetch.ring;
 
 import static dev.ringfetch.ring.FrameDescriptor.ACK_OFFSET;
 import static dev.ringfetch.ring.FrameDescriptor.COMMIT_LENGTH;
+import static dev.ringfetch.ring.FrameDescriptor.CRC32C_OFFSET;
 import static dev.ringfetch.ring.FrameDescriptor.LENGTH_OFFSET;
 import static dev.ringfetch.ring.FrameDescriptor.PAD;
 import static dev.ringfetch.ring.FrameDescriptor.PAYLOAD_OFFSET;
@@ -131,16 +132,16 @@ public final class RingWriter {
       int slots) {
     final MemoryRegion memory = region;
     final int frame = ringOffset + (int) (position & mask) * SLOT_LENGTH;
-    final long word0 = FrameDescriptor.word0(FrameDescriptor.tag(epoch, position), length);
     final long word1 = FrameDescriptor.word1(streamId, flags, code);
-    long word2 = ack & 0xFFFF_FFFFL;
-    if (checksum != null) {
-      word2 |= (long) checksum.of(position, word0, word1, ack, payload, offset, length) << 32;
-    }
     memory.putLong(frame + STREAM_ID_OFFSET, word1);
-    memory.putLong(frame + ACK_OFFSET, word2);
+    memory.putLong(frame + ACK_OFFSET, ack & 0xFFFF_FFFFL);
     if (payload != null) {
       memory.putBytes(frame + PAYLOAD_OFFSET, payload, offset, length);
+    }
+    final long word0 = FrameDescriptor.word0(FrameDescriptor.tag(epoch, position), length);
+    if (checksum != null) {
+      memory.putInt(
+          frame + CRC32C_OFFSET, checksum.of(position, word0, word1, ack, payload, offset, length));
     }
     memory.putLongRelease(
         frame + slots * SLOT_LENGTH - COMMIT_LENGTH, FrameDescriptor.commitWord(epoch, position));
@@ -213,11 +214,7 @@ public final class RingWriter {
 
   /** Slots that were written, are not known to be consumed, and were not published. */
   public long unpublished() {
-    return position - unpublishedFrom();
-  }
-
-  private long unpublishedFrom() {
-    return consumed - published > 0 ? consumed : published;
+    return position - (consumed - published > 0 ? consumed : published);
   }
 
   /**
@@ -228,7 +225,9 @@ public final class RingWriter {
    *     QueuePair#CLOSED} with the rest unpublished.
    */
   public int publish() {
-    published = unpublishedFrom();
+    if (consumed - published > 0) {
+      published = consumed;
+    }
     while (published != position) {
       final int index = (int) (published & mask);
       final int slots = (int) Math.min(position - published, ringSlots - index);
