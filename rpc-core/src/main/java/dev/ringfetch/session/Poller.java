@@ -27,7 +27,7 @@ public final class Poller implements Runnable, AutoCloseable {
   private static final int MAX_FAULTS = 1_000;
   private static final long FAULTS_INTERVAL_NS = 1_000_000_000;
   private static final long ALARM_PAUSE_NS = 10_000_000;
-  private static final long SETTLING_INTERVAL_NS = 100_000;
+  private static final long SETTLING_INTERVAL_NS = 20_000;
 
   private final Doorbell doorbell;
   private final NanoClock clock;

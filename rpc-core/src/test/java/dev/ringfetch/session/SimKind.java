@@ -21,6 +21,7 @@ enum SimKind {
   FETCH_WEAK(ReplyMode.FETCH, false, false);
 
   private static final int WEAK_DEPTH = 3;
+  private static final int REMOTE_DELAY_NS = 1_000; // of every step of a work request: they add up
 
   final ReplyMode mode;
   private final boolean loadStore;
@@ -38,6 +39,7 @@ enum SimKind {
     if (loadStore) {
       return options;
     }
+    options.maxDelayNs(REMOTE_DELAY_NS);
     return strong
         ? options.writeOrder(WriteOrder.ASCENDING).readAtomicity(ReadAtomicity.LINE)
         : options

@@ -9,6 +9,7 @@ final class SimulationRun {
 
   final FaultMatrix matrix;
   private final long firstSeed;
+  private final int stride;
   private final SimKind kind;
   private final StoreOrder storeOrder;
   private long seeds;
@@ -19,19 +20,25 @@ final class SimulationRun {
   private long trace = 1;
 
   SimulationRun(long firstSeed, SimKind kind, StoreOrder storeOrder) {
+    this(firstSeed, 1, kind, storeOrder);
+  }
+
+  /** As the other one, for every so manieth seed only. */
+  SimulationRun(long firstSeed, int stride, SimKind kind, StoreOrder storeOrder) {
     this.firstSeed = firstSeed;
+    this.stride = stride;
     this.kind = kind;
     this.matrix = new FaultMatrix(kind.states());
     this.storeOrder = storeOrder;
   }
 
   /**
-   * Runs the simulation of the next seed.
+   * Runs the simulation of the next seed, and returns which faults struck.
    *
    * @throws AssertionError that names the seed and the last steps, if something does not hold.
    */
-  void next() {
-    final Simulation simulation = new Simulation(firstSeed + seeds, kind, storeOrder);
+  FaultMatrix next() {
+    final Simulation simulation = new Simulation(firstSeed + seeds * stride, kind, storeOrder);
     simulation.rounds(ROUNDS, CALLS);
     seeds++;
     steps += simulation.timeline.steps();
@@ -40,6 +47,7 @@ final class SimulationRun {
     sessions += simulation.sessions();
     trace = trace * 31 + simulation.timeline.trace();
     matrix.add(simulation.matrix);
+    return simulation.matrix;
   }
 
   long seeds() {
