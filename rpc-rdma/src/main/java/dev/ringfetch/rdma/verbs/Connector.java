@@ -66,10 +66,12 @@ final class Connector {
         } catch (RefusedException | InterruptedIOException e) {
           throw e;
         } catch (IOException e) {
+          IOException failed =
+              new IOException("cannot connect to " + address + ": " + e.getMessage(), e);
           if (first == null) {
-            first = e;
+            first = failed;
           } else {
-            first.addSuppressed(e);
+            first.addSuppressed(failed);
           }
         }
       }
@@ -166,21 +168,17 @@ final class Connector {
           address + " refused: " + Introduction.decodeReason(Arrivals.privateData(event)));
     }
     if (type == EventLayout.REJECTED) {
-      return new IOException("nobody listens at " + address + ": status=" + status);
+      return new IOException("nobody listens there: status=" + status);
     }
-    return new IOException(
-        "cannot connect to "
-            + address
-            + ": "
-            + Errors.connectionEventText(type)
-            + (status < 0 ? ", " + Errors.errnoText(status) : ", status=" + status));
+    String why = status < 0 ? Errors.errnoText(status) : "status=" + status;
+    return new IOException(Errors.connectionEventText(type) + ": " + why);
   }
 
   /** Time that is left for this address, in milliseconds, rounded up; never 0. */
   private int leftMs() throws IOException {
     long leftNs = limitNs - (System.nanoTime() - startNs);
     if (leftNs <= 0) {
-      throw new IOException("no answer from " + address + " in time: timeoutNs=" + timeoutNs);
+      throw new IOException("no answer in time: timeoutNs=" + timeoutNs);
     }
     return (int) Math.min(Integer.MAX_VALUE, leftNs / NS_PER_MS + 1);
   }

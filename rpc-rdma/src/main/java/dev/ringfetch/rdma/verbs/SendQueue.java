@@ -306,6 +306,8 @@ final class SendQueue implements CompletionQueue {
     return (int) at & (COMPLETIONS - 1);
   }
 
+  @SuppressWarnings(
+      "ThreadPriorityCheck") // what it waits for takes a moment, unless it stands still
   private void enter() {
     for (int spins = 0; !busy.compareAndSet(false, true); spins++) {
       if (spins < SPINS) {

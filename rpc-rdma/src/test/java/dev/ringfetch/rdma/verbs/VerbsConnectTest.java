@@ -1,0 +1,289 @@
+package dev.ringfetch.rdma.verbs;
+
+import static dev.ringfetch.fabric.FabricHarness.token;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.ringfetch.fabric.FabricHarness;
+import dev.ringfetch.fabric.FabricHarness.Connection;
+import dev.ringfetch.fabric.FabricHarness.Offered;
+import dev.ringfetch.fabric.FabricHarness.Told;
+import dev.ringfetch.fabric.QueuePair;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Connecting: who is let in, what the others are told, and what is left of it all. */
+@Tag("verbs")
+final class VerbsConnectTest {
+  private static final int ROUNDS = 200;
+  private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(30);
+
+  private FabricHarness harness;
+
+  @BeforeEach
+  void open() throws IOException {
+    RdmaAssumptions.assumeDevice();
+    harness = new FabricHarness(VerbsFabricTest.open(), VerbsFabricTest.open());
+  }
+
+  @AfterEach
+  void close() {
+    if (harness != null) {
+      harness.close();
+    }
+  }
+
+  @Test
+  void refusalHasTheServersWords() throws IOException {
+    Offered offered = harness.offer(token("right"));
+    byte[] descriptor = offered.offer.descriptor();
+    String wrong = refusal(descriptor, "wrong");
+    assertTrue(wrong.contains("no such offer, or the token is wrong"), wrong);
+    byte[] unknown = descriptor.clone();
+    unknown[1] ^= 1; // of the offer's id
+    String none = refusal(unknown, "right");
+    assertTrue(none.contains("no such offer, or the token is wrong"), none);
+    harness.connect(descriptor, token("right")).close();
+    String taken = refusal(descriptor, "right");
+    assertTrue(taken.contains("no such offer, or the token is wrong"), taken);
+    assertEquals(1, offered.arrived.size());
+  }
+
+  @Test
+  void copyOfAnotherLengthIsRefused() throws IOException {
+    OfferDescriptor right = OfferDescriptor.decode(harness.offer(token("a")).offer.descriptor());
+    byte[] longer =
+        new OfferDescriptor(right.offer(), right.length() + 64, right.port(), right.addresses())
+            .encode();
+    String words = refusal(longer, "a");
+    assertTrue(words.contains("another length"), words);
+  }
+
+  private String refusal(byte[] descriptor, String token) {
+    return assertThrows(IOException.class, () -> harness.connect(descriptor, token(token)))
+        .getMessage();
+  }
+
+  @Test
+  void portAtWhichNobodyListensIsToldAtOnce() throws IOException {
+    OfferDescriptor right = OfferDescriptor.decode(harness.offer(token("a")).offer.descriptor());
+    byte[] nobodys =
+        new OfferDescriptor(right.offer(), right.length(), 1, right.addresses()).encode();
+    String words = refusal(nobodys, "a");
+    assertTrue(words.contains("nobody listens there"), words);
+  }
+
+  @Test
+  void addressThatDoesNotAnswerTakesNoMoreThanTheTimeout() throws IOException {
+    OfferDescriptor right = OfferDescriptor.decode(harness.offer(token("a")).offer.descriptor());
+    // Of this network, but nobody's; and of a network that has no route at all.
+    for (String address : List.of("10.0.2.77", "192.0.2.1")) {
+      byte[] silent =
+          new OfferDescriptor(
+                  right.offer(), right.length(), 1, List.of(InetAddress.getByName(address)))
+              .encode();
+      Future<QueuePair> connecting =
+          harness.connectUndriven(silent, token("a"), TimeUnit.MILLISECONDS.toNanos(300));
+      String words =
+          assertThrows(IOException.class, () -> FabricHarness.result(connecting)).getMessage();
+      assertTrue(words.contains(address), words);
+    }
+  }
+
+  @Test
+  void nextAddressIsTriedWhereOneDoesNotAnswer() throws IOException {
+    Offered offered = harness.offer(token("a"));
+    OfferDescriptor right = OfferDescriptor.decode(offered.offer.descriptor());
+    assertTrue(right.addresses().size() > 1, right::toString);
+    for (InetAddress address : right.addresses()) {
+      List<InetAddress> both = List.of(InetAddress.getByName("192.0.2.1"), address);
+      Offered other = harness.offer(token("a"));
+      OfferDescriptor others = OfferDescriptor.decode(other.offer.descriptor());
+      byte[] descriptor =
+          new OfferDescriptor(others.offer(), others.length(), others.port(), both).encode();
+      QueuePair queuePair = harness.connect(descriptor, token("a"));
+      assertTrue(queuePair.peer().contains(address.getHostAddress()), queuePair::peer);
+    }
+  }
+
+  @Test
+  void interruptEndsAConnect() throws Exception {
+    byte[] descriptor = harness.offer(token("a")).offer.descriptor();
+    IOException[] thrown = {null};
+    Thread connecting =
+        new Thread(
+            () -> {
+              try {
+                harness.client.connect(harness.clientBell, descriptor, token("a"), TIMEOUT_NS);
+              } catch (IOException e) {
+                thrown[0] = e;
+              }
+            });
+    connecting.start();
+    connecting.interrupt();
+    connecting.join();
+    assertTrue(thrown[0] instanceof InterruptedIOException, () -> "" + thrown[0]);
+  }
+
+  @Test
+  void ofTwoThatPresentOneTokenAtOnceOneIsLetIn() throws IOException {
+    for (int round = 0; round < 10; round++) {
+      byte[] token = token("token " + round);
+      Offered offered = harness.offer(token);
+      byte[] descriptor = offered.offer.descriptor();
+      Future<QueuePair> first = harness.connectUndriven(descriptor, token, TIMEOUT_NS);
+      Future<QueuePair> second = harness.connectUndriven(descriptor, token, TIMEOUT_NS);
+      harness.drive(() -> first.isDone() && second.isDone());
+      assertEquals(1, succeeded(first) + succeeded(second), "clients that were let in");
+      harness.drive(() -> offered.arrived.size() == 1);
+      offered.arrived.get(0).close();
+    }
+  }
+
+  private static int succeeded(Future<QueuePair> connecting) {
+    try {
+      FabricHarness.result(connecting).close();
+      return 1;
+    } catch (IOException e) {
+      return 0;
+    }
+  }
+
+  @Test
+  void hintsOfOthersAreRefusedWithWords() {
+    byte[] infiniband = harness.client.hint();
+    for (int at = 2; at < infiniband.length; at += 2 + infiniband[at + 1]) {
+      infiniband[at] = PortLayout.INFINIBAND;
+    }
+    byte[] cut = Arrays.copyOf(infiniband, infiniband.length - 1);
+    for (byte[] hint : List.of(new byte[0], new byte[] {9}, new byte[] {1, 0}, infiniband, cut)) {
+      IOException refusal =
+          assertThrows(
+              IOException.class,
+              () -> harness.server.offer(harness.serverBell, hint, 64, token("a"), peer -> {}));
+      assertTrue(refusal.getMessage().contains("peer"), refusal::getMessage);
+    }
+  }
+
+  /** The kernel says so for it, at once. */
+  @Test
+  void deathOfTheServerIsTold() throws Exception {
+    try (VerbsChild child = VerbsChild.start("serve")) {
+      byte[] descriptor = HexFormat.of().parseHex(child.readLine());
+      QueuePair queuePair = harness.connect(descriptor, VerbsChild.TOKEN);
+      Told told = new Told();
+      queuePair.bind(told);
+      child.kill();
+      long startNs = System.nanoTime();
+      harness.drive(() -> !told.ends.isEmpty());
+      System.out.printf("told after %d ms%n", (System.nanoTime() - startNs) / 1_000_000);
+      assertEquals(QueuePair.CLOSED, queuePair.write(0, 64));
+    }
+  }
+
+  @Test
+  void deathOfTheClientIsTold() throws Exception {
+    Offered offered = harness.offer(VerbsChild.TOKEN);
+    String descriptor = HexFormat.of().formatHex(offered.offer.descriptor());
+    try (VerbsChild child = VerbsChild.start("connect", descriptor)) {
+      harness.drive(() -> offered.arrived.size() == 1);
+      Told told = new Told();
+      offered.arrived.get(0).bind(told);
+      child.readLine();
+      child.kill();
+      harness.drive(() -> !told.ends.isEmpty());
+      assertEquals(1, told.ends.size());
+    }
+  }
+
+  /** Without the capability that lifts the limit, which root has. */
+  @Test
+  void memoryBeyondTheLimitIsRefusedWithWords() throws IOException {
+    try (VerbsChild child =
+        VerbsChild.startBy(
+            "ulimit -l 1024 && exec setpriv --bounding-set=-ipc_lock \"$@\"",
+            "register",
+            Integer.toString(16 * 1024 * 1024))) {
+      String words = child.readLine();
+      assertTrue(words.contains("RLIMIT_MEMLOCK"), words);
+      assertEquals("small", child.readLine());
+    }
+  }
+
+  @Test
+  void nothingIsLeftOfManyConnections() throws Exception {
+    connectAndClose(0);
+    harness.settle();
+    String before = objects();
+    long descriptors = descriptors();
+    for (int round = 1; round <= ROUNDS; round++) {
+      connectAndClose(round);
+    }
+    long startNs = System.nanoTime();
+    while (!objects().equals(before) && System.nanoTime() - startNs < TIMEOUT_NS) {
+      harness.settle();
+    }
+    assertEquals(before, objects());
+    assertEquals(descriptors, descriptors());
+    System.out.println(before);
+  }
+
+  /** Each way in which a connection comes to its end, in turn. */
+  private void connectAndClose(int round) throws IOException {
+    Connection connection = harness.connect("round " + round);
+    connection.client().scratch(64);
+    switch (round % 4) {
+      case 0 -> connection.client().close();
+      case 1 -> connection.server().close();
+      case 2 -> QueuePairs.fail(((VerbsQueuePair) connection.client()).endpoint().queuePair());
+      default -> {
+        Offered unwanted = harness.offer(token("never"));
+        assertThrows(
+            IOException.class, () -> harness.connect(unwanted.offer.descriptor(), token("wrong")));
+        unwanted.offer.close();
+      }
+    }
+    connection.client().close();
+    connection.server().close();
+  }
+
+  /** Objects of all devices, as the kernel counts them. */
+  private static String objects() throws Exception {
+    Process process = new ProcessBuilder("rdma", "res", "show").redirectErrorStream(true).start();
+    String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertEquals(0, process.waitFor(), said);
+    return said;
+  }
+
+  private static long descriptors() throws IOException {
+    try (Stream<Path> open = Files.list(Path.of("/proc/self/fd"))) {
+      return open.count();
+    }
+  }
+
+  @Test
+  void whatAnybodyMayHaveSentIsPrintable() throws IOException {
+    String reason = "no room\n\u0007 left";
+    ByteBuffer sent = Introduction.encodeReason(reason);
+    assertEquals("no room left", Introduction.decodeReason(sent.rewind()));
+    assertEquals("no reason given", Introduction.decodeReason(ByteBuffer.allocate(148)));
+    assertThrows(IOException.class, () -> Introduction.decode(ByteBuffer.allocate(56)));
+    assertThrows(IOException.class, () -> Introduction.decodeAccept(ByteBuffer.allocate(0)));
+  }
+}
