@@ -100,15 +100,18 @@ final class VerbsChild implements AutoCloseable {
     }
   }
 
-  /** Takes an offer, and stays until it is killed. */
+  /** Takes an offer, and stays until the other side ends; says why. */
   private static void connect(Fabric fabric, Doorbell doorbell, byte[] descriptor)
       throws IOException {
     QueuePair queuePair = fabric.connect(doorbell, descriptor, TOKEN, FabricHarness.DEADLINE_NS);
-    queuePair.bind(new FabricHarness.Told());
+    FabricHarness.Told told = new FabricHarness.Told();
+    queuePair.bind(told);
     System.out.println(queuePair.peer());
-    while (true) {
+    while (told.ends.isEmpty()) {
       doorbell.await(Doorbell.FOREVER);
     }
+    System.out.println(told.ends.get(0));
+    fabric.close();
   }
 
   /** Offers memory of a length, and says why it cannot; a small offer is to be had after it. */
