@@ -35,6 +35,7 @@ final class BareClientProcess implements Callable<Integer> {
   public Integer call() throws Exception {
     BareVerbs.require();
     new CommandLoop()
+        .on("ready", arguments -> new Answer())
         .on("connect", arguments -> connect(arguments))
         .on("round", arguments -> round(Long.parseLong(arguments.get(0))))
         .run();
@@ -51,10 +52,14 @@ final class BareClientProcess implements Callable<Integer> {
   }
 
   private Answer round(long millis) {
-    final WorkRequests before = client.posted();
+    final WorkRequests before = posted();
     final long torn = client.torn();
     final Answer answer = stopwatch.runFor(client, millis).answer();
     client.end();
-    return client.posted().since(before).addTo(answer).with("torn", client.torn() - torn);
+    return posted().since(before).addTo(answer).with("torn", client.torn() - torn);
+  }
+
+  private WorkRequests posted() {
+    return new WorkRequests(client.writes(), client.reads(), 0, 0);
   }
 }

@@ -42,7 +42,8 @@ final class BareServerProcess implements Callable<Integer> {
   }
 
   private Answer serve(BareServer server) {
-    final WorkRequests posted = server.serve();
+    server.serve();
+    final WorkRequests posted = new WorkRequests(server.writes(), 0, server.sends(), 0);
     final Answer answer = posted.since(before).addTo(new Answer());
     before = posted;
     return answer;

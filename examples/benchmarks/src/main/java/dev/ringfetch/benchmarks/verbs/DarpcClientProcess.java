@@ -46,6 +46,7 @@ final class DarpcClientProcess implements Callable<Integer> {
   public Integer call() throws Exception {
     BareVerbs.require();
     new CommandLoop()
+        .on("ready", arguments -> new Answer())
         .on("connect", arguments -> connect(arguments))
         .on("round", arguments -> round(Long.parseLong(arguments.get(0))))
         .run();

@@ -12,7 +12,7 @@ import java.util.concurrent.CompletionException;
 
 /**
  * Two processes that understand the same commands: the server {@code port}, {@code accept} and
- * {@code serve}, the client {@code connect} and {@code round}.
+ * {@code serve}, the client {@code ready}, {@code connect} and {@code round}.
  */
 public final class ProcessPair implements VerbsContender {
   private final ChildProcess server;
@@ -65,6 +65,7 @@ public final class ProcessPair implements VerbsContender {
 
   private void connect() {
     final long port = server.ask("port").count("port");
+    client.ask("ready"); // from here on the server does not wait for long
     final CompletableFuture<Answer> accepted = askServer("accept");
     client.ask("connect", port);
     final Answer unused = await(accepted);

@@ -1,13 +1,12 @@
 package dev.ringfetch.rdma.verbs;
 
-import dev.ringfetch.benchmarks.verbs.WorkRequests;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 
 /**
  * The client of bare verbs: one request at a time, by the thread that calls, which polls for the
- * answer. One thread.
+ * answer. What does not come, a datagram for example, ends the wait by an exception. One thread.
  */
 public final class BareClient implements Runnable, AutoCloseable {
   private final BareEnd end = new BareEnd();
@@ -99,9 +98,14 @@ public final class BareClient implements Runnable, AutoCloseable {
     queue.post(request);
   }
 
-  /** What was posted since the connection was made. */
-  public WorkRequests posted() {
-    return new WorkRequests(writes, reads, 0, 0);
+  /** WRITEs that it posted since the connection was made, one for each call. */
+  public long writes() {
+    return writes;
+  }
+
+  /** READs that it posted since the connection was made. */
+  public long reads() {
+    return reads;
   }
 
   /** READs that took a number before all of its answer, since the connection was made. */

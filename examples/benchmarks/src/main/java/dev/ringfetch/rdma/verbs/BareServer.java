@@ -1,6 +1,5 @@
 package dev.ringfetch.rdma.verbs;
 
-import dev.ringfetch.benchmarks.verbs.WorkRequests;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -23,7 +22,7 @@ public final class BareServer implements AutoCloseable {
   private BareSendQueue queue;
   private BareRequest answer;
   private long number;
-  private WorkRequests posted = WorkRequests.NONE;
+  private long answers;
 
   /** Listens at an address of a device, at a port of the system's choice. */
   public BareServer(InetAddress host) throws IOException {
@@ -64,15 +63,10 @@ public final class BareServer implements AutoCloseable {
     }
   }
 
-  /**
-   * Answers requests until the client ends the round.
-   *
-   * @return what was posted since the connection was made.
-   */
-  public WorkRequests serve() {
+  /** Answers requests until the client ends the round. */
+  public void serve() {
     final BareFrame request = end.frame(BareEnd.REQUEST);
     final BareFrame stored = end.frame(BareEnd.ANSWER);
-    final long before = number;
     while (true) {
       final long next = number + 1;
       wait.begin();
@@ -82,8 +76,7 @@ public final class BareServer implements AutoCloseable {
       }
       number = next;
       if (seen == -next) {
-        count(next - before - 1);
-        return posted;
+        return;
       }
       stored.copy(request);
       if (mode == BareMode.fetch) {
@@ -91,18 +84,19 @@ public final class BareServer implements AutoCloseable {
       } else {
         stored.putTailRelease(next);
         queue.post(answer);
+        answers++;
       }
     }
   }
 
-  private void count(long answers) {
-    posted =
-        posted.plus(
-            switch (mode) {
-              case fetch -> WorkRequests.NONE;
-              case push -> new WorkRequests(answers, 0, 0, 0);
-              case datagram -> new WorkRequests(0, 0, answers, 0);
-            });
+  /** WRITEs that it posted since the connection was made. */
+  public long writes() {
+    return mode == BareMode.push ? answers : 0;
+  }
+
+  /** SENDs that it posted since the connection was made. */
+  public long sends() {
+    return mode == BareMode.datagram ? answers : 0;
   }
 
   @Override

@@ -2,7 +2,10 @@ package dev.ringfetch.rdma.verbs;
 
 import java.io.IOException;
 
-/** Whether there are verbs here, for programs that use them without Ringfetch's fabric. */
+/**
+ * Whether there are verbs here, for programs that use them without Ringfetch's fabric. It and its
+ * neighbours stand in the package of the natives, which are nobody's API.
+ */
 public final class BareVerbs {
   private BareVerbs() {}
 
