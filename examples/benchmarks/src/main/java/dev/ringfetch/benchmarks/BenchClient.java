@@ -34,7 +34,7 @@ import picocli.CommandLine.Option;
 /** A client process: one channel, whose calls it makes and measures when asked to. */
 @Command(name = "bench-client")
 final class BenchClient implements Callable<Integer> {
-  private static final int CONNECT_SECONDS = 20;
+  private static final int CONNECT_SECONDS = 60;
   private static final int SMALL = 32;
 
   /** Bulk as the messages of one call. */
