@@ -6,6 +6,7 @@ import dev.ringfetch.call.DirectExecutor;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.fabric.FabricProvider;
 import dev.ringfetch.session.BulkBudget;
+import dev.ringfetch.session.ReplyMode;
 import dev.ringfetch.session.SessionContext;
 import io.grpc.ChannelCredentials;
 import io.grpc.ChoiceChannelCredentials;
@@ -153,6 +154,15 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   /** Directory of the shared-memory fabric, {@code /dev/shm} unless set. */
   public RingChannelBuilder shmDirectory(Path directory) {
     fabricContext.directory(directory);
+    return this;
+  }
+
+  /**
+   * How answers come where the server's memory cannot be loaded from, as over RDMA; {@link
+   * ReplyMode#FETCH} unless set.
+   */
+  public RingChannelBuilder replyMode(ReplyMode mode) {
+    sessionContext.replyMode(mode);
     return this;
   }
 

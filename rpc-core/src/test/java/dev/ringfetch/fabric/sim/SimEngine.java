@@ -8,7 +8,7 @@ import java.util.concurrent.locks.LockSupport;
  * read is torn wherever they come between two steps.
  */
 public final class SimEngine implements AutoCloseable {
-  private static final int PAUSE_INTERVAL = 32; // steps, on average
+  private static final int PAUSE_INTERVAL = 16; // steps, on average
   private static final long PAUSE_NS = 1_000;
 
   private final SimNetwork network;
@@ -27,12 +27,9 @@ public final class SimEngine implements AutoCloseable {
     return engine;
   }
 
-  @SuppressWarnings("ThreadPriorityCheck") // nothing depends on it but how often there are tears
   private void run() {
     try {
-      while (stepOrWait()) {
-        Thread.yield(); // whoever waits for the lock comes first
-      }
+      while (stepOrWait()) {}
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
@@ -49,7 +46,7 @@ public final class SimEngine implements AutoCloseable {
         return false;
       }
     }
-    if (pause) {
+    if (pause) { // whoever waits for the lock comes first
       LockSupport.parkNanos(PAUSE_NS);
     }
     return true;

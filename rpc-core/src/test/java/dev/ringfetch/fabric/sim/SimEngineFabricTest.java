@@ -18,7 +18,8 @@ import org.junit.jupiter.api.Nested;
 class SimEngineFabricTest {
   private final SimNetwork network =
       new SimNetwork(
-          new Timeline(System.nanoTime()), new SimContext().loadStore(false).engine(true).sendQueueDepth(16 * 1024));
+          new Timeline(System.nanoTime()),
+          new SimContext().loadStore(false).engine(true).sendQueueDepth(16 * 1024));
   private final SimEngine engine = SimEngine.start(network);
 
   @AfterEach

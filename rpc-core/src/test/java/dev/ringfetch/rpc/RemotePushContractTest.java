@@ -1,0 +1,32 @@
+package dev.ringfetch.rpc;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.ringfetch.session.ReplyMode;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+
+/**
+ * The transport contract over rings between sides that have memory of their own, as over RDMA: the
+ * server writes the answers.
+ */
+final class RemotePushContractTest extends ChannelContract {
+  private static SessionTotals before;
+
+  @Override
+  TransportHarness newHarness() {
+    return new RemoteHarness(ReplyMode.PUSH);
+  }
+
+  @BeforeAll
+  static void begin() {
+    before = SessionTotals.now();
+  }
+
+  @AfterAll
+  static void verify() {
+    final SessionTotals totals = SessionTotals.now().since(before);
+    System.out.println("PUSH: " + totals);
+    assertTrue(totals.frames() > 0, "no frames");
+  }
+}
