@@ -28,7 +28,7 @@ final class FetchingInbox extends Inbox {
     SETTLED
   }
 
-  private final ClientDelivery delivery;
+  private final ClientDelivery toServer;
   private final RingFetcher fetcher;
   private final boolean fetches;
 
@@ -41,16 +41,16 @@ final class FetchingInbox extends Inbox {
 
   FetchingInbox(Session session, RingPair rings, ClientDelivery delivery, ReplyMode mode) {
     super(session, rings);
-    this.delivery = delivery;
+    this.toServer = delivery;
     this.fetcher = rings.fetcher();
     this.fetches = mode == ReplyMode.FETCH;
-    delivery.fetching(fetches);
+    toServer.fetching(fetches);
   }
 
   @Override
   int poll() {
     int frames = taken(ring.poll(session, POLL_LIMIT));
-    if ((fetcher.isPending() || full || delivery.isBehind()) && fetcher.poll()) {
+    if ((fetcher.isPending() || full || toServer.isBehind()) && fetcher.poll()) {
       frames += onFetched();
     }
     if (frames > 0 && isArmed()) {
@@ -62,7 +62,7 @@ final class FetchingInbox extends Inbox {
 
   private int onFetched() {
     if (fetcher.hasLine()
-        && !delivery.onLine(
+        && !toServer.onLine(
             fetcher.lineConsumed(), fetcher.lineSleeping(), fetcher.lineBlocked())) {
       session.ending.blame("the peer acknowledged what was never sent");
       return 0;
@@ -116,14 +116,14 @@ final class FetchingInbox extends Inbox {
   boolean settle() {
     switch (state) {
       case AWAKE -> {
-        if (!delivery.isBehind()) {
+        if (!toServer.isBehind()) {
           tellAsleep();
         }
       }
       case LOOKED -> {
         if (ring.hasNext()) {
           disarm();
-        } else if (!delivery.isBehind()) {
+        } else if (!toServer.isBehind()) {
           state = State.SETTLED;
         }
       }
@@ -136,10 +136,10 @@ final class FetchingInbox extends Inbox {
     state = State.TOLD;
     toldAt = session.writer.position();
     ownControl.sleeping(true);
-    delivery.fetching(false);
+    toServer.fetching(false);
     if (ring.untold() != 0) {
       ring.tellConsumed();
-      delivery.wakeBlockedPeer();
+      toServer.wakeBlockedPeer();
     }
     endRound();
   }
@@ -149,7 +149,7 @@ final class FetchingInbox extends Inbox {
     state = State.AWAKE;
     misses = 0;
     ownControl.sleeping(false);
-    delivery.fetching(fetches);
+    toServer.fetching(fetches);
   }
 
   @Override
@@ -157,14 +157,14 @@ final class FetchingInbox extends Inbox {
     if (isArmed() && session.writer.position() != toldAt) {
       disarm();
     }
-    delivery.flush();
+    toServer.flush();
     if (state == State.TOLD || (state == State.AWAKE && fetches && session.mustArmToLeave())) {
       fetch();
     }
   }
 
   private void fetch() {
-    if (fetcher.isPending() || delivery.isBehind()) {
+    if (fetcher.isPending() || toServer.isBehind()) {
       return;
     }
     final boolean withLine = state == State.TOLD || isLineDue();
