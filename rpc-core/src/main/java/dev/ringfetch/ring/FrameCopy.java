@@ -89,13 +89,13 @@ final class FrameCopy implements MemoryRegion {
     throw readOnly();
   }
 
-  private static UnsupportedOperationException readOnly() {
-    return new UnsupportedOperationException("the copy of a payload is read only");
-  }
-
   @Override
   public void fullFence() {
-    VarHandle.fullFence();
+    throw readOnly();
+  }
+
+  private static UnsupportedOperationException readOnly() {
+    return new UnsupportedOperationException("a copy of a payload is to be loaded from only");
   }
 
   @Override

@@ -142,7 +142,7 @@ public final class RingFetcher {
   }
 
   private void onCompletion(long workRequestId, int status, long value) {
-    if (workRequestId != FETCH || !pending) {
+    if (workRequestId != FETCH) {
       return;
     }
     pending = false;
@@ -152,11 +152,9 @@ public final class RingFetcher {
     }
     arrived = true;
     line = pendingLine;
-    if (line) {
-      lineConsumed = scratch.getLongAcquire(LINE + ControlDescriptor.CONSUMED_OFFSET);
-      lineSleeping = scratch.getIntAcquire(LINE + ControlDescriptor.SLEEP_OFFSET) != 0;
-      lineBlocked = scratch.getIntAcquire(LINE + ControlDescriptor.BLOCKED_OFFSET) != 0;
-    }
+    lineConsumed = scratch.getLong(LINE + ControlDescriptor.CONSUMED_OFFSET);
+    lineSleeping = scratch.getInt(LINE + ControlDescriptor.SLEEP_OFFSET) != 0;
+    lineBlocked = scratch.getInt(LINE + ControlDescriptor.BLOCKED_OFFSET) != 0;
   }
 
   /**
@@ -173,14 +171,14 @@ public final class RingFetcher {
       return 0;
     }
     final int frames = head.pollFetched(scratch, IMAGE + imageLength - left, left, handler, limit);
-    return frames == PROTOCOL_VIOLATION || !size() ? PROTOCOL_VIOLATION : frames;
+    return size() ? frames : PROTOCOL_VIOLATION;
   }
 
   /** Finds the length of the next window. False when the frame at the head is too long. */
   private boolean size() {
     final int left = left();
     final int begun = left == 0 ? 0 : head.fetchedLength(scratch, IMAGE + imageLength - left);
-    if (begun < 0 || begun > maxLength) {
+    if (begun > maxLength) {
       return false;
     }
     needed = begun;
@@ -208,7 +206,7 @@ public final class RingFetcher {
   /** Bytes of the image from the head on: what came before it was taken, here or elsewhere. */
   private int left() {
     final long taken = (head.position() - imagePosition) * SLOT_LENGTH;
-    return pending || taken >= imageLength ? 0 : imageLength - (int) taken;
+    return pending ? 0 : (int) Math.max(0, imageLength - taken);
   }
 
   /** True when the last read has brought the peer's control line. */

@@ -385,6 +385,7 @@ class CheckedRingTest {
     assertThrows(IndexOutOfBoundsException.class, () -> copy.getInt(-1));
     assertThrows(IndexOutOfBoundsException.class, () -> copy.getBytes(1, new byte[20], 0, 20));
     assertThrows(UnsupportedOperationException.class, () -> copy.putLong(0, 0));
+    assertThrows(UnsupportedOperationException.class, copy::fullFence);
     assertNotEquals(0, copy.getLong(0));
   }
 }

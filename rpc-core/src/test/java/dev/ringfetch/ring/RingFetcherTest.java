@@ -221,6 +221,7 @@ class RingFetcherTest {
     assertFalse(fetcher.hasLine());
     assertFalse(fetcher.poll());
     assertEquals(0, take());
+    assertEquals(256, fetch());
   }
 
   @Test
@@ -292,6 +293,36 @@ class RingFetcherTest {
     assertEquals(128 * SLOT, fetch());
     assertEquals(1, take());
     assertEquals(List.of(FrameDescriptor.maxPayload(128)), lengths);
+    assertFalse(fetcher.hasFrame(), "the scratch ends here");
+  }
+
+  /** It is neither a miss nor a window that was too short. */
+  @Test
+  void tornFrameLeavesTheWindowAsItIs() {
+    for (int expected : new int[] {256, 512}) {
+      write(expected / SLOT);
+      int last = RING + (int) (poller.position() & (SLOTS - 1)) * SLOT + expected - 2 * Long.BYTES;
+      theirs.putLong(last, ~theirs.getLong(last));
+      assertEquals(expected, fetch());
+      assertEquals(0, take());
+      theirs.putLong(last, ~theirs.getLong(last));
+      assertEquals(expected, fetch());
+      assertEquals(1, take());
+    }
+    assertEquals(1024, fetch());
+  }
+
+  @Test
+  void tornFrameIsNoMiss() {
+    write(4);
+    fetch();
+    assertEquals(1, take());
+    write(1);
+    int crc = RING + 4 * SLOT + FrameDescriptor.CRC32C_OFFSET;
+    theirs.putInt(crc, ~theirs.getInt(crc));
+    assertEquals(512, fetch());
+    assertEquals(0, take());
+    assertEquals(512, fetch());
   }
 
   /** What the length says stays known while the rest of the frame is on its way. */
@@ -500,7 +531,8 @@ class RingFetcherTest {
     assertTrue(fetcher.poll());
     assertFalse(fetcher.hasFrame());
     assertEquals(0, take());
-    advance(100);
+    advance(200);
+    assertFalse(fetcher.hasFrame());
     assertEquals(0, take());
   }
 
