@@ -17,6 +17,7 @@ final class SimServer extends SimProcess {
   final List<Request> requests = new ArrayList<>();
   private long drainingUntilNs;
   private long abortingUntilNs;
+  private long restUntilNs;
 
   SimServer(Simulation simulation) {
     super(simulation);
@@ -30,6 +31,11 @@ final class SimServer extends SimProcess {
   /** The session that a client's control stream has opened, or null. */
   ServerSession sessionOf(SimClient client) {
     return client.control == null ? null : sessions.get(client.control.channel);
+  }
+
+  /** No handler does anything before then. */
+  void restUntil(long timeNs) {
+    restUntilNs = timeNs;
   }
 
   /** Asks for no new calls, on sessions that open in a moment, too. False when it is dead. */
@@ -192,7 +198,13 @@ final class SimServer extends SimProcess {
 
     @Override
     boolean isReady(long nowNs) {
-      return held != null || !requests.isEmpty();
+      return (held != null || !requests.isEmpty()) && nowNs >= restUntilNs;
+    }
+
+    @Override
+    long wakeNs() {
+      final boolean waits = !requests.isEmpty() && restUntilNs > simulation.timeline.nowNs();
+      return waits ? restUntilNs : Long.MAX_VALUE;
     }
 
     @Override

@@ -82,6 +82,21 @@ class SimulationTest {
   }
 
   @ParameterizedTest
+  @MethodSource("kinds")
+  void whoeverSleepsIsWoken(SimKind kind, StoreOrder order) {
+    final SimSizes sizes =
+        new SimSizes(
+            1024, 256, 6, 1 << 20, 1 << 20, 1, 0, Integer.MAX_VALUE, 0, 256, false, false);
+    final long seed = Long.getLong("ringfetch.seed", System.nanoTime());
+    final Simulation simulation = new Simulation(seed, sizes, kind, order);
+    try {
+      new Sleepers(simulation).check();
+    } catch (AssertionError e) {
+      throw new AssertionError(e.getMessage() + "; " + simulation, e);
+    }
+  }
+
+  @ParameterizedTest
   @EnumSource(SimKind.class)
   void seedReplaysExactly(SimKind kind) {
     long seed = System.nanoTime();
