@@ -2,6 +2,7 @@ package dev.ringfetch.session;
 
 import dev.ringfetch.fabric.HeapFabric;
 import dev.ringfetch.fabric.MemoryRegion;
+import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.ring.ArenaDescriptor;
 
 /** A session without calls, which counts what its owners were asked for. */
@@ -21,7 +22,11 @@ class CountingSession extends Session {
   int endsTold;
 
   CountingSession(HeapFabric fabric, Poller poller, SessionContext context) {
-    super(RingPair.ofServer(fabric.server(), GEOMETRY), poller, context);
+    this(fabric.server(), poller, context);
+  }
+
+  CountingSession(QueuePair queuePair, Poller poller, SessionContext context) {
+    super(RingPair.ofServer(queuePair, GEOMETRY), poller, context);
   }
 
   @Override

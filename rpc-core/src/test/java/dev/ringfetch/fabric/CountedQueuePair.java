@@ -1,0 +1,153 @@
+package dev.ringfetch.fabric;
+
+import java.io.IOException;
+
+/** A queue pair whose work requests are counted, by what they reach; and that can be full. */
+public final class CountedQueuePair implements QueuePair {
+  private final QueuePair counted;
+  private final int ringsOffset;
+  private long lineWrites;
+  private long ringWrites;
+  private long lineReads;
+  private long ringReads;
+  private int refusals;
+
+  /**
+   * Counts from now on.
+   *
+   * @param ringsOffset of the rings in the memory; what is before are control lines.
+   */
+  public CountedQueuePair(QueuePair counted, int ringsOffset) {
+    this.counted = counted;
+    this.ringsOffset = ringsOffset;
+  }
+
+  /** Writes of a control line that were posted. */
+  public long lineWrites() {
+    return lineWrites;
+  }
+
+  /** Writes of a part of a ring that were posted. */
+  public long ringWrites() {
+    return ringWrites;
+  }
+
+  /** Reads of a control line that were posted. */
+  public long lineReads() {
+    return lineReads;
+  }
+
+  /** Reads of a part of a ring that were posted. */
+  public long ringReads() {
+    return ringReads;
+  }
+
+  /** The next work requests find the send queue full. */
+  public void refuse(int workRequests) {
+    refusals = workRequests;
+  }
+
+  private boolean refuses() {
+    return refusals > 0 && refusals-- > 0;
+  }
+
+  @Override
+  public int write(int offset, int length) {
+    if (refuses()) {
+      return SEND_QUEUE_FULL;
+    }
+    if (offset < ringsOffset) {
+      lineWrites++;
+    } else {
+      ringWrites++;
+    }
+    return counted.write(offset, length);
+  }
+
+  @Override
+  public int read(
+      RemoteMemory remote,
+      int remoteOffset,
+      MemoryRegion local,
+      int localOffset,
+      int length,
+      int firstOffset,
+      long workRequestId) {
+    if (refuses()) {
+      return SEND_QUEUE_FULL;
+    }
+    if (remoteOffset < ringsOffset) {
+      lineReads++;
+    } else {
+      ringReads++;
+    }
+    return counted.read(
+        remote, remoteOffset, local, localOffset, length, firstOffset, workRequestId);
+  }
+
+  @Override
+  public FabricCapabilities capabilities() {
+    return counted.capabilities();
+  }
+
+  @Override
+  public MemoryRegion memory() {
+    return counted.memory();
+  }
+
+  @Override
+  public RemoteMemory remote() {
+    return counted.remote();
+  }
+
+  @Override
+  public RegisteredMemory register(int length) throws IOException {
+    return counted.register(length);
+  }
+
+  @Override
+  public MemoryRegion attach(byte[] descriptor, int maxLength) throws IOException {
+    return counted.attach(descriptor, maxLength);
+  }
+
+  @Override
+  public MemoryRegion scratch(int length) throws IOException {
+    return counted.scratch(length);
+  }
+
+  @Override
+  public String peer() {
+    return counted.peer();
+  }
+
+  @Override
+  public void bind(Listener listener) {
+    counted.bind(listener);
+  }
+
+  @Override
+  public int compareAndSwap(
+      RemoteMemory remote, int remoteOffset, long expected, long desired, long workRequestId) {
+    return counted.compareAndSwap(remote, remoteOffset, expected, desired, workRequestId);
+  }
+
+  @Override
+  public int fetchAndAdd(RemoteMemory remote, int remoteOffset, long delta, long workRequestId) {
+    return counted.fetchAndAdd(remote, remoteOffset, delta, workRequestId);
+  }
+
+  @Override
+  public CompletionQueue completions() {
+    return counted.completions();
+  }
+
+  @Override
+  public void ringDoorbell() {
+    counted.ringDoorbell();
+  }
+
+  @Override
+  public void close() {
+    counted.close();
+  }
+}

@@ -1,0 +1,154 @@
+package dev.ringfetch.session;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.ringfetch.fabric.CountedQueuePair;
+import dev.ringfetch.fabric.Doorbell;
+import dev.ringfetch.fabric.Fabric;
+import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.fabric.sim.SimContext;
+import dev.ringfetch.fabric.sim.SimFabric;
+import dev.ringfetch.fabric.sim.SimNetwork;
+import dev.ringfetch.fabric.sim.Timeline;
+import dev.ringfetch.ring.ArenaDescriptor;
+import dev.ringfetch.ring.ControlDescriptor;
+import dev.ringfetch.ring.FrameDescriptor;
+import dev.ringfetch.session.ClientStream.Outcome;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.agrona.concurrent.NanoClock;
+
+/**
+ * Both sides of a session behind network cards, in one thread: a test takes the steps of either
+ * side and of the cards, and counts work requests. Everything stored is visible at once.
+ */
+final class RemoteSteps {
+  private static final int UNIT =
+      FrameDescriptor.PREFIX | FrameDescriptor.MESSAGE | FrameDescriptor.SUFFIX;
+  private static final long SPIN_NS = 1_000_000;
+
+  private final Timeline timeline = new Timeline(1);
+  final SimNetwork network =
+      new SimNetwork(
+          timeline, new SimContext().loadStore(false).maxDelayNs(10).preemption(() -> {}));
+  private final Doorbell clientDoorbell;
+  private final Doorbell serverDoorbell;
+  final CountedQueuePair clientPair;
+  final CountedQueuePair serverPair;
+  final ClientSession client;
+  final ServerSession server;
+  final Geometry geometry;
+  final List<ServerStream> requests = new ArrayList<>();
+  int answered;
+  private long nowNs;
+
+  RemoteSteps(ReplyMode mode, int ringLength) throws IOException {
+    final SimFabric owner = network.open();
+    final SimFabric peer = network.open();
+    clientDoorbell = peer.openDoorbell();
+    serverDoorbell = owner.openDoorbell();
+    geometry = new Geometry(ringLength, ringLength, ringLength, 64, 7, 1000, 2000);
+    final QueuePair[] arrived = new QueuePair[1];
+    final byte[] token = new byte[16];
+    final Fabric.Offer offer =
+        owner.offer(
+            serverDoorbell,
+            peer.hint(),
+            ArenaDescriptor.length(ringLength, ringLength),
+            token,
+            queuePair -> arrived[0] = queuePair);
+    offer
+        .memory()
+        .putLongRelease(
+            ArenaDescriptor.SERVER_CONTROL_OFFSET + ControlDescriptor.CONSUMED_OFFSET,
+            geometry.requestPosition());
+    offer
+        .memory()
+        .putLongRelease(
+            ArenaDescriptor.CLIENT_CONTROL_OFFSET + ControlDescriptor.CONSUMED_OFFSET,
+            geometry.responsePosition());
+    final QueuePair connected = peer.connect(clientDoorbell, offer.descriptor(), token, 0);
+    while (arrived[0] == null) {
+      cards();
+      serverDoorbell.poll();
+    }
+    clientPair = new CountedQueuePair(connected, ArenaDescriptor.REQUEST_RING_OFFSET);
+    serverPair = new CountedQueuePair(arrived[0], ArenaDescriptor.REQUEST_RING_OFFSET);
+    final SessionContext context =
+        new SessionContext().clock((NanoClock) () -> nowNs).spinNs(SPIN_NS).replyMode(mode);
+    client =
+        new ClientSession(
+            clientPair,
+            geometry,
+            new Poller(clientDoorbell, context),
+            context,
+            (session, reason) -> {
+              throw new AssertionError(reason);
+            });
+    server =
+        new ServerSession(
+            serverPair,
+            geometry,
+            new Poller(serverDoorbell, context),
+            context,
+            (session, stream) -> requests.add(stream),
+            (session, reason) -> {
+              throw new AssertionError(reason);
+            });
+    client.poller().add(client);
+    server.poller().add(server);
+    client.poller().doWork();
+    server.poller().doWork();
+    cards();
+  }
+
+  /** The cards do all that was posted. */
+  void cards() {
+    while (card()) {}
+  }
+
+  /** A card does one step. False when there is none. */
+  boolean card() {
+    return timeline.runNext();
+  }
+
+  /** The client's poller does a round. */
+  void clientRound() throws IOException {
+    client.poller().doWork();
+  }
+
+  /** The server's poller does a round. */
+  void serverRound() throws IOException {
+    server.poller().doWork();
+  }
+
+  /** Nothing has happened for so long that whoever may goes to sleep. */
+  void spinTimeIsOver() {
+    nowNs += SPIN_NS;
+  }
+
+  /** Sends a request of one slot. */
+  void send() {
+    final ClientStream stream = client.open();
+    stream.outbound().addBytes(new byte[20], 0, 20);
+    stream.prepare(
+        (session, told, outcome) -> {
+          assertTrue(outcome == Outcome.ANSWERED, "told " + outcome);
+          answered++;
+          session.recycle(told);
+        },
+        UNIT,
+        5,
+        Stream.NO_DEADLINE,
+        1024);
+    client.send(stream);
+  }
+
+  /** Answers the request that came first, in a slot. */
+  void respond() {
+    final ServerStream stream = requests.remove(0);
+    stream.outbound().addBytes(new byte[20], 0, 20);
+    server.respond(stream, UNIT, 0, true);
+  }
+}
