@@ -141,8 +141,8 @@ final class Arrivals {
         Endpoint.RNR_RETRIES,
         Regions.address(answer),
         answer.capacity());
-    accepted.put(queuePair, offer.listener());
     doorbell.add(queuePair, false);
+    accepted.put(queuePair, offer.listener());
   }
 
   private static void reject(long id, String reason) {

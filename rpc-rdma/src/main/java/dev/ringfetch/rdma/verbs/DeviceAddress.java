@@ -1,6 +1,8 @@
 package dev.ringfetch.rdma.verbs;
 
 import java.net.InetAddress;
+import java.util.Arrays;
+import java.util.List;
 
 /**
  * An address of this host, or of a peer, behind which there is an RDMA device.
@@ -11,25 +13,29 @@ import java.net.InetAddress;
  * @param context the device's, or 0 at a peer.
  */
 record DeviceAddress(InetAddress host, int linkLayer, long context) {
-  /** No bits in common, not even those that say what kind of address it is. */
-  static final int UNREACHABLE = -1;
+  /** Of another kind. */
+  static final int UNREACHABLE = Integer.MAX_VALUE;
 
   /**
-   * How near another address is: leading bits that both have in common, or {@link #UNREACHABLE}.
-   * Routes are not known here; addresses of one network have more in common than others.
+   * How far another address is: bits from the first on that differs, or {@link #UNREACHABLE}.
+   * Routes are not known here; addresses of one network are nearer than others.
    */
-  int nearness(DeviceAddress other) {
+  int distance(DeviceAddress other) {
     byte[] mine = host.getAddress();
     byte[] others = other.host.getAddress();
     if (mine.length != others.length || linkLayer != other.linkLayer) {
       return UNREACHABLE;
     }
-    for (int i = 0; i < mine.length; i++) {
-      int difference = (mine[i] ^ others[i]) & 0xFF;
-      if (difference != 0) {
-        return i * Byte.SIZE + Integer.numberOfLeadingZeros(difference) - 24;
-      }
+    int first = Arrays.mismatch(mine, others);
+    if (first < 0) {
+      return 0;
     }
-    return mine.length * Byte.SIZE;
+    int difference = (mine[first] ^ others[first]) & 0xFF;
+    return (mine.length - first) * Byte.SIZE - (Integer.numberOfLeadingZeros(difference) - 24);
+  }
+
+  /** How far the nearest of several is, or {@link #UNREACHABLE}. */
+  int distance(List<DeviceAddress> others) {
+    return others.stream().mapToInt(this::distance).min().orElse(UNREACHABLE);
   }
 }

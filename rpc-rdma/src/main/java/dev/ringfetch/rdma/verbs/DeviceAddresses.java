@@ -10,7 +10,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
-import java.util.stream.Collectors;
 
 /**
  * The addresses of this host behind which there are RDMA devices, as they were when they were
@@ -117,27 +116,22 @@ final class DeviceAddresses implements AutoCloseable {
   }
 
   /**
-   * Addresses at which a peer may reach this host, the likeliest first, all of one device.
+   * Addresses at which a peer may reach this host, the nearest first, all of one device.
    *
    * @throws IOException when there are none.
    */
   List<DeviceAddress> towards(byte[] hint) throws IOException {
     List<DeviceAddress> peers = decode(hint);
-    Comparator<DeviceAddress> byNearness =
-        Comparator.comparingInt(
-            own -> -peers.stream().mapToInt(own::nearness).max().orElse(DeviceAddress.UNREACHABLE));
     List<DeviceAddress> reachable =
         addresses.stream()
-            .filter(own -> peers.stream().anyMatch(peer -> own.nearness(peer) >= 0))
-            .sorted(byNearness)
+            .filter(own -> own.distance(peers) < DeviceAddress.UNREACHABLE)
+            .sorted(Comparator.comparingInt(own -> own.distance(peers)))
             .toList();
     if (reachable.isEmpty()) {
       throw new IOException("the peer has no RDMA device, or none of the kind that is here");
     }
     long context = reachable.get(0).context();
-    return reachable.stream()
-        .filter(own -> own.context() == context)
-        .collect(Collectors.toUnmodifiableList());
+    return reachable.stream().filter(own -> own.context() == context).toList();
   }
 
   @Override

@@ -38,7 +38,7 @@ final class SendQueue implements CompletionQueue {
   /** In place of a completion's value: the word that an atomic brings. */
   private static final long FORMER = -1;
 
-  private final WorkRequestTally tally;
+  private final WorkRequestTally tally = new WorkRequestTally();
   private final WorkRequestTally.Group group;
   private final long queuePair;
   private final long completionQueue;
@@ -96,8 +96,12 @@ final class SendQueue implements CompletionQueue {
     this.creditLine = endpoint.creditLine();
     this.words = endpoint.scratch(WORDS_LENGTH);
     this.group = group;
-    this.tally = group.open();
     send.empty();
+  }
+
+  /** The connection is made: from here on its requests are among those of the process. */
+  void start() {
+    group.add(tally);
   }
 
   WorkRequestCounts counts() {

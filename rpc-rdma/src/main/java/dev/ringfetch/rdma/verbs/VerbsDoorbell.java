@@ -114,16 +114,22 @@ final class VerbsDoorbell implements Doorbell {
    */
   void add(VerbsQueuePair queuePair, boolean migrated) throws IOException {
     Endpoint endpoint = queuePair.endpoint();
+    boolean added = false;
     lock.lock();
     try {
       checkOpen();
+      byQueue.put(endpoint.sendCompletions(), queuePair);
+      byQueue.put(endpoint.receiveCompletions(), queuePair);
+      byId.put(endpoint.id(), queuePair); // before its events can come
       if (migrated) {
         ConnectionManager.migrate(endpoint.id(), channel);
       }
-      byId.put(endpoint.id(), queuePair);
-      byQueue.put(endpoint.sendCompletions(), queuePair);
-      byQueue.put(endpoint.receiveCompletions(), queuePair);
+      queuePair.start();
+      added = true;
     } finally {
+      if (!added) {
+        remove(queuePair);
+      }
       lock.unlock();
     }
     wakeup(); // its events may be there already, and its device may be new

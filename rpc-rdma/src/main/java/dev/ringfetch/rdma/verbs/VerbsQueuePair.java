@@ -94,6 +94,11 @@ final class VerbsQueuePair implements QueuePair {
     return endpoint;
   }
 
+  /** The doorbell has it; to be {@link #finish}ed from here on. */
+  void start() {
+    sendQueue.start();
+  }
+
   /** Work requests of this side so far. */
   WorkRequestCounts counts() {
     return sendQueue.counts();

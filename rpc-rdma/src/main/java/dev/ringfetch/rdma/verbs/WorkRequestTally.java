@@ -66,10 +66,9 @@ final class WorkRequestTally {
     private final Set<WorkRequestTally> live = new HashSet<>(); // guarded by this
     private WorkRequestCounts gone = WorkRequestCounts.ZERO; // guarded by this
 
-    synchronized WorkRequestTally open() {
-      WorkRequestTally tally = new WorkRequestTally();
+    /** Takes a queue pair's in. */
+    synchronized void add(WorkRequestTally tally) {
       live.add(tally);
-      return tally;
     }
 
     /** Nothing more is counted there. Idempotent. */
