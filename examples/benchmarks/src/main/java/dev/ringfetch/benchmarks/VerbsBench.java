@@ -154,6 +154,10 @@ final class VerbsBench implements Callable<Integer> {
     out.println();
     final AddedTime added = new AddedTime(rows);
     added.lines().forEach(out::println);
+    if (rows.stream().anyMatch(VerbsRow::alternates)) {
+      out.println(
+          "two processors were not to be had at once: latencies of this run are the scheduler's");
+    }
     out.println();
     rows.forEach(row -> out.println(row.result() + added.fields(row)));
   }

@@ -28,6 +28,9 @@ record VerbsRow(
     long torn) {
   private static final int PAYLOAD = 32;
 
+  /** Far above what memory alone takes where both sides run. */
+  private static final double MEMORY_US = 100;
+
   /** Sums them up. */
   static VerbsRow of(VerbsPeer peer, List<VerbsRound> rounds) {
     return new VerbsRow(
@@ -89,6 +92,14 @@ record VerbsRow(
     return posts()
         ? figures + " " + client.fields("client", calls) + " " + server.fields("server", calls)
         : figures;
+  }
+
+  /**
+   * Whether both sides cannot have run at the same time: memory alone took too long. Then all
+   * latencies of the run are those of a scheduler.
+   */
+  boolean alternates() {
+    return peer == VerbsPeer.raw && p50.median() > MEMORY_US;
   }
 
   /** Whether it works with work requests at all. */

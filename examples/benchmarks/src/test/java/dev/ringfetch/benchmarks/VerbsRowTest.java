@@ -48,6 +48,13 @@ final class VerbsRowTest {
   }
 
   @Test
+  void memoryTellsWhetherBothSidesRan() {
+    assertTrue(row(VerbsPeer.raw, 4000).alternates());
+    assertFalse(row(VerbsPeer.raw, 4).alternates());
+    assertFalse(row(VerbsPeer.grpc, 4000).alternates());
+  }
+
+  @Test
   void whatIsAddedNeedsItsFloor() {
     final VerbsRow ring = row(VerbsPeer.ring, 30);
     final AddedTime alone = new AddedTime(List.of(ring, row(VerbsPeer.fetch, 80)));
