@@ -185,7 +185,7 @@ public final class RingPoller {
    * @return 0 when none has begun there, {@link #PROTOCOL_VIOLATION} when none can be so long.
    */
   int fetchedLength(MemoryRegion image, int offset) {
-    final long word0 = image.getLongAcquire(offset + LENGTH_OFFSET);
+    final long word0 = image.getLong(offset + LENGTH_OFFSET);
     if ((int) (word0 >>> 32) != tag) {
       return 0;
     }

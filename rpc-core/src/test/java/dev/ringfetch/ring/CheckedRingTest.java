@@ -7,7 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.ArgumentMatchers.eq;
+import static org.mockito.Mockito.clearInvocations;
+import static org.mockito.Mockito.inOrder;
 import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.spy;
+import static org.mockito.Mockito.verifyNoMoreInteractions;
 import static org.mockito.Mockito.when;
 
 import dev.ringfetch.fabric.DirectRegion;
@@ -24,6 +30,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.mockito.InOrder;
 
 /** Frames with a checksum: what the writer stores, and what the poller takes of it. */
 class CheckedRingTest {
@@ -36,7 +43,7 @@ class CheckedRingTest {
   private static final int CODE = 0xABCD;
   private static final int ACK = 0; // the only one that the pollers here acknowledge
 
-  private final DirectRegion region = new DirectRegion(RING_OFFSET + SLOTS * SLOT);
+  private final DirectRegion region = spy(new DirectRegion(RING_OFFSET + SLOTS * SLOT));
   private final QueuePair queuePair = mock(QueuePair.class);
   private final List<byte[]> payloads = new ArrayList<>();
   private RingWriter writer;
@@ -142,6 +149,22 @@ class CheckedRingTest {
     poll();
     assertTaken(first, second);
     assertEquals(0, poller.torn());
+  }
+
+  @Test
+  void headerWordsAreLoadedOnce() {
+    byte[] payload = write(40, 1);
+    clearInvocations(region);
+    assertEquals(1, poll());
+    InOrder order = inOrder(region);
+    order.verify(region).getLongAcquire(frame(START));
+    order.verify(region).getLongAcquire(frame(START + 2) - 8);
+    order.verify(region).getLong(frame(START) + 8);
+    order.verify(region).getLong(frame(START) + 16);
+    order.verify(region).getBytes(eq(frame(START) + 24), any(), eq(0), eq(40));
+    order.verify(region).getLongAcquire(frame(START + 2)); // the next frame's
+    verifyNoMoreInteractions(region);
+    assertTaken(payload);
   }
 
   @Test
