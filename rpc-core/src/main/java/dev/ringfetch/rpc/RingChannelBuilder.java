@@ -200,6 +200,15 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
     return this;
   }
 
+  /**
+   * How answers get to this channel over a fabric between hosts: {@link ReplyMode#FETCH} unless
+   * set. Between processes that share memory it has no effect: answers are polled where they are.
+   */
+  public RingChannelBuilder replyMode(ReplyMode mode) {
+    sessionContext.replyMode(mode);
+    return this;
+  }
+
   /** How long a waiting thread polls before it sleeps; 50 us unless set. */
   public RingChannelBuilder spinTime(Duration time) {
     sessionContext.spinNs(time.toNanos());

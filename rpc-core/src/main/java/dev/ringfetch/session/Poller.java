@@ -27,7 +27,8 @@ public final class Poller implements Runnable, AutoCloseable {
   private static final int MAX_FAULTS = 1_000;
   private static final long FAULTS_INTERVAL_NS = 1_000_000_000;
   private static final long ALARM_PAUSE_NS = 10_000_000;
-  private static final long SETTLING_INTERVAL_NS = 20_000;
+  private static final long MIN_REST_NS = 20_000;
+  private static final long MAX_REST_NS = 1_000_000;
 
   private final Doorbell doorbell;
   private final NanoClock clock;
@@ -447,7 +448,17 @@ public final class Poller implements Runnable, AutoCloseable {
         earliest == Stream.NO_DEADLINE
             ? Doorbell.FOREVER
             : Math.max(0, earliest - clock.nanoTime());
-    return active.isEmpty() ? timeoutNs : Math.min(timeoutNs, SETTLING_INTERVAL_NS);
+    return active.isEmpty() ? timeoutNs : Math.min(timeoutNs, restNs());
+  }
+
+  /** How long those that wait for leave to sleep may wait until the next look: the longer it is. */
+  private long restNs() {
+    final long now = clock.nanoTime();
+    long waited = 4 * MAX_REST_NS;
+    for (int i = 0; i < active.size(); i++) {
+      waited = Math.min(waited, now - active.get(i).lastWorkNs);
+    }
+    return Math.max(MIN_REST_NS, waited / 4);
   }
 
   /** Awake again, for whatever reason; after every {@link #beginSleep}. */

@@ -8,6 +8,7 @@ import static dev.ringfetch.ring.ControlDescriptor.FETCHING_OFFSET;
 import static dev.ringfetch.ring.ControlDescriptor.SLEEP_OFFSET;
 import static dev.ringfetch.ring.FrameDescriptor.SLOT_LENGTH;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.ArgumentMatchers.anyInt;
@@ -29,6 +30,8 @@ import dev.ringfetch.fabric.FabricCapabilities.WriteOrder;
 import dev.ringfetch.fabric.HeapDoorbell;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.ring.ArenaDescriptor;
+import dev.ringfetch.ring.FrameDescriptor;
+import java.io.IOException;
 import org.agrona.concurrent.NanoClock;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -146,6 +149,15 @@ class RemoteWakeupOrderTest {
     when(queuePair.write(anyInt(), anyInt())).thenReturn(QueuePair.SEND_QUEUE_FULL);
     assertFalse(session.inbox.arm());
     assertFalse(session.inbox.isArmed());
+  }
+
+  /** There is no memory that both sides reach: none is asked for, and none may be named. */
+  @Test
+  void longMessagesGoAsChains() throws IOException {
+    assertNull(session.bulk().allocate(100_000));
+    verify(queuePair, never()).register(anyInt());
+    final int offer = FrameDescriptor.SESSION_STREAM_ID;
+    assertFalse(session.onFrame(offer, FrameDescriptor.BULK, 0, 0, region, 0, 16));
   }
 
   /** One that has ended is no reason to stay awake. */
