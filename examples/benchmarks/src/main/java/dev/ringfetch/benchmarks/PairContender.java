@@ -13,7 +13,13 @@ record PairContender(Pair pair, Contender contender) implements VerbsContender {
   /** Starts both processes; the client uses an address of this host. */
   static PairContender start(String host, Contender contender, List<String> flags)
       throws IOException {
-    return new PairContender(Pair.start(host, true, List.of(contender), flags), contender);
+    final Pair pair = Pair.start(host, true, List.of(contender), flags);
+    final String transport = pair.ask(contender, "describe").text("transport");
+    if (!transport.equals(contender == Contender.ring ? "shm" : "grpc")) {
+      pair.close();
+      throw new IllegalStateException(contender + " over " + transport);
+    }
+    return new PairContender(pair, contender);
   }
 
   @Override
