@@ -399,7 +399,8 @@ class RingFetcherTest {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {-1, -64, Integer.MIN_VALUE, Integer.MAX_VALUE, SLOTS * SLOT - 31, SLOTS * SLOT})
+  @ValueSource(
+      ints = {-1, -64, Integer.MIN_VALUE, Integer.MAX_VALUE, SLOTS * SLOT - 31, SLOTS * SLOT})
   void hostileLengthIsAViolation(int length) {
     word0(length);
     fetch();

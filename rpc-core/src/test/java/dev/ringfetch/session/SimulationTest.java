@@ -58,7 +58,9 @@ class SimulationTest {
       }
     }
     FaultMatrix matrix = new FaultMatrix(SimKind.PUSH_WEAK.states());
-    for (int seeds = 0; seeds < SEEDS || (!matrix.zeros().isEmpty() && seeds < MAX_SEEDS); seeds++) {
+    for (int seeds = 0;
+        seeds < SEEDS || (!matrix.zeros().isEmpty() && seeds < MAX_SEEDS);
+        seeds++) {
       matrix.add(runs.get(seeds % runs.size()).next());
     }
     runs.forEach(System.out::println);
@@ -85,8 +87,7 @@ class SimulationTest {
   @MethodSource("kinds")
   void whoeverSleepsIsWoken(SimKind kind, StoreOrder order) {
     final SimSizes sizes =
-        new SimSizes(
-            1024, 256, 6, 1 << 20, 1 << 20, 1, 0, Integer.MAX_VALUE, 0, 256, false, false);
+        new SimSizes(1024, 256, 6, 1 << 20, 1 << 20, 1, 0, Integer.MAX_VALUE, 0, 256, false, false);
     final long seed = Long.getLong("ringfetch.seed", System.nanoTime());
     final Simulation simulation = new Simulation(seed, sizes, kind, order);
     try {

@@ -2,7 +2,6 @@ package dev.ringfetch.examples.quickstart;
 
 import dev.ringfetch.examples.load.Connection;
 import dev.ringfetch.examples.load.Figures;
-
 import dev.ringfetch.examples.load.Side;
 import dev.ringfetch.examples.load.Turns;
 import dev.ringfetch.examples.process.Answer;
@@ -47,9 +46,7 @@ final class Clients implements AutoCloseable {
 
   private ChildProcess start(Side side) throws IOException {
     return ChildProcess.start(
-        List.of(),
-        QuickstartClient.class,
-        Connection.arguments(target, side, direct, rings));
+        List.of(), QuickstartClient.class, Connection.arguments(target, side, direct, rings));
   }
 
   /** Why there is no ring, or null. */

@@ -8,7 +8,9 @@ import java.net.SocketException;
 final class Host {
   private Host() {}
 
-  /** An address of a network interface that is up: an RDMA device cannot be reached as localhost. */
+  /**
+   * An address of a network interface that is up: an RDMA device cannot be reached as localhost.
+   */
   static String ofInterface() throws SocketException {
     return NetworkInterface.networkInterfaces()
         .filter(Host::isUsable)
