@@ -157,15 +157,6 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
     return this;
   }
 
-  /**
-   * How answers come where the server's memory cannot be loaded from, as over RDMA; {@link
-   * ReplyMode#FETCH} unless set.
-   */
-  public RingChannelBuilder replyMode(ReplyMode mode) {
-    sessionContext.replyMode(mode);
-    return this;
-  }
-
   /** Lengths of the rings that the server is asked for, in bytes: powers of two. */
   public RingChannelBuilder ringLengths(int requests, int responses) {
     sessionContext.requestRingLength(requests).responseRingLength(responses);
