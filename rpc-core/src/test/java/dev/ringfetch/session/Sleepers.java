@@ -1,7 +1,5 @@
 package dev.ringfetch.session;
 
-import java.util.ArrayList;
-import java.util.List;
 import java.util.SplittableRandom;
 
 /**
@@ -28,12 +26,9 @@ final class Sleepers {
     final SimClient client = simulation.clients.get(0);
     rest.await("a session", () -> isPaired(client));
     for (int round = 0; round < ROUNDS; round++) {
-      final List<SimCall> calls = new ArrayList<>();
       for (int i = 1 + random.nextInt(MAX_CALLS); i > 0; i--) {
         final byte[] request = simulation.ledger.newRequest(client.control.channel, 24);
-        final SimCall call = client.prepare(request, Stream.NO_DEADLINE);
-        call.send(false);
-        calls.add(call);
+        client.prepare(request, Stream.NO_DEADLINE).send(false);
         steps(random.nextInt(8));
         hold(random, random.nextInt(3) == 0 ? client : simulation.server);
       }
