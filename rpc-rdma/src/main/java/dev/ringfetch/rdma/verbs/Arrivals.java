@@ -167,6 +167,7 @@ final class Arrivals {
     if (listener == null) {
       return 0;
     }
+    queuePair.ringDoorbell(); // the greeting, which the other side's connect waits for
     try {
       listener.onConnected(queuePair);
     } catch (Throwable e) {

@@ -10,8 +10,9 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * One attempt to take an offer, under one deadline: tries the addresses one after the other, each
- * with its share of the time that is left. Belongs to the thread that connects, which is not the
- * one that owns the doorbell, and takes events from a channel of its own.
+ * with its share of the time that is left, until one is that of a host. Belongs to the thread that
+ * connects, which is not the one that owns the doorbell, and takes events from a channel of its
+ * own.
  */
 final class Connector {
   /** How long one wait takes at the most, after which an interrupt is noticed. */
@@ -93,12 +94,14 @@ final class Connector {
       endpoint = Endpoint.mirroring(context, offer.length());
       endpoint.open(id, doorbell.completions().of(context));
       ReceiveQueue receiveQueue = new ReceiveQueue(endpoint);
+      Introduction.Side peer = present(id, endpoint);
+      awaitGreeting(receiveQueue);
       VerbsQueuePair queuePair =
           new VerbsQueuePair(
               doorbell,
               endpoint,
               receiveQueue,
-              present(id, endpoint),
+              peer,
               WorkRequestTally.CLIENTS,
               Endpoint.peerAddress(id));
       doorbell.add(queuePair, true);
@@ -123,6 +126,8 @@ final class Connector {
     Endpoint.setTimeouts(id);
     ConnectionManager.resolveRoute(id, leftMs());
     await(EventLayout.ROUTE_RESOLVED);
+    // There is a host. A request that it answers late has taken the offer, so no other is tried.
+    limitNs = timeoutNs;
   }
 
   /** Presents the token, and learns where the peer's memory is. */
@@ -143,26 +148,45 @@ final class Connector {
     return peer;
   }
 
-  private void await(int wanted) throws IOException {
-    int count;
-    do {
-      int sliceMs = (int) Math.min(SLICE_NS / NS_PER_MS, leftMs());
-      count = ConnectionManager.nextEvent(channel, Regions.address(event), sliceMs);
-      if (Thread.currentThread().isInterrupted()) {
-        throw new InterruptedIOException("interrupted while connecting");
+  /**
+   * Waits until the peer's program knows of the connection. So far its kernel did: what is posted
+   * to a peer that has died in between would be for nobody.
+   */
+  private void awaitGreeting(ReceiveQueue receiveQueue) throws IOException {
+    while (!receiveQueue.takeGreeting()) {
+      if (nextEvent(NS_PER_MS)) {
+        throw failed();
       }
-      doorbell.checkOpen();
-    } while (count == 0);
-    if (count < 0) {
-      throw new IOException("no events: " + Errors.errnoText(count));
-    }
-    int type = event.getInt(EventLayout.TYPE);
-    if (type != wanted) {
-      throw failed(type, event.getInt(EventLayout.STATUS));
     }
   }
 
-  private IOException failed(int type, int status) {
+  private void await(int wanted) throws IOException {
+    boolean any;
+    do {
+      any = nextEvent(SLICE_NS);
+    } while (!any);
+    if (event.getInt(EventLayout.TYPE) != wanted) {
+      throw failed();
+    }
+  }
+
+  /** Waits for an event for a while. */
+  private boolean nextEvent(long sliceNs) throws IOException {
+    int sliceMs = (int) Math.min(sliceNs / NS_PER_MS, leftMs());
+    int count = ConnectionManager.nextEvent(channel, Regions.address(event), sliceMs);
+    if (Thread.currentThread().isInterrupted()) {
+      throw new InterruptedIOException("interrupted while connecting");
+    }
+    doorbell.checkOpen();
+    if (count < 0) {
+      throw new IOException("no events: " + Errors.errnoText(count));
+    }
+    return count > 0;
+  }
+
+  private IOException failed() {
+    int type = event.getInt(EventLayout.TYPE);
+    int status = event.getInt(EventLayout.STATUS);
     if (type == EventLayout.REJECTED && status == BY_THE_PEER) {
       return new RefusedException(
           address + " refused: " + Introduction.decodeReason(Arrivals.privateData(event)));

@@ -7,9 +7,10 @@ import java.nio.ByteBuffer;
  * Receives that are posted before the peer can send: of a message without one the peer would hear
  * nothing for 655 ms. A ring is an empty message, and nothing else is sent. A side may have sent
  * {@value #DEPTH} of them more than the peer has posted anew since; how many these are, the peer
- * WRITEs into the side's credit line, at every {@value #CREDIT}th.
+ * WRITEs into the side's credit line, at every {@value #CREDIT}th. The first message of the side
+ * that accepts is its greeting: it knows of the connection now.
  *
- * <p>Belongs to the thread that owns the doorbell.
+ * <p>Belongs to the thread that sets the connection up, then to the one that owns the doorbell.
  */
 final class ReceiveQueue {
   /** Receives posted. */
@@ -57,6 +58,20 @@ final class ReceiveQueue {
     long result = QueuePairs.postReceive(queuePair, Regions.address(receives));
     link(count - 1);
     return result == 0;
+  }
+
+  /** Takes the greeting, and nothing beyond it. Returns whether it was there. */
+  boolean takeGreeting() throws IOException {
+    int count = CompletionQueues.poll(completionQueue, 1, Regions.address(taken));
+    if (count == 0) {
+      return false;
+    }
+    if (count < 0 || taken.getInt(CompletionLayout.STATUS) != CompletionLayout.SUCCESS) {
+      throw new IOException("the queue pair is in error");
+    }
+    heard++;
+    broken = !post(1);
+    return true;
   }
 
   /** Has the doorbell's channel told of the next arrival; to be followed by {@link #take}. */
