@@ -95,7 +95,7 @@ final class Connector {
       endpoint.open(id, doorbell.completions().of(context));
       ReceiveQueue receiveQueue = new ReceiveQueue(endpoint);
       Introduction.Side peer = present(id, endpoint);
-      awaitGreeting(receiveQueue);
+      boolean isOver = awaitGreeting(receiveQueue);
       VerbsQueuePair queuePair =
           new VerbsQueuePair(
               doorbell,
@@ -106,6 +106,9 @@ final class Connector {
               Endpoint.peerAddress(id));
       doorbell.add(queuePair, true);
       connected = true;
+      if (isOver) {
+        queuePair.end(VerbsDoorbell.PEER_ENDED);
+      }
       return queuePair;
     } finally {
       if (!connected && endpoint != null) {
@@ -151,13 +154,18 @@ final class Connector {
   /**
    * Waits until the peer's program knows of the connection. So far its kernel did: what is posted
    * to a peer that has died in between would be for nobody.
+   *
+   * @return whether the peer has ended the connection since.
    */
-  private void awaitGreeting(ReceiveQueue receiveQueue) throws IOException {
+  private boolean awaitGreeting(ReceiveQueue receiveQueue) throws IOException {
+    boolean isOver = false;
     while (!receiveQueue.takeGreeting()) {
-      if (nextEvent(NS_PER_MS)) {
-        throw failed();
+      if (isOver) {
+        throw new RefusedException(address + " has ended the connection at once");
       }
+      isOver = nextEvent(NS_PER_MS); // after which the greeting is there, or never will be
     }
+    return isOver;
   }
 
   private void await(int wanted) throws IOException {

@@ -21,6 +21,9 @@ import java.util.concurrent.locks.ReentrantLock;
  * from any. An interrupt does not end a sleep; the next one is not begun.
  */
 final class VerbsDoorbell implements Doorbell {
+  /** Told of a connection that the other side has ended. */
+  static final String PEER_ENDED = "the peer has closed the connection or died";
+
   /** How often idle connections are tried. */
   private static final long TICK_NS = TimeUnit.MILLISECONDS.toNanos(500);
 
@@ -252,10 +255,7 @@ final class VerbsDoorbell implements Doorbell {
     if (arrivals.onFailed(queuePair)) {
       return 0;
     }
-    queuePair.end(
-        type == EventLayout.DISCONNECTED
-            ? "the peer has closed the connection or died"
-            : Errors.connectionEventText(type));
+    queuePair.end(type == EventLayout.DISCONNECTED ? PEER_ENDED : Errors.connectionEventText(type));
     return queuePair.onReady();
   }
 
