@@ -1,6 +1,7 @@
 package dev.ringfetch.session;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -52,9 +53,14 @@ final class FaultMatrix {
 
   /** Cells that were never struck. */
   List<String> zeros() {
+    return zeros(states);
+  }
+
+  /** Those of certain states. */
+  List<String> zeros(Collection<SimState> of) {
     final List<String> zeros = new ArrayList<>();
     for (final SimFault fault : FAULTS) {
-      for (final SimState state : states) {
+      for (final SimState state : of) {
         if (count(fault, state) == 0) {
           zeros.add(fault + " x " + state);
         }

@@ -106,6 +106,7 @@ final class PoolSteps {
   }
 
   BulkPool pool(SessionContext context) {
+    when(queuePair.capabilities()).thenReturn(session.fabric.client().capabilities());
     return new BulkPool(session.client, queuePair, context);
   }
 

@@ -48,6 +48,11 @@ enum SimKind {
             .sendQueueDepth(WEAK_DEPTH);
   }
 
+  /** True when bytes move by work requests. */
+  boolean hasCards() {
+    return !loadStore;
+  }
+
   /** The states that sessions come to. */
   List<SimState> states() {
     final List<SimState> states = new ArrayList<>(List.of(SimState.values()));

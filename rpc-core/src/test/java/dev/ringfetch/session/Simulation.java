@@ -20,6 +20,7 @@ final class Simulation {
   private static final int FAULTS_PER_SEED = 17;
   private static final int RESTART_NS = 50_000;
   private static final int PATIENCE = 3_000; // steps that a fault waits for its state
+  private static final int CARDS_PATIENCE = 6 * PATIENCE;
   private static final int PROVOCATION_INTERVAL = 100; // steps
 
   final Timeline timeline;
@@ -245,7 +246,7 @@ final class Simulation {
         return;
       }
     }
-    if (timeline.steps() - cellSteps > PATIENCE) {
+    if (timeline.steps() - cellSteps > (kind.hasCards() ? CARDS_PATIENCE : PATIENCE)) {
       cell = null; // these sizes may never come to that state
     }
   }
@@ -354,6 +355,10 @@ final class Simulation {
     void step() {
       busy = false; // what happens may lose the processor, and something else happens meanwhile
       timeline.runNext();
+      // Cards keep up with what is posted: they would be ever later otherwise, and everybody waits.
+      while (kind.hasCards() && timeline.isDue() && !timeline.oneIn(8)) {
+        timeline.runNext();
+      }
     }
   }
 
