@@ -134,6 +134,9 @@ public final class ClientHandshake {
                   answer.getToken().toByteArray(),
                   CONNECT_TIMEOUT_NS);
       checkMemory(queuePair, geometry);
+      if (!queuePair.capabilities().loadStore()) {
+        geometry.prepare(queuePair.memory()); // of its own, in which the server's words are not
+      }
       session = open(queuePair, geometry, poller);
       poller.add(session);
     } catch (IOException e) {

@@ -1,5 +1,9 @@
 package dev.ringfetch.session;
 
+import dev.ringfetch.fabric.MemoryRegion;
+import dev.ringfetch.ring.ArenaDescriptor;
+import dev.ringfetch.ring.ControlDescriptor;
+
 /**
  * What both sides of a session have agreed on.
  *
@@ -18,4 +22,14 @@ public record Geometry(
     int maxStreams,
     long epoch,
     long requestPosition,
-    long responsePosition) {}
+    long responsePosition) {
+  /** Stores where both rings start in zeroed memory: nothing is consumed. */
+  void prepare(MemoryRegion memory) {
+    memory.putLong(
+        ArenaDescriptor.CLIENT_CONTROL_OFFSET + ControlDescriptor.CONSUMED_OFFSET,
+        responsePosition);
+    memory.putLong(
+        ArenaDescriptor.SERVER_CONTROL_OFFSET + ControlDescriptor.CONSUMED_OFFSET, requestPosition);
+    memory.fullFence();
+  }
+}

@@ -2,10 +2,8 @@ package dev.ringfetch.session;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.fabric.Fabric;
-import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.ring.ArenaDescriptor;
-import dev.ringfetch.ring.ControlDescriptor;
 import dev.ringfetch.ring.FrameDescriptor;
 import dev.ringfetch.v1.Answer;
 import dev.ringfetch.v1.FabricOffer;
@@ -247,7 +245,7 @@ public final class ServerHandshake {
     boolean kept = false;
     try {
       final OpenResponse answer = answer(polled, made, token, geometry);
-      prepare(made.memory(), geometry);
+      geometry.prepare(made.memory());
       synchronized (this) {
         if (closed) {
           return null;
@@ -264,16 +262,6 @@ public final class ServerHandshake {
         made.close();
       }
     }
-  }
-
-  private static void prepare(MemoryRegion memory, Geometry geometry) {
-    memory.putLong(
-        ArenaDescriptor.CLIENT_CONTROL_OFFSET + ControlDescriptor.CONSUMED_OFFSET,
-        geometry.responsePosition());
-    memory.putLong(
-        ArenaDescriptor.SERVER_CONTROL_OFFSET + ControlDescriptor.CONSUMED_OFFSET,
-        geometry.requestPosition());
-    memory.fullFence();
   }
 
   private OpenResponse answer(

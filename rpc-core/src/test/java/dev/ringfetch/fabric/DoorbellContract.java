@@ -64,7 +64,9 @@ public abstract class DoorbellContract extends FabricContract {
                 for (int round = 1; round <= rounds; round++) {
                   synchronized (client) { // one owner at a time
                     client.memory().putLongRelease(line, round);
-                    client.write(line, 64);
+                    while (client.write(line, 64) == QueuePair.SEND_QUEUE_FULL) {
+                      Thread.onSpinWait();
+                    }
                   }
                   client.ringDoorbell();
                 }

@@ -183,13 +183,8 @@ public final class SimFabric implements Fabric {
     final SimRegion view;
     if (network.context().loadStore()) {
       view = new SimRegion(this, memory);
-    } else { // registered memory of its own, into which the offered one was read
-      final DirectRegion own = new DirectRegion(memory.length());
-      final byte[] bytes = new byte[memory.length()];
-      offer.memory().drain();
-      memory.getBytes(0, bytes, 0, bytes.length);
-      own.putBytes(0, bytes, 0, bytes.length);
-      view = new SimRegion(this, own);
+    } else { // registered memory of its own
+      view = new SimRegion(this, new DirectRegion(memory.length()));
     }
     network.regions().add(view);
     final int rkey = network.timeline().random().nextInt();
