@@ -9,6 +9,7 @@ import dev.ringfetch.examples.process.ChildFailure;
 import dev.ringfetch.examples.process.ChildProcess;
 import dev.ringfetch.examples.process.Rings;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -18,13 +19,15 @@ final class Clients implements AutoCloseable {
   private final String target;
   private final boolean direct;
   private final Rings rings;
+  private final int entries;
   private final Map<Side, ChildProcess> processes = new EnumMap<>(Side.class);
   private String obstacle;
 
-  Clients(String target, boolean direct, Rings rings) {
+  Clients(String target, boolean direct, Rings rings, int entries) {
     this.target = target;
     this.direct = direct;
     this.rings = rings;
+    this.entries = entries;
   }
 
   /** Starts one for each transport and makes its first call; a ring may turn out not to be had. */
@@ -45,8 +48,10 @@ final class Clients implements AutoCloseable {
   }
 
   private ChildProcess start(Side side) throws IOException {
-    return ChildProcess.start(
-        List.of(), QuickstartClient.class, Connection.arguments(target, side, direct, rings));
+    final List<String> arguments =
+        new ArrayList<>(Connection.arguments(target, side, direct, rings));
+    arguments.addAll(List.of("--entries", Integer.toString(entries)));
+    return ChildProcess.start(List.of(), QuickstartClient.class, arguments);
   }
 
   /** Why there is no ring, or null. */

@@ -15,6 +15,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -64,6 +65,11 @@ public final class Quickstart implements Callable<Integer> {
       description = "Calls before the first round. Default: ${DEFAULT-VALUE}.")
   private int warmUp;
 
+  @Option(
+      names = "--entries",
+      description = "Classes to load, at the most; fewer suit an emulated machine. Default: all.")
+  private int entries = Integer.MAX_VALUE;
+
   @Mixin private Rings rings;
 
   @Option(
@@ -84,15 +90,12 @@ public final class Quickstart implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException, InterruptedException {
-    if (rounds < 1 || calls < 1 || warmUp < 0) {
+    if (rounds < 1 || calls < 1 || entries < 1 || warmUp < 0) {
       throw new ParameterException(
           spec.commandLine(),
-          "--rounds and --calls are at least 1, --warm-up at least 0: "
-              + rounds
-              + ", "
-              + calls
-              + ", "
-              + warmUp);
+          "--rounds, --calls and --entries are at least 1, --warm-up at least 0: "
+              + String.join(
+                  ", ", Stream.of(rounds, calls, entries, warmUp).map(String::valueOf).toList()));
     }
     if (host == null) {
       host = rings.isOver("verbs") ? Host.ofInterface() : "localhost";
@@ -117,7 +120,7 @@ public final class Quickstart implements Callable<Integer> {
     final boolean ringServed;
     final String transport;
     final Table table;
-    try (Clients clients = new Clients(server.target(), true, rings)) {
+    try (Clients clients = new Clients(server.target(), true, rings, entries)) {
       connect(clients);
       final long startNs = System.nanoTime();
       final Answer loaded = clients.load();
@@ -195,7 +198,7 @@ public final class Quickstart implements Callable<Integer> {
   /** The same with gRPC's default executors on both sides, for which there is a second server. */
   private Map<Side, Figures> measureDefault() throws IOException {
     try (IndexServerProcess server = IndexServerProcess.start(false, host, rings);
-        Clients clients = new Clients(server.target(), false, rings)) {
+        Clients clients = new Clients(server.target(), false, rings, entries)) {
       clients.connect();
       return clients.measure(warmUp, rounds, calls);
     }

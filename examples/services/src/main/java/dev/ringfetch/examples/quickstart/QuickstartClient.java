@@ -19,14 +19,20 @@ import java.util.concurrent.TimeUnit;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 
 /** A client process: one connection, which does what the quickstart asks for. */
 @Command(name = "quickstart-client")
 final class QuickstartClient implements Callable<Integer> {
-  private static final int CONNECT_SECONDS = 20;
+  /** An emulated processor may need long for a first call. */
+  private static final int CONNECT_SECONDS = 60;
+
   private static final int VALUE_LENGTH = 32;
 
   @Mixin private Connection connection;
+
+  @Option(names = "--entries", description = "At the most.")
+  private int entries = Integer.MAX_VALUE;
 
   private final Stopwatch stopwatch = new Stopwatch();
   private IndexBlockingStub stub;
@@ -67,7 +73,7 @@ final class QuickstartClient implements Callable<Integer> {
 
   private List<ClassImage.Location> image() throws IOException {
     if (image == null) {
-      image = ClassImage.read();
+      image = ClassImage.read(entries);
     }
     return image;
   }
