@@ -28,6 +28,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.UnaryOperator;
 import org.junit.Rule;
 import org.junit.rules.TestRule;
 import org.junit.rules.TestWatcher;
@@ -40,12 +41,21 @@ import org.junit.runner.Description;
 public abstract class ChannelInterop extends AbstractInteropTest {
   private static final GrpcCensus TRACING = GrpcCensus.newBuilder().disableStats().build();
 
+  /** A case whose call has a millisecond: it may be over before anything is sent. */
+  private static final String HASTY = "timeoutOnSleepingServer";
+
   private static final long RING_S = 30;
   private static final CallOptions.Key<Boolean> UNCOUNTED =
       CallOptions.Key.createWithDefault("uncounted", false);
 
   /** Directory of the shared-memory fabric; set by whoever runs the cases. */
   static Path directory;
+
+  /** Host of the server; set by whoever runs the cases. */
+  static String host = "localhost";
+
+  /** What chooses the fabric; set by whoever runs the cases. */
+  static UnaryOperator<RingChannelBuilder> fabric = UnaryOperator.identity();
 
   /** Comes after a case that has passed, and not after one that skips itself. */
   @Rule
@@ -63,7 +73,9 @@ public abstract class ChannelInterop extends AbstractInteropTest {
           final long ringCalls = channels.stream().mapToLong(RingChannel::ringCalls).sum();
           verify(ringCalls, channels.stream().mapToLong(RingChannel::grpcCalls).sum());
           final long frames = frames() - framesBefore;
-          assertEquals("frames=" + frames + " of calls", ringCalls > 0, frames > 0);
+          if (!HASTY.equals(description.getMethodName())) {
+            assertEquals("frames=" + frames + " of calls", ringCalls > 0, frames > 0);
+          }
         }
       };
 
@@ -87,7 +99,7 @@ public abstract class ChannelInterop extends AbstractInteropTest {
 
   /** For a ring and nothing else. */
   static RingChannelBuilder onRing(RingChannelBuilder builder) {
-    return builder.shmDirectory(directory).requireFabric();
+    return fabric.apply(builder).shmDirectory(directory).requireFabric();
   }
 
   /** Calls went over a ring and nowhere else. */
@@ -98,12 +110,11 @@ public abstract class ChannelInterop extends AbstractInteropTest {
 
   @Override
   protected ManagedChannelBuilder<?> createChannelBuilder() {
-    final NettyChannelBuilder netty =
-        NettyChannelBuilder.forAddress("localhost", port()).usePlaintext();
+    final NettyChannelBuilder netty = NettyChannelBuilder.forAddress(host, port()).usePlaintext();
     InternalNettyChannelBuilder.setStatsEnabled(netty, false); // the suite brings its own
     final RingChannelBuilder ring =
         options(
-            RingChannelBuilder.over(netty, "localhost:" + port())
+            RingChannelBuilder.over(netty, host + ":" + port())
                 .spinTime(Duration.ZERO)
                 .maxInboundMessageSize(MAX_MESSAGE_SIZE)
                 .intercept(statistics()));

@@ -14,6 +14,7 @@ import io.opencensus.trace.Span;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -43,7 +44,9 @@ final class InteropServer {
     return Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER);
   }
 
-  /** Prints the port; the argument is the directory of the shared-memory fabric. */
+  /**
+   * Prints the port; takes the directory of the shared-memory fabric, and what fabrics to serve.
+   */
   public static void main(String[] args) throws IOException {
     final List<ServerInterceptor> interceptors = new ArrayList<>(TestServiceImpl.interceptors());
     interceptors.add(new Witness());
@@ -51,6 +54,7 @@ final class InteropServer {
     System.out.println(
         PORT
             + ServedInterop.ring(Path.of(args[0]))
+                .fabrics(Arrays.copyOfRange(args, 1, args.length))
                 .addService(ServerInterceptors.intercept(service, interceptors))
                 .build()
                 .start()

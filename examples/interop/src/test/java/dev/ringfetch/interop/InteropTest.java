@@ -69,7 +69,7 @@ class InteropTest {
           "veryLargeResponse");
 
   /** What the suite leaves out by itself where the server is in another process, and why. */
-  private static final Map<String, String> SKIP_THEMSELVES =
+  static final Map<String, String> SKIP_THEMSELVES =
       Map.of(
           "sendsTimeoutHeader",
           "looks at the server's headers in memory; see timeoutHeaderReachesTheServer",
@@ -92,7 +92,7 @@ class InteropTest {
     RINGS_LOG.setLevel(Level.WARNING); // each case without a ring would say so
     ChannelInterop.directory = directory;
     Files.createDirectory(directory.resolve(OtherDirectoryInterop.NAME));
-    server = Child.start(List.of(), InteropServer.class.getName(), directory.toString());
+    server = Child.start(List.of(), InteropServer.class.getName(), directory.toString(), "shm");
     RemoteInterop.serverPort =
         Integer.parseInt(server.readTo(InteropServer.PORT).substring(InteropServer.PORT.length()));
   }
@@ -110,7 +110,7 @@ class InteropTest {
 
   @TestFactory
   Stream<DynamicTest> overTheRingToAnotherProcess() {
-    return cases(RemoteInterop.class, IN_THEIR_PLACE, SKIP_THEMSELVES);
+    return remoteCases();
   }
 
   @TestFactory
@@ -121,6 +121,11 @@ class InteropTest {
   @TestFactory
   Stream<DynamicTest> overTheFallbackWithoutCommonMemory() {
     return cases(OtherDirectoryInterop.class, List.of(), Map.of());
+  }
+
+  /** The cases to another process. */
+  static Stream<DynamicTest> remoteCases() {
+    return cases(RemoteInterop.class, IN_THEIR_PLACE, SKIP_THEMSELVES);
   }
 
   private static Stream<DynamicTest> cases(

@@ -3,6 +3,7 @@ package dev.ringfetch.rdma.suite;
 import java.io.PrintStream;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.TestSource;
 import org.junit.platform.engine.UniqueId;
@@ -73,12 +74,20 @@ final class TestReport implements TestExecutionListener {
     out.flush();
   }
 
+  /** Of a nested class that is inherited, the heir and not the one that declares it. */
+  private static String classes(TestIdentifier test) {
+    return test.getUniqueIdObject().getSegments().stream()
+        .filter(segment -> segment.getType().endsWith("class"))
+        .map(UniqueId.Segment::getValue)
+        .collect(Collectors.joining("$"));
+  }
+
   /** Class, method and, of a test with parameters, which one. */
   private static String name(TestIdentifier test) {
     final String shown = test.getDisplayName();
     final TestSource source = test.getSource().orElse(null);
     if (source instanceof MethodSource method) {
-      final String name = method.getClassName() + "." + method.getMethodName();
+      final String name = classes(test) + "." + method.getMethodName();
       return shown.equals(method.getMethodName() + "()") ? name : name + " " + shown;
     }
     return source instanceof ClassSource type ? type.getClassName() : shown;
