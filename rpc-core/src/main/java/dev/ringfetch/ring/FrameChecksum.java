@@ -1,7 +1,6 @@
 package dev.ringfetch.ring;
 
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.zip.CRC32C;
 
@@ -23,11 +22,6 @@ import java.util.zip.CRC32C;
  * <p>One for each end of a ring: not safe for several threads. Allocates nothing.
  */
 final class FrameChecksum {
-  private static final VarHandle LONG =
-      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
-  private static final VarHandle INT =
-      MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
-
   private static final int EPOCH_OFFSET = 0;
   private static final int POSITION_OFFSET = EPOCH_OFFSET + Long.BYTES;
   private static final int WORD0_OFFSET = POSITION_OFFSET + Long.BYTES;
@@ -36,11 +30,11 @@ final class FrameChecksum {
   private static final int HEAD_LENGTH = ACK_OFFSET + Integer.BYTES;
 
   private final CRC32C crc = new CRC32C();
-  private final byte[] head = new byte[HEAD_LENGTH];
+  private final ByteBuffer head = ByteBuffer.allocate(HEAD_LENGTH).order(ByteOrder.LITTLE_ENDIAN);
 
   /** Creates the checksum of the frames of a session with this epoch. */
   FrameChecksum(long epoch) {
-    LONG.set(head, EPOCH_OFFSET, epoch);
+    head.putLong(EPOCH_OFFSET, epoch);
   }
 
   /**
@@ -51,12 +45,12 @@ final class FrameChecksum {
    * @param payload of which {@code length} bytes from {@code offset} on count; null for none.
    */
   int of(long position, long word0, long word1, int ack, byte[] payload, int offset, int length) {
-    LONG.set(head, POSITION_OFFSET, position);
-    LONG.set(head, WORD0_OFFSET, word0);
-    LONG.set(head, WORD1_OFFSET, word1);
-    INT.set(head, ACK_OFFSET, ack);
+    head.putLong(POSITION_OFFSET, position);
+    head.putLong(WORD0_OFFSET, word0);
+    head.putLong(WORD1_OFFSET, word1);
+    head.putInt(ACK_OFFSET, ack);
     crc.reset();
-    crc.update(head, 0, HEAD_LENGTH);
+    crc.update(head.array(), 0, HEAD_LENGTH);
     if (payload != null) {
       crc.update(payload, offset, length);
     }

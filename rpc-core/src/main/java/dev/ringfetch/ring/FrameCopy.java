@@ -1,10 +1,8 @@
 package dev.ringfetch.ring;
 
 import dev.ringfetch.fabric.MemoryRegion;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.util.Objects;
 
 /**
  * A payload in private memory, where nobody can change it any more: what was checked is what is
@@ -14,38 +12,37 @@ import java.util.Objects;
  * need not be aligned.
  */
 final class FrameCopy implements MemoryRegion {
-  private static final VarHandle LONG =
-      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
-  private static final VarHandle INT =
-      MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
   private static final int MIN_LENGTH = 1024;
 
-  private byte[] bytes = new byte[MIN_LENGTH];
-  private int length;
+  private ByteBuffer bytes = allocate(MIN_LENGTH); // up to its limit
+
+  private static ByteBuffer allocate(int length) {
+    return ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
+  }
 
   /** Copies a payload, and returns the array that holds it from its beginning on. */
   byte[] take(MemoryRegion source, int offset, int payloadLength) {
-    if (bytes.length < payloadLength) {
-      bytes = new byte[Integer.highestOneBit(payloadLength - 1) << 1];
+    if (bytes.capacity() < payloadLength) {
+      bytes = allocate(Integer.highestOneBit(payloadLength - 1) << 1);
     }
-    source.getBytes(offset, bytes, 0, payloadLength);
-    length = payloadLength;
-    return bytes;
+    bytes.limit(payloadLength);
+    source.getBytes(offset, bytes.array(), 0, payloadLength);
+    return bytes.array();
   }
 
   @Override
   public int length() {
-    return length;
+    return bytes.limit();
   }
 
   @Override
   public long getLong(int index) {
-    return (long) LONG.get(bytes, Objects.checkFromIndexSize(index, Long.BYTES, length));
+    return bytes.getLong(index);
   }
 
   @Override
   public int getInt(int index) {
-    return (int) INT.get(bytes, Objects.checkFromIndexSize(index, Integer.BYTES, length));
+    return bytes.getInt(index);
   }
 
   @Override
@@ -60,8 +57,7 @@ final class FrameCopy implements MemoryRegion {
 
   @Override
   public void getBytes(int index, byte[] destination, int offset, int count) {
-    System.arraycopy(
-        bytes, Objects.checkFromIndexSize(index, count, length), destination, offset, count);
+    bytes.get(index, destination, offset, count);
   }
 
   @Override

@@ -68,6 +68,7 @@ final class RemoteRing {
             queuePair -> arrived[0] = queuePair);
     offer.memory().putLongRelease(CONTROL + ControlDescriptor.CONSUMED_OFFSET, start);
     reading = peer.connect(peer.openDoorbell(), offer.descriptor(), token, 0);
+    reading.memory().putLongRelease(CONTROL + ControlDescriptor.CONSUMED_OFFSET, start);
     while (arrived[0] == null) {
       timeline.runNext();
       arrivals.poll();
