@@ -5,11 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.ringfetch.session.ReplyMode;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 
 /**
  * The transport contract over rings between sides that have memory of their own, as over RDMA: the
  * server writes the answers.
  */
+@Tag("slow")
 final class RemotePushContractTest extends ChannelContract {
   private static SessionTotals before;
 

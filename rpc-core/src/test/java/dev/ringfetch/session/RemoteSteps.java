@@ -11,7 +11,6 @@ import dev.ringfetch.fabric.sim.SimFabric;
 import dev.ringfetch.fabric.sim.SimNetwork;
 import dev.ringfetch.fabric.sim.Timeline;
 import dev.ringfetch.ring.ArenaDescriptor;
-import dev.ringfetch.ring.ControlDescriptor;
 import dev.ringfetch.ring.FrameDescriptor;
 import dev.ringfetch.session.ClientStream.Outcome;
 import java.io.IOException;
@@ -58,17 +57,9 @@ final class RemoteSteps {
             ArenaDescriptor.length(ringLength, ringLength),
             token,
             queuePair -> arrived[0] = queuePair);
-    offer
-        .memory()
-        .putLongRelease(
-            ArenaDescriptor.SERVER_CONTROL_OFFSET + ControlDescriptor.CONSUMED_OFFSET,
-            geometry.requestPosition());
-    offer
-        .memory()
-        .putLongRelease(
-            ArenaDescriptor.CLIENT_CONTROL_OFFSET + ControlDescriptor.CONSUMED_OFFSET,
-            geometry.responsePosition());
+    geometry.prepare(offer.memory());
     final QueuePair connected = peer.connect(clientDoorbell, offer.descriptor(), token, 0);
+    geometry.prepare(connected.memory());
     while (arrived[0] == null) {
       cards();
       serverDoorbell.poll();
