@@ -14,35 +14,41 @@ import java.nio.ByteOrder;
 final class FrameCopy implements MemoryRegion {
   private static final int MIN_LENGTH = 1024;
 
-  private ByteBuffer bytes = allocate(MIN_LENGTH); // up to its limit
+  private byte[] bytes;
+  private ByteBuffer payload; // of the bytes, up to its limit
 
-  private static ByteBuffer allocate(int length) {
-    return ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
+  FrameCopy() {
+    allocate(MIN_LENGTH);
+  }
+
+  private void allocate(int length) {
+    bytes = new byte[length];
+    payload = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
   }
 
   /** Copies a payload, and returns the array that holds it from its beginning on. */
   byte[] take(MemoryRegion source, int offset, int payloadLength) {
-    if (bytes.capacity() < payloadLength) {
-      bytes = allocate(Integer.highestOneBit(payloadLength - 1) << 1);
+    if (bytes.length < payloadLength) {
+      allocate(Integer.highestOneBit(payloadLength - 1) << 1);
     }
-    bytes.limit(payloadLength);
-    source.getBytes(offset, bytes.array(), 0, payloadLength);
-    return bytes.array();
+    source.getBytes(offset, bytes, 0, payloadLength);
+    payload.limit(payloadLength);
+    return bytes;
   }
 
   @Override
   public int length() {
-    return bytes.limit();
+    return payload.limit();
   }
 
   @Override
   public long getLong(int index) {
-    return bytes.getLong(index);
+    return payload.getLong(index);
   }
 
   @Override
   public int getInt(int index) {
-    return bytes.getInt(index);
+    return payload.getInt(index);
   }
 
   @Override
@@ -57,7 +63,7 @@ final class FrameCopy implements MemoryRegion {
 
   @Override
   public void getBytes(int index, byte[] destination, int offset, int count) {
-    bytes.get(index, destination, offset, count);
+    payload.get(index, destination, offset, count);
   }
 
   @Override
