@@ -184,8 +184,8 @@ final class Duty {
     int tries = 0;
     try {
       while (!mayLeave()) {
-        if (!session.loadStore // which the poller waits for
-            || ++tries > LEAVE_TRIES) { // half a frame, whose rest may never come
+        // Behind a card the poller waits for it; else it is half a frame, whose rest may never come.
+        if (!session.loadStore || ++tries > LEAVE_TRIES) {
           session.poller.activateLater(session);
           break;
         }
