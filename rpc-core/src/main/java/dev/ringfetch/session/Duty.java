@@ -184,7 +184,7 @@ final class Duty {
     int tries = 0;
     try {
       while (!mayLeave()) {
-        // Behind a card the poller waits for it; else it is half a frame, whose rest may never come.
+        // Behind a card the poller waits; else it is half a frame, whose rest may never come.
         if (!session.loadStore || ++tries > LEAVE_TRIES) {
           session.poller.activateLater(session);
           break;
