@@ -1,6 +1,8 @@
 package dev.ringfetch.fabric;
 
-/** What every queue pair checks before it posts; misuse is an {@link IllegalArgumentException}. */
+/**
+ * What every fabric checks of what it is asked for; misuse is an {@link IllegalArgumentException}.
+ */
 public final class WorkRequests {
   private WorkRequests() {}
 
@@ -20,8 +22,8 @@ public final class WorkRequests {
     }
   }
 
-  /** Checks the length of a {@link QueuePair#scratch}. */
-  public static void checkScratch(int length) {
+  /** Checks the length of memory that is offered, registered or read into. */
+  public static void checkLength(int length) {
     if (length <= 0 || length % 64 != 0) {
       throw new IllegalArgumentException("not a positive multiple of 64: length=" + length);
     }

@@ -91,7 +91,7 @@ public final class RingPoller {
    */
   public int poll(FrameHandler handler, int limit) {
     if (checksum != null) {
-      return pollChecked(handler, limit);
+      return pollChecked(region, ringOffset, ringSlots, handler, limit);
     }
     final long start = position;
     int frames = 0;
@@ -132,13 +132,19 @@ public final class RingPoller {
     return frames;
   }
 
-  private int pollChecked(FrameHandler handler, int limit) {
+  /**
+   * Hands out frames with checksums.
+   *
+   * @param offset of the ring's first slot in the source, if that holds all of the ring.
+   * @param end index of the slot behind the last one that the source holds.
+   */
+  private int pollChecked(
+      MemoryRegion source, int offset, int end, FrameHandler handler, int limit) {
     final long start = position;
     int frames = 0;
     while (position - start < limit) {
       final int index = (int) (position & mask);
-      final int taken =
-          takeChecked(region, ringOffset + index * SLOT_LENGTH, ringSlots - index, handler);
+      final int taken = takeChecked(source, offset + index * SLOT_LENGTH, end - index, handler);
       if (taken == PROTOCOL_VIOLATION) {
         return PROTOCOL_VIOLATION;
       }
@@ -161,21 +167,14 @@ public final class RingPoller {
    * @return how many frames were consumed, or {@link #PROTOCOL_VIOLATION}.
    */
   int pollFetched(MemoryRegion image, int offset, int length, FrameHandler handler, int limit) {
-    final long start = position;
+    final int index = (int) (position & mask);
     final int available = length / SLOT_LENGTH;
-    int frames = 0;
-    while (position - start < Math.min(limit, available)) {
-      final int done = (int) (position - start);
-      final int taken = takeChecked(image, offset + done * SLOT_LENGTH, available - done, handler);
-      if (taken == PROTOCOL_VIOLATION) {
-        return PROTOCOL_VIOLATION;
-      }
-      if (taken == 0) {
-        break;
-      }
-      frames++;
-    }
-    return frames;
+    return pollChecked(
+        image,
+        offset - index * SLOT_LENGTH,
+        index + available,
+        handler,
+        Math.min(limit, available));
   }
 
   /**

@@ -7,9 +7,9 @@ import org.junit.jupiter.api.BeforeEach;
 
 /**
  * What every fabric keeps, in several parts: {@link ConnectionContract}, {@link MemoryContract},
- * {@link RegisteredMemoryContract} and {@link DoorbellContract}. One subclass of each a provider
- * says how to open its fabric. The third is for fabrics on which a peer's memory can be loaded from
- * ({@link FabricCapabilities#loadStore()}), or that act as if.
+ * {@link RegisteredMemoryContract} and {@link DoorbellContract}. {@link WholeFabricContract} lists
+ * them for a provider, which says how to open its fabric. The third is for fabrics on which a
+ * peer's memory can be loaded from ({@link FabricCapabilities#loadStore()}), or that act as if.
  */
 public abstract class FabricContract {
   /** Short, but not for a machine. */

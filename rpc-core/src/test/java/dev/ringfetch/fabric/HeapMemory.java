@@ -27,9 +27,7 @@ public final class HeapMemory implements RegisteredMemory {
 
   /** Memory of a length that a queue pair registers, or none. */
   public static DirectRegion allocate(int length) {
-    if (length <= 0 || length % 64 != 0) {
-      throw new IllegalArgumentException("not a positive multiple of 64: length=" + length);
-    }
+    WorkRequests.checkLength(length);
     return new DirectRegion(length);
   }
 

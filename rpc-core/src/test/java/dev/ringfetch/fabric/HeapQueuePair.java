@@ -131,7 +131,7 @@ public final class HeapQueuePair implements QueuePair {
 
   @Override
   public MemoryRegion scratch(int length) throws IOException {
-    WorkRequests.checkScratch(length);
+    WorkRequests.checkLength(length);
     if (closed) {
       throw new IOException("the connection has ended");
     }

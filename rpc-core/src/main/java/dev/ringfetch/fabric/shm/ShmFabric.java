@@ -6,6 +6,7 @@ import dev.ringfetch.fabric.Doorbell;
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.FabricCapabilities;
 import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.fabric.WorkRequests;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
@@ -40,7 +41,6 @@ final class ShmFabric implements Fabric {
 
   static final int TOKEN_LENGTH = 16;
 
-  private static final int LENGTH_UNIT = 64;
   private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
 
   private final Ownership ownership;
@@ -113,7 +113,7 @@ final class ShmFabric implements Fabric {
       throws IOException {
     ShmDoorbell bell = own(doorbell);
     checkToken(token);
-    checkLength(length);
+    WorkRequests.checkLength(length);
     if (!Arrays.equals(hint, peerHint)) {
       throw new IOException("peer is on another host, of another user or sees another " + parent);
     }
@@ -149,15 +149,9 @@ final class ShmFabric implements Fabric {
     }
   }
 
-  private static void checkLength(int length) {
-    if (length <= 0 || length % LENGTH_UNIT != 0) {
-      throw new IllegalArgumentException("not a positive multiple of 64: length=" + length);
-    }
-  }
-
   /** The address of new memory of this process. */
   SessionAddress address(int length, int bell, Nonce nonce) throws IOException {
-    checkLength(length);
+    WorkRequests.checkLength(length);
     ProcessDirectory directory = directory();
     return new SessionAddress(directory.name(), directory.nextSession(), bell, length, nonce);
   }

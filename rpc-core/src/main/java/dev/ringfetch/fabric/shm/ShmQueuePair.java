@@ -85,7 +85,7 @@ final class ShmQueuePair implements QueuePair {
 
   @Override
   public MemoryRegion scratch(int length) throws IOException {
-    WorkRequests.checkScratch(length);
+    WorkRequests.checkLength(length);
     if (!link.isOpen()) {
       throw new IOException(ENDED);
     }

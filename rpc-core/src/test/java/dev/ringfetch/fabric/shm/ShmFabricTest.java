@@ -2,30 +2,27 @@ package dev.ringfetch.fabric.shm;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.ringfetch.fabric.ConnectionContract;
-import dev.ringfetch.fabric.DoorbellContract;
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.fabric.FabricHarness;
 import dev.ringfetch.fabric.FabricHarness.Offered;
-import dev.ringfetch.fabric.MemoryContract;
+import dev.ringfetch.fabric.LoadableFabricContract;
 import dev.ringfetch.fabric.QueuePair;
-import dev.ringfetch.fabric.RegisteredMemoryContract;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The contract of every fabric, on shared memory. */
-class ShmFabricTest {
+class ShmFabricTest extends LoadableFabricContract {
   private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(30);
 
   @TempDir Path directory;
 
-  private Fabric open() throws IOException {
+  @Override
+  protected Fabric open() throws IOException {
     return new ShmProvider().open(new FabricContext().directory(directory));
   }
 
@@ -53,38 +50,6 @@ class ShmFabricTest {
       return 1;
     } catch (IOException e) {
       return 0;
-    }
-  }
-
-  @Nested
-  class Connections extends ConnectionContract {
-    @Override
-    protected Fabric openFabric() throws IOException {
-      return open();
-    }
-  }
-
-  @Nested
-  class Memory extends MemoryContract {
-    @Override
-    protected Fabric openFabric() throws IOException {
-      return open();
-    }
-  }
-
-  @Nested
-  class Registered extends RegisteredMemoryContract {
-    @Override
-    protected Fabric openFabric() throws IOException {
-      return open();
-    }
-  }
-
-  @Nested
-  class Doorbells extends DoorbellContract {
-    @Override
-    protected Fabric openFabric() throws IOException {
-      return open();
     }
   }
 }

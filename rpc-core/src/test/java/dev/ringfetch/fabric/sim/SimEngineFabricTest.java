@@ -2,20 +2,16 @@ package dev.ringfetch.fabric.sim;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.ringfetch.fabric.ConnectionContract;
-import dev.ringfetch.fabric.DoorbellContract;
 import dev.ringfetch.fabric.Fabric;
-import dev.ringfetch.fabric.MemoryContract;
-import dev.ringfetch.fabric.RegisteredMemoryContract;
+import dev.ringfetch.fabric.LoadableFabricContract;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Nested;
 
 /**
  * The contract of every fabric, simulated: memory of each side's own, and a thread that has things
  * happen step by step while the threads of both sides run.
  */
-class SimEngineFabricTest {
+class SimEngineFabricTest extends LoadableFabricContract {
   private final SimNetwork network =
       new SimNetwork(
           new Timeline(System.nanoTime()),
@@ -28,39 +24,8 @@ class SimEngineFabricTest {
     assertEquals(List.of(), network.violations(), () -> "seed=" + network.timeline().seed());
   }
 
-  private Fabric open() {
+  @Override
+  protected Fabric open() {
     return network.open();
-  }
-
-  @Nested
-  class Connections extends ConnectionContract {
-    @Override
-    protected Fabric openFabric() {
-      return open();
-    }
-  }
-
-  @Nested
-  class Memory extends MemoryContract {
-    @Override
-    protected Fabric openFabric() {
-      return open();
-    }
-  }
-
-  @Nested
-  class Registered extends RegisteredMemoryContract {
-    @Override
-    protected Fabric openFabric() {
-      return open();
-    }
-  }
-
-  @Nested
-  class Doorbells extends DoorbellContract {
-    @Override
-    protected Fabric openFabric() {
-      return open();
-    }
   }
 }

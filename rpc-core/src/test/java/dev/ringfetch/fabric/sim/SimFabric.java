@@ -7,6 +7,7 @@ import dev.ringfetch.fabric.Doorbell;
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.FabricCapabilities;
 import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.fabric.WorkRequests;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -20,7 +21,6 @@ public final class SimFabric implements Fabric {
 
   private static final byte[] HINT = "sim".getBytes(UTF_8);
   private static final int TOKEN_LENGTH = 16;
-  private static final int LENGTH_UNIT = 64;
 
   private final SimNetwork network;
   private final Nic nic;
@@ -136,9 +136,7 @@ public final class SimFabric implements Fabric {
   public Offer offer(
       Doorbell doorbell, byte[] peerHint, int length, byte[] token, OfferListener listener)
       throws IOException {
-    if (length <= 0 || length % LENGTH_UNIT != 0) {
-      throw new IllegalArgumentException("not a positive multiple of 64: length=" + length);
-    }
+    WorkRequests.checkLength(length);
     checkToken(token);
     if (!Arrays.equals(HINT, peerHint)) {
       throw new IOException("the peer is not of this network");

@@ -1,49 +1,14 @@
 package dev.ringfetch.fabric.sim;
 
-import dev.ringfetch.fabric.ConnectionContract;
-import dev.ringfetch.fabric.DoorbellContract;
 import dev.ringfetch.fabric.Fabric;
-import dev.ringfetch.fabric.MemoryContract;
-import dev.ringfetch.fabric.RegisteredMemoryContract;
-import org.junit.jupiter.api.Nested;
+import dev.ringfetch.fabric.LoadableFabricContract;
 
 /** The contract of every fabric, simulated: memory that both sides load and store. */
-class SimFabricTest {
+class SimFabricTest extends LoadableFabricContract {
   private final SimNetwork network = new SimNetwork(new Timeline(1), new SimContext());
 
-  private Fabric open() {
+  @Override
+  protected Fabric open() {
     return network.open();
-  }
-
-  @Nested
-  class Connections extends ConnectionContract {
-    @Override
-    protected Fabric openFabric() {
-      return open();
-    }
-  }
-
-  @Nested
-  class Memory extends MemoryContract {
-    @Override
-    protected Fabric openFabric() {
-      return open();
-    }
-  }
-
-  @Nested
-  class Registered extends RegisteredMemoryContract {
-    @Override
-    protected Fabric openFabric() {
-      return open();
-    }
-  }
-
-  @Nested
-  class Doorbells extends DoorbellContract {
-    @Override
-    protected Fabric openFabric() {
-      return open();
-    }
   }
 }

@@ -123,7 +123,7 @@ public final class SimQueuePair implements QueuePair {
 
   @Override
   public MemoryRegion scratch(int length) throws IOException {
-    WorkRequests.checkScratch(length);
+    WorkRequests.checkLength(length);
     synchronized (network) {
       if (!isOpen()) {
         throw new IOException("the connection has ended");

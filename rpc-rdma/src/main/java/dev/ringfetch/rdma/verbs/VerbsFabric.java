@@ -4,6 +4,7 @@ import dev.ringfetch.fabric.Doorbell;
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.FabricCapabilities;
 import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.fabric.WorkRequests;
 import java.io.IOException;
 import java.security.SecureRandom;
 import java.util.List;
@@ -15,8 +16,6 @@ import java.util.concurrent.ConcurrentHashMap;
  * devices that this host had when the fabric was opened.
  */
 final class VerbsFabric implements Fabric {
-  private static final int LENGTH_UNIT = 64;
-
   private final SecureRandom random = new SecureRandom();
   private final DeviceAddresses addresses;
   private final Set<VerbsDoorbell> doorbells = ConcurrentHashMap.newKeySet();
@@ -75,9 +74,7 @@ final class VerbsFabric implements Fabric {
       throws IOException {
     VerbsDoorbell bell = own(doorbell);
     Introduction.Token secret = Introduction.Token.of(token);
-    if (length <= 0 || length % LENGTH_UNIT != 0) {
-      throw new IllegalArgumentException("not a positive multiple of 64: length=" + length);
-    }
+    WorkRequests.checkLength(length);
     bell.checkOpen();
     List<DeviceAddress> reachable = addresses.towards(peerHint);
     Arrivals arrivals = bell.arrivals();

@@ -121,7 +121,7 @@ final class VerbsQueuePair implements QueuePair {
 
   @Override
   public RegisteredMemory register(int length) throws IOException {
-    WorkRequests.checkScratch(length);
+    WorkRequests.checkLength(length);
     throw new IOException(NO_LOADS);
   }
 
@@ -132,7 +132,7 @@ final class VerbsQueuePair implements QueuePair {
 
   @Override
   public MemoryRegion scratch(int length) throws IOException {
-    WorkRequests.checkScratch(length);
+    WorkRequests.checkLength(length);
     if (state != State.OPEN) {
       throw new IOException("the connection has ended");
     }

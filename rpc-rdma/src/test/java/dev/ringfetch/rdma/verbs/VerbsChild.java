@@ -75,7 +75,7 @@ final class VerbsChild implements AutoCloseable {
 
   /** Does a task: the first argument. */
   public static void main(String[] args) throws IOException {
-    Fabric fabric = VerbsFabricTest.open();
+    Fabric fabric = VerbsFabricTest.openVerbs();
     Doorbell doorbell = fabric.openDoorbell();
     switch (args[0]) {
       case "serve" -> serve(fabric, doorbell);

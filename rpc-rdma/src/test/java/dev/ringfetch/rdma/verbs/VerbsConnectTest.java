@@ -39,7 +39,7 @@ final class VerbsConnectTest {
   @BeforeEach
   void open() throws IOException {
     RdmaAssumptions.assumeDevice();
-    harness = new FabricHarness(VerbsFabricTest.open(), VerbsFabricTest.open());
+    harness = new FabricHarness(VerbsFabricTest.openVerbs(), VerbsFabricTest.openVerbs());
   }
 
   @AfterEach

@@ -3,18 +3,15 @@ package dev.ringfetch.rdma.verbs;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import dev.ringfetch.fabric.ConnectionContract;
-import dev.ringfetch.fabric.DoorbellContract;
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.fabric.FabricHarness;
 import dev.ringfetch.fabric.FabricHarness.Connection;
-import dev.ringfetch.fabric.MemoryContract;
 import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.fabric.WholeFabricContract;
 import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -23,14 +20,19 @@ import org.junit.jupiter.api.Test;
  * which the peer's memory can be loaded from; here it is refused in words.
  */
 @Tag("verbs")
-final class VerbsFabricTest {
+final class VerbsFabricTest extends WholeFabricContract {
   @BeforeEach
   void device() {
     RdmaAssumptions.assumeDevice();
   }
 
-  static Fabric open() throws IOException {
+  static Fabric openVerbs() throws IOException {
     return new VerbsProvider().open(new FabricContext());
+  }
+
+  @Override
+  protected Fabric open() throws IOException {
+    return openVerbs();
   }
 
   @Test
@@ -43,30 +45,6 @@ final class VerbsFabricTest {
         assertNotNull(
             assertThrows(IOException.class, () -> side.attach(new byte[8], 64)).getMessage());
       }
-    }
-  }
-
-  @Nested
-  class Connections extends ConnectionContract {
-    @Override
-    protected Fabric openFabric() throws IOException {
-      return open();
-    }
-  }
-
-  @Nested
-  class Memory extends MemoryContract {
-    @Override
-    protected Fabric openFabric() throws IOException {
-      return open();
-    }
-  }
-
-  @Nested
-  class Doorbells extends DoorbellContract {
-    @Override
-    protected Fabric openFabric() throws IOException {
-      return open();
     }
   }
 }

@@ -32,7 +32,7 @@ final class VerbsQueuePairTest {
   @BeforeEach
   void open() throws IOException {
     RdmaAssumptions.assumeDevice();
-    harness = new FabricHarness(VerbsFabricTest.open(), VerbsFabricTest.open());
+    harness = new FabricHarness(VerbsFabricTest.openVerbs(), VerbsFabricTest.openVerbs());
   }
 
   @AfterEach
