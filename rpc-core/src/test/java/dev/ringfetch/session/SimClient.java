@@ -107,10 +107,13 @@ final class SimClient extends SimProcess {
     restUntilNs = simulation.timeline.nowNs() + REST_NS;
   }
 
-  /** Cancels a call, if there is one. */
+  /** Cancels a call, if there is one, but not a stream that a fault waits for. */
   void cancelOne() {
     if (!calls.isEmpty()) {
-      calls.get(simulation.timeline.random().nextInt(calls.size())).cancel();
+      final SimCall call = calls.get(simulation.timeline.random().nextInt(calls.size()));
+      if (!(call instanceof SimStreamCall stream && stream.isKept())) {
+        call.cancel();
+      }
     }
   }
 
@@ -130,20 +133,23 @@ final class SimClient extends SimProcess {
   }
 
   /**
-   * A stream that sends much: the one that is there, otherwise another one; null if none can be.
+   * Has a stream whose writer uses up its window, since its reader rests: the one that is there,
+   * otherwise another one, if one can be.
    */
-  SimStreamCall flood(SimShape shape) {
+  void fillWindow(SimShape shape) {
     for (final SimCall call : calls) {
-      if (call instanceof SimStreamCall stream && stream.isFlood()) {
-        return stream;
+      if (call instanceof SimStreamCall stream && stream.isKept(shape)) {
+        stream.restReader();
+        return;
       }
     }
-    final SimStreamCall begun =
-        isCalling() ? prepareStream(shape, Stream.NO_DEADLINE, false) : null;
-    if (begun != null) {
-      begun.send(false);
+    if (isCalling()) {
+      final SimStreamCall begun = prepareStream(shape, Stream.NO_DEADLINE, false);
+      if (begun != null) {
+        begun.keep();
+        begun.send(false);
+      }
     }
-    return begun;
   }
 
   /** Makes a call with a request that takes several reads, if one may be so long. */

@@ -11,6 +11,7 @@ import java.util.SplittableRandom;
  */
 abstract class SimFlow {
   private static final int MAX_PAUSE_NS = 60_000;
+  private static final int WINDOW_NS = 3_000_000;
 
   final SimProcess process;
   final Simulation simulation;
@@ -142,8 +143,16 @@ abstract class SimFlow {
 
   /** Reads nothing for some time. */
   final void pause() {
-    pausedUntilNs =
-        simulation.timeline.nowNs() + simulation.timeline.random().nextInt(MAX_PAUSE_NS);
+    pauseFor(simulation.timeline.random().nextInt(MAX_PAUSE_NS));
+  }
+
+  /** Reads nothing for so long that its peer fills a window, over any fabric. */
+  final void pauseForWindow() {
+    pauseFor(WINDOW_NS);
+  }
+
+  private void pauseFor(long ns) {
+    pausedUntilNs = simulation.timeline.nowNs() + ns;
   }
 
   final Flow flow() {

@@ -53,10 +53,18 @@ enum SimKind {
     return !loadStore;
   }
 
-  /** The states that sessions come to. */
+  /**
+   * The states that sessions come to while faults are about. A card needs more steps for a whole
+   * window of a stream than a fault can wait for: behind one, windows close at rest only, in {@link
+   * Rest}.
+   */
   List<SimState> states() {
     final List<SimState> states = new ArrayList<>(List.of(SimState.values()));
-    states.remove(loadStore ? SimState.SETTLING : SimState.READING);
+    if (loadStore) {
+      states.remove(SimState.SETTLING);
+    } else {
+      states.removeAll(List.of(SimState.READING, SimState.CLIENT_HELD, SimState.SERVER_HELD));
+    }
     return states;
   }
 }

@@ -83,20 +83,14 @@ enum SimState {
   CLIENT_HELD {
     @Override
     void provoke(Simulation simulation, SimClient client) {
-      final SimStreamCall flood = client.flood(SimShape.FLOOD_UP);
-      if (flood != null && flood.server() != null) {
-        flood.server().pause();
-      }
+      client.fillWindow(SimShape.FLOOD_UP);
     }
   },
   /** A stream of the server has used up its window. */
   SERVER_HELD {
     @Override
     void provoke(Simulation simulation, SimClient client) {
-      final SimStreamCall flood = client.flood(SimShape.FLOOD_DOWN);
-      if (flood != null) {
-        flood.end.pause();
-      }
+      client.fillWindow(SimShape.FLOOD_DOWN);
     }
   };
 

@@ -21,6 +21,7 @@ final class SimStreamCall extends SimCall {
   private Unit last; // of the server, if that is none of its script
 
   private SimFlow serverEnd;
+  private boolean kept;
 
   /** Both sides' ends begin without reading. */
   private final boolean stopped;
@@ -77,6 +78,9 @@ final class SimStreamCall extends SimCall {
     if (!stopped && simulation.timeline.oneIn(isFlood() ? 2 : 4)) {
       server.pause();
     }
+    if (kept) {
+      restReader();
+    }
   }
 
   /** The server's end, once it is there. */
@@ -97,6 +101,29 @@ final class SimStreamCall extends SimCall {
     return serverEnd != null
         && (!shape.up || end.isHeldBack())
         && (!shape.down || serverEnd.isHeldBack());
+  }
+
+  /** A fault waits for its window to close: it is not cancelled, and its reader may rest. */
+  void keep() {
+    kept = true;
+    restReader();
+  }
+
+  boolean isKept() {
+    return kept;
+  }
+
+  boolean isKept(SimShape shape) {
+    return kept && this.shape == shape;
+  }
+
+  /** The reader of what is sent most takes nothing for as long as that takes over any fabric. */
+  void restReader() {
+    if (shape.down) {
+      end.pauseForWindow();
+    } else if (serverEnd != null) {
+      serverEnd.pauseForWindow();
+    }
   }
 
   /** True when more is sent than a window holds. */
