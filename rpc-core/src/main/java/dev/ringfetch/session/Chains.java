@@ -52,11 +52,11 @@ final class Chains {
       stream.inboundReceived = 0;
       stream.inboundDiscarded = stream.inboundTotal > maxLength;
     }
-    stream.inboundPartial = partial;
     final int left = stream.inboundTotal - stream.inboundReceived;
     if (bytes > left || partial == (bytes == left)) { // also of a negative total
-      return false;
+      return false; // still partial: reads that are in line do not make a unit of it
     }
+    stream.inboundPartial = partial;
     stream.inboundReceived += bytes;
     if (stream.inboundDiscarded) {
       return true;

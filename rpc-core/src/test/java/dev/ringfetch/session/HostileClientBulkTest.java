@@ -162,6 +162,19 @@ class HostileClientBulkTest {
     assertEnded();
   }
 
+  /**
+   * What a torn request has named is read at the end of the session, and makes no request of it.
+   */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 3})
+  void lastFrameOfAnotherLengthBehindBulk(int length) {
+    announce(1, UNIT);
+    write(1, CONTINUATION | BULK | PARTIAL, 0, name(0, TOTAL - 2, 0));
+    write(1, CONTINUATION, 0, bytes(length, 1));
+    assertEnded();
+    assertEquals(0, steps.requests.size());
+  }
+
   @ParameterizedTest
   @ValueSource(
       ints = {
