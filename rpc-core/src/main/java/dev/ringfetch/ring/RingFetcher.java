@@ -14,8 +14,10 @@ import java.io.IOException;
  * pair's completions: all of them are its own.
  *
  * <p>The window is {@link #MIN_WINDOW} bytes, which is a small answer or several. It doubles when
- * it comes back full, up to {@link #MAX_WINDOW}, and is as long as the frame at the head where that
- * is longer; a miss takes it back. It ends with the ring.
+ * it comes back full, up to {@link #MAX_WINDOW}; otherwise the next is as long as what it brought,
+ * as a power of two, so that answers of one length take one read each. It is as long as the frame
+ * at the head where that is longer. {@link #MAX_MISSES} in a row take it back: whoever waits long
+ * reads little. It ends with the ring.
  */
 public final class RingFetcher {
   /** Shortest window in bytes, but for the end of the ring. */
@@ -23,6 +25,9 @@ public final class RingFetcher {
 
   /** Longest window in bytes, but for a longer frame. */
   public static final int MAX_WINDOW = 4096;
+
+  /** Misses in a row that leave the window as it is. */
+  public static final int MAX_MISSES = 4;
 
   private static final int LINE = 0; // in the scratch
   private static final int IMAGE = ControlDescriptor.CONTROL_LENGTH;
@@ -47,6 +52,7 @@ public final class RingFetcher {
   private long imagePosition;
   private int imageLength; // 0: there is none
   private boolean sized; // the window, by this image
+  private int misses; // in a row
 
   private boolean line;
   private long lineConsumed;
@@ -182,10 +188,16 @@ public final class RingFetcher {
       return false;
     }
     needed = begun;
+    if (begun != 0 || left != imageLength) {
+      misses = 0;
+    } else if (++misses > MAX_MISSES) {
+      window = MIN_WINDOW;
+    }
     if (left == 0 || begun > left) {
       grow();
-    } else if (begun == 0 && left == imageLength) {
-      window = MIN_WINDOW;
+    } else if (begun == 0 && left != imageLength && !sized) {
+      final int brought = Integer.highestOneBit(2 * (imageLength - left) - 1);
+      window = Math.min(Math.max(brought, MIN_WINDOW), MAX_WINDOW);
     }
     return true;
   }

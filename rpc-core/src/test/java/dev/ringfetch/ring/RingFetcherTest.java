@@ -343,7 +343,7 @@ class RingFetcherTest {
   }
 
   @Test
-  void windowGrowsWhileItComesBackFullAndFallsBackOnAMiss() {
+  void windowGrowsWhileItComesBackFull() {
     List<Integer> windows = new ArrayList<>();
     for (int i = 0; i < 6; i++) {
       while (writer.position() - poller.position() < 64) {
@@ -357,12 +357,46 @@ class RingFetcherTest {
       fetch();
       take();
     }
-    write(1);
-    assertTrue(fetch() > 256);
-    assertEquals(1, take());
-    assertTrue(fetch() > 256, "neither full nor a miss");
-    assertEquals(0, take());
+    for (int miss = 0; miss <= RingFetcher.MAX_MISSES; miss++) {
+      assertTrue(fetch() > 256);
+      assertEquals(0, take());
+    }
     assertEquals(256, fetch());
+  }
+
+  @Test
+  void windowIsAsLongAsWhatTheLastHasBrought() {
+    List<Integer> windows = new ArrayList<>();
+    for (int slots : new int[] {17, 17, 17, 16, 9, 8, 8, 1, 1}) {
+      write(slots);
+      do {
+        windows.add(fetch());
+      } while (take() == 0);
+    }
+    assertEquals(
+        List.of(256, 17 * SLOT, 1024, 2048, 2048, 2048, 1024, 1024, 512, 1024, 256), windows);
+  }
+
+  /** Which may be many: those who wait must not read much. */
+  @ParameterizedTest
+  @ValueSource(ints = {0, RingFetcher.MAX_MISSES})
+  void answersOfOneLengthAreOneReadEachBesidesMisses(int misses) {
+    for (int i = 0; i < 8; i++) {
+      for (int miss = 0; miss < misses; miss++) {
+        fetch();
+        assertEquals(0, take());
+        assertFalse(fetcher.hasFrame());
+      }
+      write(20);
+      fetch();
+      if (i > 1) {
+        assertEquals(1, take(), "read in one");
+      } else {
+        while (take() == 0) {
+          fetch();
+        }
+      }
+    }
   }
 
   @Test
