@@ -45,10 +45,19 @@ public interface Fabric extends AutoCloseable {
    * @param descriptor the offer's {@link Offer#descriptor()}.
    * @param token the offer's token.
    * @param timeoutNs how long it may take, in nanoseconds.
+   * @param datagrams whether the peer may send datagrams. Where it cannot, the connection is one
+   *     without: its {@link FabricCapabilities#maxDatagram()} is 0.
    * @throws IOException when the memory cannot be reached, with the reason as its message.
    */
-  QueuePair connect(Doorbell doorbell, byte[] descriptor, byte[] token, long timeoutNs)
+  QueuePair connect(
+      Doorbell doorbell, byte[] descriptor, byte[] token, long timeoutNs, boolean datagrams)
       throws IOException;
+
+  /** Connects as the other one does, without datagrams. */
+  default QueuePair connect(Doorbell doorbell, byte[] descriptor, byte[] token, long timeoutNs)
+      throws IOException {
+    return connect(doorbell, descriptor, token, timeoutNs, false);
+  }
 
   @Override
   void close();

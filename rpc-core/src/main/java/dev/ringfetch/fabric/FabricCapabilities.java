@@ -9,9 +9,21 @@ package dev.ringfetch.fabric;
  * @param loadStore true when the staging view is the peer's memory itself, so that a peer's ring
  *     can be polled in place and a store needs no work request.
  * @param maxInline longest write in bytes that leaves the staging view reusable at return.
+ * @param maxDatagram longest {@linkplain QueuePair#sendDatagram datagram} in bytes; 0 where there
+ *     are none.
  */
 public record FabricCapabilities(
-    WriteOrder writeOrder, ReadAtomicity readAtomicity, boolean loadStore, int maxInline) {
+    WriteOrder writeOrder,
+    ReadAtomicity readAtomicity,
+    boolean loadStore,
+    int maxInline,
+    int maxDatagram) {
+
+  /** Without datagrams. */
+  public FabricCapabilities(
+      WriteOrder writeOrder, ReadAtomicity readAtomicity, boolean loadStore, int maxInline) {
+    this(writeOrder, readAtomicity, loadStore, maxInline, 0);
+  }
 
   /** True when frames carry a checksum: a card stands between what is stored and what is loaded. */
   public boolean needChecksums() {

@@ -9,9 +9,9 @@ import java.io.IOException;
  * visibility at the receiver. Any error ends the queue pair: what is pending completes with {@link
  * #FLUSHED}, and the {@link Listener} is told exactly once.
  *
- * <p>Threading: {@link #write}, {@link #read}, {@link #compareAndSwap}, {@link #fetchAndAdd} and
- * {@link #completions} belong to one owner at a time; {@link #ringDoorbell} and {@link #close} may
- * be called from any thread.
+ * <p>Threading: {@link #write}, {@link #read}, {@link #compareAndSwap}, {@link #fetchAndAdd},
+ * {@link #sendDatagram}, {@link #pollDatagrams} and {@link #completions} belong to one owner at a
+ * time; {@link #ringDoorbell} and {@link #close} may be called from any thread.
  */
 public interface QueuePair extends AutoCloseable {
   /** The work request was posted. */
@@ -128,6 +128,31 @@ public interface QueuePair extends AutoCloseable {
    */
   int fetchAndAdd(RemoteMemory remote, int remoteOffset, long delta, long workRequestId);
 
+  /**
+   * Sends a range of {@link #memory()} in one datagram, from the side that has offered to the side
+   * that has connected. It comes once, several times, late, after later ones, or not at all, and
+   * with what the memory holds when it goes out: now, or when other work requests have executed.
+   * Whatever becomes of it, the connection goes on. There is no completion.
+   *
+   * @param length of the range in bytes, at most {@link FabricCapabilities#maxDatagram()}.
+   * @return {@link #POSTED}, {@link #SEND_QUEUE_FULL} or {@link #CLOSED}; the latter also at the
+   *     side that receives them. On a connection without datagrams no length is one.
+   */
+  default int sendDatagram(int offset, int length) {
+    throw new IllegalArgumentException("no datagrams: length=" + length);
+  }
+
+  /**
+   * Hands out datagrams that have come from this connection's peer, or that can be told from its by
+   * their content alone. What finds too many waiting is lost.
+   *
+   * @param limit how many at the most.
+   * @return how many were handed out.
+   */
+  default int pollDatagrams(DatagramHandler handler, int limit) {
+    return 0;
+  }
+
   /** Completions of this queue pair's signaled work requests. */
   CompletionQueue completions();
 
@@ -142,6 +167,19 @@ public interface QueuePair extends AutoCloseable {
    */
   @Override
   void close();
+
+  /** Receives datagrams. */
+  @FunctionalInterface
+  interface DatagramHandler {
+    /**
+     * A datagram has come. The memory is this side's alone until this returns.
+     *
+     * @param region that holds it.
+     * @param offset of its first byte, a multiple of 8.
+     * @param length in bytes.
+     */
+    void onDatagram(MemoryRegion region, int offset, int length);
+  }
 
   /** Told what happens to a queue pair, in the thread that owns its doorbell. */
   interface Listener {

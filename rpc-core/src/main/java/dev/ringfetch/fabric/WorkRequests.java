@@ -46,6 +46,15 @@ public final class WorkRequests {
     checkRange("firstOffset", firstOffset, Long.BYTES, length);
   }
 
+  /** Checks the range of a {@link QueuePair#sendDatagram}. */
+  public static void checkDatagram(int offset, int length, long limit, int maxDatagram) {
+    checkRange("offset", offset, length, limit);
+    if (length == 0 || length > maxDatagram) {
+      throw new IllegalArgumentException(
+          "not a datagram: length=" + length + " maxDatagram=" + maxDatagram);
+    }
+  }
+
   /** Checks the word of an atomic. */
   public static void checkWord(RemoteMemory remote, int remoteOffset) {
     checkAligned("remoteOffset", remoteOffset);

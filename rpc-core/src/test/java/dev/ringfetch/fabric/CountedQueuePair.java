@@ -10,6 +10,7 @@ public final class CountedQueuePair implements QueuePair {
   private long ringWrites;
   private long lineReads;
   private long ringReads;
+  private long datagrams;
   private int refusals;
 
   /**
@@ -40,6 +41,11 @@ public final class CountedQueuePair implements QueuePair {
   /** Reads of a part of a ring that were posted. */
   public long ringReads() {
     return ringReads;
+  }
+
+  /** Datagrams that were posted. */
+  public long datagrams() {
+    return datagrams;
   }
 
   /** The next work requests find the send queue full. */
@@ -83,6 +89,20 @@ public final class CountedQueuePair implements QueuePair {
     }
     return counted.read(
         remote, remoteOffset, local, localOffset, length, firstOffset, workRequestId);
+  }
+
+  @Override
+  public int sendDatagram(int offset, int length) {
+    if (refuses()) {
+      return SEND_QUEUE_FULL;
+    }
+    datagrams++;
+    return counted.sendDatagram(offset, length);
+  }
+
+  @Override
+  public int pollDatagrams(DatagramHandler handler, int limit) {
+    return counted.pollDatagrams(handler, limit);
   }
 
   @Override

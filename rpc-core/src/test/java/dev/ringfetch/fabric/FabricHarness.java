@@ -87,8 +87,17 @@ public final class FabricHarness implements AutoCloseable {
   }
 
   public Connection connect(String token) throws IOException {
+    return connect(token, false);
+  }
+
+  public Connection connect(String token, boolean datagrams) throws IOException {
     Offered offered = offer(token(token));
-    QueuePair client = connect(offered.offer.descriptor(), token(token));
+    byte[] descriptor = offered.offer.descriptor();
+    Future<QueuePair> connected =
+        connecting.submit(
+            () -> client.connect(clientBell, descriptor, token(token), DEADLINE_NS, datagrams));
+    drive(connected::isDone);
+    QueuePair client = result(connected);
     drive(() -> offered.arrived.size() == 1);
     return bind(offered, client);
   }

@@ -105,10 +105,11 @@ public final class SecondFabric implements FabricProvider {
     }
 
     @Override
-    public QueuePair connect(Doorbell doorbell, byte[] descriptor, byte[] token, long timeoutNs)
+    public QueuePair connect(
+        Doorbell doorbell, byte[] descriptor, byte[] token, long timeoutNs, boolean datagrams)
         throws IOException {
       connecting();
-      return shm.connect(doorbell, descriptor, token, timeoutNs);
+      return shm.connect(doorbell, descriptor, token, timeoutNs, datagrams);
     }
 
     @Override

@@ -153,7 +153,8 @@ final class ManualFabric implements FabricProvider, Fabric {
   }
 
   @Override
-  public QueuePair connect(Doorbell doorbell, byte[] descriptor, byte[] token, long timeoutNs) {
+  public QueuePair connect(
+      Doorbell doorbell, byte[] descriptor, byte[] token, long timeoutNs, boolean datagrams) {
     throw new UnsupportedOperationException();
   }
 

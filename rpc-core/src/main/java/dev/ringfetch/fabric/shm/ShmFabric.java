@@ -125,7 +125,8 @@ final class ShmFabric implements Fabric {
   }
 
   @Override
-  public QueuePair connect(Doorbell doorbell, byte[] descriptor, byte[] token, long timeoutNs)
+  public QueuePair connect(
+      Doorbell doorbell, byte[] descriptor, byte[] token, long timeoutNs, boolean datagrams)
       throws IOException {
     ShmDoorbell bell = own(doorbell);
     checkToken(token);

@@ -12,6 +12,8 @@ public final class SimContext {
   private NicModel nic = NicModel.FREE;
   private long maxDelayNs = 5_000;
   private int sendQueueDepth = 1024;
+  private int maxDatagram;
+  private int datagramFaults;
   private boolean engine;
   private Runnable preemption;
 
@@ -100,6 +102,28 @@ public final class SimContext {
   /** Sets {@link #sendQueueDepth()}. */
   public SimContext sendQueueDepth(int workRequests) {
     this.sendQueueDepth = workRequests;
+    return this;
+  }
+
+  /** Longest datagram in bytes; 0, as it is unless set, where there are none. */
+  public int maxDatagram() {
+    return maxDatagram;
+  }
+
+  /** Sets {@link #maxDatagram()}. */
+  public SimContext maxDatagram(int bytes) {
+    this.maxDatagram = bytes;
+    return this;
+  }
+
+  /** One datagram in so many is lost, or worse; 0 for none. */
+  public int datagramFaults() {
+    return datagramFaults;
+  }
+
+  /** Sets {@link #datagramFaults()}. */
+  public SimContext datagramFaults(int interval) {
+    this.datagramFaults = interval;
     return this;
   }
 

@@ -2,10 +2,12 @@ package dev.ringfetch.fabric.sim;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.ringfetch.fabric.DatagramContract;
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.LoadableFabricContract;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Nested;
 
 /**
  * The contract of every fabric, simulated: memory of each side's own, and a thread that has things
@@ -15,7 +17,7 @@ class SimEngineFabricTest extends LoadableFabricContract {
   private final SimNetwork network =
       new SimNetwork(
           new Timeline(System.nanoTime()),
-          new SimContext().loadStore(false).engine(true).sendQueueDepth(16 * 1024));
+          new SimContext().loadStore(false).engine(true).sendQueueDepth(16 * 1024).maxDatagram(1024));
   private final SimEngine engine = SimEngine.start(network);
 
   @AfterEach
@@ -27,5 +29,13 @@ class SimEngineFabricTest extends LoadableFabricContract {
   @Override
   protected Fabric open() {
     return network.open();
+  }
+
+  @Nested
+  class Datagrams extends DatagramContract {
+    @Override
+    protected Fabric openFabric() {
+      return open();
+    }
   }
 }

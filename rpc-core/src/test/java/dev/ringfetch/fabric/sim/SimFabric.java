@@ -115,7 +115,7 @@ public final class SimFabric implements Fabric {
 
   @Override
   public FabricCapabilities capabilities() {
-    return network.capabilities();
+    return network.capabilities(false);
   }
 
   @Override
@@ -154,7 +154,8 @@ public final class SimFabric implements Fabric {
   }
 
   @Override
-  public QueuePair connect(Doorbell doorbell, byte[] descriptor, byte[] token, long timeoutNs)
+  public QueuePair connect(
+      Doorbell doorbell, byte[] descriptor, byte[] token, long timeoutNs, boolean datagrams)
       throws IOException {
     checkToken(token);
     if (descriptor.length != Long.BYTES) {
@@ -167,7 +168,7 @@ public final class SimFabric implements Fabric {
         throw new IOException("no such offer");
       }
       network.offers().remove(offer.id());
-      final SimQueuePair client = pair(offer, bell);
+      final SimQueuePair client = pair(offer, bell, datagrams && network.context().maxDatagram() > 0);
       if (!network.await(offer::isAccepted, timeoutNs) && !network.isDriven()) {
         client.close();
         throw new IOException("the peer did not answer in time: timeoutNs=" + timeoutNs);
@@ -176,7 +177,7 @@ public final class SimFabric implements Fabric {
     }
   }
 
-  private SimQueuePair pair(SimOffer offer, SimDoorbell bell) {
+  private SimQueuePair pair(SimOffer offer, SimDoorbell bell, boolean withDatagrams) {
     final DirectRegion memory = offer.memory().memory();
     final SimRegion view;
     if (network.context().loadStore()) {
@@ -190,8 +191,10 @@ public final class SimFabric implements Fabric {
     final SimFabric owner = offer.process();
     final SimQueuePair server =
         new SimQueuePair(owner, offer.doorbell(), offer.memory(), rkey, "sim client");
-    client.connectTo(server);
-    server.connectTo(client);
+    final SimDatagrams datagrams =
+        withDatagrams ? new SimDatagrams(network, server, client) : null;
+    client.connectTo(server, datagrams);
+    server.connectTo(client, datagrams);
     add(client);
     owner.add(server);
     network

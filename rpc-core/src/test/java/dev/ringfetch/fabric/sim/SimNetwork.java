@@ -25,15 +25,19 @@ public final class SimNetwork {
   private final Map<Long, SimOffer> offers = new TreeMap<>();
   private final List<SimRegion> regions = new ArrayList<>();
   private final List<String> violations = new ArrayList<>();
+  private final Strays strays = new Strays();
   private long lastId;
 
   /** Creates a network without processes. */
   public SimNetwork(Timeline timeline, SimContext context) {
     this.timeline = timeline;
     this.context = context;
-    this.capabilities =
-        new FabricCapabilities(
-            context.writeOrder(), context.readAtomicity(), context.loadStore(), 0);
+    this.capabilities = capabilities(0);
+  }
+
+  private FabricCapabilities capabilities(int maxDatagram) {
+    return new FabricCapabilities(
+        context.writeOrder(), context.readAtomicity(), context.loadStore(), 0, maxDatagram);
   }
 
   /** A process that can be reached from now on. */
@@ -59,8 +63,13 @@ public final class SimNetwork {
     return context;
   }
 
-  FabricCapabilities capabilities() {
-    return capabilities;
+  /** What a connection may rely on. */
+  FabricCapabilities capabilities(boolean datagrams) {
+    return datagrams ? capabilities(context.maxDatagram()) : capabilities;
+  }
+
+  Strays strays() {
+    return strays;
   }
 
   Map<Long, SimOffer> offers() {

@@ -33,6 +33,7 @@ public final class SimQueuePair implements QueuePair {
   private final List<SimRegion> beside = new ArrayList<>();
   private int refusedMemory;
   private SimQueuePair peer;
+  private SimDatagrams datagrams; // null: none
   private Listener listener;
   private State state = State.OPEN;
   private boolean ringOnItsWay; // to this side
@@ -50,8 +51,9 @@ public final class SimQueuePair implements QueuePair {
     this.sendQueue = new SendQueue(network, this);
   }
 
-  void connectTo(SimQueuePair other) {
+  void connectTo(SimQueuePair other, SimDatagrams sent) {
     peer = other;
+    datagrams = sent;
   }
 
   SimFabric process() {
@@ -77,7 +79,7 @@ public final class SimQueuePair implements QueuePair {
 
   @Override
   public FabricCapabilities capabilities() {
-    return network.capabilities();
+    return network.capabilities(datagrams != null);
   }
 
   @Override
@@ -198,6 +200,19 @@ public final class SimQueuePair implements QueuePair {
           ? sendQueue.atomic(remoteOffset, word -> word + delta, workRequestId)
           : CLOSED;
     }
+  }
+
+  @Override
+  public int sendDatagram(int offset, int length) {
+    synchronized (network) {
+      WorkRequests.checkDatagram(offset, length, memory.length(), capabilities().maxDatagram());
+      return isOpen() && datagrams.isSentBy(this) ? datagrams.send(offset, length) : CLOSED;
+    }
+  }
+
+  @Override
+  public int pollDatagrams(DatagramHandler handler, int limit) {
+    return datagrams == null || datagrams.isSentBy(this) ? 0 : datagrams.poll(handler, limit);
   }
 
   @Override

@@ -100,7 +100,8 @@ final class VerbsFabric implements Fabric {
   }
 
   @Override
-  public QueuePair connect(Doorbell doorbell, byte[] descriptor, byte[] token, long timeoutNs)
+  public QueuePair connect(
+      Doorbell doorbell, byte[] descriptor, byte[] token, long timeoutNs, boolean datagrams)
       throws IOException {
     VerbsDoorbell bell = own(doorbell);
     Introduction.Token secret = Introduction.Token.of(token);
