@@ -73,6 +73,14 @@ public enum Counter {
   SESSION_FETCH_MISSES(Kind.SESSION, "fetch.misses", "reads", Type.TOTAL),
   /** Times that a frame was found whose checksum did not match: it was not all there yet. */
   SESSION_FRAMES_TORN(Kind.SESSION, "frames.torn", "times", Type.TOTAL),
+  /** Datagrams that a server has sent of frames which the client fetches. */
+  SESSION_HINTS_SENT(Kind.SESSION, "hints.sent", "datagrams", Type.TOTAL),
+  /** Datagrams that were not sent for want of room in the send queue. */
+  SESSION_HINTS_UNSENT(Kind.SESSION, "hints.unsent", "datagrams", Type.TOTAL),
+  /** Datagrams that brought a client what it waited for. */
+  SESSION_HINTS_TAKEN(Kind.SESSION, "hints.taken", "datagrams", Type.TOTAL),
+  /** Datagrams that a client dropped: late, early, damaged, or not of this session. */
+  SESSION_HINTS_DROPPED(Kind.SESSION, "hints.dropped", "datagrams", Type.TOTAL),
 
   /** Times that the poller woke from a sleep. */
   POLLER_WAKEUPS(Kind.POLLER, "wakeups", "times", Type.TOTAL),

@@ -64,9 +64,9 @@ public final class RecordDescriptor {
   public static final int VALUES_OFFSET = LABEL_OFFSET + MAX_LABEL_LENGTH;
 
   /** Values that there is room for. */
-  public static final int MAX_VALUES = 22;
+  public static final int MAX_VALUES = 30;
 
-  /** Length of a record: four lines. */
+  /** Length of a record: five lines. */
   public static final int RECORD_LENGTH = VALUES_OFFSET + MAX_VALUES * Long.BYTES;
 
   private RecordDescriptor() {}

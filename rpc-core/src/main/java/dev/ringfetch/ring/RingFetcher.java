@@ -131,6 +131,16 @@ public final class RingFetcher {
     return posted;
   }
 
+  /**
+   * The frame at the head is so long, in bytes, as far as is known: the next window takes it in.
+   * Without effect where none may be so long.
+   */
+  public void need(int length) {
+    if (length <= maxLength) {
+      needed = Math.max(needed, length);
+    }
+  }
+
   /** True while a read is under way. */
   public boolean isPending() {
     return pending;

@@ -178,6 +178,29 @@ public final class RingPoller {
   }
 
   /**
+   * Hands out the frames at the beginning of an image that may be of anything: it counts from the
+   * frame at the head on, as far as frames are whole. Otherwise as {@link #pollFetched}.
+   */
+  int pollHint(MemoryRegion image, int offset, int length, FrameHandler handler) {
+    int frames = 0;
+    for (int at = 0; length - at >= SLOT_LENGTH; frames++) {
+      final int frame = fetchedLength(image, offset + at);
+      if (frame <= 0 || frame > length - at) {
+        break; // also what no frame may say: nothing is proved yet
+      }
+      final int taken = takeChecked(image, offset + at, frame / SLOT_LENGTH, handler);
+      if (taken == PROTOCOL_VIOLATION) {
+        return PROTOCOL_VIOLATION;
+      }
+      if (taken == 0) {
+        break;
+      }
+      at += frame;
+    }
+    return frames;
+  }
+
+  /**
    * Length of the frame at the head, in bytes, as its word 0 in an image of the ring says.
    *
    * @param offset of the slot at {@link #position()} in the image.

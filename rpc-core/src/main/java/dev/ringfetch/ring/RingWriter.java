@@ -45,6 +45,7 @@ public final class RingWriter {
   private final long mask;
   private final long epoch;
   private final FrameChecksum checksum; // null: frames carry none
+  private HintSender hints; // null: none are sent
 
   private long position;
   private long published;
@@ -84,6 +85,11 @@ public final class RingWriter {
     this.told = startPosition;
     this.fetched = startPosition;
     this.consumed = startPosition;
+  }
+
+  /** Frames go out as hints from now on, too. */
+  public void hints(HintSender sender) {
+    this.hints = sender;
   }
 
   /** Position of the next frame, in slots. */
@@ -147,6 +153,9 @@ public final class RingWriter {
         frame + slots * SLOT_LENGTH - COMMIT_LENGTH, FrameDescriptor.commitWord(epoch, position));
     memory.putLongRelease(frame + LENGTH_OFFSET, word0);
     position += slots;
+    if (hints != null) {
+      hints.append(position - slots, slots);
+    }
   }
 
   private int ensureCredit(int slots) {

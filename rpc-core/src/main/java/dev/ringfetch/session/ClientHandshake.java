@@ -132,7 +132,8 @@ public final class ClientHandshake {
                   poller.doorbell(),
                   answer.getFabricDescriptor().toByteArray(),
                   answer.getToken().toByteArray(),
-                  CONNECT_TIMEOUT_NS);
+                  CONNECT_TIMEOUT_NS,
+                  context.replyMode() == ReplyMode.DATAGRAM);
       checkMemory(queuePair, geometry);
       if (!queuePair.capabilities().loadStore()) {
         geometry.prepare(queuePair.memory()); // of its own, in which the server's words are not

@@ -6,7 +6,7 @@ import dev.ringfetch.ring.RingFetcher;
 
 /**
  * Of a ring in the server's memory, that a client cannot load from: it reads it there, or polls the
- * copy of it that the server pushes.
+ * copy of it that the server pushes. With datagrams it waits for {@link Hints} before it reads.
  *
  * <p>Before it may sleep it writes that it does, and reads the ring once more: what that read
  * misses, the server has stored after it could see the client's words, and pushes and rings for.
@@ -31,6 +31,7 @@ final class FetchingInbox extends Inbox {
   private final ClientDelivery toServer;
   private final RingFetcher fetcher;
   private final boolean fetches;
+  private final Hints hints; // null: none
 
   private State state = State.AWAKE;
   private long toldAt; // position of the other ring; who writes on is awake
@@ -39,25 +40,42 @@ final class FetchingInbox extends Inbox {
   private long lastConsumed;
   private boolean full; // there was no room for the read
 
-  FetchingInbox(Session session, RingPair rings, ClientDelivery delivery, ReplyMode mode) {
+  FetchingInbox(
+      Session session, RingPair rings, ClientDelivery delivery, SessionContext context) {
     super(session, rings);
     this.toServer = delivery;
     this.fetcher = rings.fetcher();
-    this.fetches = mode == ReplyMode.FETCH;
+    this.fetches = context.replyMode() != ReplyMode.PUSH;
+    this.hints =
+        rings.hintReceiver() == null
+            ? null
+            : new Hints(session, rings.hintReceiver(), fetcher, context.hintWaitNs());
     toServer.fetching(fetches);
   }
 
   @Override
   int poll() {
     int frames = taken(ring.poll(session, POLL_LIMIT));
+    if (hints != null) {
+      frames += taken(hints.take());
+    }
     if ((fetcher.isPending() || full || toServer.isBehind()) && fetcher.poll()) {
       frames += onFetched();
     }
-    if (frames > 0 && isArmed()) {
-      disarm();
+    if (frames > 0) {
+      progress();
     }
     creditPeer();
     return frames;
+  }
+
+  private void progress() {
+    if (isArmed()) {
+      disarm();
+    }
+    if (hints != null) {
+      hints.progress();
+    }
   }
 
   private int onFetched() {
@@ -93,6 +111,9 @@ final class FetchingInbox extends Inbox {
         fetcher.poll();
       }
       frames += taken(fetcher.take(session, ring.slots()));
+      if (hints != null) {
+        frames += taken(hints.take());
+      }
     }
   }
 
@@ -158,20 +179,33 @@ final class FetchingInbox extends Inbox {
       disarm();
     }
     toServer.flush();
-    if (state == State.TOLD || (state == State.AWAKE && fetches && session.mustArmToLeave())) {
+    if (state == State.TOLD || (state == State.AWAKE && fetches && isReadDue())) {
       fetch();
     }
+  }
+
+  private boolean isReadDue() {
+    if (!session.mustArmToLeave()) {
+      if (hints != null) {
+        hints.restart();
+      }
+      return false;
+    }
+    return hints == null || hints.isReadDue();
   }
 
   private void fetch() {
     if (fetcher.isPending() || toServer.isBehind()) {
       return;
     }
-    final boolean withLine = state == State.TOLD || isLineDue();
+    final boolean withLine = state == State.TOLD || isLineDue() || hints != null;
     final int posted = fetcher.post(withLine);
     full = posted == QueuePair.SEND_QUEUE_FULL;
     if (posted != QueuePair.POSTED) {
       return;
+    }
+    if (hints != null) {
+      hints.restart();
     }
     tally.add(Counter.SESSION_FETCHES, 1);
     sinceLine = withLine ? 0 : sinceLine + 1;
@@ -189,5 +223,12 @@ final class FetchingInbox extends Inbox {
       sinceLine = 0;
     }
     return misses == 1 || (sinceLine >= LINE_INTERVAL && (misses > 0 || unconsumed > 0));
+  }
+
+  @Override
+  void count() {
+    if (hints != null) {
+      hints.count();
+    }
   }
 }

@@ -67,6 +67,9 @@ abstract class Inbox {
   /** What is to be handed to the fabric at the end of a round; not where both load one memory. */
   abstract void endRound();
 
+  /** Counts what is not counted as it happens. */
+  void count() {}
+
   /** True when there is a frame, or the padding before one, in memory of this side. */
   final boolean hasNext() {
     return ring.hasNext();

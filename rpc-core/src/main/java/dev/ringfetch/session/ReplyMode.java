@@ -11,5 +11,11 @@ public enum ReplyMode {
    */
   FETCH,
   /** The server writes them into the client's memory, which the client polls. */
-  PUSH
+  PUSH,
+  /**
+   * As {@link #FETCH}, but the server also sends each answer in an unreliable datagram (HERD's
+   * reply), and the client reads only what none has brought in time. Over a fabric that has no
+   * datagrams it is {@link #FETCH}.
+   */
+  DATAGRAM
 }

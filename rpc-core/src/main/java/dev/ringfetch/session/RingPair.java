@@ -3,6 +3,9 @@ package dev.ringfetch.session;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.ControlFlyweight;
+import dev.ringfetch.ring.FrameDescriptor;
+import dev.ringfetch.ring.HintReceiver;
+import dev.ringfetch.ring.HintSender;
 import dev.ringfetch.ring.RingFetcher;
 import dev.ringfetch.ring.RingPoller;
 import dev.ringfetch.ring.RingWriter;
@@ -19,6 +22,8 @@ import java.io.UncheckedIOException;
  * @param peerControl line that the peer writes.
  * @param maxFrameLength longest frame that may be written, in bytes.
  * @param fetcher of the ring that the peer writes; null where this side loads from it.
+ * @param hintReceiver of the ring that is fetched; null without datagrams.
+ * @param hintSender of the ring that the peer fetches; null without datagrams.
  */
 record RingPair(
     QueuePair queuePair,
@@ -27,7 +32,9 @@ record RingPair(
     ControlFlyweight ownControl,
     ControlFlyweight peerControl,
     int maxFrameLength,
-    RingFetcher fetcher) {
+    RingFetcher fetcher,
+    HintReceiver hintReceiver,
+    HintSender hintSender) {
 
   /**
    * The client writes the request ring and polls the response ring.
@@ -58,7 +65,15 @@ record RingPair(
         own,
         peer,
         Math.min(geometry.maxFrameLength(), geometry.requestRingLength()),
-        queuePair.capabilities().loadStore() ? null : fetcher(queuePair, geometry, poller));
+        queuePair.capabilities().loadStore() ? null : fetcher(queuePair, geometry, poller),
+        hasDatagrams(queuePair) ? new HintReceiver(queuePair, poller) : null,
+        null);
+  }
+
+  /** True when a datagram takes a slot, between sides that have memory of their own. */
+  private static boolean hasDatagrams(QueuePair queuePair) {
+    return !queuePair.capabilities().loadStore()
+        && queuePair.capabilities().maxDatagram() >= FrameDescriptor.SLOT_LENGTH;
   }
 
   private static RingFetcher fetcher(QueuePair queuePair, Geometry geometry, RingPoller head) {
@@ -79,15 +94,24 @@ record RingPair(
   static RingPair ofServer(QueuePair queuePair, Geometry geometry) {
     final var own = new ControlFlyweight(queuePair, ArenaDescriptor.SERVER_CONTROL_OFFSET);
     final var peer = new ControlFlyweight(queuePair, ArenaDescriptor.CLIENT_CONTROL_OFFSET);
-    return new RingPair(
-        queuePair,
+    final int responseRing = ArenaDescriptor.responseRingOffset(geometry.requestRingLength());
+    final int responseLength = geometry.responseRingLength();
+    final var writer =
         new RingWriter(
             queuePair,
-            ArenaDescriptor.responseRingOffset(geometry.requestRingLength()),
-            geometry.responseRingLength(),
+            responseRing,
+            responseLength,
             geometry.epoch(),
             geometry.responsePosition(),
-            peer),
+            peer);
+    HintSender hintSender = null;
+    if (hasDatagrams(queuePair)) {
+      hintSender = new HintSender(queuePair, responseRing, responseLength, peer);
+      writer.hints(hintSender);
+    }
+    return new RingPair(
+        queuePair,
+        writer,
         new RingPoller(
             queuePair,
             ArenaDescriptor.REQUEST_RING_OFFSET,
@@ -97,7 +121,9 @@ record RingPair(
             own),
         own,
         peer,
-        Math.min(geometry.maxFrameLength(), geometry.responseRingLength()),
-        null);
+        Math.min(geometry.maxFrameLength(), responseLength),
+        null,
+        null,
+        hintSender);
   }
 }

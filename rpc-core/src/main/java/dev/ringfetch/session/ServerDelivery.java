@@ -1,13 +1,16 @@
 package dev.ringfetch.session;
 
+import dev.ringfetch.counters.Counter;
 import dev.ringfetch.counters.Tally;
 import dev.ringfetch.fabric.CompletionQueue;
 import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.ring.HintSender;
 
 /**
  * From a server to a client that has memory of its own: pushed while the client does not fetch,
  * otherwise left where it stands. What was left is pushed in the first round that finds the client
- * not fetching any more, unless it was consumed by then.
+ * not fetching any more, unless it was consumed by then. A client that has datagrams is sent one of
+ * what is left where it stands.
  *
  * <p>The client's words are looked at after a fence behind the stores. A client that goes to sleep
  * writes its words, then reads: so what that read misses is pushed and rung for, here.
@@ -16,11 +19,13 @@ final class ServerDelivery extends Delivery {
   private static final int COMPLETIONS = 16; // a poll
   private static final CompletionQueue.Handler IGNORED = (id, status, value) -> {};
 
+  private final HintSender hints; // null: none
   private boolean waking; // a ring is due, after what it is for
   private boolean behind;
 
   ServerDelivery(Tally tally, RingPair rings) {
     super(tally, rings);
+    this.hints = rings.hintSender();
   }
 
   @Override
@@ -53,7 +58,13 @@ final class ServerDelivery extends Delivery {
   void flush() {
     behind = false;
     if (!waking && peerControl.fetching()) {
+      if (hints != null) {
+        hints.flush();
+      }
       return;
+    }
+    if (hints != null) {
+      hints.drop();
     }
     int posted = writer.publish();
     if (posted == QueuePair.POSTED) {
@@ -71,5 +82,13 @@ final class ServerDelivery extends Delivery {
   @Override
   boolean isBehind() {
     return behind;
+  }
+
+  @Override
+  void count() {
+    if (hints != null) {
+      tally.set(Counter.SESSION_HINTS_SENT, hints.sent());
+      tally.set(Counter.SESSION_HINTS_UNSENT, hints.unsent());
+    }
   }
 }

@@ -72,7 +72,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
     } else {
       final ClientDelivery written = new ClientDelivery(tally, rings);
       this.delivery = written;
-      this.inbox = new FetchingInbox(this, rings, written, context.replyMode());
+      this.inbox = new FetchingInbox(this, rings, written, context);
     }
     this.outbox = new Outbox(this, rings);
     this.reads = new Reads(this, rings, context);
@@ -236,6 +236,8 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
     tally.set(Counter.SESSION_BYTES_QUEUED, outbox.queuedLength());
     if (!loadStore) {
       tally.set(Counter.SESSION_FRAMES_TORN, ring.torn());
+      inbox.count();
+      delivery.count();
     }
     tally.set(Counter.SESSION_BYTES_HELD, heldLength());
   }

@@ -40,6 +40,9 @@ public final class SessionContext {
   /** Default of {@link #bulkLength()}. */
   public static final int BULK_LENGTH_DEFAULT = 16 * 1024 * 1024;
 
+  /** Default of {@link #hintWaitNs()}: some times what a datagram takes between two cards. */
+  public static final long HINT_WAIT_NS_DEFAULT = 20_000;
+
   private int bulkThreshold = BULK_THRESHOLD_DEFAULT;
   private int bulkSegmentLength = BULK_SEGMENT_LENGTH_DEFAULT;
   private int bulkLength = BULK_LENGTH_DEFAULT;
@@ -55,6 +58,7 @@ public final class SessionContext {
   private NanoClock clock = SystemNanoClock.INSTANCE;
   private Counters counters = new Counters();
   private ReplyMode replyMode = ReplyMode.FETCH;
+  private long hintWaitNs = HINT_WAIT_NS_DEFAULT;
 
   /** Length of the ring of requests in bytes, a power of two. The server has the last word. */
   public int requestRingLength() {
@@ -239,6 +243,23 @@ public final class SessionContext {
   /** Sets {@link #replyMode()}. */
   public SessionContext replyMode(ReplyMode mode) {
     this.replyMode = Objects.requireNonNull(mode);
+    return this;
+  }
+
+  /**
+   * How long a client whose answers come in datagrams waits for one before it reads, in
+   * nanoseconds: what a lost one costs. See {@link ReplyMode#DATAGRAM}.
+   */
+  public long hintWaitNs() {
+    return hintWaitNs;
+  }
+
+  /** Sets {@link #hintWaitNs()}. */
+  public SessionContext hintWaitNs(long nanos) {
+    if (nanos < 0) {
+      throw new IllegalArgumentException("hintWaitNs=" + nanos);
+    }
+    this.hintWaitNs = nanos;
     return this;
   }
 

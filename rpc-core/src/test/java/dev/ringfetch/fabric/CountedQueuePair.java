@@ -12,6 +12,8 @@ public final class CountedQueuePair implements QueuePair {
   private long ringReads;
   private long datagrams;
   private int refusals;
+  private int losses;
+  private boolean held;
 
   /**
    * Counts from now on.
@@ -51,6 +53,16 @@ public final class CountedQueuePair implements QueuePair {
   /** The next work requests find the send queue full. */
   public void refuse(int workRequests) {
     refusals = workRequests;
+  }
+
+  /** The next datagrams that are sent are lost. */
+  public void lose(int count) {
+    losses = count;
+  }
+
+  /** Datagrams that come are not seen while this is so. */
+  public void holdDatagrams(boolean hold) {
+    held = hold;
   }
 
   private boolean refuses() {
@@ -97,12 +109,12 @@ public final class CountedQueuePair implements QueuePair {
       return SEND_QUEUE_FULL;
     }
     datagrams++;
-    return counted.sendDatagram(offset, length);
+    return losses > 0 && losses-- > 0 ? POSTED : counted.sendDatagram(offset, length);
   }
 
   @Override
   public int pollDatagrams(DatagramHandler handler, int limit) {
-    return counted.pollDatagrams(handler, limit);
+    return held ? 0 : counted.pollDatagrams(handler, limit);
   }
 
   @Override

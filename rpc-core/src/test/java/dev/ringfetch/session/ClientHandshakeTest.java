@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.ArgumentMatchers.anyInt;
+import static org.mockito.ArgumentMatchers.anyBoolean;
 import static org.mockito.ArgumentMatchers.anyLong;
 import static org.mockito.ArgumentMatchers.eq;
 import static org.mockito.Mockito.mock;
@@ -64,7 +65,7 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
     when(other.hint()).thenReturn(new byte[0]);
     when(fabric.name()).thenReturn("heap");
     when(fabric.hint()).thenReturn(new byte[0]);
-    when(fabric.connect(any(), any(), any(), anyLong())).thenReturn(queuePair);
+    when(fabric.connect(any(), any(), any(), anyLong(), anyBoolean())).thenReturn(queuePair);
     when(queuePair.memory()).thenReturn(new DirectRegion(LENGTH));
     capabilities(WriteOrder.ASCENDING, true);
   }
@@ -134,7 +135,7 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
   void smallestAnswerIsTaken() throws IOException {
     take(answer -> {});
     assertAccepted();
-    verify(other, never()).connect(any(), any(), any(), anyLong());
+    verify(other, never()).connect(any(), any(), any(), anyLong(), anyBoolean());
   }
 
   @Test
@@ -148,7 +149,7 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
   void streamsThatCannotBe(int streams) throws IOException {
     take(answer -> answer.setMaxStreams(streams));
     assertDeclined("max_streams=" + streams);
-    verify(fabric, never()).connect(any(), any(), any(), anyLong());
+    verify(fabric, never()).connect(any(), any(), any(), anyLong(), anyBoolean());
   }
 
   @ParameterizedTest
@@ -222,7 +223,7 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
 
   @Test
   void reasonOfAFailureIsPassedOn() throws IOException {
-    when(fabric.connect(any(), any(), eq(new byte[Wire.TOKEN_LENGTH]), anyLong()))
+    when(fabric.connect(any(), any(), eq(new byte[Wire.TOKEN_LENGTH]), anyLong(), anyBoolean()))
         .thenThrow(new IOException("no such file"));
     withheld.add("other");
     final ClientHandshake handshake = handshake();
@@ -237,14 +238,14 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
 
   @Test
   void failureWithoutAMessageIsNamed() throws IOException {
-    when(fabric.connect(any(), any(), any(), anyLong())).thenThrow(new IOException());
+    when(fabric.connect(any(), any(), any(), anyLong(), anyBoolean())).thenThrow(new IOException());
     take(answer -> {});
     assertUnreachable("java.io.IOException");
   }
 
   @Test
   void theNextFabricServesWhereOneCannotBeReached() throws IOException {
-    when(other.connect(any(), any(), any(), anyLong())).thenThrow(new IOException("no route"));
+    when(other.connect(any(), any(), any(), anyLong(), anyBoolean())).thenThrow(new IOException("no route"));
     final ClientHandshake handshake = handshake();
     handshake.start();
     assertEquals(List.of("other", "heap"), offered(sent.get(0)));
@@ -260,8 +261,8 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
 
   @Test
   void whereNoneCanBeReachedAllReasonsAreTold() throws IOException {
-    when(other.connect(any(), any(), any(), anyLong())).thenThrow(new IOException("no route"));
-    when(fabric.connect(any(), any(), any(), anyLong())).thenThrow(new IOException("no file"));
+    when(other.connect(any(), any(), any(), anyLong(), anyBoolean())).thenThrow(new IOException("no route"));
+    when(fabric.connect(any(), any(), any(), anyLong(), anyBoolean())).thenThrow(new IOException("no file"));
     final ClientHandshake handshake = handshake();
     handshake.start();
     handshake.onResponse(OpenResponse.newBuilder().setAnswer(answer()).build());
@@ -274,7 +275,7 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
 
   @Test
   void whereTheServerHasNoOtherBothReasonsAreTold() throws IOException {
-    when(other.connect(any(), any(), any(), anyLong())).thenThrow(new IOException("no route"));
+    when(other.connect(any(), any(), any(), anyLong(), anyBoolean())).thenThrow(new IOException("no route"));
     final ClientHandshake handshake = handshake();
     handshake.start();
     handshake.onResponse(OpenResponse.newBuilder().setAnswer(answer().setFabric("other")).build());
@@ -285,13 +286,13 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
 
   @Test
   void whatCouldNotBeReachedIsNotTakenAgain() throws IOException {
-    when(fabric.connect(any(), any(), any(), anyLong())).thenThrow(new IOException("no file"));
+    when(fabric.connect(any(), any(), any(), anyLong(), anyBoolean())).thenThrow(new IOException("no file"));
     final ClientHandshake handshake = handshake();
     handshake.start();
     handshake.onResponse(OpenResponse.newBuilder().setAnswer(answer()).build());
     handshake.onResponse(OpenResponse.newBuilder().setAnswer(answer()).build());
     assertTrue(refusal.contains("answer: fabric=heap"), refusal);
-    verify(fabric, times(1)).connect(any(), any(), any(), anyLong());
+    verify(fabric, times(1)).connect(any(), any(), any(), anyLong(), anyBoolean());
   }
 
   @Test
@@ -331,7 +332,7 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
     withheld.add("heap");
     take(answer -> {});
     assertDeclined("fabric=heap");
-    verify(fabric, never()).connect(any(), any(), any(), anyLong());
+    verify(fabric, never()).connect(any(), any(), any(), anyLong(), anyBoolean());
   }
 
   @Test

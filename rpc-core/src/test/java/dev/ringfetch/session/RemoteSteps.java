@@ -26,11 +26,17 @@ final class RemoteSteps {
   private static final int UNIT =
       FrameDescriptor.PREFIX | FrameDescriptor.MESSAGE | FrameDescriptor.SUFFIX;
   private static final long SPIN_NS = 1_000_000;
+  private static final int MAX_DATAGRAM = 256; // bytes
 
   private final Timeline timeline = new Timeline(1);
   final SimNetwork network =
       new SimNetwork(
-          timeline, new SimContext().loadStore(false).maxDelayNs(10).preemption(() -> {}));
+          timeline,
+          new SimContext()
+              .loadStore(false)
+              .maxDelayNs(10)
+              .maxDatagram(MAX_DATAGRAM)
+              .preemption(() -> {}));
   private final Doorbell clientDoorbell;
   private final Doorbell serverDoorbell;
   final CountedQueuePair clientPair;
@@ -43,6 +49,11 @@ final class RemoteSteps {
   private long nowNs;
 
   RemoteSteps(ReplyMode mode, int ringLength) throws IOException {
+    this(mode, ringLength, mode == ReplyMode.DATAGRAM);
+  }
+
+  /** As the other one, with datagrams or without. */
+  RemoteSteps(ReplyMode mode, int ringLength, boolean datagrams) throws IOException {
     final SimFabric owner = network.open();
     final SimFabric peer = network.open();
     clientDoorbell = peer.openDoorbell();
@@ -58,7 +69,8 @@ final class RemoteSteps {
             token,
             queuePair -> arrived[0] = queuePair);
     geometry.prepare(offer.memory());
-    final QueuePair connected = peer.connect(clientDoorbell, offer.descriptor(), token, 0);
+    final QueuePair connected = 
+        peer.connect(clientDoorbell, offer.descriptor(), token, 0, datagrams);
     geometry.prepare(connected.memory());
     while (arrived[0] == null) {
       cards();
@@ -119,6 +131,11 @@ final class RemoteSteps {
     nowNs += SPIN_NS;
   }
 
+  /** No datagram has come for so long that the client reads. */
+  void hintIsOverdue() {
+    nowNs += SessionContext.HINT_WAIT_NS_DEFAULT;
+  }
+
   /** Sends a request of one slot. */
   void send() {
     final ClientStream stream = client.open();
@@ -138,8 +155,13 @@ final class RemoteSteps {
 
   /** Answers the request that came first, in a slot. */
   void respond() {
+    respond(20);
+  }
+
+  /** Answers the request that came first, with so many bytes. */
+  void respond(int length) {
     final ServerStream stream = requests.remove(0);
-    stream.outbound().addBytes(new byte[20], 0, 20);
+    stream.outbound().addBytes(new byte[length], 0, length);
     server.respond(stream, UNIT, 0, true);
   }
 }

@@ -243,6 +243,8 @@ class SessionDeadlineTest {
               new ControlFlyweight(steps.fabric.client(), ArenaDescriptor.CLIENT_CONTROL_OFFSET),
               new ControlFlyweight(steps.fabric.client(), ArenaDescriptor.SERVER_CONTROL_OFFSET),
               64,
+              null,
+              null,
               null),
           steps.clientPoller,
           new SessionContext().clock(steps::nowNs));

@@ -161,6 +161,7 @@ class SessionFetchTest {
           assertTrue(round < 100, mode + ": the answer does not come");
           steps.serverRound();
           steps.cards();
+          steps.hintIsOverdue();
           steps.clientRound();
           steps.cards();
         }

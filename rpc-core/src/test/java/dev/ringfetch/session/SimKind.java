@@ -18,9 +18,15 @@ enum SimKind {
   /** Answers are read, line by line. */
   FETCH_STRONG(ReplyMode.FETCH, false, true),
   /** Answers are read word by word, in any order, and there is little room for work requests. */
-  FETCH_WEAK(ReplyMode.FETCH, false, false);
+  FETCH_WEAK(ReplyMode.FETCH, false, false),
+  /** Answers are read line by line, where no datagram has brought them, as most do. */
+  DATAGRAM_STRONG(ReplyMode.DATAGRAM, false, true),
+  /** As the one before, word by word; and what can happen to datagrams happens to many. */
+  DATAGRAM_WEAK(ReplyMode.DATAGRAM, false, false);
 
   private static final int WEAK_DEPTH = 3;
+  private static final int MAX_DATAGRAM = 256; // not all frames fit
+  private static final int WEAK_DATAGRAMS = 3; // one in so many fares badly
   private static final int REMOTE_DELAY_NS = 1_000; // of every step of a work request: they add up
 
   final ReplyMode mode;
@@ -40,6 +46,9 @@ enum SimKind {
       return options;
     }
     options.maxDelayNs(REMOTE_DELAY_NS);
+    if (mode == ReplyMode.DATAGRAM) {
+      options.maxDatagram(MAX_DATAGRAM).datagramFaults(strong ? 0 : WEAK_DATAGRAMS);
+    }
     return strong
         ? options.writeOrder(WriteOrder.ASCENDING).readAtomicity(ReadAtomicity.LINE)
         : options

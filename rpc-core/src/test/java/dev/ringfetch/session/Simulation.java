@@ -18,6 +18,7 @@ final class Simulation {
   private static final int MAX_DEPTH = 3; // of threads that lost the processor to another one
   private static final int CALLS_PER_FAULT = 60;
   private static final int FAULTS_PER_SEED = 17;
+  private static final int HINT_WAIT_NS = 3_000;
   private static final int RESTART_NS = 50_000;
   private static final int PATIENCE = 3_000; // steps that a fault waits for its state
   private static final int CARDS_PATIENCE = 6 * PATIENCE;
@@ -69,6 +70,7 @@ final class Simulation {
             .clock(timeline)
             .spinNs(sizes.spinNs())
             .replyMode(kind.mode)
+            .hintWaitNs(HINT_WAIT_NS)
             .requestRingLength(sizes.ringLength())
             .responseRingLength(sizes.ringLength())
             .maxFrameLength(sizes.maxFrameLength())

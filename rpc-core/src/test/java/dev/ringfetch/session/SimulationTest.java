@@ -2,7 +2,9 @@ package dev.ringfetch.session;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.ringfetch.counters.Counter;
 import dev.ringfetch.fabric.sim.SimContext.StoreOrder;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -107,6 +109,24 @@ class SimulationTest {
       new Sleepers(simulation).check();
     } catch (AssertionError e) {
       throw new AssertionError(e.getMessage() + "; " + simulation, e);
+    }
+  }
+
+  /** Most answers come in datagrams, some of which are of no use: those answers are read. */
+  @Test
+  void datagramsAreTakenDroppedAndMadeUpFor() {
+    final long seed = Long.getLong("ringfetch.seed", System.nanoTime());
+    final Simulation simulation = new Simulation(seed, SimKind.DATAGRAM_WEAK, StoreOrder.RELEASE);
+    simulation.rounds(1, 500);
+    for (Counter counter :
+        List.of(
+            Counter.SESSION_HINTS_SENT,
+            Counter.SESSION_HINTS_TAKEN,
+            Counter.SESSION_HINTS_DROPPED,
+            Counter.SESSION_FETCHES)) {
+      final long total = simulation.context.counters().total(counter);
+      System.out.println("seed=" + seed + " " + counter + "=" + total);
+      assertTrue(total > 0, counter + "; " + simulation);
     }
   }
 

@@ -1,0 +1,93 @@
+package dev.ringfetch.ring;
+
+import dev.ringfetch.fabric.MemoryRegion;
+import dev.ringfetch.fabric.QueuePair;
+
+/**
+ * Takes frames out of the datagrams that a {@link HintSender} has sent. A datagram counts when it
+ * begins with the frame at the head of the ring, as epoch, position and checksum prove it; any
+ * other is dropped, whatever it is: late, early, of a former session, damaged, or nothing of ours.
+ * None ends the session but by what a proved frame says.
+ *
+ * <p>One owner at a time, together with the poller that takes the frames.
+ */
+public final class HintReceiver {
+  private final QueuePair queuePair;
+  private final RingPoller head;
+  private final QueuePair.DatagramHandler onDatagram = this::onDatagram; // allocated once
+
+  private RingPoller.FrameHandler handler; // of this call
+  private int frames; // of this call, or a violation
+  private int begun; // length of the frame that a datagram had only the beginning of
+  private long begunAt;
+  private long taken;
+  private long dropped;
+
+  /**
+   * Creates the receiver of a ring's hints.
+   *
+   * @param queuePair with datagrams.
+   * @param head that takes the frames, and may take others elsewhere.
+   */
+  public HintReceiver(QueuePair queuePair, RingPoller head) {
+    this.queuePair = queuePair;
+    this.head = head;
+  }
+
+  /**
+   * Hands out the frames of datagrams that have come, as {@link RingPoller#poll} does.
+   *
+   * @param limit of datagrams.
+   * @return how many frames were consumed, or {@link RingPoller#PROTOCOL_VIOLATION}.
+   */
+  public int take(RingPoller.FrameHandler handler, int limit) {
+    this.handler = handler;
+    frames = 0;
+    queuePair.pollDatagrams(onDatagram, limit);
+    this.handler = null;
+    return frames;
+  }
+
+  private void onDatagram(MemoryRegion region, int offset, int length) {
+    if (frames == RingPoller.PROTOCOL_VIOLATION) {
+      return;
+    }
+    final long before = head.position();
+    final int found = head.pollHint(region, offset, length, handler);
+    frames = found == RingPoller.PROTOCOL_VIOLATION ? found : frames + found;
+    final int used = (int) (head.position() - before) * FrameDescriptor.SLOT_LENGTH;
+    final int next = used < length ? head.fetchedLength(region, offset + used) : 0;
+    if (next > length - used) {
+      begun = next;
+      begunAt = head.position();
+    }
+    if (used > 0 || next > length) {
+      taken++;
+    } else {
+      dropped++;
+    }
+  }
+
+  /**
+   * Length in bytes of the frame at the head, if a datagram has brought the beginning of it and
+   * there is more to be read; otherwise 0. Not proved: it is what the frame says, or damage.
+   */
+  public int begun() {
+    return begunAt == head.position() ? begun : 0;
+  }
+
+  /** A read looks for the rest of what has {@link #begun}. */
+  public void read() {
+    begun = 0;
+  }
+
+  /** Datagrams that came in time. */
+  public long taken() {
+    return taken;
+  }
+
+  /** Datagrams that were of no use. */
+  public long dropped() {
+    return dropped;
+  }
+}
