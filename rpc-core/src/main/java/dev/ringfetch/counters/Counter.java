@@ -73,6 +73,8 @@ public enum Counter {
   SESSION_FETCH_MISSES(Kind.SESSION, "fetch.misses", "reads", Type.TOTAL),
   /** Times that a frame was found whose checksum did not match: it was not all there yet. */
   SESSION_FRAMES_TORN(Kind.SESSION, "frames.torn", "times", Type.TOTAL),
+  /** Times that the control line was written into the peer's memory. */
+  SESSION_LINES_SENT(Kind.SESSION, "lines.sent", "writes", Type.TOTAL),
   /** Datagrams that a server has sent of frames which the client fetches. */
   SESSION_HINTS_SENT(Kind.SESSION, "hints.sent", "datagrams", Type.TOTAL),
   /** Datagrams that were not sent for want of room in the send queue. */

@@ -23,6 +23,7 @@ public final class ControlFlyweight {
   private final int offset;
 
   private boolean dirty;
+  private long publications;
 
   /** Overlays the line at this offset of the queue pair's memory. */
   public ControlFlyweight(QueuePair queuePair, int offset) {
@@ -100,8 +101,16 @@ public final class ControlFlyweight {
       return QueuePair.POSTED;
     }
     final int posted = queuePair.write(offset, CONTROL_LENGTH);
-    dirty = posted != QueuePair.POSTED;
+    if (posted == QueuePair.POSTED) {
+      dirty = false;
+      publications++;
+    }
     return posted;
+  }
+
+  /** Work requests that {@link #publish} has posted. */
+  public long publications() {
+    return publications;
   }
 
   private boolean isSet(int flag) {

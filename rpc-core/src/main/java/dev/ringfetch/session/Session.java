@@ -236,6 +236,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
     tally.set(Counter.SESSION_BYTES_QUEUED, outbox.queuedLength());
     if (!loadStore) {
       tally.set(Counter.SESSION_FRAMES_TORN, ring.torn());
+      tally.set(Counter.SESSION_LINES_SENT, delivery.ownControl.publications());
       inbox.count();
       delivery.count();
     }

@@ -93,6 +93,7 @@ class ControlFlyweightTest {
     assertEquals(QueuePair.POSTED, line.publish());
     assertFalse(line.isDirty());
     assertEquals(QueuePair.POSTED, line.publish());
+    assertEquals(1, line.publications());
     InOrder order = inOrder(region, queuePair);
     order.verify(region).putLongRelease(CONSUMED, 7);
     order.verify(region).putIntRelease(SLEEP, 1);
@@ -126,7 +127,9 @@ class ControlFlyweightTest {
     line.blocked(true);
     assertEquals(refused, line.publish());
     assertTrue(line.isDirty());
+    assertEquals(0, line.publications());
     assertEquals(QueuePair.POSTED, line.publish());
     assertFalse(line.isDirty());
+    assertEquals(1, line.publications());
   }
 }
