@@ -12,6 +12,8 @@ import io.grpc.protobuf.services.ProtoReflectionServiceV1;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -71,6 +73,12 @@ public final class IndexServer implements Callable<Integer> {
       paramLabel = "PATH",
       description = "Where the files of shared memory are, on both sides. Default: /dev/shm.")
   private Path shmDirectory;
+
+  @Option(
+      names = "--spin-time",
+      paramLabel = "MICROS",
+      description = "How long a polling thread polls before it sleeps. Default: 50.")
+  private Integer spinMicros;
 
   @Spec private CommandSpec spec;
 
@@ -137,6 +145,9 @@ public final class IndexServer implements Callable<Integer> {
     }
     if (shmDirectory != null) {
       builder.shmDirectory(shmDirectory);
+    }
+    if (spinMicros != null) {
+      builder.spinTime(Duration.of(spinMicros, ChronoUnit.MICROS));
     }
     return builder;
   }

@@ -14,15 +14,17 @@ public final class Stopwatch {
 
   /** Times some calls. */
   public Figures run(Runnable call, long calls) {
-    return run(call, calls, Long.MAX_VALUE);
+    return run(call, calls, TimeUnit.NANOSECONDS.toMillis(Long.MAX_VALUE));
   }
 
   /** Times calls for some time. */
   public Figures runFor(Runnable call, long millis) {
-    return run(call, Long.MAX_VALUE, TimeUnit.MILLISECONDS.toNanos(millis));
+    return run(call, Long.MAX_VALUE, millis);
   }
 
-  private Figures run(Runnable call, long calls, long lengthNs) {
+  /** Times some calls, or as many as are made in some time. */
+  public Figures run(Runnable call, long calls, long millis) {
+    final long lengthNs = TimeUnit.MILLISECONDS.toNanos(millis);
     latencies.reset();
     final long startNs = System.nanoTime();
     long beforeNs = startNs;

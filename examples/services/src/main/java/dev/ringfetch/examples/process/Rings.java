@@ -1,7 +1,11 @@
 package dev.ringfetch.examples.process;
 
 import dev.ringfetch.rpc.RingChannelBuilder;
+import dev.ringfetch.rpc.RingServerBuilder;
+import dev.ringfetch.session.ReplyMode;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import picocli.CommandLine.Option;
@@ -20,13 +24,68 @@ public final class Rings {
       description = "Directory of shared memory. Default: /dev/shm.")
   private Path shmDirectory;
 
+  @Option(
+      names = "--reply-mode",
+      paramLabel = "MODE",
+      description = "Who moves answers over verbs: ${COMPLETION-CANDIDATES}. Default: FETCH.")
+  private ReplyMode replyMode;
+
+  @Option(
+      names = "--spin-time",
+      paramLabel = "MICROS",
+      description = "How long both sides poll before they sleep. Default: 50.")
+  private Integer spinMicros;
+
+  /** As if a fabric had been asked for by this name. */
+  public static Rings over(String name) {
+    final Rings rings = new Rings();
+    rings.fabric = name;
+    return rings;
+  }
+
+  /** Has answers move in this way. */
+  public Rings replyMode(ReplyMode mode) {
+    replyMode = mode;
+    return this;
+  }
+
+  /** Has both sides poll for so long. */
+  public Rings spinMicros(int micros) {
+    spinMicros = micros;
+    return this;
+  }
+
+  /** Name of the fabric that was asked for, or null. */
+  public String fabric() {
+    return fabric;
+  }
+
   /** True if a fabric was asked for by this name. */
   public boolean isOver(String name) {
     return name.equals(fabric);
   }
 
-  /** The same options, for a process. */
+  /** How answers move. */
+  public ReplyMode replyMode() {
+    return replyMode == null ? ReplyMode.FETCH : replyMode;
+  }
+
+  /** True if it was said how long to poll. */
+  public boolean hasSpinTime() {
+    return spinMicros != null;
+  }
+
+  /** The same options, for a client's process. */
   public List<String> arguments() {
+    final List<String> arguments = new ArrayList<>(serverArguments());
+    if (replyMode != null) {
+      arguments.addAll(List.of("--reply-mode", replyMode.name()));
+    }
+    return arguments;
+  }
+
+  /** Those of the options that a server has, too. */
+  public List<String> serverArguments() {
     final List<String> arguments = new ArrayList<>();
     if (fabric != null) {
       arguments.addAll(List.of("--fabric", fabric));
@@ -34,16 +93,40 @@ public final class Rings {
     if (shmDirectory != null) {
       arguments.addAll(List.of("--shm-directory", shmDirectory.toString()));
     }
+    if (spinMicros != null) {
+      arguments.addAll(List.of("--spin-time", spinMicros.toString()));
+    }
     return arguments;
   }
 
   /** Has a channel heed them. */
   public void apply(RingChannelBuilder builder) {
+    builder.replyMode(replyMode());
     if (fabric != null) {
       builder.fabrics(fabric);
     }
     if (shmDirectory != null) {
       builder.shmDirectory(shmDirectory);
     }
+    if (spinMicros != null) {
+      builder.spinTime(spinTime());
+    }
+  }
+
+  /** Has a server heed them. */
+  public void apply(RingServerBuilder builder) {
+    if (fabric != null) {
+      builder.fabrics(fabric);
+    }
+    if (shmDirectory != null) {
+      builder.shmDirectory(shmDirectory);
+    }
+    if (spinMicros != null) {
+      builder.spinTime(spinTime());
+    }
+  }
+
+  private Duration spinTime() {
+    return Duration.of(spinMicros, ChronoUnit.MICROS);
   }
 }
