@@ -40,8 +40,7 @@ final class FetchingInbox extends Inbox {
   private long lastConsumed;
   private boolean full; // there was no room for the read
 
-  FetchingInbox(
-      Session session, RingPair rings, ClientDelivery delivery, SessionContext context) {
+  FetchingInbox(Session session, RingPair rings, ClientDelivery delivery, SessionContext context) {
     super(session, rings);
     this.toServer = delivery;
     this.fetcher = rings.fetcher();

@@ -102,8 +102,7 @@ class HintTest {
     final byte[] payload = new byte[FrameDescriptor.maxPayload(slots)];
     Arrays.fill(payload, (byte) ++written);
     final int flags = FrameDescriptor.MESSAGE;
-    assertEquals(
-        RingWriter.WRITTEN, to.write(written, flags, 0, 0, payload, 0, payload.length));
+    assertEquals(RingWriter.WRITTEN, to.write(written, flags, 0, 0, payload, 0, payload.length));
   }
 
   private void write(int slots) {

@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.mockito.ArgumentMatchers.any;
-import static org.mockito.ArgumentMatchers.anyInt;
 import static org.mockito.ArgumentMatchers.anyBoolean;
+import static org.mockito.ArgumentMatchers.anyInt;
 import static org.mockito.ArgumentMatchers.anyLong;
 import static org.mockito.ArgumentMatchers.eq;
 import static org.mockito.Mockito.mock;
@@ -245,7 +245,8 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
 
   @Test
   void theNextFabricServesWhereOneCannotBeReached() throws IOException {
-    when(other.connect(any(), any(), any(), anyLong(), anyBoolean())).thenThrow(new IOException("no route"));
+    when(other.connect(any(), any(), any(), anyLong(), anyBoolean()))
+        .thenThrow(new IOException("no route"));
     final ClientHandshake handshake = handshake();
     handshake.start();
     assertEquals(List.of("other", "heap"), offered(sent.get(0)));
@@ -261,8 +262,10 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
 
   @Test
   void whereNoneCanBeReachedAllReasonsAreTold() throws IOException {
-    when(other.connect(any(), any(), any(), anyLong(), anyBoolean())).thenThrow(new IOException("no route"));
-    when(fabric.connect(any(), any(), any(), anyLong(), anyBoolean())).thenThrow(new IOException("no file"));
+    when(other.connect(any(), any(), any(), anyLong(), anyBoolean()))
+        .thenThrow(new IOException("no route"));
+    when(fabric.connect(any(), any(), any(), anyLong(), anyBoolean()))
+        .thenThrow(new IOException("no file"));
     final ClientHandshake handshake = handshake();
     handshake.start();
     handshake.onResponse(OpenResponse.newBuilder().setAnswer(answer()).build());
@@ -275,7 +278,8 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
 
   @Test
   void whereTheServerHasNoOtherBothReasonsAreTold() throws IOException {
-    when(other.connect(any(), any(), any(), anyLong(), anyBoolean())).thenThrow(new IOException("no route"));
+    when(other.connect(any(), any(), any(), anyLong(), anyBoolean()))
+        .thenThrow(new IOException("no route"));
     final ClientHandshake handshake = handshake();
     handshake.start();
     handshake.onResponse(OpenResponse.newBuilder().setAnswer(answer().setFabric("other")).build());
@@ -286,7 +290,8 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
 
   @Test
   void whatCouldNotBeReachedIsNotTakenAgain() throws IOException {
-    when(fabric.connect(any(), any(), any(), anyLong(), anyBoolean())).thenThrow(new IOException("no file"));
+    when(fabric.connect(any(), any(), any(), anyLong(), anyBoolean()))
+        .thenThrow(new IOException("no file"));
     final ClientHandshake handshake = handshake();
     handshake.start();
     handshake.onResponse(OpenResponse.newBuilder().setAnswer(answer()).build());

@@ -69,7 +69,7 @@ final class RemoteSteps {
             token,
             queuePair -> arrived[0] = queuePair);
     geometry.prepare(offer.memory());
-    final QueuePair connected = 
+    final QueuePair connected =
         peer.connect(clientDoorbell, offer.descriptor(), token, 0, datagrams);
     geometry.prepare(connected.memory());
     while (arrived[0] == null) {

@@ -1,5 +1,6 @@
 package dev.ringfetch.benchmarks;
 
+import com.google.errorprone.annotations.FormatMethod;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -7,9 +8,11 @@ import java.util.Optional;
 
 /**
  * What peers add to the p50 of their floor, in microseconds; over verbs also beside what the ring
- * in shared memory adds to memory alone, in the same run.
+ * in shared memory adds to memory alone, and how much longer others take, in the same run.
  */
 final class AddedTime {
+  private static final List<VerbsPeer> OTHERS = List.of(VerbsPeer.darpc, VerbsPeer.grpc);
+
   private final List<VerbsRow> rows;
 
   AddedTime(List<VerbsRow> rows) {
@@ -20,44 +23,45 @@ final class AddedTime {
   List<String> lines() {
     final List<String> lines = new ArrayList<>();
     for (final VerbsRow row : rows) {
-      floor(row)
-          .ifPresent(
-              floor ->
-                  lines.add(
-                      String.format(
-                          Locale.ROOT,
-                          "%s %s over %s: %.2f us above %s %s, %.1f times as long%s",
-                          row.peer().text(),
-                          row.peer().mode(),
-                          row.peer().link(),
-                          added(row, floor),
-                          floor.peer().text(),
-                          floor.peer().mode(),
-                          row.p50().median() / floor.p50().median(),
-                          toShared(row)
-                              .map(
-                                  ratio ->
-                                      String.format(
-                                          Locale.ROOT, "; %.2f times what it adds in shm", ratio))
-                              .orElse(""))));
+      floor(row).ifPresent(floor -> lines.add(line(row, floor)));
     }
     return lines;
   }
 
+  private String line(VerbsRow row, VerbsRow floor) {
+    final StringBuilder line = new StringBuilder();
+    line.append(
+        format(
+            "%s %s over %s: %.2f us above %s %s, %.1f times as long",
+            row.peer().text(),
+            row.peer().mode(),
+            row.peer().link(),
+            added(row, floor),
+            floor.peer().text(),
+            floor.peer().mode(),
+            ratio(row, floor)));
+    toShared(row)
+        .ifPresent(ratio -> line.append(format("; %.2f times what it adds in shm", ratio)));
+    for (final VerbsRow other : others(row)) {
+      line.append(format("; %s takes %.1f times as long", other.peer().text(), ratio(other, row)));
+    }
+    return line.toString();
+  }
+
   /** For scripts: fields to come behind those of a row, with a blank before each. */
   String fields(VerbsRow row) {
-    return floor(row)
-            .map(
-                floor ->
-                    String.format(
-                        Locale.ROOT,
-                        " added_us=%.2f floor_ratio=%.2f",
-                        added(row, floor),
-                        row.p50().median() / floor.p50().median()))
-            .orElse("")
-        + toShared(row)
-            .map(ratio -> String.format(Locale.ROOT, " added_to_shm=%.2f", ratio))
-            .orElse("");
+    final StringBuilder fields = new StringBuilder();
+    floor(row)
+        .ifPresent(
+            floor ->
+                fields.append(
+                    format(
+                        " added_us=%.2f floor_ratio=%.2f", added(row, floor), ratio(row, floor))));
+    toShared(row).ifPresent(ratio -> fields.append(format(" added_to_shm=%.2f", ratio)));
+    for (final VerbsRow other : others(row)) {
+      fields.append(format(" %s_ratio=%.2f", other.peer(), ratio(other, row)));
+    }
+    return fields.toString();
   }
 
   private Optional<VerbsRow> floor(VerbsRow row) {
@@ -72,6 +76,17 @@ final class AddedTime {
     return row.p50().median() - floor.p50().median();
   }
 
+  private static double ratio(VerbsRow row, VerbsRow to) {
+    return row.p50().median() / to.p50().median();
+  }
+
+  /** What the ring over verbs is an alternative to. */
+  private List<VerbsRow> others(VerbsRow row) {
+    return row.peer().floor().isPresent() && row.peer() != VerbsPeer.ring
+        ? OTHERS.stream().flatMap(other -> find(other).stream()).toList()
+        : List.of();
+  }
+
   /** What a row adds, divided by what the ring adds in shared memory. */
   private Optional<Double> toShared(VerbsRow row) {
     if (row.peer() == VerbsPeer.ring) {
@@ -82,5 +97,10 @@ final class AddedTime {
             ring ->
                 floor(ring)
                     .flatMap(raw -> floor(row).map(floor -> added(row, floor) / added(ring, raw))));
+  }
+
+  @FormatMethod
+  private static String format(String format, Object... arguments) {
+    return String.format(Locale.ROOT, format, arguments);
   }
 }

@@ -6,6 +6,8 @@ import dev.ringfetch.benchmarks.bulk.Neighbours;
 import dev.ringfetch.benchmarks.bulk.StreamUpload;
 import dev.ringfetch.benchmarks.bulk.UnaryUpload;
 import dev.ringfetch.benchmarks.bulk.Upload;
+import dev.ringfetch.benchmarks.verbs.WorkRequests;
+import dev.ringfetch.counters.Counter;
 import dev.ringfetch.examples.load.Connection;
 import dev.ringfetch.examples.load.Lookup;
 import dev.ringfetch.examples.load.Stopwatch;
@@ -79,6 +81,7 @@ final class BenchClient implements Callable<Integer> {
         .on("connect", arguments -> connect())
         .on("calls", arguments -> calls(number(arguments, 0)))
         .on("round", arguments -> round(number(arguments, 0), number(arguments, 1)))
+        .on("small", arguments -> small(number(arguments, 0)))
         .on("threads", arguments -> threads(number(arguments, 0), number(arguments, 1)))
         .on("upload", arguments -> upload(arguments))
         .on("beside", arguments -> beside(arguments))
@@ -119,6 +122,17 @@ final class BenchClient implements Callable<Integer> {
   private Answer round(int length, int millis) {
     lookup(length).check();
     return stopwatch.runFor(lookup(length), millis).answer();
+  }
+
+  /** Calls of the smallest size and nothing else for some time, with what they have posted. */
+  private Answer small(int millis) {
+    final WorkRequests before = WorkRequests.ofClients();
+    final long torn = WorkRequests.total(Counter.SESSION_FRAMES_TORN);
+    final Answer answer = stopwatch.runFor(lookup(SMALL), millis).answer();
+    return WorkRequests.ofClients()
+        .since(before)
+        .addTo(answer)
+        .with("torn", WorkRequests.total(Counter.SESSION_FRAMES_TORN) - torn);
   }
 
   /** Bulk: how, length of a message, milliseconds. */

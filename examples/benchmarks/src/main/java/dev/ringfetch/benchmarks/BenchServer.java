@@ -2,8 +2,10 @@ package dev.ringfetch.benchmarks;
 
 import dev.ringfetch.benchmarks.bulk.BulkService;
 import dev.ringfetch.benchmarks.bulk.InPlace;
+import dev.ringfetch.benchmarks.verbs.WorkRequests;
 import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.examples.process.CommandLoop;
+import dev.ringfetch.examples.process.Rings;
 import dev.ringfetch.index.service.IndexService;
 import dev.ringfetch.index.store.Indexes;
 import dev.ringfetch.rpc.RingServerBuilder;
@@ -12,6 +14,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** The server process: an index and a sink for bulk, which also tells what it costs. */
@@ -21,6 +24,8 @@ final class BenchServer implements Callable<Integer> {
 
   @Option(names = "--direct", description = "Run the handlers on the threads of the transport.")
   private boolean direct;
+
+  @Mixin private Rings rings;
 
   /** Runs the process. */
   public static void main(String[] args) {
@@ -35,12 +40,14 @@ final class BenchServer implements Callable<Integer> {
             .addService(new BulkService())
             .addService(InPlace.service())
             .maxInboundMessageSize(BulkService.MAX_MESSAGE_LENGTH);
+    rings.apply(builder);
     if (direct) {
       builder.directExecutor();
     }
     final Server server = builder.build().start();
     Allocation.addTo(new CommandLoop())
         .on("port", arguments -> new Answer().with("port", server.getPort()))
+        .on("posted", arguments -> WorkRequests.ofServers().addTo(new Answer()))
         .run();
     if (!server.shutdown().awaitTermination(END_SECONDS, TimeUnit.SECONDS)) {
       server.shutdownNow();

@@ -24,21 +24,25 @@ final class Pair implements AutoCloseable {
   /** Starts them and has every client make its first call, by the loopback interface. */
   static Pair start(boolean direct, List<Contender> contenders, List<String> flags)
       throws IOException {
-    return start("localhost", direct, contenders, flags);
+    return start("localhost", direct, contenders, new Rings(), flags);
   }
 
   /** Starts them and has every client make its first call, to an address of this host. */
-  static Pair start(String host, boolean direct, List<Contender> contenders, List<String> flags)
+  static Pair start(
+      String host, boolean direct, List<Contender> contenders, Rings rings, List<String> flags)
       throws IOException {
-    final ChildProcess server =
-        ChildProcess.start(flags, BenchServer.class, direct ? List.of("--direct") : List.of());
+    final List<String> ofServer = new ArrayList<>(rings.serverArguments());
+    if (direct) {
+      ofServer.add("--direct");
+    }
+    final ChildProcess server = ChildProcess.start(flags, BenchServer.class, ofServer);
     final Pair pair = new Pair(server);
     try {
       final long port = server.ask("port").count("port");
       for (final Contender contender : contenders) {
         final ChildProcess client =
             ChildProcess.start(
-                flags, BenchClient.class, arguments(host + ":" + port, contender, direct));
+                flags, BenchClient.class, arguments(host + ":" + port, contender, direct, rings));
         pair.clients.put(contender, client);
         client.ask("connect");
       }
@@ -49,10 +53,11 @@ final class Pair implements AutoCloseable {
     }
   }
 
-  private static List<String> arguments(String target, Contender contender, boolean direct) {
+  private static List<String> arguments(
+      String target, Contender contender, boolean direct, Rings rings) {
     final Side side = contender == Contender.ring ? Side.ring : Side.grpc;
     final List<String> arguments =
-        new ArrayList<>(Connection.arguments(target, side, direct, new Rings()));
+        new ArrayList<>(Connection.arguments(target, side, direct, rings));
     if (contender == Contender.none) {
       arguments.add("--none");
     }

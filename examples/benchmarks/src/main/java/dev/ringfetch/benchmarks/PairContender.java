@@ -2,29 +2,42 @@ package dev.ringfetch.benchmarks;
 
 import dev.ringfetch.benchmarks.verbs.VerbsContender;
 import dev.ringfetch.benchmarks.verbs.VerbsRound;
-import dev.ringfetch.examples.load.Figures;
+import dev.ringfetch.benchmarks.verbs.WorkRequests;
+import dev.ringfetch.examples.process.Answer;
+import dev.ringfetch.examples.process.Rings;
 import java.io.IOException;
 import java.util.List;
 
 /** Index.Get by blocking stub with direct executors, as a peer. */
 record PairContender(Pair pair, Contender contender) implements VerbsContender {
-  private static final int LENGTH = 32;
+  /** Starts both processes with such a ring; the client uses an address of this host. */
+  static PairContender ring(String host, Rings rings, List<String> flags) throws IOException {
+    return start(host, Contender.ring, rings, rings.fabric(), flags);
+  }
 
-  /** Starts both processes; the client uses an address of this host. */
-  static PairContender start(String host, Contender contender, List<String> flags)
+  /** Starts both processes without a ring; the client uses an address of this host. */
+  static PairContender grpc(String host, List<String> flags) throws IOException {
+    return start(host, Contender.grpc, new Rings(), "grpc", flags);
+  }
+
+  private static PairContender start(
+      String host, Contender contender, Rings rings, String transport, List<String> flags)
       throws IOException {
-    final Pair pair = Pair.start(host, true, List.of(contender), flags);
-    final String transport = pair.ask(contender, "describe").text("transport");
-    if (!transport.equals(contender == Contender.ring ? "shm" : "grpc")) {
+    final Pair pair = Pair.start(host, true, List.of(contender), rings, flags);
+    final String served = pair.ask(contender, "describe").text("transport");
+    if (!served.equals(transport)) {
       pair.close();
-      throw new IllegalStateException(contender + " over " + transport);
+      throw new IllegalStateException(contender + " over " + served + ", not " + transport);
     }
     return new PairContender(pair, contender);
   }
 
   @Override
   public VerbsRound round(int millis) {
-    return VerbsRound.without(Figures.parse(pair.ask(contender, "round", LENGTH, millis)));
+    final WorkRequests before = WorkRequests.parse(pair.askServer("posted"));
+    final Answer called = pair.ask(contender, "small", millis);
+    return VerbsRound.parse(
+        called, WorkRequests.parse(pair.askServer("posted")).since(before).addTo(new Answer()));
   }
 
   @Override

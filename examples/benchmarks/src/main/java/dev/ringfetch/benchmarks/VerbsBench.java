@@ -1,17 +1,13 @@
 package dev.ringfetch.benchmarks;
 
-import dev.ringfetch.benchmarks.bulk.EchoPair;
-import dev.ringfetch.benchmarks.verbs.ProcessPair;
 import dev.ringfetch.benchmarks.verbs.VerbsContender;
 import dev.ringfetch.examples.load.Turns;
 import dev.ringfetch.examples.process.ChildFailure;
-import dev.ringfetch.rdma.verbs.BareMode;
+import dev.ringfetch.examples.process.HostAddress;
 import dev.ringfetch.rdma.verbs.BareVerbs;
 import java.io.IOException;
 import java.io.PrintStream;
-import java.net.Inet4Address;
 import java.net.InetAddress;
-import java.net.NetworkInterface;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.EnumSet;
@@ -29,7 +25,8 @@ import picocli.CommandLine.Option;
     mixinStandardHelpOptions = true,
     description = {
       "Measures calls of 32 bytes, one at a time, on one host with an RDMA device: memory alone,",
-      "the ring in shared memory, verbs alone by way of the answer, DaRPC, and gRPC over TCP.",
+      "the ring in shared memory, verbs alone and the ring over verbs by way of the answer, DaRPC,",
+      "and gRPC over TCP.",
       "rpc-rdma/soft-roce/run gives any host such a device."
     })
 final class VerbsBench implements Callable<Integer> {
@@ -61,9 +58,18 @@ final class VerbsBench implements Callable<Integer> {
   @Option(
       names = "--peers",
       split = ",",
-      defaultValue = "raw,ring,fetch,push,datagram,darpc,grpc",
-      description = "Default: ${DEFAULT-VALUE}.")
-  private List<VerbsPeer> peers;
+      description = "Of ${COMPLETION-CANDIDATES}. Default: all.")
+  private List<VerbsPeer> peers = List.of(VerbsPeer.values());
+
+  @Option(
+      names = "--spin-time",
+      paramLabel = "MICROS",
+      defaultValue = "20000",
+      description = {
+        "How long both sides of a ring poll before they sleep: longer than a call takes,",
+        "as the others poll for ever. Default: ${DEFAULT-VALUE}."
+      })
+  private int spinMicros;
 
   @Option(
       names = "--address",
@@ -80,16 +86,17 @@ final class VerbsBench implements Callable<Integer> {
       System.err.println("bench verbs: RDMA is not available: " + missing);
       return CommandLine.ExitCode.SOFTWARE;
     }
-    final InetAddress host = address == null ? firstAddress() : address;
+    final InetAddress host = address == null ? HostAddress.ofInterface() : address;
     final int roundMillis = or(millis, 2000, 400);
     final int warmUpMillis = or(warmUp, 8000, 1200);
     Machine.print(out);
     out.printf(
         "device address %s; %d rounds of %d ms, by turns; median [least .. most] of them;"
-            + " JVMs: %s%n",
-        host.getHostAddress(), rounds, roundMillis, String.join(" ", flags()));
+            + " rings poll for %d us; JVMs: %s%n",
+        host.getHostAddress(), rounds, roundMillis, spinMicros, String.join(" ", flags()));
     try {
-      final Set<VerbsPeer> failed = prepare(host, warmUpMillis);
+      final Set<VerbsPeer> failed =
+          prepare(new VerbsPeer.Run(host, spinMicros, flags()), warmUpMillis);
       measure(roundMillis);
       return failed.isEmpty() ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
     } catch (ChildFailure e) {
@@ -101,12 +108,12 @@ final class VerbsBench implements Callable<Integer> {
   }
 
   /** Starts all and warms them up; those that cannot take part are returned. */
-  private Set<VerbsPeer> prepare(InetAddress host, int warmUpMillis) throws IOException {
+  private Set<VerbsPeer> prepare(VerbsPeer.Run run, int warmUpMillis) throws IOException {
     final Set<VerbsPeer> failed = EnumSet.noneOf(VerbsPeer.class);
     for (final VerbsPeer peer : peers) {
       System.err.println("bench verbs: warming up " + peer);
       try {
-        contenders.put(peer, start(peer, host, flags()));
+        contenders.put(peer, peer.start(run));
         final var unused = contenders.get(peer).round(warmUpMillis);
       } catch (ChildFailure e) {
         System.err.println("bench verbs: without " + peer + ": " + e.getMessage());
@@ -131,24 +138,11 @@ final class VerbsBench implements Callable<Integer> {
     print(rows);
   }
 
-  /** Starts the processes of a peer. */
-  private static VerbsContender start(VerbsPeer peer, InetAddress host, List<String> flags)
-      throws IOException {
-    return switch (peer) {
-      case raw -> new EchoContender(EchoPair.start(flags));
-      case ring -> PairContender.start(host.getHostAddress(), Contender.ring, flags);
-      case fetch -> ProcessPair.bare(BareMode.fetch.name(), host, flags);
-      case push -> ProcessPair.bare(BareMode.push.name(), host, flags);
-      case datagram -> ProcessPair.bare(BareMode.datagram.name(), host, flags);
-      case darpc -> ProcessPair.darpc(host, flags);
-      case grpc -> PairContender.start(host.getHostAddress(), Contender.grpc, flags);
-    };
-  }
-
   private void print(List<VerbsRow> rows) {
     out.printf(
         "%nW/R/S: WRITEs, READs and SENDs that a side posted per call; receives are not counted%n"
-            + "ring and grpc: Index.Get by blocking stub, direct executors%n%n%s%n",
+            + "+: what the transport posts by itself; !: completions asked for, but for READs%n"
+            + "ringfetch and grpc: Index.Get by blocking stub, direct executors%n%n%s%n",
         VerbsRow.head());
     rows.forEach(row -> out.println(row.line()));
     out.println();
@@ -176,19 +170,5 @@ final class VerbsBench implements Callable<Integer> {
       return given;
     }
     return quick ? ifQuick : usual;
-  }
-
-  /** What a device would be behind. */
-  private static InetAddress firstAddress() throws IOException {
-    for (final NetworkInterface network : NetworkInterface.networkInterfaces().toList()) {
-      if (network.isUp() && !network.isLoopback()) {
-        for (final InetAddress found : network.inetAddresses().toList()) {
-          if (found instanceof Inet4Address) {
-            return found;
-          }
-        }
-      }
-    }
-    throw new IOException("no IPv4 address but the loopback's; name one with --address");
   }
 }

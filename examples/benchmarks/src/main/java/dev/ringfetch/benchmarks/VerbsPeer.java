@@ -1,34 +1,99 @@
 package dev.ringfetch.benchmarks;
 
+import com.google.errorprone.annotations.Immutable;
+import dev.ringfetch.benchmarks.bulk.EchoPair;
+import dev.ringfetch.benchmarks.verbs.ProcessPair;
+import dev.ringfetch.benchmarks.verbs.VerbsContender;
+import dev.ringfetch.examples.process.Rings;
+import dev.ringfetch.rdma.verbs.BareMode;
+import dev.ringfetch.session.ReplyMode;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 
 /** Who takes part in {@link VerbsBench}. */
 enum VerbsPeer {
   /** Memory and nothing else. */
-  raw("raw", "polling", "memory", null),
+  raw("raw", "polling", "memory", null, run -> new EchoContender(EchoPair.start(run.flags()))),
   /** The ring in shared memory, by blocking stub. */
-  ring("ringfetch", "blocking", "shm", raw),
+  ring("ringfetch", "blocking", "shm", raw, run -> run.ring(Rings.over("shm"))),
   /** Verbs alone: the client READs the answer. */
-  fetch("verbs", "fetch", "verbs", null),
+  fetch(BareMode.fetch),
   /** Verbs alone: the server WRITEs the answer. */
-  push("verbs", "push", "verbs", null),
+  push(BareMode.push),
   /** Verbs alone: the server SENDs the answer as a datagram. */
-  datagram("verbs", "datagram", "verbs", null),
+  datagram(BareMode.datagram),
+  /** The ring over verbs, by blocking stub: the client READs the answer. */
+  ringFetch(ReplyMode.FETCH, fetch),
+  /** The ring over verbs, by blocking stub: the server WRITEs the answer. */
+  ringPush(ReplyMode.PUSH, push),
+  /** The ring over verbs, by blocking stub: the server SENDs the answer as a datagram. */
+  ringDatagram(ReplyMode.DATAGRAM, datagram),
   /** DaRPC, with a server that polls. */
-  darpc("darpc", "polling", "verbs", null),
+  darpc("darpc", "polling", "verbs", null, run -> ProcessPair.darpc(run.host(), run.flags())),
   /** gRPC over HTTP/2 over TCP, by blocking stub. */
-  grpc("grpc-netty-tcp", "blocking", "tcp", null);
+  grpc("grpc-netty-tcp", "blocking", "tcp", null, Run::grpc);
 
   private final String text;
   private final String mode;
   private final String link;
   private final VerbsPeer floor;
+  private final Starter starter;
 
-  VerbsPeer(String text, String mode, String link, VerbsPeer floor) {
+  VerbsPeer(String text, String mode, String link, VerbsPeer floor, Starter starter) {
     this.text = text;
     this.mode = mode;
     this.link = link;
     this.floor = floor;
+    this.starter = starter;
+  }
+
+  VerbsPeer(BareMode mode) {
+    this(
+        "verbs",
+        mode.name(),
+        "verbs",
+        null,
+        run -> ProcessPair.bare(mode, run.host(), run.flags()));
+  }
+
+  VerbsPeer(ReplyMode mode, VerbsPeer floor) {
+    this(
+        "ringfetch",
+        mode.name().toLowerCase(Locale.ROOT),
+        "verbs",
+        floor,
+        run -> run.ring(Rings.over("verbs").replyMode(mode)));
+  }
+
+  /**
+   * What peers have in common.
+   *
+   * @param host by whose address the processes meet.
+   * @param spinMicros how long both sides of a ring poll before they sleep.
+   * @param flags of all JVMs.
+   */
+  record Run(InetAddress host, int spinMicros, List<String> flags) {
+    private VerbsContender ring(Rings rings) throws IOException {
+      return PairContender.ring(host.getHostAddress(), rings.spinMicros(spinMicros), flags);
+    }
+
+    private VerbsContender grpc() throws IOException {
+      return PairContender.grpc(host.getHostAddress(), flags);
+    }
+  }
+
+  /** How the processes of a peer are started. */
+  @Immutable
+  private interface Starter {
+    VerbsContender start(Run run) throws IOException;
+  }
+
+  /** Starts the processes. */
+  VerbsContender start(Run run) throws IOException {
+    return starter.start(run);
   }
 
   /** Name for tables and scripts. */

@@ -47,22 +47,22 @@ record VerbsRow(
   /** The heads of {@link #line}. */
   static String head() {
     return String.format(
-        "%-14s %-8s %-6s %-27s %-30s %9s  %-22s %s",
+        "%-14s %-8s %-6s %-27s %-30s %9s  %-28s %s",
         "peer",
         "mode",
         "over",
         "p50 us",
         "p99 us",
         "calls/s",
-        "client W/R/S +control",
-        "server W/R/S +control");
+        "client W/R/S +control !signaled",
+        "server");
   }
 
   /** For people. */
   String line() {
     return String.format(
             Locale.ROOT,
-            "%-14s %-8s %-6s %-27s %-30s %,9.0f  %-22s %s%s",
+            "%-14s %-8s %-6s %-27s %-30s %,9.0f  %-28s %s%s",
             peer.text(),
             peer.mode(),
             peer.link(),

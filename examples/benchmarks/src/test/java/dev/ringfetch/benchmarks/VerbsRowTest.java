@@ -24,18 +24,18 @@ final class VerbsRowTest {
             List.of(fetched(100, 70, 300, 0), fetched(100, 90, 500, 2), fetched(100, 80, 100, 0)));
     assertEquals(
         "RESULT peer=verbs mode=fetch over=verbs payload=32 inflight=1 p50_us=80.00 p99_us=300.00"
-            + " calls_s=5000 client_writes=1 client_reads=1.1000 client_sends=0 client_control=0"
-            + " server_writes=0 server_reads=0 server_sends=0 server_control=0",
+            + " calls_s=5000 client_writes=1 client_reads=1.1000 client_sends=0 client_control=0 client_signaled=0"
+            + " server_writes=0 server_reads=0 server_sends=0 server_control=0 server_signaled=0",
         row.result());
-    assertEquals(VerbsRow.head().indexOf("client W"), row.line().indexOf("1/1.1000/0 +0"));
+    assertEquals(VerbsRow.head().indexOf("client W"), row.line().indexOf("1/1.1000/0 +0 !0"));
     assertTrue(row.line().contains("80.00 [70.00 .. 90.00]"), row::line);
-    assertTrue(row.line().endsWith("0/0/0 +0  (2 torn READs)"), row::line);
+    assertTrue(row.line().endsWith("0/0/0 +0 !0  (2 torn READs)"), row::line);
   }
 
   private static VerbsRound fetched(long calls, double p50, double p99, long torn) {
     return new VerbsRound(
         new Figures(calls, p50, p99, 5000),
-        new WorkRequests(calls, calls + calls / 10, 0, 0),
+        new WorkRequests(calls, calls + calls / 10, 0, 0, 0),
         WorkRequests.NONE,
         torn);
   }
@@ -43,7 +43,7 @@ final class VerbsRowTest {
   @Test
   void peersWithoutWorkRequestsTellOfNone() {
     final VerbsRow row = row(VerbsPeer.grpc, 100);
-    assertTrue(row.line().endsWith("-                      -"), row::line);
+    assertTrue(row.line().endsWith("-                            -"), row::line);
     assertFalse(row.result().contains("writes"), row::result);
   }
 
@@ -65,5 +65,27 @@ final class VerbsRowTest {
         List.of("ringfetch blocking over shm: 20.00 us above raw polling, 3.0 times as long"),
         both.lines());
     assertEquals(" added_us=20.00 floor_ratio=3.00", both.fields(ring));
+  }
+
+  @Test
+  void whatIsAddedOverVerbsIsComparedWithShmAndWithOthers() {
+    final VerbsRow ring = row(VerbsPeer.ringFetch, 120);
+    final AddedTime added =
+        new AddedTime(
+            List.of(
+                row(VerbsPeer.raw, 10),
+                row(VerbsPeer.ring, 30),
+                row(VerbsPeer.fetch, 90),
+                ring,
+                row(VerbsPeer.darpc, 240),
+                row(VerbsPeer.grpc, 1200)));
+    assertEquals(
+        "ringfetch fetch over verbs: 30.00 us above verbs fetch, 1.3 times as long; 1.50 times what"
+            + " it adds in shm; darpc takes 2.0 times as long; grpc-netty-tcp takes 10.0 times as"
+            + " long",
+        added.lines().get(1));
+    assertEquals(
+        " added_us=30.00 floor_ratio=1.33 added_to_shm=1.50 darpc_ratio=2.00 grpc_ratio=10.00",
+        added.fields(ring));
   }
 }

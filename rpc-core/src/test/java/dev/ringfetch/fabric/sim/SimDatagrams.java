@@ -42,7 +42,9 @@ final class SimDatagrams {
     }
     posted++;
     sender.view().drain(); // the card loads what the CPU had stored when it was posted
-    network.timeline().after(network.delayNs(), "datagram", () -> load(offset, new byte[length], 0));
+    network
+        .timeline()
+        .after(network.delayNs(), "datagram", () -> load(offset, new byte[length], 0));
     network.changed();
     return QueuePair.POSTED;
   }

@@ -17,7 +17,11 @@ class SimEngineFabricTest extends LoadableFabricContract {
   private final SimNetwork network =
       new SimNetwork(
           new Timeline(System.nanoTime()),
-          new SimContext().loadStore(false).engine(true).sendQueueDepth(16 * 1024).maxDatagram(1024));
+          new SimContext()
+              .loadStore(false)
+              .engine(true)
+              .sendQueueDepth(16 * 1024)
+              .maxDatagram(1024));
   private final SimEngine engine = SimEngine.start(network);
 
   @AfterEach

@@ -168,7 +168,8 @@ public final class SimFabric implements Fabric {
         throw new IOException("no such offer");
       }
       network.offers().remove(offer.id());
-      final SimQueuePair client = pair(offer, bell, datagrams && network.context().maxDatagram() > 0);
+      final SimQueuePair client =
+          pair(offer, bell, datagrams && network.context().maxDatagram() > 0);
       if (!network.await(offer::isAccepted, timeoutNs) && !network.isDriven()) {
         client.close();
         throw new IOException("the peer did not answer in time: timeoutNs=" + timeoutNs);
@@ -191,8 +192,7 @@ public final class SimFabric implements Fabric {
     final SimFabric owner = offer.process();
     final SimQueuePair server =
         new SimQueuePair(owner, offer.doorbell(), offer.memory(), rkey, "sim client");
-    final SimDatagrams datagrams =
-        withDatagrams ? new SimDatagrams(network, server, client) : null;
+    final SimDatagrams datagrams = withDatagrams ? new SimDatagrams(network, server, client) : null;
     client.connectTo(server, datagrams);
     server.connectTo(client, datagrams);
     add(client);

@@ -2,24 +2,17 @@ package dev.ringfetch.benchmarks.verbs;
 
 import dev.ringfetch.examples.load.Stopwatch;
 import dev.ringfetch.examples.process.Answer;
-import dev.ringfetch.examples.process.CommandLoop;
 import dev.ringfetch.rdma.verbs.BareClient;
 import dev.ringfetch.rdma.verbs.BareMode;
-import dev.ringfetch.rdma.verbs.BareVerbs;
-import java.net.InetAddress;
+import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.util.List;
-import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /** The client process of bare verbs. */
 @Command(name = "bare-client")
-final class BareClientProcess implements Callable<Integer> {
-  @Option(names = "--address", required = true, description = "Of an RDMA device.")
-  private InetAddress address;
-
+final class BareClientProcess extends PeerClient {
   @Option(names = "--mode", required = true, description = "${COMPLETION-CANDIDATES}.")
   private BareMode mode;
 
@@ -32,34 +25,28 @@ final class BareClientProcess implements Callable<Integer> {
   }
 
   @Override
-  public Integer call() throws Exception {
-    BareVerbs.require();
-    new CommandLoop()
-        .on("ready", arguments -> new Answer())
-        .on("connect", arguments -> connect(arguments))
-        .on("round", arguments -> round(Long.parseLong(arguments.get(0))))
-        .run();
-    if (client != null) {
-      client.close();
-    }
-    return CommandLine.ExitCode.OK;
+  void connect(InetSocketAddress server) throws IOException {
+    client = new BareClient(server, mode);
   }
 
-  private Answer connect(List<String> arguments) throws Exception {
-    final int port = Integer.parseInt(arguments.get(0));
-    client = new BareClient(new InetSocketAddress(address, port), mode);
-    return new Answer();
-  }
-
-  private Answer round(long millis) {
+  @Override
+  Answer round(long millis) {
     final WorkRequests before = posted();
     final long torn = client.torn();
     final Answer answer = stopwatch.runFor(client, millis).answer();
+    final WorkRequests posted = posted().since(before);
     client.end();
-    return posted().since(before).addTo(answer).with("torn", client.torn() - torn);
+    return posted.addTo(answer).with("torn", client.torn() - torn);
   }
 
   private WorkRequests posted() {
-    return new WorkRequests(client.writes(), client.reads(), 0, 0);
+    return new WorkRequests(client.writes(), client.reads(), 0, 0, client.signaled());
+  }
+
+  @Override
+  void end() throws IOException {
+    if (client != null) {
+      client.close();
+    }
   }
 }

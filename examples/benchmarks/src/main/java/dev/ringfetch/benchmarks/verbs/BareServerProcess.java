@@ -43,7 +43,8 @@ final class BareServerProcess implements Callable<Integer> {
 
   private Answer serve(BareServer server) {
     server.serve();
-    final WorkRequests posted = new WorkRequests(server.writes(), 0, server.sends(), 0);
+    final WorkRequests posted =
+        new WorkRequests(server.writes(), 0, server.sends(), 0, server.signaled());
     final Answer answer = posted.since(before).addTo(new Answer());
     before = posted;
     return answer;

@@ -5,29 +5,20 @@ import com.ibm.darpc.DaRPCClientGroup;
 import com.ibm.darpc.DaRPCStream;
 import dev.ringfetch.examples.load.Stopwatch;
 import dev.ringfetch.examples.process.Answer;
-import dev.ringfetch.examples.process.CommandLoop;
-import dev.ringfetch.rdma.verbs.BareVerbs;
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.util.List;
-import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
 
 /** The client process of DaRPC: the calling thread polls for its answer. */
 @Command(name = "darpc-client")
-final class DarpcClientProcess implements Callable<Integer> {
+final class DarpcClientProcess extends PeerClient {
   private static final int EVENT_TIMEOUT_MS = 100;
   private static final int RESOLVE_TIMEOUT_MS = 5_000;
   private static final int ANSWER_TIMEOUT_MS =
       10_000; // DaRPC takes milliseconds, whatever the unit
-
-  @Option(names = "--address", required = true, description = "Of an RDMA device.")
-  private InetAddress address;
 
   private final Stopwatch stopwatch = new Stopwatch();
   private final DarpcMessage request = new DarpcMessage();
@@ -38,31 +29,15 @@ final class DarpcClientProcess implements Callable<Integer> {
 
   /** Runs the process. */
   public static void main(String[] args) {
-    // Without DaRPC's own ways to close: its threads end with the process.
     System.exit(new CommandLine(new DarpcClientProcess()).execute(args));
   }
 
   @Override
-  public Integer call() throws Exception {
-    BareVerbs.require();
-    new CommandLoop()
-        .on("ready", arguments -> new Answer())
-        .on("connect", arguments -> connect(arguments))
-        .on("round", arguments -> round(Long.parseLong(arguments.get(0))))
-        .run();
-    return CommandLine.ExitCode.OK;
-  }
-
-  private Answer connect(List<String> arguments) throws InterruptedException {
-    final int port = Integer.parseInt(arguments.get(0));
+  void connect(InetSocketAddress server) throws InterruptedException {
     endpoint =
-        TimeLimit.within(
-            "DaRPC's connect",
-            DarpcServerProcess.CONNECT_SECONDS,
-            () -> open(new InetSocketAddress(address, port)));
+        TimeLimit.within("DaRPC's connect", DarpcServerProcess.CONNECT_SECONDS, () -> open(server));
     call(++number);
     call(DarpcMessage.END);
-    return new Answer();
   }
 
   private DaRPCClientEndpoint<DarpcMessage, DarpcMessage> open(InetSocketAddress server)
@@ -80,12 +55,18 @@ final class DarpcClientProcess implements Callable<Integer> {
     return opened;
   }
 
-  private Answer round(long millis) {
+  @Override
+  Answer round(long millis) {
     final long before = endpoint.getMessagesSent();
     final Answer figures = stopwatch.runFor(() -> call(++number), millis).answer();
     final long requests = endpoint.getMessagesSent() - before;
     call(DarpcMessage.END);
-    return new WorkRequests(0, 0, requests, 0).addTo(figures).with("torn", 0);
+    return new WorkRequests(0, 0, requests, 0, requests).addTo(figures).with("torn", 0);
+  }
+
+  @Override
+  void end() {
+    // DaRPC's threads end with the process.
   }
 
   /** Makes a call; its answer is compared byte by byte. */

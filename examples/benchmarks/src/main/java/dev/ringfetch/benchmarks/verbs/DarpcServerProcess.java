@@ -86,6 +86,6 @@ final class DarpcServerProcess implements Callable<Integer> {
     echo.awaitEnd();
     // The last one answers what ended the round.
     final long answers = connection.getMessagesSent() - before - 1;
-    return new WorkRequests(0, 0, answers, 0).addTo(new Answer());
+    return new WorkRequests(0, 0, answers, 0, answers).addTo(new Answer());
   }
 }

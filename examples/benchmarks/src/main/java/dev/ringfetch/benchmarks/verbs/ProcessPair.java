@@ -3,6 +3,7 @@ package dev.ringfetch.benchmarks.verbs;
 import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.examples.process.ChildFailure;
 import dev.ringfetch.examples.process.ChildProcess;
+import dev.ringfetch.rdma.verbs.BareMode;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.util.ArrayList;
@@ -24,10 +25,14 @@ public final class ProcessPair implements VerbsContender {
   }
 
   /** Verbs alone, with no program between them and the benchmark. */
-  public static ProcessPair bare(String mode, InetAddress host, List<String> flags)
+  public static ProcessPair bare(BareMode mode, InetAddress host, List<String> flags)
       throws IOException {
     return start(
-        host, flags, BareServerProcess.class, BareClientProcess.class, List.of("--mode", mode));
+        host,
+        flags,
+        BareServerProcess.class,
+        BareClientProcess.class,
+        List.of("--mode", mode.name()));
   }
 
   /** DaRPC. */

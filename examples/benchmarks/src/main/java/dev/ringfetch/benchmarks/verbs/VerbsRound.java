@@ -18,7 +18,7 @@ public record VerbsRound(Figures figures, WorkRequests client, WorkRequests serv
   }
 
   /** Reads what the two processes said. */
-  static VerbsRound parse(Answer client, Answer server) {
+  public static VerbsRound parse(Answer client, Answer server) {
     return new VerbsRound(
         Figures.parse(client),
         WorkRequests.parse(client),

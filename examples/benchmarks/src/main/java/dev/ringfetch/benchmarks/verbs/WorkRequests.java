@@ -1,6 +1,9 @@
 package dev.ringfetch.benchmarks.verbs;
 
+import dev.ringfetch.counters.Counter;
+import dev.ringfetch.counters.Counters;
 import dev.ringfetch.examples.process.Answer;
+import dev.ringfetch.rdma.verbs.WorkRequestCounts;
 import java.util.Locale;
 
 /**
@@ -9,11 +12,37 @@ import java.util.Locale;
  * @param writes for calls.
  * @param reads for calls.
  * @param sends for calls.
- * @param control of any kind, which the transport posts by itself: credits, heartbeats.
+ * @param control of any kind, which the transport posts by itself: credits, rings, heartbeats.
+ * @param signaled those of all of them, READs apart, that asked for a completion.
  */
-public record WorkRequests(long writes, long reads, long sends, long control) {
+public record WorkRequests(long writes, long reads, long sends, long control, long signaled) {
   /** None. */
-  public static final WorkRequests NONE = new WorkRequests(0, 0, 0, 0);
+  public static final WorkRequests NONE = new WorkRequests(0, 0, 0, 0, 0);
+
+  /** What the rings of this process's channels have posted so far. */
+  public static WorkRequests ofClients() {
+    return of(WorkRequestCounts.ofClients());
+  }
+
+  /** What the rings of this process's servers have posted so far. */
+  public static WorkRequests ofServers() {
+    return of(WorkRequestCounts.ofServers());
+  }
+
+  private static WorkRequests of(WorkRequestCounts counts) {
+    final long lines = total(Counter.SESSION_LINES_SENT);
+    return new WorkRequests(
+        counts.writes() - lines,
+        counts.reads(),
+        0,
+        lines + counts.sends() + counts.credits() + counts.probes(),
+        counts.signaled() - total(Counter.SESSION_FETCHES)); // one READ of each
+  }
+
+  /** What all rings of this process have counted, whatever they are made of. */
+  public static long total(Counter counter) {
+    return Counters.ofThisProcess().stream().mapToLong(counters -> counters.total(counter)).sum();
+  }
 
   /** What came after an earlier count. */
   public WorkRequests since(WorkRequests earlier) {
@@ -21,13 +50,18 @@ public record WorkRequests(long writes, long reads, long sends, long control) {
         writes - earlier.writes,
         reads - earlier.reads,
         sends - earlier.sends,
-        control - earlier.control);
+        control - earlier.control,
+        signaled - earlier.signaled);
   }
 
   /** Both together. */
   public WorkRequests plus(WorkRequests other) {
     return new WorkRequests(
-        writes + other.writes, reads + other.reads, sends + other.sends, control + other.control);
+        writes + other.writes,
+        reads + other.reads,
+        sends + other.sends,
+        control + other.control,
+        signaled + other.signaled);
   }
 
   /** As a child process says it. */
@@ -36,7 +70,8 @@ public record WorkRequests(long writes, long reads, long sends, long control) {
         .with("writes", writes)
         .with("reads", reads)
         .with("sends", sends)
-        .with("control", control);
+        .with("control", control)
+        .with("signaled", signaled);
   }
 
   /** Reads what {@link #addTo} made. */
@@ -45,30 +80,33 @@ public record WorkRequests(long writes, long reads, long sends, long control) {
         answer.count("writes"),
         answer.count("reads"),
         answer.count("sends"),
-        answer.count("control"));
+        answer.count("control"),
+        answer.count("signaled"));
   }
 
-  /** For tables: WRITEs, READs and SENDs of one of some calls, and control. */
+  /** For tables: WRITEs, READs and SENDs of one of some calls, control, and completions. */
   public String perCall(long calls) {
     return String.format(
         Locale.ROOT,
-        "%s/%s/%s +%s",
+        "%s/%s/%s +%s !%s",
         number(writes, calls),
         number(reads, calls),
         number(sends, calls),
-        number(control, calls));
+        number(control, calls),
+        number(signaled, calls));
   }
 
   /** For scripts: fields of one of some calls, named after a side. */
   public String fields(String side, long calls) {
     return String.format(
         Locale.ROOT,
-        "%1$s_writes=%2$s %1$s_reads=%3$s %1$s_sends=%4$s %1$s_control=%5$s",
+        "%1$s_writes=%2$s %1$s_reads=%3$s %1$s_sends=%4$s %1$s_control=%5$s %1$s_signaled=%6$s",
         side,
         number(writes, calls),
         number(reads, calls),
         number(sends, calls),
-        number(control, calls));
+        number(control, calls),
+        number(signaled, calls));
   }
 
   /** Without a fraction where there is none. */

@@ -108,6 +108,11 @@ public final class BareClient implements Runnable, AutoCloseable {
     return reads;
   }
 
+  /** Requests among them, READs apart, that asked for a completion. */
+  public long signaled() {
+    return queue.signaled();
+  }
+
   /** READs that took a number before all of its answer, since the connection was made. */
   public long torn() {
     return torn;

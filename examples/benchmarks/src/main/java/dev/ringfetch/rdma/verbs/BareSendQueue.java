@@ -19,6 +19,7 @@ final class BareSendQueue {
   private final long completionAddress = Regions.address(completion);
   private boolean signalPending;
   private boolean readPending;
+  private long signaled;
 
   /** Posts to a queue pair of {@link BareSignals#DEPTH}, and owns its completion queue's poll. */
   BareSendQueue(long queuePair, long completionQueue) {
@@ -35,8 +36,14 @@ final class BareSendQueue {
         poll();
       }
       signalPending = true;
+      this.signaled++;
     }
     post(request, signaled);
+  }
+
+  /** Requests so far, READs apart, that asked for a completion. */
+  long signaled() {
+    return signaled;
   }
 
   /** Posts a READ and waits until it is done. */

@@ -99,6 +99,11 @@ public final class BareServer implements AutoCloseable {
     return mode == BareMode.datagram ? answers : 0;
   }
 
+  /** Requests among them that asked for a completion. */
+  public long signaled() {
+    return queue.signaled();
+  }
+
   @Override
   public void close() throws IOException {
     if (datagrams != null) {

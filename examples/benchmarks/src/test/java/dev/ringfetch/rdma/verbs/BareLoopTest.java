@@ -5,11 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.ringfetch.examples.process.HostAddress;
 import java.io.IOException;
-import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.NetworkInterface;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -28,13 +27,7 @@ final class BareLoopTest {
   @BeforeEach
   void device() throws IOException {
     assumeTrue(BareVerbs.unavailableBecause().isEmpty(), BareVerbs::unavailableBecause);
-    host =
-        NetworkInterface.networkInterfaces()
-            .flatMap(NetworkInterface::inetAddresses)
-            .filter(Inet4Address.class::isInstance)
-            .filter(address -> !address.isLoopbackAddress())
-            .findFirst()
-            .orElseThrow();
+    host = HostAddress.ofInterface();
   }
 
   @ParameterizedTest
@@ -55,6 +48,9 @@ final class BareLoopTest {
           assertEquals(mode == BareMode.push ? calls : 0, server.writes());
           assertEquals(mode == BareMode.datagram ? calls : 0, server.sends());
           assertEquals(calls, client.writes());
+          assertEquals((calls + round) / BareSignals.INTERVAL, client.signaled()); // with the ends
+          assertEquals(
+              mode == BareMode.fetch ? 0 : calls / BareSignals.INTERVAL, server.signaled());
           if (mode == BareMode.fetch) {
             assertTrue(client.reads() >= calls, () -> "reads=" + client.reads());
           } else {

@@ -1,5 +1,7 @@
 package dev.ringfetch.examples.quickstart;
 
+import dev.ringfetch.benchmarks.verbs.VerbsRound;
+import dev.ringfetch.benchmarks.verbs.WorkRequests;
 import dev.ringfetch.examples.load.Connection;
 import dev.ringfetch.examples.load.Figures;
 import dev.ringfetch.examples.load.Side;
@@ -11,20 +13,22 @@ import dev.ringfetch.examples.process.Rings;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** The client processes of one server, one for each transport that can be used. */
 final class Clients implements AutoCloseable {
-  private final String target;
+  private final IndexServerProcess server;
   private final boolean direct;
   private final Rings rings;
   private final int entries;
   private final Map<Side, ChildProcess> processes = new EnumMap<>(Side.class);
   private String obstacle;
 
-  Clients(String target, boolean direct, Rings rings, int entries) {
-    this.target = target;
+  Clients(IndexServerProcess server, boolean direct, Rings rings, int entries) {
+    this.server = server;
     this.direct = direct;
     this.rings = rings;
     this.entries = entries;
@@ -49,7 +53,7 @@ final class Clients implements AutoCloseable {
 
   private ChildProcess start(Side side) throws IOException {
     final List<String> arguments =
-        new ArrayList<>(Connection.arguments(target, side, direct, rings));
+        new ArrayList<>(Connection.arguments(server.target(), side, direct, rings));
     arguments.addAll(List.of("--entries", Integer.toString(entries)));
     return ChildProcess.start(List.of(), QuickstartClient.class, arguments);
   }
@@ -92,15 +96,43 @@ final class Clients implements AutoCloseable {
     return compared;
   }
 
-  /** Measures look-ups, the transports by turns; the figures are medians over the rounds. */
-  Map<Side, Figures> measure(int warmUp, int rounds, int calls) {
+  /**
+   * Measures look-ups, all by turns.
+   *
+   * @param floor to measure as well, or null.
+   */
+  Map<Entrant, Row> measure(Schedule schedule, Floor floor) {
+    final Set<Entrant> entrants = EnumSet.of(Entrant.grpc);
     for (final Side side : sides()) {
-      ask(side, "measure", warmUp);
+      ask(side, "measure", schedule.warmUp(), schedule.millis());
+      entrants.add(side == Side.ring ? Entrant.ring : Entrant.grpc);
     }
-    final Map<Side, Figures> medians = new EnumMap<>(Side.class);
-    Turns.take(sides(), rounds, (side, round) -> Figures.parse(ask(side, "measure", calls)))
-        .forEach((side, figures) -> medians.put(side, Figures.median(figures)));
-    return medians;
+    if (floor != null) {
+      entrants.add(Entrant.floor);
+    }
+    final Map<Entrant, Row> rows = new EnumMap<>(Entrant.class);
+    Turns.take(
+            entrants,
+            schedule.rounds(),
+            (entrant, round) ->
+                switch (entrant) {
+                  case ring -> ringRound(schedule);
+                  case grpc -> VerbsRound.without(Figures.parse(measure(Side.grpc, schedule)));
+                  case floor -> floor.round();
+                })
+        .forEach((entrant, measured) -> rows.put(entrant, Row.of(measured)));
+    return rows;
+  }
+
+  private VerbsRound ringRound(Schedule schedule) {
+    final WorkRequests before = server.posted();
+    final Answer measured = measure(Side.ring, schedule);
+    return new VerbsRound(
+        Figures.parse(measured), WorkRequests.parse(measured), server.posted().since(before), 0);
+  }
+
+  private Answer measure(Side side, Schedule schedule) {
+    return ask(side, "measure", schedule.calls(), schedule.millis());
   }
 
   /** True if there was a ring and it carried every call of the ring's client. */

@@ -1,11 +1,10 @@
 package dev.ringfetch.examples.quickstart;
 
 import com.google.errorprone.annotations.FormatMethod;
-import dev.ringfetch.examples.load.Figures;
 import dev.ringfetch.examples.load.Side;
 import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.examples.process.ChildFailure;
-import dev.ringfetch.examples.process.IndexServerProcess;
+import dev.ringfetch.examples.process.HostAddress;
 import dev.ringfetch.examples.process.Rings;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -15,6 +14,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -60,6 +60,13 @@ public final class Quickstart implements Callable<Integer> {
   private int calls;
 
   @Option(
+      names = "--millis",
+      defaultValue = "5000",
+      description =
+          "Milliseconds after which a round ends all the same. Default: ${DEFAULT-VALUE}.")
+  private int millis;
+
+  @Option(
       names = "--warm-up",
       defaultValue = "10000",
       description = "Calls before the first round. Default: ${DEFAULT-VALUE}.")
@@ -90,37 +97,54 @@ public final class Quickstart implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException, InterruptedException {
-    if (rounds < 1 || calls < 1 || entries < 1 || warmUp < 0) {
+    if (rounds < 1 || calls < 1 || millis < 1 || entries < 1 || warmUp < 0) {
       throw new ParameterException(
           spec.commandLine(),
-          "--rounds, --calls and --entries are at least 1, --warm-up at least 0: "
-              + String.join(
-                  ", ", Stream.of(rounds, calls, entries, warmUp).map(String::valueOf).toList()));
+          "--rounds, --calls, --millis and --entries are at least 1, --warm-up at least 0: "
+              + Stream.of(rounds, calls, millis, entries, warmUp)
+                  .map(String::valueOf)
+                  .collect(Collectors.joining(", ")));
     }
-    if (host == null) {
-      host = rings.isOver("verbs") ? Host.ofInterface() : "localhost";
-    }
-    try (IndexServerProcess server = IndexServerProcess.start(true, host, rings)) {
-      say("index server: process %d, port %d", server.pid(), server.port());
-      final boolean passed = run(server);
-      if (keep) {
-        new CountDownLatch(1).await();
-      }
-      return passed ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
+    try (Floor floor = rings.isOver("verbs") && Floor.isThere() ? startFloor() : null) {
+      return runBeside(floor);
     } catch (ChildFailure e) {
       System.err.println("quickstart: " + e.getMessage());
       return CommandLine.ExitCode.SOFTWARE;
     }
   }
 
+  /** Verbs alone, which also tells how long a ring should poll. */
+  private Floor startFloor() throws IOException {
+    final Floor floor = Floor.start(rings.replyMode(), HostAddress.ofInterface());
+    if (!rings.hasSpinTime()) {
+      rings.spinMicros(floor.spinMicros());
+      say("rings poll for %d us before they sleep, by what verbs alone take", floor.spinMicros());
+    }
+    return floor;
+  }
+
+  private int runBeside(Floor floor) throws IOException, InterruptedException {
+    if (host == null) {
+      host = rings.isOver("verbs") ? HostAddress.ofInterface().getHostAddress() : "localhost";
+    }
+    try (IndexServerProcess server = IndexServerProcess.start(true, host, rings)) {
+      say("index server: process %d, port %d", server.pid(), server.port());
+      final boolean passed = run(server, floor);
+      if (keep) {
+        new CountDownLatch(1).await();
+      }
+      return passed ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
+    }
+  }
+
   /** Does all of it; says whether all was well. */
-  private boolean run(IndexServerProcess server) throws IOException {
+  private boolean run(IndexServerProcess server, Floor floor) throws IOException {
     final Map<Side, Clients.Comparison> compared;
-    final Map<Side, Figures> figures;
+    final Map<Entrant, Row> figures;
     final boolean ringServed;
     final String transport;
     final Table table;
-    try (Clients clients = new Clients(server.target(), true, rings, entries)) {
+    try (Clients clients = new Clients(server, true, rings, entries)) {
       connect(clients);
       final long startNs = System.nanoTime();
       final Answer loaded = clients.load();
@@ -141,14 +165,15 @@ public final class Quickstart implements Callable<Integer> {
                   comparison.mismatches()));
       sample(clients);
       say("measuring: %d rounds of %,d calls by turns, twice", rounds, calls);
-      figures = clients.measure(warmUp, rounds, calls);
+      figures = clients.measure(schedule(), floor);
       ringServed = clients.ringServed();
       transport = transport(clients);
-      table = new Table(out, transport);
+      table = new Table(out, transport, transport.equals("verbs"));
     }
     table.head();
     table.rows("direct", figures);
     table.rows("default", measureDefault());
+    table.foot(figures);
     say("");
     boolean ended = true;
     if (keep) {
@@ -160,14 +185,24 @@ public final class Quickstart implements Callable<Integer> {
     final long mismatches =
         compared.values().stream().mapToLong(Clients.Comparison::mismatches).sum();
     say(
-        "RESULT transport=%s entries=%d mismatches=%d ring_p50_us=%s grpc_p50_us=%s ratio=%s",
+        "RESULT transport=%s entries=%d mismatches=%d ring_p50_us=%s grpc_p50_us=%s ratio=%s%s",
         ringServed ? transport : "grpc",
         compared.get(Side.grpc).entries(),
         mismatches,
-        Table.median(figures, Side.ring),
-        Table.median(figures, Side.grpc),
-        Table.ratio(figures));
+        Table.median(figures, Entrant.ring),
+        Table.median(figures, Entrant.grpc),
+        Table.ratio(figures, Entrant.grpc, Entrant.ring),
+        floor == null
+            ? ""
+            : " floor_p50_us="
+                + Table.median(figures, Entrant.floor)
+                + " floor_ratio="
+                + Table.ratio(figures, Entrant.ring, Entrant.floor));
     return ringServed && ended && mismatches == 0;
+  }
+
+  private Schedule schedule() {
+    return new Schedule(warmUp, rounds, calls, millis);
   }
 
   private void connect(Clients clients) throws IOException {
@@ -196,11 +231,11 @@ public final class Quickstart implements Callable<Integer> {
   }
 
   /** The same with gRPC's default executors on both sides, for which there is a second server. */
-  private Map<Side, Figures> measureDefault() throws IOException {
+  private Map<Entrant, Row> measureDefault() throws IOException {
     try (IndexServerProcess server = IndexServerProcess.start(false, host, rings);
-        Clients clients = new Clients(server.target(), false, rings, entries)) {
+        Clients clients = new Clients(server, false, rings, entries)) {
       clients.connect();
-      return clients.measure(warmUp, rounds, calls);
+      return clients.measure(schedule(), null);
     }
   }
 

@@ -1,5 +1,8 @@
-package dev.ringfetch.examples.process;
+package dev.ringfetch.examples.quickstart;
 
+import dev.ringfetch.benchmarks.verbs.WorkRequests;
+import dev.ringfetch.examples.process.ChildProcess;
+import dev.ringfetch.examples.process.Rings;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -7,7 +10,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** The index server, in a process of its own, on a port that was free. */
-public final class IndexServerProcess implements AutoCloseable {
+final class IndexServerProcess implements AutoCloseable {
   private static final Pattern PORT = Pattern.compile("\\bport (\\d+)");
 
   /** What the JVM answers to SIGTERM: 128 and the signal's number. */
@@ -30,9 +33,8 @@ public final class IndexServerProcess implements AutoCloseable {
    * @param direct whether handlers run on the threads of the transport.
    * @param host by which clients reach it.
    */
-  public static IndexServerProcess start(boolean direct, String host, Rings rings)
-      throws IOException {
-    final List<String> arguments = new ArrayList<>(rings.arguments());
+  static IndexServerProcess start(boolean direct, String host, Rings rings) throws IOException {
+    final List<String> arguments = new ArrayList<>(rings.serverArguments());
     arguments.addAll(List.of("--port", "0"));
     if (direct) {
       arguments.add("--direct");
@@ -42,28 +44,34 @@ public final class IndexServerProcess implements AutoCloseable {
     final Matcher port = PORT.matcher(line);
     if (!port.find()) {
       process.terminate();
-      throw new ChildFailure("no port in what the index server says: " + line);
+      throw new IllegalStateException("no port in what the index server says: " + line);
     }
+    process.readLine(); // what its rings are made of
     return new IndexServerProcess(process, host, Integer.parseInt(port.group(1)));
   }
 
   /** Where it listens. */
-  public int port() {
+  int port() {
     return port;
   }
 
   /** What clients connect to. */
-  public String target() {
+  String target() {
     return host + ":" + port;
   }
 
   /** Id of the process. */
-  public long pid() {
+  long pid() {
     return process.pid();
   }
 
+  /** What its rings have posted so far. */
+  WorkRequests posted() {
+    return WorkRequests.parse(process.ask("posted"));
+  }
+
   /** Sends SIGTERM and waits; says whether the server ended the way it should. */
-  public boolean stop() {
+  boolean stop() {
     ended = true;
     return process.terminate() == TERMINATED;
   }

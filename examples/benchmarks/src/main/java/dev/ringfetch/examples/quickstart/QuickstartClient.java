@@ -1,6 +1,7 @@
 package dev.ringfetch.examples.quickstart;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.benchmarks.verbs.WorkRequests;
 import dev.ringfetch.examples.load.Connection;
 import dev.ringfetch.examples.load.Lookup;
 import dev.ringfetch.examples.load.Stopwatch;
@@ -51,7 +52,7 @@ final class QuickstartClient implements Callable<Integer> {
         .on("connect", arguments -> connect())
         .on("load", arguments -> load())
         .on("compare", arguments -> compare(integer(arguments, 0), integer(arguments, 1)))
-        .on("measure", arguments -> stopwatch.run(lookup, integer(arguments, 0)).answer())
+        .on("measure", arguments -> measure(integer(arguments, 0), integer(arguments, 1)))
         .on("sample", arguments -> sample(arguments.get(0)))
         .on("describe", arguments -> connection.describe())
         .run();
@@ -107,6 +108,13 @@ final class QuickstartClient implements Callable<Integer> {
       compared++;
     }
     return new Answer().with("compared", compared).with("mismatches", mismatches);
+  }
+
+  /** Times some look-ups, or as many as are made in some time, with what they have posted. */
+  private Answer measure(int calls, int millis) {
+    final WorkRequests before = WorkRequests.ofClients();
+    final Answer answer = stopwatch.run(lookup, calls, millis).answer();
+    return WorkRequests.ofClients().since(before).addTo(answer);
   }
 
   private Answer sample(String key) {
