@@ -125,11 +125,18 @@ final class Arrivals {
     }
     endpoint.open(id, doorbell.completions().of(offer.context()));
     ReceiveQueue receiveQueue = new ReceiveQueue(endpoint);
+    DatagramSender sender = null;
+    if (said.side().datagrams() != 0
+        && endpoint.openDatagrams(said.token().queueKey(), DatagramSender.DEPTH, 1)) {
+      sender = new DatagramSender(endpoint, said.side().datagrams());
+    }
     VerbsQueuePair queuePair =
         new VerbsQueuePair(
             doorbell,
             endpoint,
             receiveQueue,
+            sender,
+            null,
             said.side(),
             WorkRequestTally.SERVERS,
             Endpoint.peerAddress(id));
@@ -141,6 +148,9 @@ final class Arrivals {
         Endpoint.RNR_RETRIES,
         Regions.address(answer),
         answer.capacity());
+    if (sender != null) {
+      sender.start(endpoint.queuePair());
+    }
     doorbell.add(queuePair, false);
     accepted.put(queuePair, offer.listener());
   }

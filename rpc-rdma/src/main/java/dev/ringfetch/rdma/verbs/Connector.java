@@ -27,6 +27,7 @@ final class Connector {
   private final OfferDescriptor offer;
   private final Introduction.Token token;
   private final long timeoutNs;
+  private final boolean datagrams;
   private final long startNs = System.nanoTime();
   private final ByteBuffer event = Request.direct(EventLayout.SIZE);
 
@@ -36,11 +37,16 @@ final class Connector {
   private long limitNs;
 
   Connector(
-      VerbsDoorbell doorbell, OfferDescriptor offer, Introduction.Token token, long timeoutNs) {
+      VerbsDoorbell doorbell,
+      OfferDescriptor offer,
+      Introduction.Token token,
+      long timeoutNs,
+      boolean datagrams) {
     this.doorbell = doorbell;
     this.offer = offer;
     this.token = token;
     this.timeoutNs = timeoutNs;
+    this.datagrams = datagrams;
   }
 
   /** The peer has said no, and would at its other addresses. */
@@ -94,13 +100,22 @@ final class Connector {
       endpoint = Endpoint.mirroring(context, offer.length());
       endpoint.open(id, doorbell.completions().of(context));
       ReceiveQueue receiveQueue = new ReceiveQueue(endpoint);
+      DatagramReceiver receiver = datagrams ? datagramReceiver(endpoint) : null;
       Introduction.Side peer = present(id, endpoint);
+      if (receiver != null && peer.datagrams() == 0) {
+        receiver = null;
+        endpoint.closeDatagrams();
+      } else if (receiver != null) {
+        receiver.listenTo(peer.datagrams());
+      }
       boolean isOver = awaitGreeting(receiveQueue);
       VerbsQueuePair queuePair =
           new VerbsQueuePair(
               doorbell,
               endpoint,
               receiveQueue,
+              null,
+              receiver,
               peer,
               WorkRequestTally.CLIENTS,
               Endpoint.peerAddress(id));
@@ -119,6 +134,13 @@ final class Connector {
       }
       ConnectionManager.destroyChannel(channel);
     }
+  }
+
+  /** Null where the device has no datagrams. */
+  private DatagramReceiver datagramReceiver(Endpoint endpoint) throws IOException {
+    return endpoint.openDatagrams(token.queueKey(), 1, DatagramReceiver.DEPTH)
+        ? new DatagramReceiver(endpoint)
+        : null;
   }
 
   private void resolve(long id) throws IOException {

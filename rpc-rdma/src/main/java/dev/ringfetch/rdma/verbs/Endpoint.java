@@ -51,6 +51,7 @@ final class Endpoint {
   private long receiveCompletions;
   private long queuePair;
   private int maxInline;
+  private DatagramPair datagrams; // null: none
 
   private Endpoint(long domain, int length, int access) throws IOException {
     this.domain = domain;
@@ -103,6 +104,35 @@ final class Endpoint {
         QueuePairs.create(
             id, domain, sendCompletions, receiveCompletions, Regions.address(capacity));
     maxInline = capacity.getInt(QueuePairLayout.MAX_INLINE);
+  }
+
+  /**
+   * Opens a pair of datagrams beside the queue pair, if there is one to be had.
+   *
+   * @param queueKey that senders must present.
+   * @return whether there is.
+   */
+  boolean openDatagrams(int queueKey, int sends, int receives) {
+    try {
+      datagrams = DatagramPair.open(domain, id, queueKey, sends, receives);
+      return true;
+    } catch (IOException e) {
+      LOGGER.log(Level.DEBUG, "no datagrams", e);
+      return false;
+    }
+  }
+
+  /** Gives the pair of datagrams back: the peer has none. Before the endpoint is used. */
+  void closeDatagrams() {
+    if (datagrams != null) {
+      datagrams.release();
+      datagrams = null;
+    }
+  }
+
+  /** The pair of datagrams, or null. */
+  DatagramPair datagrams() {
+    return datagrams;
   }
 
   /**
@@ -160,7 +190,8 @@ final class Endpoint {
 
   /** What the peer is told of this side's memory. */
   Introduction.Side side() {
-    return new Introduction.Side(memory.named(), creditLine.named());
+    return new Introduction.Side(
+        memory.named(), creditLine.named(), datagrams == null ? 0 : datagrams.number());
   }
 
   /**
@@ -175,6 +206,7 @@ final class Endpoint {
     if (id != 0) {
       QueuePairs.destroy(id);
     }
+    closeDatagrams();
     deregister(memory);
     beside.forEach(Endpoint::deregister);
     quietly(CompletionQueues::destroy, receiveCompletions);

@@ -22,10 +22,10 @@ import java.security.MessageDigest;
  *           | version| side |  of who offers
  *           +--------+------+
  *
- *  side      0         8        12       16        24       28
- *           +---------+--------+--------+---------+--------+
- *           | address | length |  key   | address |  key   |
- *           +---------+--------+--------+---------+--------+
+ *  side      0         8        12       16        24       28          31
+ *           +---------+--------+--------+---------+--------+-----------+
+ *           | address | length |  key   | address |  key   | datagrams |
+ *           +---------+--------+--------+---------+--------+-----------+
  *             session's memory            credit line
  *
  *  reject   reason in ASCII
@@ -49,13 +49,16 @@ record Introduction(long offer, Token token, Side side) {
    *
    * @param memory its copy of the session's.
    * @param creditLine where it is told how many of its rings were heard.
+   * @param datagrams number of the queue pair by which the connecting side wants to receive
+   *     datagrams, or the accepting one will send them; 0 for none.
    */
-  record Side(RemoteMemory memory, RemoteMemory creditLine) {
-    private static final int LENGTH = 28;
+  record Side(RemoteMemory memory, RemoteMemory creditLine, int datagrams) {
+    private static final int LENGTH = 31; // all that the connecting side may tell
 
     private void put(ByteBuffer out) {
       out.putLong(memory.address()).putInt((int) memory.length()).putInt(memory.rkey());
       out.putLong(creditLine.address()).putInt(creditLine.rkey());
+      out.put((byte) (datagrams >>> 16)).putShort((short) datagrams); // numbers have 24 bits
     }
 
     private static Side get(ByteBuffer in) {
@@ -63,7 +66,9 @@ record Introduction(long offer, Token token, Side side) {
       int length = in.getInt();
       RemoteMemory memory = new RemoteMemory(address, length, in.getInt());
       long lineAddress = in.getLong();
-      return new Side(memory, new RemoteMemory(lineAddress, Long.BYTES, in.getInt()));
+      RemoteMemory line = new RemoteMemory(lineAddress, Long.BYTES, in.getInt());
+      int high = Byte.toUnsignedInt(in.get());
+      return new Side(memory, line, high << 16 | Short.toUnsignedInt(in.getShort()));
     }
   }
 
@@ -82,6 +87,14 @@ record Introduction(long offer, Token token, Side side) {
         throw new IllegalArgumentException("not 16 bytes: token.length=" + bytes.length);
       }
       return new Token(bytes.clone());
+    }
+
+    /**
+     * Key that datagrams of the connection present: both sides know it, and it is another one for
+     * each. Numbers of the upper half are for privileged users.
+     */
+    int queueKey() {
+      return ByteBuffer.wrap(bytes).getInt() & Integer.MAX_VALUE;
     }
 
     /** Compares in a time that does not tell how much of the token is right. */

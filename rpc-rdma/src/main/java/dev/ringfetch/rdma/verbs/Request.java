@@ -60,6 +60,15 @@ final class Request {
     return this;
   }
 
+  /** Where a datagram goes. */
+  Request datagram(long handle, int number, int key) {
+    request
+        .putLong(SendLayout.DATAGRAM_HANDLE, handle)
+        .putInt(SendLayout.DATAGRAM_QUEUE_PAIR, number)
+        .putInt(SendLayout.DATAGRAM_QUEUE_KEY, key);
+    return this;
+  }
+
   /** The word that an atomic changes. */
   Request word(long address, int key, long operand, long swap) {
     request

@@ -33,12 +33,13 @@ final class VerbsFabric implements Fabric {
    * Frames on this fabric carry a checksum beside it. {@code NONE}: a READ is executed while the
    * CPU stores, in pieces that the device chooses.
    */
-  static FabricCapabilities capabilities(int maxInline) {
+  static FabricCapabilities capabilities(int maxInline, int maxDatagram) {
     return new FabricCapabilities(
         FabricCapabilities.WriteOrder.ASCENDING,
         FabricCapabilities.ReadAtomicity.NONE,
         false,
-        maxInline);
+        maxInline,
+        maxDatagram);
   }
 
   @Override
@@ -46,10 +47,10 @@ final class VerbsFabric implements Fabric {
     return VerbsProvider.NAME;
   }
 
-  /** Which data is inline, each device grants at each connection. */
+  /** Which data is inline, and datagrams, each device grants at each connection. */
   @Override
   public FabricCapabilities capabilities() {
-    return capabilities(0);
+    return capabilities(0, 0);
   }
 
   @Override
@@ -105,7 +106,8 @@ final class VerbsFabric implements Fabric {
       throws IOException {
     VerbsDoorbell bell = own(doorbell);
     Introduction.Token secret = Introduction.Token.of(token);
-    return new Connector(bell, OfferDescriptor.decode(descriptor), secret, timeoutNs).connect();
+    return new Connector(bell, OfferDescriptor.decode(descriptor), secret, timeoutNs, datagrams)
+        .connect();
   }
 
   private VerbsDoorbell own(Doorbell doorbell) {

@@ -52,6 +52,8 @@ final class VerbsQueuePair implements QueuePair {
   private final Endpoint endpoint;
   private final ReceiveQueue receiveQueue;
   private final SendQueue sendQueue;
+  private final DatagramSender sender; // null: none
+  private final DatagramReceiver receiver; // null: none
   private final RemoteMemory remote;
   private final FabricCapabilities capabilities;
   private final String peer;
@@ -71,12 +73,16 @@ final class VerbsQueuePair implements QueuePair {
    * Takes over a connection.
    *
    * @param receiveQueue whose receives were posted before the connection was made.
+   * @param sender of datagrams, or null.
+   * @param receiver of datagrams, or null.
    * @param side what the peer has told of its memory.
    */
   VerbsQueuePair(
       VerbsDoorbell doorbell,
       Endpoint endpoint,
       ReceiveQueue receiveQueue,
+      DatagramSender sender,
+      DatagramReceiver receiver,
       Introduction.Side side,
       WorkRequestTally.Group group,
       String peer)
@@ -85,7 +91,12 @@ final class VerbsQueuePair implements QueuePair {
     this.endpoint = endpoint;
     this.receiveQueue = receiveQueue;
     this.remote = side.memory();
-    this.capabilities = VerbsFabric.capabilities(endpoint.maxInline());
+    this.sender = sender;
+    this.receiver = receiver;
+    this.capabilities =
+        VerbsFabric.capabilities(
+            endpoint.maxInline(),
+            sender == null && receiver == null ? 0 : DatagramPair.MAX_LENGTH);
     this.peer = "verbs " + peer + " queue pair " + QueuePairs.number(endpoint.queuePair());
     this.sendQueue = new SendQueue(endpoint, side, group);
   }
@@ -101,7 +112,8 @@ final class VerbsQueuePair implements QueuePair {
 
   /** Work requests of this side so far. */
   WorkRequestCounts counts() {
-    return sendQueue.counts();
+    WorkRequestCounts counts = sendQueue.counts();
+    return sender == null ? counts : counts.plus(sender.counts());
   }
 
   @Override
@@ -190,6 +202,17 @@ final class VerbsQueuePair implements QueuePair {
     WorkRequests.checkRemote(this.remote, remote);
     WorkRequests.checkWord(remote, remoteOffset);
     return posted(sendQueue.fetchAndAdd(remoteOffset, delta, workRequestId));
+  }
+
+  @Override
+  public int sendDatagram(int offset, int length) {
+    WorkRequests.checkDatagram(offset, length, remote.length(), capabilities.maxDatagram());
+    return sender == null || state != State.OPEN ? CLOSED : sender.send(offset, length);
+  }
+
+  @Override
+  public int pollDatagrams(DatagramHandler handler, int limit) {
+    return receiver == null || state == State.CLOSED ? 0 : receiver.poll(handler, limit);
   }
 
   /** A request that failed may have left the queue pair as it was, so that nobody else tells. */
@@ -332,6 +355,9 @@ final class VerbsQueuePair implements QueuePair {
   synchronized void finish() {
     disconnect();
     sendQueue.release();
+    if (sender != null) {
+      sender.release();
+    }
     endpoint.release();
   }
 

@@ -10,12 +10,20 @@ package dev.ringfetch.rdma.verbs;
  * @param sends SENDs: rings.
  * @param credits WRITEs that give receives for rings back to the peer.
  * @param probes empty WRITEs by which an idle connection finds out whether the peer is there.
+ * @param datagrams SENDs of unreliable datagrams.
  * @param signaled those of all of them that asked for a completion.
  */
 public record WorkRequestCounts(
-    long writes, long reads, long atomics, long sends, long credits, long probes, long signaled) {
+    long writes,
+    long reads,
+    long atomics,
+    long sends,
+    long credits,
+    long probes,
+    long datagrams,
+    long signaled) {
   /** None. */
-  public static final WorkRequestCounts ZERO = new WorkRequestCounts(0, 0, 0, 0, 0, 0, 0);
+  public static final WorkRequestCounts ZERO = new WorkRequestCounts(0, 0, 0, 0, 0, 0, 0, 0);
 
   /** Those of all queue pairs of this process that have accepted a connection. Any thread. */
   public static WorkRequestCounts ofServers() {
@@ -36,6 +44,7 @@ public record WorkRequestCounts(
         sends + other.sends,
         credits + other.credits,
         probes + other.probes,
+        datagrams + other.datagrams,
         signaled + other.signaled);
   }
 
@@ -48,6 +57,7 @@ public record WorkRequestCounts(
         sends - earlier.sends,
         credits - earlier.credits,
         probes - earlier.probes,
+        datagrams - earlier.datagrams,
         signaled - earlier.signaled);
   }
 }

@@ -33,8 +33,11 @@ final class WorkRequestTally {
   /** Kind. */
   static final int PROBE = 5;
 
-  private static final int SIGNALED = 6;
-  private static final int KINDS = 7;
+  /** Kind. */
+  static final int DATAGRAM = 6;
+
+  private static final int SIGNALED = 7;
+  private static final int KINDS = 8;
 
   private final AtomicLongArray counts = new AtomicLongArray(KINDS);
 
@@ -58,6 +61,7 @@ final class WorkRequestTally {
         counts.get(SEND),
         counts.get(CREDIT),
         counts.get(PROBE),
+        counts.get(DATAGRAM),
         counts.get(SIGNALED));
   }
 

@@ -3,6 +3,7 @@ package dev.ringfetch.rdma.verbs;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import dev.ringfetch.fabric.DatagramContract;
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.fabric.FabricHarness;
@@ -12,6 +13,7 @@ import dev.ringfetch.fabric.WholeFabricContract;
 import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -33,6 +35,14 @@ final class VerbsFabricTest extends WholeFabricContract {
   @Override
   protected Fabric open() throws IOException {
     return openVerbs();
+  }
+
+  @Nested
+  class Datagrams extends DatagramContract {
+    @Override
+    protected Fabric openFabric() throws IOException {
+      return open();
+    }
   }
 
   @Test

@@ -52,6 +52,7 @@ final class VerbsQueuePairTest {
         counts.sends(),
         counts.credits(),
         0,
+        counts.datagrams(),
         counts.signaled() - counts.probes());
   }
 
@@ -71,8 +72,8 @@ final class VerbsQueuePairTest {
     client.ringDoorbell();
     harness.completions(client, 2);
     harness.drive(() -> connection.toldServer().rings == 1);
-    assertEquals(new WorkRequestCounts(2, 1, 2, 1, 0, 0, 2), counts(client));
-    WorkRequestCounts greeting = new WorkRequestCounts(0, 0, 0, 1, 0, 0, 0);
+    assertEquals(new WorkRequestCounts(2, 1, 2, 1, 0, 0, 0, 2), counts(client));
+    WorkRequestCounts greeting = new WorkRequestCounts(0, 0, 0, 1, 0, 0, 0, 0);
     assertEquals(greeting, counts(connection.server()));
     WorkRequestCounts ofClients = WorkRequestCounts.ofClients().minus(clients);
     assertEquals(2, ofClients.writes());
@@ -98,6 +99,41 @@ final class VerbsQueuePairTest {
     assertTrue(counts.signaled() <= 10, counts::toString);
     assertTrue(counts.signaled() >= 1, counts::toString);
     assertEquals(0, client.completions().poll((id, status, value) -> {}, 1));
+  }
+
+  @Test
+  void oneDatagramOf16AsksForACompletion() throws IOException {
+    Connection connection = harness.connect("a", true);
+    WorkRequestCounts servers = WorkRequestCounts.ofServers();
+    QueuePair server = connection.server();
+    for (int i = 0; i < 160; i++) {
+      while (server.sendDatagram(0, 64) != POSTED) {
+        Thread.onSpinWait();
+      }
+    }
+    assertEquals(new WorkRequestCounts(0, 0, 0, 1, 0, 0, 160, 10), counts(server));
+    assertEquals(160, WorkRequestCounts.ofServers().minus(servers).datagrams());
+    assertEquals(0, counts(connection.client()).datagrams());
+  }
+
+  /** What was not received in time is lost, and the receives are posted again after it. */
+  @Test
+  void receivesOfDatagramsArePostedAnew() throws IOException {
+    Connection connection = harness.connect("a", true);
+    int[] came = new int[1];
+    for (int round = 0; round < 50; round++) {
+      for (int i = 0; i < DatagramReceiver.DEPTH / 2; i++) {
+        while (connection.server().sendDatagram(i * 64, 64) != POSTED) {
+          Thread.onSpinWait();
+        }
+      }
+      int before = came[0];
+      harness.drive(
+          () -> {
+            connection.client().pollDatagrams((region, offset, length) -> came[0]++, 100);
+            return came[0] > before + DatagramReceiver.DEPTH / 4;
+          });
+    }
   }
 
   @Test

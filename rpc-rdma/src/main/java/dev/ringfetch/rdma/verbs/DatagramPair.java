@@ -1,0 +1,110 @@
+package dev.ringfetch.rdma.verbs;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+
+/**
+ * A queue pair of unreliable datagrams beside a connection, with its completion queue and the way
+ * to the peer: what an {@link Endpoint} owns of it. Set up and given back with the endpoint, by the
+ * same threads.
+ */
+final class DatagramPair {
+  /** Longest datagram in bytes: what every path takes whose hosts have Ethernet's usual frames. */
+  static final int MAX_LENGTH = 1024;
+
+  /** Code of an MTU of as many bytes. */
+  private static final int MTU = 3;
+
+  private static final int WANTED_INLINE = 256;
+
+  private final int queueKey;
+  private final long domain;
+  private long completions;
+  private long queuePair;
+  private int maxInline;
+  private long handle;
+
+  private DatagramPair(long domain, int queueKey) {
+    this.domain = domain;
+    this.queueKey = queueKey;
+  }
+
+  /**
+   * Creates one that is ready, at the port of an id.
+   *
+   * @param queueKey that senders must present.
+   * @throws IOException where the device has none, or none left.
+   */
+  static DatagramPair open(long domain, long id, int queueKey, int sends, int receives)
+      throws IOException {
+    long context = ConnectionManager.context(id);
+    int port = ConnectionManager.port(id);
+    ByteBuffer state = Request.direct(PortLayout.SIZE);
+    Devices.queryPort(context, port, Regions.address(state));
+    if (state.getInt(PortLayout.ACTIVE_MTU) < MTU) {
+      throw new IOException("packets are too short: MTU=" + state.getInt(PortLayout.ACTIVE_MTU));
+    }
+    DatagramPair pair = new DatagramPair(domain, queueKey);
+    boolean opened = false;
+    try {
+      pair.completions = CompletionQueues.create(context, 0, Math.max(sends, receives), 0);
+      ByteBuffer capacity = Request.direct(QueuePairLayout.CAPACITY_SIZE);
+      capacity
+          .putInt(QueuePairLayout.MAX_SENDS, sends)
+          .putInt(QueuePairLayout.MAX_RECEIVES, receives)
+          .putInt(QueuePairLayout.MAX_SEND_SCATTERS, 1)
+          .putInt(QueuePairLayout.MAX_RECEIVE_SCATTERS, 1)
+          .putInt(QueuePairLayout.MAX_INLINE, WANTED_INLINE);
+      pair.queuePair =
+          Datagrams.create(
+              domain, pair.completions, pair.completions, Regions.address(capacity));
+      pair.maxInline = capacity.getInt(QueuePairLayout.MAX_INLINE);
+      Datagrams.activate(pair.queuePair, port, 0, queueKey);
+      opened = true;
+      return pair;
+    } finally {
+      if (!opened) {
+        pair.release();
+      }
+    }
+  }
+
+  /** Finds the way to the peer of a connected queue pair. */
+  void pointAtPeer(long connected) throws IOException {
+    handle = Datagrams.createHandleOfPeer(domain, connected);
+  }
+
+  /** The way to the peer, or 0 as long as it is not known. */
+  long handle() {
+    return handle;
+  }
+
+  int queueKey() {
+    return queueKey;
+  }
+
+  long queuePair() {
+    return queuePair;
+  }
+
+  long completions() {
+    return completions;
+  }
+
+  /** Longest data in bytes that a post copies. */
+  int maxInline() {
+    return maxInline;
+  }
+
+  /** Number by which the peer sends to it, or knows it as the sender. */
+  int number() {
+    return QueuePairs.number(queuePair);
+  }
+
+  /** Gives everything back; once. Nobody posts or polls meanwhile or later. */
+  void release() {
+    Endpoint.quietly(Datagrams::destroy, queuePair);
+    Endpoint.quietly(Datagrams::destroyHandle, handle);
+    Endpoint.quietly(CompletionQueues::destroy, completions);
+  }
+}

@@ -1,0 +1,117 @@
+package dev.ringfetch.rdma.verbs;
+
+import dev.ringfetch.fabric.QueuePair;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+
+/**
+ * Receives datagrams of one peer. Receives are posted before it hears of them, and anew {@value
+ * #BATCH} at a time, by one doorbell; what comes while there is none is lost. The device drops what
+ * does not present the queue key, and this side what another queue pair has sent.
+ *
+ * <p>Belongs to the thread that sets the connection up, then to the owner of the queue pair.
+ */
+final class DatagramReceiver {
+  /** Receives posted. */
+  static final int DEPTH = 64;
+
+  private static final int BATCH = 16;
+
+  /** Bytes of a receive: whole lines, the route header included. */
+  private static final int STEP = (CompletionLayout.ROUTE_HEADER + DatagramPair.MAX_LENGTH + 63) & -64;
+
+  private final DatagramPair pair;
+  private final VerbsMemory memory;
+  private final ByteBuffer receives = Request.direct(DEPTH * ReceiveLayout.SIZE);
+  private final ByteBuffer pieces = Request.direct(DEPTH * ScatterLayout.SIZE);
+  private final ByteBuffer taken = Request.direct(CompletionLayout.SIZE);
+  private final long takenAddress = Regions.address(taken);
+  private int peer; // number of the queue pair that sends; 0: not known yet
+  private int first; // of the receives to be posted, which are linked
+  private int last;
+  private int idle; // how many they are
+  private boolean broken;
+
+  /** Posts the receives of an endpoint's datagram pair. */
+  DatagramReceiver(Endpoint endpoint) throws IOException {
+    this.pair = endpoint.datagrams();
+    this.memory = endpoint.scratch(DEPTH * STEP);
+    for (int i = 0; i < DEPTH; i++) {
+      pieces
+          .putLong(i * ScatterLayout.SIZE + ScatterLayout.ADDRESS, memory.address() + i * (long) STEP)
+          .putInt(
+              i * ScatterLayout.SIZE + ScatterLayout.LENGTH,
+              CompletionLayout.ROUTE_HEADER + DatagramPair.MAX_LENGTH)
+          .putInt(i * ScatterLayout.SIZE + ScatterLayout.KEY, memory.localKey());
+      receives
+          .putLong(i * ReceiveLayout.SIZE + ReceiveLayout.ID, i)
+          .putLong(
+              i * ReceiveLayout.SIZE + ReceiveLayout.SCATTER,
+              Regions.address(pieces) + i * (long) ScatterLayout.SIZE)
+          .putInt(i * ReceiveLayout.SIZE + ReceiveLayout.SCATTER_COUNT, 1);
+      giveBack(i);
+    }
+    post();
+    if (broken) {
+      throw new IOException("receives were refused");
+    }
+  }
+
+  /** Takes what this queue pair has sent, from here on. */
+  void listenTo(int number) {
+    peer = number;
+  }
+
+  private void giveBack(int index) {
+    if (idle == 0) {
+      first = index;
+    } else {
+      link(last, Regions.address(receives) + index * (long) ReceiveLayout.SIZE);
+    }
+    last = index;
+    idle++;
+  }
+
+  private void link(int index, long next) {
+    receives.putLong(index * ReceiveLayout.SIZE + ReceiveLayout.NEXT, next);
+  }
+
+  private void post() {
+    link(last, 0);
+    long list = Regions.address(receives) + first * (long) ReceiveLayout.SIZE;
+    broken |= QueuePairs.postReceive(pair.queuePair(), list) != 0;
+    idle = 0;
+  }
+
+  /** Hands out what has come. */
+  int poll(QueuePair.DatagramHandler handler, int limit) {
+    int handedOut = 0;
+    while (handedOut < limit && !broken) {
+      int count = CompletionQueues.poll(pair.completions(), 1, takenAddress);
+      if (count == 0) {
+        break;
+      }
+      broken = count < 0 || taken.getInt(CompletionLayout.STATUS) != CompletionLayout.SUCCESS;
+      if (!broken) {
+        handedOut += handOut(handler, (int) taken.getLong(CompletionLayout.ID));
+      }
+    }
+    if (idle >= BATCH && !broken) {
+      post();
+    }
+    return handedOut;
+  }
+
+  private int handOut(QueuePair.DatagramHandler handler, int index) {
+    int length = taken.getInt(CompletionLayout.LENGTH) - CompletionLayout.ROUTE_HEADER;
+    try {
+      if (taken.getInt(CompletionLayout.SOURCE_QUEUE_PAIR) != peer || length <= 0) {
+        return 0;
+      }
+      handler.onDatagram(memory, index * STEP + CompletionLayout.ROUTE_HEADER, length);
+      return 1;
+    } finally {
+      giveBack(index);
+    }
+  }
+}

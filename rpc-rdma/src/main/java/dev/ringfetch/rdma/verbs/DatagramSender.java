@@ -1,0 +1,99 @@
+package dev.ringfetch.rdma.verbs;
+
+import dev.ringfetch.fabric.QueuePair;
+import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.nio.ByteBuffer;
+
+/**
+ * Sends parts of the session's memory in datagrams. One of {@value #SIGNAL_INTERVAL} asks for a
+ * completion, which stands for all before it. Belongs to the owner of the queue pair.
+ */
+final class DatagramSender {
+  private static final Logger LOGGER = System.getLogger(DatagramSender.class.getName());
+
+  /** Datagrams that the device has room for. */
+  static final int DEPTH = 64;
+
+  private static final int SIGNAL_INTERVAL = DEPTH / 4;
+
+  /** Completions that are outstanding at the most. */
+  private static final int BATCH = DEPTH / SIGNAL_INTERVAL;
+
+  private final WorkRequestTally tally = new WorkRequestTally();
+  private final DatagramPair pair;
+  private final VerbsMemory memory;
+  private final int peer;
+  private final Request request = new Request(SendLayout.SEND);
+  private final ByteBuffer taken = Request.direct(BATCH * CompletionLayout.SIZE);
+  private final long takenAddress = Regions.address(taken);
+  private long posted; // number of the next one
+  private long done; // all before it have completed
+  private boolean broken;
+
+  /**
+   * Sends from an endpoint's datagram pair.
+   *
+   * @param peer number of the queue pair that receives.
+   */
+  DatagramSender(Endpoint endpoint, int peer) {
+    this.pair = endpoint.datagrams();
+    this.memory = endpoint.memory();
+    this.peer = peer;
+  }
+
+  /** The connection is being made: its peer can be found. */
+  void start(long connected) {
+    try {
+      pair.pointAtPeer(connected);
+      request.datagram(pair.handle(), peer, pair.queueKey());
+      WorkRequestTally.SERVERS.add(tally);
+    } catch (IOException e) {
+      LOGGER.log(Level.DEBUG, "no datagrams: there is no way to the peer", e);
+      broken = true;
+    }
+  }
+
+  WorkRequestCounts counts() {
+    return tally.counts();
+  }
+
+  /** Posts a datagram. */
+  int send(int offset, int length) {
+    if (posted - done == DEPTH) {
+      reap();
+    }
+    if (broken || pair.handle() == 0 || posted - done == DEPTH) {
+      return QueuePair.SEND_QUEUE_FULL;
+    }
+    boolean signaled = posted % SIGNAL_INTERVAL == SIGNAL_INTERVAL - 1;
+    int inline = length <= pair.maxInline() ? SendLayout.INLINE : 0;
+    request
+        .id(posted)
+        .flags(signaled ? inline | SendLayout.SIGNALED : inline)
+        .local(memory.address() + offset, length, memory.localKey());
+    if (QueuePairs.postSend(pair.queuePair(), request.address()) != 0) {
+      broken = true; // the connection lives on without
+      return QueuePair.SEND_QUEUE_FULL;
+    }
+    posted++;
+    tally.add(WorkRequestTally.DATAGRAM, signaled);
+    return QueuePair.POSTED;
+  }
+
+  private void reap() {
+    int count = CompletionQueues.poll(pair.completions(), BATCH, takenAddress);
+    for (int i = 0; i < count; i++) {
+      int at = i * CompletionLayout.SIZE;
+      done = taken.getLong(at + CompletionLayout.ID) + 1;
+      broken |= taken.getInt(at + CompletionLayout.STATUS) != CompletionLayout.SUCCESS;
+    }
+    broken |= count < 0;
+  }
+
+  /** Nothing more is sent. */
+  void release() {
+    WorkRequestTally.SERVERS.close(tally);
+  }
+}
