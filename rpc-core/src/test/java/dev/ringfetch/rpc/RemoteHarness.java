@@ -21,6 +21,8 @@ import java.util.List;
 /** Rings between sides that have memory of their own, through a network card that is a thread. */
 final class RemoteHarness extends RingHarness {
   private static final int SEND_QUEUE_DEPTH = 16; // so small that it is full at times
+  private static final int MAX_DATAGRAM = 1024; // bytes
+  private static final int DATAGRAM_FAULTS = 8; // one in so many fares badly
 
   private final Timeline timeline = new Timeline(System.nanoTime());
   private final SimNetwork network =
@@ -30,6 +32,8 @@ final class RemoteHarness extends RingHarness {
               .loadStore(false)
               .writeOrder(WriteOrder.NONE)
               .sendQueueDepth(SEND_QUEUE_DEPTH)
+              .maxDatagram(MAX_DATAGRAM)
+              .datagramFaults(DATAGRAM_FAULTS)
               .engine(true));
   private final SimEngine engine = SimEngine.start(network);
   private final List<FabricProvider> providers = List.of(new SimProvider(network));

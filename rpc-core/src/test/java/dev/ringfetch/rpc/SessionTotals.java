@@ -10,14 +10,19 @@ import dev.ringfetch.counters.Counters;
  * @param fetches of their clients.
  * @param misses those fetches that brought no frame.
  * @param torn times that a frame was not all there.
+ * @param hints datagrams that brought answers.
+ * @param dropped datagrams that were of no use.
  */
-record SessionTotals(long frames, long fetches, long misses, long torn) {
+record SessionTotals(
+    long frames, long fetches, long misses, long torn, long hints, long dropped) {
   static SessionTotals now() {
     return new SessionTotals(
         total(Counter.SESSION_FRAMES_SENT),
         total(Counter.SESSION_FETCHES),
         total(Counter.SESSION_FETCH_MISSES),
-        total(Counter.SESSION_FRAMES_TORN));
+        total(Counter.SESSION_FRAMES_TORN),
+        total(Counter.SESSION_HINTS_TAKEN),
+        total(Counter.SESSION_HINTS_DROPPED));
   }
 
   private static long total(Counter counter) {
@@ -30,6 +35,8 @@ record SessionTotals(long frames, long fetches, long misses, long torn) {
         frames - before.frames,
         fetches - before.fetches,
         misses - before.misses,
-        torn - before.torn);
+        torn - before.torn,
+        hints - before.hints,
+        dropped - before.dropped);
   }
 }

@@ -1,0 +1,24 @@
+package dev.ringfetch.rpc;
+
+import dev.ringfetch.session.ReplyMode;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
+
+/**
+ * The transport contract over rings between sides that have memory of their own, as over RDMA: the
+ * server sends the answers in datagrams, some of which are lost, late or damaged.
+ */
+@Tag("slow")
+final class RemoteDatagramContractTest extends RemoteContract {
+  private static final ReplyMode MODE = ReplyMode.DATAGRAM;
+
+  @Override
+  TransportHarness newHarness() {
+    return new RemoteHarness(MODE);
+  }
+
+  @AfterAll
+  static void verify() {
+    verify("simulated", MODE);
+  }
+}
