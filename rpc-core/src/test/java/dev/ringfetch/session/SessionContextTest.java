@@ -17,6 +17,7 @@ class SessionContextTest {
     assertEquals(1, context.maxMetadataLength(1).maxMetadataLength());
     assertEquals(0, context.maxHeldLength(0).maxHeldLength());
     assertEquals(0, context.spinNs(0).spinNs());
+    assertEquals(0, context.hintWaitNs(0).hintWaitNs());
     assertEquals(128, context.requestRingLength(128).requestRingLength());
     assertEquals(128, context.responseRingLength(128).responseRingLength());
   }
@@ -30,6 +31,7 @@ class SessionContextTest {
     assertThrows(IllegalArgumentException.class, () -> context.maxMetadataLength(0));
     assertThrows(IllegalArgumentException.class, () -> context.maxHeldLength(-1));
     assertThrows(IllegalArgumentException.class, () -> context.spinNs(-1));
+    assertThrows(IllegalArgumentException.class, () -> context.hintWaitNs(-1));
     assertThrows(IllegalArgumentException.class, () -> context.requestRingLength(127));
     assertThrows(IllegalArgumentException.class, () -> context.responseRingLength(64));
   }
