@@ -5,9 +5,6 @@
 #include <infiniband/verbs.h>
 #include <jni.h>
 
-/* Creates a channel with a non-blocking descriptor, or throws and returns -1. */
-jlong create_completion_channel(JNIEnv *env, struct ibv_context *context);
-
 /* The queue of the channel's next event, 0 if there is none, or -errno. */
 jlong next_completion_event(struct ibv_comp_channel *channel);
 

@@ -9,25 +9,8 @@
 #define MAX_RETRIES 7
 #define MAX_EXPONENT 31
 
-RINGFETCH(jlong, ConnectionManager, createChannel)(JAVA) { return create_event_channel(env); }
-
 RINGFETCH(jint, ConnectionManager, channelDescriptor)(JAVA, jlong channel) {
   return POINTER(struct rdma_event_channel, channel)->fd;
-}
-
-RINGFETCH(void, ConnectionManager, destroyChannel)(JAVA, jlong channel) {
-  rdma_destroy_event_channel(POINTER(struct rdma_event_channel, channel));
-}
-
-RINGFETCH(jlong, ConnectionManager, createId)(JAVA, jlong channel) {
-  struct rdma_cm_id *id = NULL;
-  check(env, "rdma_create_id",
-        rdma_create_id(POINTER(struct rdma_event_channel, channel), &id, NULL, RDMA_PS_TCP));
-  return id == NULL ? -1 : HANDLE(id);
-}
-
-RINGFETCH(void, ConnectionManager, destroyId)(JAVA, jlong id) {
-  check(env, "rdma_destroy_id", rdma_destroy_id(POINTER(struct rdma_cm_id, id)));
 }
 
 RINGFETCH(void, ConnectionManager, migrate)(JAVA, jlong id, jlong channel) {
@@ -68,20 +51,11 @@ RINGFETCH(void, ConnectionManager, bind)(JAVA, jlong id, jlong address) {
         rdma_bind_addr(POINTER(struct rdma_cm_id, id), POINTER(struct sockaddr, address)));
 }
 
-RINGFETCH(void, ConnectionManager, listen)(JAVA, jlong id, jint backlog) {
-  check(env, "rdma_listen", rdma_listen(POINTER(struct rdma_cm_id, id), backlog));
-}
-
 RINGFETCH(void, ConnectionManager, resolveAddress)(JAVA, jlong id, jlong source,
                                                    jlong destination, jint timeoutMs) {
   check(env, "rdma_resolve_addr",
         rdma_resolve_addr(POINTER(struct rdma_cm_id, id), POINTER(struct sockaddr, source),
                           POINTER(struct sockaddr, destination), timeoutMs));
-}
-
-RINGFETCH(void, ConnectionManager, resolveRoute)(JAVA, jlong id, jint timeoutMs) {
-  check(env, "rdma_resolve_route",
-        rdma_resolve_route(POINTER(struct rdma_cm_id, id), timeoutMs));
 }
 
 /* False after an exception was thrown. */
@@ -126,10 +100,6 @@ RINGFETCH(void, ConnectionManager, reject)(JAVA, jlong id, jlong data, jint leng
           rdma_reject(POINTER(struct rdma_cm_id, id), length > 0 ? POINTER(void, data) : NULL,
                       (uint8_t)length));
   }
-}
-
-RINGFETCH(void, ConnectionManager, disconnect)(JAVA, jlong id) {
-  check(env, "rdma_disconnect", rdma_disconnect(POINTER(struct rdma_cm_id, id)));
 }
 
 RINGFETCH(jlong, ConnectionManager, context)(JAVA, jlong id) {

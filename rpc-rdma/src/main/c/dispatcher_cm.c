@@ -8,7 +8,19 @@
 /* Scatter-gather entries of a work request; DiSNI's call does not say. */
 #define MAX_SGE 4
 
-DISNI(jlong, createEventChannel)(JAVA) { return create_event_channel(env); }
+/* Its descriptor is non-blocking. */
+DISNI(jlong, createEventChannel)(JAVA) {
+  struct rdma_event_channel *channel = rdma_create_event_channel();
+  if (channel != NULL) {
+    int result = set_nonblocking(channel->fd);
+    if (result != 0) {
+      rdma_destroy_event_channel(channel);
+      throw_errno(env, "fcntl", -result);
+      return -1;
+    }
+  }
+  return created(env, "rdma_create_event_channel", channel);
+}
 
 DISNI(jint, destroyEventChannel)(JAVA, jlong channel) {
   rdma_destroy_event_channel(POINTER(struct rdma_event_channel, channel));

@@ -1,9 +1,10 @@
 /* DiSNI's NativeDispatcher: resources and work over libibverbs. */
 #include "completion.h"
 #include "native.h"
-#include "region.h"
 
 #include <infiniband/verbs.h>
+#include <stdio.h>
+#include <sys/resource.h>
 
 DISNI(jlong, allocPd)(JAVA, jlong context) {
   return created(env, "ibv_alloc_pd", ibv_alloc_pd(POINTER(struct ibv_context, context)));
@@ -15,8 +16,19 @@ DISNI(jint, deallocPd)(JAVA, jlong pd) {
 
 DISNI(jint, getPdHandle)(JAVA, jlong pd) { return (jint)POINTER(struct ibv_pd, pd)->handle; }
 
+/* Its descriptor is non-blocking. */
 DISNI(jlong, createCompChannel)(JAVA, jlong context) {
-  return create_completion_channel(env, POINTER(struct ibv_context, context));
+  struct ibv_comp_channel *channel =
+      ibv_create_comp_channel(POINTER(struct ibv_context, context));
+  if (channel != NULL) {
+    int result = set_nonblocking(channel->fd);
+    if (result != 0) {
+      ibv_destroy_comp_channel(channel);
+      throw_errno(env, "fcntl", -result);
+      return -1;
+    }
+  }
+  return created(env, "ibv_create_comp_channel", channel);
 }
 
 DISNI(jint, destroyCompChannel)(JAVA, jlong channel) {
@@ -31,6 +43,27 @@ DISNI(jlong, createCQ)(JAVA, jlong context, jlong channel, jint entries, jint ve
 
 DISNI(jint, destroyCQ)(JAVA, jlong cq) {
   return -errno_of(ibv_destroy_cq(POINTER(struct ibv_cq, cq)));
+}
+
+/* Registers memory, or throws and returns NULL. */
+static struct ibv_mr *register_memory(JNIEnv *env, struct ibv_pd *pd, void *address,
+                                      size_t length, int access) {
+  struct ibv_mr *mr = ibv_reg_mr(pd, address, length, access);
+  if (mr == NULL) {
+    /* Nearly always the limit on locked memory, so it is named. */
+    struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
+    int error = errno;
+    char function[128];
+    getrlimit(RLIMIT_MEMLOCK, &limit);
+    if (error == ENOMEM && limit.rlim_cur != RLIM_INFINITY) {
+      snprintf(function, sizeof function, "ibv_reg_mr of %zu bytes, RLIMIT_MEMLOCK %llu", length,
+               (unsigned long long)limit.rlim_cur);
+    } else {
+      snprintf(function, sizeof function, "ibv_reg_mr of %zu bytes", length);
+    }
+    throw_errno(env, function, error);
+  }
+  return mr;
 }
 
 /* Writes lkey, rkey and handle. */

@@ -5,8 +5,6 @@
 #include <string.h>
 #include <time.h>
 
-static _Thread_local struct ringfetch_event last_event;
-
 static void copy_event(const struct rdma_cm_event *event, struct ringfetch_event *out) {
   memset(out, 0, sizeof *out);
   out->type = (int32_t)event->event;
@@ -41,7 +39,6 @@ int take_event(struct rdma_event_channel *channel, struct ringfetch_event *out, 
     if (rdma_get_cm_event(channel, &event) == 0) {
       copy_event(event, out);
       rdma_ack_cm_event(event);
-      last_event = *out;
       return 1;
     }
     if (errno != EAGAIN && errno != EINTR) {
@@ -57,23 +54,6 @@ int take_event(struct rdma_event_channel *channel, struct ringfetch_event *out, 
       return ready;
     }
   }
-}
-
-jlong create_event_channel(JNIEnv *env) {
-  struct rdma_event_channel *channel = rdma_create_event_channel();
-  if (channel != NULL) {
-    int result = set_nonblocking(channel->fd);
-    if (result != 0) {
-      rdma_destroy_event_channel(channel);
-      throw_errno(env, "fcntl", -result);
-      return -1;
-    }
-  }
-  return created(env, "rdma_create_event_channel", channel);
-}
-
-RINGFETCH(void, ConnectionManager, lastEvent)(JAVA, jlong out) {
-  memcpy(POINTER(void, out), &last_event, sizeof last_event);
 }
 
 RINGFETCH(jint, ConnectionManager, nextEvent)(JAVA, jlong channel, jlong out, jint timeoutMs) {

@@ -22,15 +22,11 @@ struct ringfetch_event {
 };
 
 /*
- * Takes the channel's next event, whose descriptor is non-blocking, and keeps a copy for
- * ConnectionManager.lastEvent of the same thread: not for virtual threads, which may have another
- * thread under them by then. Acknowledged already, so that destroying its id does not wait.
+ * Takes the channel's next event, whose descriptor is non-blocking. Acknowledged already, so that
+ * destroying its id does not wait.
  *
  * Returns 1, 0 on timeout, or -errno.
  */
 int take_event(struct rdma_event_channel *channel, struct ringfetch_event *out, int timeout_ms);
-
-/* Creates an event channel with a non-blocking descriptor, or throws and returns -1. */
-jlong create_event_channel(JNIEnv *env);
 
 #endif

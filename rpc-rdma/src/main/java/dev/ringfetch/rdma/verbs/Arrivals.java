@@ -1,5 +1,7 @@
 package dev.ringfetch.rdma.verbs;
 
+import com.ibm.disni.verbs.RdmaCmId;
+import com.ibm.disni.verbs.RdmaEventChannel;
 import dev.ringfetch.fabric.Fabric;
 import java.io.IOException;
 import java.lang.System.Logger;
@@ -27,17 +29,17 @@ final class Arrivals {
   private static final String REFUSAL = "no such offer, or the token is wrong";
 
   private final VerbsDoorbell doorbell;
-  private final long channel;
+  private final RdmaEventChannel channel;
   private final Map<Long, VerbsOffer> offers = new ConcurrentHashMap<>();
 
   /** Accepted, and not heard of since; the owner's. */
   private final Map<VerbsQueuePair, Fabric.OfferListener> accepted = new HashMap<>();
 
-  private long listening; // guarded by this
+  private RdmaCmId listening; // guarded by this
   private int port; // guarded by this
   private boolean closed; // guarded by this
 
-  Arrivals(VerbsDoorbell doorbell, long channel) {
+  Arrivals(VerbsDoorbell doorbell, RdmaEventChannel channel) {
     this.doorbell = doorbell;
     this.channel = channel;
   }
@@ -45,7 +47,7 @@ final class Arrivals {
   /** The port to connect to; listens there from the first call on. */
   synchronized int port() throws IOException {
     checkOpen();
-    if (listening == 0) {
+    if (listening == null) {
       try {
         listen(InetAddress.getByAddress(new byte[16])); // takes both families
       } catch (IOException e) {
@@ -58,17 +60,17 @@ final class Arrivals {
 
   private void listen(InetAddress anywhere) throws IOException {
     ByteBuffer address = Request.direct(AddressLayout.SIZE);
-    long id = ConnectionManager.createId(channel);
+    RdmaCmId id = Disni.createId(channel);
     try {
       AddressLayout.encode(new InetSocketAddress(anywhere, 0), address);
-      ConnectionManager.bind(id, Regions.address(address));
-      ConnectionManager.listen(id, BACKLOG);
-      ConnectionManager.localAddress(id, Regions.address(address));
+      ConnectionManager.bind(Disni.handle(id), Regions.address(address));
+      id.listen(BACKLOG);
+      ConnectionManager.localAddress(Disni.handle(id), Regions.address(address));
       port = AddressLayout.decode(address).getPort();
       listening = id;
     } finally {
-      if (listening == 0) {
-        Endpoint.quietly(ConnectionManager::destroyId, id);
+      if (listening == null) {
+        Disni.giveBack(id, RdmaCmId::destroyId);
       }
     }
   }
@@ -90,7 +92,7 @@ final class Arrivals {
   }
 
   /** A peer has come: lets it in, or tells it why not. */
-  void onRequest(long id, ByteBuffer event) {
+  void onRequest(RdmaCmId id, ByteBuffer event) {
     Endpoint endpoint = null;
     boolean let = false;
     try {
@@ -109,15 +111,15 @@ final class Arrivals {
       if (!let && endpoint != null) {
         endpoint.release();
       }
-      if (!let && (endpoint == null || endpoint.id() == 0)) {
-        Endpoint.quietly(ConnectionManager::destroyId, id);
+      if (!let && (endpoint == null || endpoint.id() == null)) {
+        Disni.giveBack(id, RdmaCmId::destroyId);
       }
     }
   }
 
-  private void accept(long id, VerbsOffer offer, Introduction said) throws IOException {
+  private void accept(RdmaCmId id, VerbsOffer offer, Introduction said) throws IOException {
     Endpoint endpoint = offer.endpoint();
-    if (ConnectionManager.context(id) != offer.context()) {
+    if (Disni.handle(id.getVerbs()) != Disni.handle(offer.context())) {
       throw new IOException("the offer is at another device");
     }
     if (said.side().memory().length() != endpoint.memory().length()) {
@@ -143,7 +145,7 @@ final class Arrivals {
     Endpoint.setTimeouts(id);
     ByteBuffer answer = Introduction.encodeAccept(endpoint.side());
     ConnectionManager.accept(
-        id,
+        Disni.handle(id),
         ConnectionManager.ALL,
         Endpoint.RNR_RETRIES,
         Regions.address(answer),
@@ -155,10 +157,10 @@ final class Arrivals {
     accepted.put(queuePair, offer.listener());
   }
 
-  private static void reject(long id, String reason) {
+  private static void reject(RdmaCmId id, String reason) {
     ByteBuffer data = Introduction.encodeReason(reason);
     try {
-      ConnectionManager.reject(id, Regions.address(data), data.capacity());
+      ConnectionManager.reject(Disni.handle(id), Regions.address(data), data.capacity());
     } catch (IOException e) {
       LOGGER.log(Level.DEBUG, "the peer has gone again", e);
     }
@@ -200,7 +202,7 @@ final class Arrivals {
   synchronized void close() {
     closed = true;
     offers.values().forEach(VerbsOffer::close);
-    Endpoint.quietly(ConnectionManager::destroyId, listening);
-    listening = 0;
+    Disni.giveBack(listening, RdmaCmId::destroyId);
+    listening = null;
   }
 }

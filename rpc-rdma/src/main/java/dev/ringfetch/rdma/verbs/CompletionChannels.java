@@ -1,5 +1,7 @@
 package dev.ringfetch.rdma.verbs;
 
+import com.ibm.disni.verbs.IbvCompChannel;
+import com.ibm.disni.verbs.IbvContext;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -13,9 +15,9 @@ final class CompletionChannels {
   /** Devices of one host, at the most. */
   static final int MAX_DEVICES = 14;
 
-  private final Map<Long, Long> byContext = new HashMap<>(); // guarded by this
+  private final Map<Long, IbvCompChannel> byContext = new HashMap<>(); // guarded by this
   private int holders = 1; // guarded by this: the doorbell
-  private volatile long[] all = {};
+  private volatile IbvCompChannel[] all = {};
 
   /** Keeps them alive until {@link #release}. */
   synchronized void hold() throws IOException {
@@ -28,31 +30,31 @@ final class CompletionChannels {
   /** Lets go of them; whoever does so last destroys them. No queue is left then. */
   synchronized void release() {
     if (--holders == 0) {
-      for (long channel : all) {
-        Endpoint.quietly(CompletionQueues::destroyChannel, channel);
+      for (IbvCompChannel channel : all) {
+        Disni.giveBack(channel, IbvCompChannel::destroyCompChannel);
       }
     }
   }
 
   /** The channel of a device. For who holds them. */
-  synchronized long of(long context) throws IOException {
-    Long known = byContext.get(context);
+  synchronized IbvCompChannel of(IbvContext context) throws IOException {
+    IbvCompChannel known = byContext.get(Disni.handle(context));
     if (known != null) {
       return known;
     }
     if (byContext.size() == MAX_DEVICES) {
       throw new IOException("more than " + MAX_DEVICES + " RDMA devices");
     }
-    long channel = CompletionQueues.createChannel(context);
-    byContext.put(context, channel);
-    long[] more = Arrays.copyOf(all, all.length + 1);
+    IbvCompChannel channel = context.createCompChannel();
+    byContext.put(Disni.handle(context), channel);
+    IbvCompChannel[] more = Arrays.copyOf(all, all.length + 1);
     more[all.length] = channel;
     all = more;
     return channel;
   }
 
   /** All of them so far, not to be changed. For who holds them. */
-  long[] all() {
+  IbvCompChannel[] all() {
     return all;
   }
 }

@@ -1,34 +1,15 @@
 package dev.ringfetch.rdma.verbs;
 
-import java.io.IOException;
-
 /**
- * Completion queues, and the channels that wake who sleeps on them. {@link #poll} and {@link #arm}
- * may be called from any thread; nothing of the data path throws.
+ * Work of completion queues, and of the channels that wake who sleeps on them; both are DiSNI's, by
+ * their {@link Disni#handle handles}. {@link #poll} and {@link #arm} may be called from any thread;
+ * nothing of the data path throws.
  */
 final class CompletionQueues {
   private CompletionQueues() {}
 
-  /** Creates a channel of completion events; its descriptor is non-blocking. */
-  static native long createChannel(long context) throws IOException;
-
   /** Descriptor that is readable when a channel has events. */
   static native int channelDescriptor(long channel);
-
-  /** Destroys a channel that has no more queues. */
-  static native void destroyChannel(long channel) throws IOException;
-
-  /**
-   * Creates a queue.
-   *
-   * @param channel that is told of events, or 0.
-   * @param entries that it holds at least; more completions than that break it.
-   * @param vector of interrupts that it is served by.
-   */
-  static native long create(long context, long channel, int entries, int vector) throws IOException;
-
-  /** Destroys a queue; waits until its events are acknowledged. */
-  static native void destroy(long queue) throws IOException;
 
   /**
    * Takes completions.

@@ -3,11 +3,11 @@ package dev.ringfetch.rdma.verbs;
 import java.io.IOException;
 
 /**
- * Connections by rdma_cm: ids, addresses of both families, private data, events.
+ * Connections by rdma_cm, as far as DiSNI does not say it: addresses of both families, private
+ * data, events.
  *
- * <p>Channels and ids are native pointers and belong to the caller, who destroys each once, ids
- * before their channel. No call waits for a peer: what comes of it is told by {@link #nextEvent}.
- * Calls on one id belong to one thread at a time.
+ * <p>Channels and ids are DiSNI's, by their {@link Disni#handle handles}. No call waits for a peer:
+ * what comes of it is told by {@link #nextEvent}. Calls on one id belong to one thread at a time.
  */
 final class ConnectionManager {
   /** As depths of READs and atomics: as many as the device, and on accept also the peer, can do. */
@@ -24,36 +24,18 @@ final class ConnectionManager {
 
   private ConnectionManager() {}
 
-  /** Creates a channel of events; its descriptor is non-blocking. */
-  static native long createChannel() throws IOException;
-
   /** Descriptor that is readable when a channel has events. */
   static native int channelDescriptor(long channel);
 
-  /** Destroys a channel that has no more ids. */
-  static native void destroyChannel(long channel);
-
   /**
    * Takes a channel's next event, acknowledged already, in the layout of {@link EventLayout}. For a
-   * connect request the new id belongs to the caller.
+   * connect request the new id belongs to the caller: {@link Disni#requested}.
    *
    * @param out address of {@link EventLayout#SIZE} bytes.
    * @param timeoutMs in milliseconds; 0 only looks, a negative one waits without end.
    * @return 1, 0 on timeout, or a negative errno.
    */
   static native int nextEvent(long channel, long out, int timeoutMs);
-
-  /**
-   * Copies the event that the calling thread took last, through DiSNI or {@link #nextEvent}, in the
-   * layout of {@link EventLayout}.
-   */
-  static native void lastEvent(long out);
-
-  /** Creates an id for a reliable connection. */
-  static native long createId(long channel) throws IOException;
-
-  /** Destroys an id whose queue pair is destroyed. */
-  static native void destroyId(long id) throws IOException;
 
   /** Moves an id's events to another channel; waits until no event of it is being taken. */
   static native void migrate(long id, long channel) throws IOException;
@@ -73,9 +55,6 @@ final class ConnectionManager {
   /** Binds an id to a local address in a layout of {@link AddressLayout}. */
   static native void bind(long id, long address) throws IOException;
 
-  /** Begins to take connect requests. */
-  static native void listen(long id, int backlog) throws IOException;
-
   /**
    * Begins to resolve a peer's address to a device.
    *
@@ -85,9 +64,6 @@ final class ConnectionManager {
    */
   static native void resolveAddress(long id, long source, long destination, int timeoutMs)
       throws IOException;
-
-  /** Begins to resolve the route to the peer. */
-  static native void resolveRoute(long id, int timeoutMs) throws IOException;
 
   /**
    * Begins to connect.
@@ -107,9 +83,6 @@ final class ConnectionManager {
 
   /** Rejects a connect request, with private data of at most {@link #REJECT_DATA} bytes. */
   static native void reject(long id, long data, int length) throws IOException;
-
-  /** Ends a connection; both sides' queue pairs go to the error state. */
-  static native void disconnect(long id) throws IOException;
 
   /** Device context that an id is bound to, or 0. It belongs to the connection manager. */
   static native long context(long id);

@@ -1,5 +1,8 @@
 package dev.ringfetch.rdma.verbs;
 
+import com.ibm.disni.verbs.IbvContext;
+import com.ibm.disni.verbs.RdmaCmId;
+import com.ibm.disni.verbs.RdmaEventChannel;
 import dev.ringfetch.fabric.QueuePair;
 import java.io.IOException;
 import java.io.InterruptedIOException;
@@ -33,7 +36,7 @@ final class Connector {
 
   // Of the address that is tried.
   private InetSocketAddress address;
-  private long channel;
+  private RdmaEventChannel channel;
   private long limitNs;
 
   Connector(
@@ -89,14 +92,14 @@ final class Connector {
   }
 
   private QueuePair tryAddress() throws IOException {
-    channel = ConnectionManager.createChannel();
-    long id = 0;
+    channel = RdmaEventChannel.createEventChannel();
+    RdmaCmId id = null;
     Endpoint endpoint = null;
     boolean connected = false;
     try {
-      id = ConnectionManager.createId(channel);
+      id = Disni.createId(channel);
       resolve(id);
-      long context = ConnectionManager.context(id);
+      IbvContext context = id.getVerbs();
       endpoint = Endpoint.mirroring(context, offer.length());
       endpoint.open(id, doorbell.completions().of(context));
       ReceiveQueue receiveQueue = new ReceiveQueue(endpoint);
@@ -129,10 +132,10 @@ final class Connector {
       if (!connected && endpoint != null) {
         endpoint.release();
       }
-      if (!connected && (endpoint == null || endpoint.id() == 0)) {
-        Endpoint.quietly(ConnectionManager::destroyId, id);
+      if (!connected && (endpoint == null || endpoint.id() == null)) {
+        Disni.giveBack(id, RdmaCmId::destroyId);
       }
-      ConnectionManager.destroyChannel(channel);
+      Disni.giveBack(channel, RdmaEventChannel::destroyEventChannel);
     }
   }
 
@@ -143,23 +146,23 @@ final class Connector {
         : null;
   }
 
-  private void resolve(long id) throws IOException {
+  private void resolve(RdmaCmId id) throws IOException {
     ByteBuffer destination = Request.direct(AddressLayout.SIZE);
     AddressLayout.encode(address, destination);
-    ConnectionManager.resolveAddress(id, 0, Regions.address(destination), leftMs());
+    ConnectionManager.resolveAddress(Disni.handle(id), 0, Regions.address(destination), leftMs());
     await(EventLayout.ADDRESS_RESOLVED);
     Endpoint.setTimeouts(id);
-    ConnectionManager.resolveRoute(id, leftMs());
+    id.resolveRoute(leftMs());
     await(EventLayout.ROUTE_RESOLVED);
     // There is a host. A request that it answers late has taken the offer, so no other is tried.
     limitNs = timeoutNs;
   }
 
   /** Presents the token, and learns where the peer's memory is. */
-  private Introduction.Side present(long id, Endpoint endpoint) throws IOException {
+  private Introduction.Side present(RdmaCmId id, Endpoint endpoint) throws IOException {
     ByteBuffer data = new Introduction(offer.offer(), token, endpoint.side()).encode();
     ConnectionManager.connect(
-        id,
+        Disni.handle(id),
         ConnectionManager.ALL,
         Endpoint.RETRIES,
         Endpoint.RNR_RETRIES,
@@ -203,7 +206,7 @@ final class Connector {
   /** Waits for an event for a while. */
   private boolean nextEvent(long sliceNs) throws IOException {
     int sliceMs = (int) Math.min(sliceNs / NS_PER_MS, leftMs());
-    int count = ConnectionManager.nextEvent(channel, Regions.address(event), sliceMs);
+    int count = ConnectionManager.nextEvent(Disni.handle(channel), Regions.address(event), sliceMs);
     if (Thread.currentThread().isInterrupted()) {
       throw new InterruptedIOException("interrupted while connecting");
     }

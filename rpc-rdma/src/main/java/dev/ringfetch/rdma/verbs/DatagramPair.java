@@ -1,6 +1,12 @@
 package dev.ringfetch.rdma.verbs;
 
+import com.ibm.disni.verbs.IbvCQ;
+import com.ibm.disni.verbs.IbvCompChannel;
+import com.ibm.disni.verbs.IbvPd;
+import com.ibm.disni.verbs.RdmaCmId;
 import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.nio.ByteBuffer;
 
 /**
@@ -9,6 +15,8 @@ import java.nio.ByteBuffer;
  * same threads.
  */
 final class DatagramPair {
+  private static final Logger LOGGER = System.getLogger(DatagramPair.class.getName());
+
   /** Longest datagram in bytes: what every path takes whose hosts have Ethernet's usual frames. */
   static final int MAX_LENGTH = 1024;
 
@@ -18,13 +26,13 @@ final class DatagramPair {
   private static final int WANTED_INLINE = 256;
 
   private final int queueKey;
-  private final long domain;
-  private long completions;
+  private final IbvPd domain;
+  private IbvCQ completions;
   private long queuePair;
   private int maxInline;
   private long handle;
 
-  private DatagramPair(long domain, int queueKey) {
+  private DatagramPair(IbvPd domain, int queueKey) {
     this.domain = domain;
     this.queueKey = queueKey;
   }
@@ -32,22 +40,23 @@ final class DatagramPair {
   /**
    * Creates one that is ready, at the port of an id.
    *
+   * @param channel that is told of no completion: they are polled for.
    * @param queueKey that senders must present.
    * @throws IOException where the device has none, or none left.
    */
-  static DatagramPair open(long domain, long id, int queueKey, int sends, int receives)
+  static DatagramPair open(
+      IbvPd domain, RdmaCmId id, IbvCompChannel channel, int queueKey, int sends, int receives)
       throws IOException {
-    long context = ConnectionManager.context(id);
-    int port = ConnectionManager.port(id);
+    int port = ConnectionManager.port(Disni.handle(id));
     ByteBuffer state = Request.direct(PortLayout.SIZE);
-    Devices.queryPort(context, port, Regions.address(state));
+    Devices.queryPort(Disni.handle(id.getVerbs()), port, Regions.address(state));
     if (state.getInt(PortLayout.ACTIVE_MTU) < MTU) {
       throw new IOException("packets are too short: MTU=" + state.getInt(PortLayout.ACTIVE_MTU));
     }
     DatagramPair pair = new DatagramPair(domain, queueKey);
     boolean opened = false;
     try {
-      pair.completions = CompletionQueues.create(context, 0, Math.max(sends, receives), 0);
+      pair.completions = id.getVerbs().createCQ(channel, Math.max(sends, receives), 0);
       ByteBuffer capacity = Request.direct(QueuePairLayout.CAPACITY_SIZE);
       capacity
           .putInt(QueuePairLayout.MAX_SENDS, sends)
@@ -57,7 +66,10 @@ final class DatagramPair {
           .putInt(QueuePairLayout.MAX_INLINE, WANTED_INLINE);
       pair.queuePair =
           Datagrams.create(
-              domain, pair.completions, pair.completions, Regions.address(capacity));
+              Disni.handle(domain),
+              pair.completions(),
+              pair.completions(),
+              Regions.address(capacity));
       pair.maxInline = capacity.getInt(QueuePairLayout.MAX_INLINE);
       Datagrams.activate(pair.queuePair, port, 0, queueKey);
       opened = true;
@@ -71,7 +83,7 @@ final class DatagramPair {
 
   /** Finds the way to the peer of a connected queue pair. */
   void pointAtPeer(long connected) throws IOException {
-    handle = Datagrams.createHandleOfPeer(domain, connected);
+    handle = Datagrams.createHandleOfPeer(Disni.handle(domain), connected);
   }
 
   /** The way to the peer, or 0 as long as it is not known. */
@@ -88,7 +100,7 @@ final class DatagramPair {
   }
 
   long completions() {
-    return completions;
+    return Disni.handle(completions);
   }
 
   /** Longest data in bytes that a post copies. */
@@ -103,8 +115,25 @@ final class DatagramPair {
 
   /** Gives everything back; once. Nobody posts or polls meanwhile or later. */
   void release() {
-    Endpoint.quietly(Datagrams::destroy, queuePair);
-    Endpoint.quietly(Datagrams::destroyHandle, handle);
-    Endpoint.quietly(CompletionQueues::destroy, completions);
+    giveBack(queuePair, Datagrams::destroy);
+    giveBack(handle, Datagrams::destroyHandle);
+    Disni.giveBack(completions, IbvCQ::destroyCQ);
+  }
+
+  private static void giveBack(long pointer, Giving giving) {
+    if (pointer == 0) {
+      return;
+    }
+    try {
+      giving.back(pointer);
+    } catch (IOException e) {
+      LOGGER.log(Level.WARNING, "an RDMA object stays", e);
+    }
+  }
+
+  /** Destroys a native object. */
+  @FunctionalInterface
+  private interface Giving {
+    void back(long pointer) throws IOException;
   }
 }

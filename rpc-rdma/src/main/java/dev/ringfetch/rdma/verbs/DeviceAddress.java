@@ -1,5 +1,6 @@
 package dev.ringfetch.rdma.verbs;
 
+import com.ibm.disni.verbs.IbvContext;
 import java.net.InetAddress;
 import java.util.Arrays;
 import java.util.List;
@@ -10,9 +11,9 @@ import java.util.List;
  * @param host the address.
  * @param linkLayer of the device's port: {@link PortLayout#INFINIBAND}, {@link
  *     PortLayout#ETHERNET}.
- * @param context the device's, or 0 at a peer.
+ * @param context the device's, or null at a peer.
  */
-record DeviceAddress(InetAddress host, int linkLayer, long context) {
+record DeviceAddress(InetAddress host, int linkLayer, IbvContext context) {
   /** Of another kind. */
   static final int UNREACHABLE = Integer.MAX_VALUE;
 

@@ -1,5 +1,8 @@
 package dev.ringfetch.rdma.verbs;
 
+import com.ibm.disni.verbs.IbvContext;
+import com.ibm.disni.verbs.RdmaCmId;
+import com.ibm.disni.verbs.RdmaEventChannel;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -28,12 +31,12 @@ import java.util.List;
 final class DeviceAddresses implements AutoCloseable {
   private static final byte VERSION = 1;
 
-  private final long channel;
-  private final List<Long> ids = new ArrayList<>(); // bound, so that they keep their devices
+  private final RdmaEventChannel channel;
+  private final List<RdmaCmId> ids = new ArrayList<>(); // bound, so that they keep their devices
   private final List<DeviceAddress> addresses = new ArrayList<>();
 
   private DeviceAddresses() throws IOException {
-    channel = ConnectionManager.createChannel();
+    channel = RdmaEventChannel.createEventChannel();
   }
 
   /**
@@ -70,17 +73,18 @@ final class DeviceAddresses implements AutoCloseable {
     }
     ByteBuffer address = Request.direct(AddressLayout.SIZE);
     AddressLayout.encode(new InetSocketAddress(host, 0), address);
-    long id = ConnectionManager.createId(channel);
+    RdmaCmId id = Disni.createId(channel);
     ids.add(id);
     try {
-      ConnectionManager.bind(id, Regions.address(address));
+      ConnectionManager.bind(Disni.handle(id), Regions.address(address));
     } catch (IOException e) {
       return; // no device there, which is what this wants to know
     }
-    long context = ConnectionManager.context(id);
-    if (context != 0) {
+    IbvContext context = id.getVerbs();
+    if (context != null) {
       ByteBuffer port = Request.direct(PortLayout.SIZE);
-      Devices.queryPort(context, ConnectionManager.port(id), Regions.address(port));
+      Devices.queryPort(
+          Disni.handle(context), ConnectionManager.port(Disni.handle(id)), Regions.address(port));
       addresses.add(new DeviceAddress(host, port.get(PortLayout.LINK_LAYER), context));
     }
   }
@@ -107,7 +111,7 @@ final class DeviceAddresses implements AutoCloseable {
       }
       for (int left = in.get(); left > 0; left--) {
         int linkLayer = in.get();
-        peers.add(new DeviceAddress(OfferDescriptor.address(in), linkLayer, 0));
+        peers.add(new DeviceAddress(OfferDescriptor.address(in), linkLayer, null));
       }
       return peers;
     } catch (BufferUnderflowException e) {
@@ -130,14 +134,14 @@ final class DeviceAddresses implements AutoCloseable {
     if (reachable.isEmpty()) {
       throw new IOException("the peer has no RDMA device, or none of the kind that is here");
     }
-    long context = reachable.get(0).context();
-    return reachable.stream().filter(own -> own.context() == context).toList();
+    long context = Disni.handle(reachable.get(0).context());
+    return reachable.stream().filter(own -> Disni.handle(own.context()) == context).toList();
   }
 
   @Override
   public void close() {
-    ids.forEach(id -> Endpoint.quietly(ConnectionManager::destroyId, id));
-    ConnectionManager.destroyChannel(channel);
+    ids.forEach(id -> Disni.giveBack(id, RdmaCmId::destroyId));
+    Disni.giveBack(channel, RdmaEventChannel::destroyEventChannel);
   }
 
   @Override

@@ -1,5 +1,10 @@
 package dev.ringfetch.rdma.verbs;
 
+import com.ibm.disni.verbs.IbvCQ;
+import com.ibm.disni.verbs.IbvCompChannel;
+import com.ibm.disni.verbs.IbvContext;
+import com.ibm.disni.verbs.IbvPd;
+import com.ibm.disni.verbs.RdmaCmId;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -41,35 +46,35 @@ final class Endpoint {
 
   private static final int MIRROR_ACCESS = RegionLayout.LOCAL_WRITE | RegionLayout.REMOTE_WRITE;
 
-  private final long domain;
+  private final IbvPd domain;
   private final VerbsMemory memory;
   private VerbsMemory creditLine;
   private final List<VerbsMemory> beside = new ArrayList<>(2); // guarded by this
   private boolean released; // guarded by this
-  private long id;
-  private long sendCompletions;
-  private long receiveCompletions;
+  private RdmaCmId id;
+  private IbvCQ sendCompletions;
+  private IbvCQ receiveCompletions;
   private long queuePair;
   private int maxInline;
   private DatagramPair datagrams; // null: none
 
-  private Endpoint(long domain, int length, int access) throws IOException {
+  private Endpoint(IbvPd domain, int length, int access) throws IOException {
     this.domain = domain;
     this.memory = VerbsMemory.register(domain, length, access);
   }
 
   /** Registers memory that a peer will WRITE, READ and count in. */
-  static Endpoint offering(long context, int length) throws IOException {
+  static Endpoint offering(IbvContext context, int length) throws IOException {
     return allocate(context, length, MEMORY_ACCESS);
   }
 
   /** Registers this side's copy of a peer's memory, into which the peer WRITEs and no more. */
-  static Endpoint mirroring(long context, int length) throws IOException {
+  static Endpoint mirroring(IbvContext context, int length) throws IOException {
     return allocate(context, length, MIRROR_ACCESS);
   }
 
-  private static Endpoint allocate(long context, int length, int access) throws IOException {
-    long domain = Regions.allocateDomain(context);
+  private static Endpoint allocate(IbvContext context, int length, int access) throws IOException {
+    IbvPd domain = context.allocPd();
     boolean registered = false;
     try {
       Endpoint endpoint = new Endpoint(domain, length, access);
@@ -77,7 +82,7 @@ final class Endpoint {
       return endpoint;
     } finally {
       if (!registered) {
-        quietly(Regions::deallocateDomain, domain);
+        Disni.giveBack(domain, IbvPd::deallocPd);
       }
     }
   }
@@ -87,12 +92,12 @@ final class Endpoint {
    *
    * @param channel that is told of completions.
    */
-  void open(long id, long channel) throws IOException {
+  void open(RdmaCmId id, IbvCompChannel channel) throws IOException {
     this.id = id;
     creditLine = register(CREDIT_LENGTH, MIRROR_ACCESS);
-    long context = ConnectionManager.context(id);
-    sendCompletions = CompletionQueues.create(context, channel, SendQueue.DEPTH, 0);
-    receiveCompletions = CompletionQueues.create(context, channel, ReceiveQueue.DEPTH, 0);
+    IbvContext context = id.getVerbs();
+    sendCompletions = context.createCQ(channel, SendQueue.DEPTH, 0);
+    receiveCompletions = context.createCQ(channel, ReceiveQueue.DEPTH, 0);
     ByteBuffer capacity = Request.direct(QueuePairLayout.CAPACITY_SIZE);
     capacity
         .putInt(QueuePairLayout.MAX_SENDS, SendQueue.DEPTH)
@@ -102,7 +107,11 @@ final class Endpoint {
         .putInt(QueuePairLayout.MAX_INLINE, WANTED_INLINE);
     queuePair =
         QueuePairs.create(
-            id, domain, sendCompletions, receiveCompletions, Regions.address(capacity));
+            Disni.handle(id),
+            Disni.handle(domain),
+            sendCompletions(),
+            receiveCompletions(),
+            Regions.address(capacity));
     maxInline = capacity.getInt(QueuePairLayout.MAX_INLINE);
   }
 
@@ -114,7 +123,9 @@ final class Endpoint {
    */
   boolean openDatagrams(int queueKey, int sends, int receives) {
     try {
-      datagrams = DatagramPair.open(domain, id, queueKey, sends, receives);
+      datagrams =
+          DatagramPair.open(
+              domain, id, sendCompletions.getChannel(), queueKey, sends, receives);
       return true;
     } catch (IOException e) {
       LOGGER.log(Level.DEBUG, "no datagrams", e);
@@ -153,24 +164,27 @@ final class Endpoint {
     return registered;
   }
 
-  long id() {
+  /** Id of the connection; null before {@link #open}. */
+  RdmaCmId id() {
     return id;
   }
 
-  long domain() {
+  IbvPd domain() {
     return domain;
   }
+
+  // What work is posted to and polled from, the natives of the data path take as pointers.
 
   long queuePair() {
     return queuePair;
   }
 
   long sendCompletions() {
-    return sendCompletions;
+    return Disni.handle(sendCompletions);
   }
 
   long receiveCompletions() {
-    return receiveCompletions;
+    return Disni.handle(receiveCompletions);
   }
 
   /** Longest data in bytes that a post copies. */
@@ -203,16 +217,16 @@ final class Endpoint {
       return;
     }
     released = true;
-    if (id != 0) {
-      QueuePairs.destroy(id);
+    if (id != null) {
+      QueuePairs.destroy(Disni.handle(id));
     }
     closeDatagrams();
     deregister(memory);
     beside.forEach(Endpoint::deregister);
-    quietly(CompletionQueues::destroy, receiveCompletions);
-    quietly(CompletionQueues::destroy, sendCompletions);
-    quietly(Regions::deallocateDomain, domain);
-    quietly(ConnectionManager::destroyId, id);
+    Disni.giveBack(receiveCompletions, IbvCQ::destroyCQ);
+    Disni.giveBack(sendCompletions, IbvCQ::destroyCQ);
+    Disni.giveBack(domain, IbvPd::deallocPd);
+    Disni.giveBack(id, RdmaCmId::destroyId);
   }
 
   private static void deregister(VerbsMemory memory) {
@@ -224,36 +238,18 @@ final class Endpoint {
   }
 
   /** Sets how soon a silent peer is given up. Before the connection is made. */
-  static void setTimeouts(long id) {
+  static void setTimeouts(RdmaCmId id) {
     try {
-      ConnectionManager.setAckTimeout(id, ACK_TIMEOUT);
+      ConnectionManager.setAckTimeout(Disni.handle(id), ACK_TIMEOUT);
     } catch (IOException e) {
       LOGGER.log(Level.DEBUG, "the kernel is too old to set it", e); // its own is longer
     }
   }
 
   /** Where an id's peer is, for people. */
-  static String peerAddress(long id) {
+  static String peerAddress(RdmaCmId id) {
     ByteBuffer address = Request.direct(AddressLayout.SIZE);
-    ConnectionManager.peerAddress(id, Regions.address(address));
+    ConnectionManager.peerAddress(Disni.handle(id), Regions.address(address));
     return String.valueOf(AddressLayout.decode(address));
-  }
-
-  /** Gives one object back, if there is one; the others go even if it does not. */
-  static void quietly(Giving giving, long handle) {
-    if (handle == 0) {
-      return;
-    }
-    try {
-      giving.back(handle);
-    } catch (IOException e) {
-      LOGGER.log(Level.WARNING, "an RDMA object stays", e);
-    }
-  }
-
-  /** Destroys what a handle names. */
-  @FunctionalInterface
-  interface Giving {
-    void back(long handle) throws IOException;
   }
 }

@@ -1,6 +1,7 @@
 package dev.ringfetch.rdma.verbs;
 
 import com.ibm.disni.util.MemoryUtils;
+import com.ibm.disni.verbs.RdmaEventChannel;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
@@ -46,7 +47,9 @@ final class NativeLibrary {
       if (Devices.names().length == 0) {
         return "no RDMA device";
       }
-      ConnectionManager.destroyChannel(ConnectionManager.createChannel());
+      if (Linking.OUTCOME.equals(LOADED)) {
+        RdmaEventChannel.createEventChannel().destroyEventChannel();
+      }
       return Linking.OUTCOME;
     } catch (IOException e) {
       return e.getMessage();

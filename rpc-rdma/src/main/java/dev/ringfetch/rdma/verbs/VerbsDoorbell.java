@@ -1,5 +1,7 @@
 package dev.ringfetch.rdma.verbs;
 
+import com.ibm.disni.verbs.IbvCompChannel;
+import com.ibm.disni.verbs.RdmaEventChannel;
 import dev.ringfetch.fabric.Doorbell;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -40,7 +42,7 @@ final class VerbsDoorbell implements Doorbell {
 
   private final VerbsFabric fabric;
   private final int wakeUp;
-  private final long channel;
+  private final RdmaEventChannel channel;
   private final CompletionChannels completions = new CompletionChannels();
   private final Arrivals arrivals;
   private final Map<Long, VerbsQueuePair> byId = new ConcurrentHashMap<>();
@@ -67,7 +69,7 @@ final class VerbsDoorbell implements Doorbell {
 
   VerbsDoorbell(VerbsFabric fabric) throws IOException {
     this.fabric = fabric;
-    this.channel = ConnectionManager.createChannel();
+    this.channel = RdmaEventChannel.createEventChannel();
     this.arrivals = new Arrivals(this, channel);
     boolean opened = false;
     try {
@@ -75,7 +77,7 @@ final class VerbsDoorbell implements Doorbell {
       opened = true;
     } finally {
       if (!opened) {
-        ConnectionManager.destroyChannel(channel);
+        Disni.giveBack(channel, RdmaEventChannel::destroyEventChannel);
       }
     }
   }
@@ -123,9 +125,9 @@ final class VerbsDoorbell implements Doorbell {
       checkOpen();
       byQueue.put(endpoint.sendCompletions(), queuePair);
       byQueue.put(endpoint.receiveCompletions(), queuePair);
-      byId.put(endpoint.id(), queuePair); // before its events can come
+      byId.put(Disni.handle(endpoint.id()), queuePair); // before its events can come
       if (migrated) {
-        ConnectionManager.migrate(endpoint.id(), channel);
+        ConnectionManager.migrate(Disni.handle(endpoint.id()), Disni.handle(channel));
       }
       queuePair.start();
       added = true;
@@ -140,7 +142,7 @@ final class VerbsDoorbell implements Doorbell {
 
   private void remove(VerbsQueuePair queuePair) {
     Endpoint endpoint = queuePair.endpoint();
-    byId.remove(endpoint.id());
+    byId.remove(Disni.handle(endpoint.id()));
     byQueue.remove(endpoint.sendCompletions());
     byQueue.remove(endpoint.receiveCompletions());
   }
@@ -183,11 +185,11 @@ final class VerbsDoorbell implements Doorbell {
   }
 
   private int turn(long timeoutNs) throws IOException {
-    long[] channels = completions.all();
+    IbvCompChannel[] channels = completions.all();
     enter(0, wakeUp);
-    enter(1, ConnectionManager.channelDescriptor(channel));
+    enter(1, ConnectionManager.channelDescriptor(Disni.handle(channel)));
     for (int i = 0; i < channels.length; i++) {
-      enter(FIXED + i, CompletionQueues.channelDescriptor(channels[i]));
+      enter(FIXED + i, CompletionQueues.channelDescriptor(Disni.handle(channels[i])));
     }
     int count =
         FileDescriptors.poll(
@@ -205,7 +207,7 @@ final class VerbsDoorbell implements Doorbell {
     // miss was told there.
     int told = isReady(1) ? takeEvents() : 0;
     for (int i = 0; i < channels.length; i++) {
-      told += isReady(FIXED + i) ? takeCompletions(channels[i]) : 0;
+      told += isReady(FIXED + i) ? takeCompletions(Disni.handle(channels[i])) : 0;
     }
     for (int left = ready.size(); left > 0 && !closed; left--) {
       VerbsQueuePair queuePair = ready.poll();
@@ -227,10 +229,10 @@ final class VerbsDoorbell implements Doorbell {
     return entries.getShort(index * PollLayout.SIZE + PollLayout.READY) != 0 && !closed;
   }
 
-  private int takeEvents() {
+  private int takeEvents() throws IOException {
     int told = 0;
     for (int i = 0; i < BATCH && !closed; i++) {
-      if (ConnectionManager.nextEvent(channel, Regions.address(event), 0) <= 0) {
+      if (ConnectionManager.nextEvent(Disni.handle(channel), Regions.address(event), 0) <= 0) {
         break;
       }
       told += take();
@@ -238,11 +240,11 @@ final class VerbsDoorbell implements Doorbell {
     return told;
   }
 
-  private int take() {
+  private int take() throws IOException {
     int type = event.getInt(EventLayout.TYPE);
     long id = event.getLong(EventLayout.ID);
     if (type == EventLayout.CONNECT_REQUEST) {
-      arrivals.onRequest(id, event);
+      arrivals.onRequest(Disni.requested(id, channel), event);
       return 0;
     }
     VerbsQueuePair queuePair = byId.get(id);
@@ -368,7 +370,7 @@ final class VerbsDoorbell implements Doorbell {
     byId.clear();
     byQueue.clear();
     completions.release();
-    ConnectionManager.destroyChannel(channel);
+    Disni.giveBack(channel, RdmaEventChannel::destroyEventChannel);
     FileDescriptors.close(wakeUp);
     fabric.remove(this);
   }

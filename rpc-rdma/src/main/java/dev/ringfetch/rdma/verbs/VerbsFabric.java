@@ -1,5 +1,6 @@
 package dev.ringfetch.rdma.verbs;
 
+import com.ibm.disni.verbs.IbvContext;
 import dev.ringfetch.fabric.Doorbell;
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.FabricCapabilities;
@@ -85,7 +86,7 @@ final class VerbsFabric implements Fabric {
             length,
             arrivals.port(),
             reachable.stream().map(DeviceAddress::host).toList());
-    long context = reachable.get(0).context();
+    IbvContext context = reachable.get(0).context();
     Endpoint endpoint = Endpoint.offering(context, length);
     VerbsOffer offer = new VerbsOffer(arrivals, descriptor, secret, endpoint, context, listener);
     boolean added = false;

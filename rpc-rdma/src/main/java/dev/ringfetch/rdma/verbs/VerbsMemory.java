@@ -1,5 +1,7 @@
 package dev.ringfetch.rdma.verbs;
 
+import com.ibm.disni.verbs.IbvMr;
+import com.ibm.disni.verbs.IbvPd;
 import dev.ringfetch.fabric.DirectRegion;
 import dev.ringfetch.fabric.RemoteMemory;
 import java.io.IOException;
@@ -13,19 +15,13 @@ import java.nio.ByteBuffer;
 final class VerbsMemory extends DirectRegion {
   private static final int LINE = 64;
 
-  private final long domain;
-  private final long address;
-  private final long region;
-  private final int localKey;
-  private final int remoteKey;
+  private final IbvPd domain;
+  private final IbvMr region;
 
-  private VerbsMemory(ByteBuffer buffer, long domain, int access) throws IOException {
-    super(buffer);
+  private VerbsMemory(ByteBuffer buffer, IbvPd domain, int access) throws IOException {
+    super(buffer); // keeps the buffer, which DiSNI does not
     this.domain = domain;
-    this.address = Regions.address(buffer);
-    this.region = Regions.register(domain, address, buffer.capacity(), access);
-    this.localKey = Regions.localKey(region);
-    this.remoteKey = Regions.remoteKey(region);
+    this.region = domain.regMr(buffer, access).execute().free().getMr();
   }
 
   /**
@@ -35,7 +31,7 @@ final class VerbsMemory extends DirectRegion {
    * @param access flags of {@link RegionLayout}.
    * @throws IOException when there is not so much memory, or not so much may be locked.
    */
-  static VerbsMemory register(long domain, int length, int access) throws IOException {
+  static VerbsMemory register(IbvPd domain, int length, int access) throws IOException {
     try {
       ByteBuffer buffer = ByteBuffer.allocateDirect(Math.addExact(length, LINE));
       return new VerbsMemory(buffer.alignedSlice(LINE).slice(0, length), domain, access);
@@ -45,26 +41,26 @@ final class VerbsMemory extends DirectRegion {
   }
 
   /** Whether it is registered in this protection domain. */
-  boolean isOf(long domain) {
+  boolean isOf(IbvPd domain) {
     return this.domain == domain;
   }
 
   /** Of the first byte. */
   long address() {
-    return address;
+    return region.getAddr();
   }
 
   int localKey() {
-    return localKey;
+    return region.getLkey();
   }
 
   /** The same memory as the peer names it. */
   RemoteMemory named() {
-    return new RemoteMemory(address, length(), remoteKey);
+    return new RemoteMemory(address(), length(), region.getRkey());
   }
 
   /** Ends the registration, once: the keys lead nowhere when this returns. */
   void deregister() throws IOException {
-    Regions.deregister(region);
+    region.deregMr().execute().free();
   }
 }

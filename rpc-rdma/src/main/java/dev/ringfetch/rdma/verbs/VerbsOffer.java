@@ -1,5 +1,6 @@
 package dev.ringfetch.rdma.verbs;
 
+import com.ibm.disni.verbs.IbvContext;
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.MemoryRegion;
 
@@ -12,7 +13,7 @@ final class VerbsOffer implements Fabric.Offer {
   private final OfferDescriptor descriptor;
   private final Introduction.Token token;
   private final Endpoint endpoint;
-  private final long context;
+  private final IbvContext context;
   private final Fabric.OfferListener listener;
 
   VerbsOffer(
@@ -20,7 +21,7 @@ final class VerbsOffer implements Fabric.Offer {
       OfferDescriptor descriptor,
       Introduction.Token token,
       Endpoint endpoint,
-      long context,
+      IbvContext context,
       Fabric.OfferListener listener) {
     this.arrivals = arrivals;
     this.descriptor = descriptor;
@@ -43,7 +44,7 @@ final class VerbsOffer implements Fabric.Offer {
   }
 
   /** Of the device in which the memory is registered. */
-  long context() {
+  IbvContext context() {
     return context;
   }
 

@@ -316,7 +316,7 @@ final class VerbsQueuePair implements QueuePair {
     }
     disconnected = true;
     try {
-      ConnectionManager.disconnect(endpoint.id());
+      Disni.check("rdma_disconnect", endpoint.id().disconnect());
     } catch (IOException e) {
       LOGGER.log(Level.DEBUG, "it had ended already", e);
     }

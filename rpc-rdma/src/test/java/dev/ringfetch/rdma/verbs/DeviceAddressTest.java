@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 /** What the two sides tell each other of where they are. */
 final class DeviceAddressTest {
   private static DeviceAddress address(String host, int linkLayer) throws IOException {
-    return new DeviceAddress(InetAddress.getByName(host), linkLayer, 0);
+    return new DeviceAddress(InetAddress.getByName(host), linkLayer, null);
   }
 
   @Test

@@ -1,8 +1,16 @@
 package dev.ringfetch.rdma.verbs;
 
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.fail;
 
+import com.ibm.disni.verbs.IbvCQ;
+import com.ibm.disni.verbs.IbvCompChannel;
+import com.ibm.disni.verbs.IbvContext;
+import com.ibm.disni.verbs.IbvMr;
+import com.ibm.disni.verbs.IbvPd;
+import com.ibm.disni.verbs.RdmaCmId;
+import com.ibm.disni.verbs.RdmaEventChannel;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
@@ -28,36 +36,37 @@ final class RcLoop implements AutoCloseable {
     final ByteBuffer completion = direct(CompletionLayout.SIZE);
     final ByteBuffer event = direct(EventLayout.SIZE);
     final ByteBuffer capacity = direct(QueuePairLayout.CAPACITY_SIZE);
-    final long channel;
-    long id;
-    long domain;
-    long completionChannel;
-    long queue;
-    long region;
+    final RdmaEventChannel channel;
+    RdmaCmId id;
+    IbvPd domain;
+    IbvCompChannel completionChannel;
+    IbvCQ completions;
+    IbvMr region;
+    long queue; // as the natives of the data path name it
     long queuePair;
 
     End() throws IOException {
-      channel = ConnectionManager.createChannel();
+      channel = RdmaEventChannel.createEventChannel();
     }
 
     /** Creates what needs a device, which the id is bound to. */
     void open() throws IOException {
-      long context = ConnectionManager.context(id);
-      domain = Regions.allocateDomain(context);
-      completionChannel = CompletionQueues.createChannel(context);
-      queue = CompletionQueues.create(context, completionChannel, 2 * DEPTH, 0);
-      region =
-          Regions.register(
-              domain,
-              Regions.address(memory),
-              PAGE,
-              RegionLayout.LOCAL_WRITE
-                  | RegionLayout.REMOTE_WRITE
-                  | RegionLayout.REMOTE_READ
-                  | RegionLayout.REMOTE_ATOMIC
-                  | RegionLayout.BIND_WINDOWS);
+      IbvContext context = id.getVerbs();
+      domain = context.allocPd();
+      completionChannel = context.createCompChannel();
+      completions = context.createCQ(completionChannel, 2 * DEPTH, 0);
+      queue = Disni.handle(completions);
+      int access =
+          RegionLayout.LOCAL_WRITE
+              | RegionLayout.REMOTE_WRITE
+              | RegionLayout.REMOTE_READ
+              | RegionLayout.REMOTE_ATOMIC
+              | RegionLayout.BIND_WINDOWS;
+      region = domain.regMr(Regions.address(memory), PAGE, access).execute().free().getMr();
       wish(capacity);
-      queuePair = QueuePairs.create(id, domain, queue, queue, Regions.address(capacity));
+      queuePair =
+          QueuePairs.create(
+              Disni.handle(id), Disni.handle(domain), queue, queue, Regions.address(capacity));
     }
 
     /**
@@ -90,7 +99,7 @@ final class RcLoop implements AutoCloseable {
       scatter
           .putLong(ScatterLayout.ADDRESS, Regions.address(memory) + offset)
           .putInt(ScatterLayout.LENGTH, length)
-          .putInt(ScatterLayout.KEY, Regions.localKey(region));
+          .putInt(ScatterLayout.KEY, region.getLkey());
     }
 
     /** Polls until a completion is there; returns its status. */
@@ -114,7 +123,9 @@ final class RcLoop implements AutoCloseable {
     /** Takes the next event, which must be of the type; returns its status. */
     int await(int type) {
       assertEquals(
-          1, ConnectionManager.nextEvent(channel, Regions.address(event), TIMEOUT_MS), "timeout");
+          1,
+          ConnectionManager.nextEvent(Disni.handle(channel), Regions.address(event), TIMEOUT_MS),
+          "timeout");
       int seen = event.getInt(EventLayout.TYPE);
       assertEquals(
           Errors.connectionEventText(type),
@@ -130,49 +141,49 @@ final class RcLoop implements AutoCloseable {
     }
 
     void close() throws IOException {
-      if (id != 0) {
-        QueuePairs.destroy(id);
+      if (id != null) {
+        QueuePairs.destroy(Disni.handle(id));
       }
-      if (region != 0) {
-        Regions.deregister(region);
+      if (region != null && region.isOpen()) {
+        region.deregMr().execute().free();
       }
-      if (queue != 0) {
-        CompletionQueues.destroy(queue);
-        CompletionQueues.destroyChannel(completionChannel);
-        Regions.deallocateDomain(domain);
+      if (completions != null) {
+        assertEquals(0, completions.destroyCQ());
+        assertEquals(0, completionChannel.destroyCompChannel());
+        assertEquals(0, assertDoesNotThrow(domain::deallocPd)); // declares them all
       }
-      if (id != 0) {
-        ConnectionManager.destroyId(id);
+      if (id != null) {
+        assertEquals(0, id.destroyId());
       }
-      ConnectionManager.destroyChannel(channel);
+      assertEquals(0, channel.destroyEventChannel());
     }
   }
 
   final End client = new End();
   final End server = new End();
-  private final long listener;
+  private final RdmaCmId listener;
   private final ByteBuffer address = direct(AddressLayout.SIZE);
 
   /** Listens at an address of a device, on a port of the system's choice, and begins to connect. */
   RcLoop(InetSocketAddress local) throws IOException {
-    listener = ConnectionManager.createId(server.channel);
-    ConnectionManager.setReuseAddress(listener, true);
+    listener = Disni.createId(server.channel);
+    ConnectionManager.setReuseAddress(Disni.handle(listener), true);
     AddressLayout.encode(local, address);
-    ConnectionManager.bind(listener, Regions.address(address));
-    ConnectionManager.listen(listener, BACKLOG);
-    client.id = ConnectionManager.createId(client.channel);
+    ConnectionManager.bind(Disni.handle(listener), Regions.address(address));
+    listener.listen(BACKLOG);
+    client.id = Disni.createId(client.channel);
   }
 
   /** Resolves the listener's address, coming from the same host's. */
   void resolve() throws IOException {
     ByteBuffer source = direct(AddressLayout.SIZE);
-    ConnectionManager.localAddress(listener, Regions.address(address));
+    ConnectionManager.localAddress(Disni.handle(listener), Regions.address(address));
     InetSocketAddress listening = AddressLayout.decode(address);
     AddressLayout.encode(new InetSocketAddress(listening.getAddress(), 0), source);
     ConnectionManager.resolveAddress(
-        client.id, Regions.address(source), Regions.address(address), TIMEOUT_MS);
+        Disni.handle(client.id), Regions.address(source), Regions.address(address), TIMEOUT_MS);
     assertEquals(0, client.await(EventLayout.ADDRESS_RESOLVED));
-    ConnectionManager.resolveRoute(client.id, TIMEOUT_MS);
+    client.id.resolveRoute(TIMEOUT_MS);
     assertEquals(0, client.await(EventLayout.ROUTE_RESOLVED));
   }
 
@@ -181,10 +192,15 @@ final class RcLoop implements AutoCloseable {
     client.open();
     ByteBuffer data = bytes(privateData);
     ConnectionManager.connect(
-        client.id, ConnectionManager.ALL, 7, 7, Regions.address(data), privateData.length);
+        Disni.handle(client.id),
+        ConnectionManager.ALL,
+        7,
+        7,
+        Regions.address(data),
+        privateData.length);
     server.await(EventLayout.CONNECT_REQUEST);
-    assertEquals(listener, server.event.getLong(EventLayout.LISTEN_ID));
-    server.id = server.event.getLong(EventLayout.ID);
+    assertEquals(Disni.handle(listener), server.event.getLong(EventLayout.LISTEN_ID));
+    server.id = Disni.requested(server.event.getLong(EventLayout.ID), server.channel);
   }
 
   /** Accepts; afterwards the client has the event with the server's private data. */
@@ -192,7 +208,11 @@ final class RcLoop implements AutoCloseable {
     server.open();
     ByteBuffer data = bytes(privateData);
     ConnectionManager.accept(
-        server.id, ConnectionManager.ALL, 7, Regions.address(data), privateData.length);
+        Disni.handle(server.id),
+        ConnectionManager.ALL,
+        7,
+        Regions.address(data),
+        privateData.length);
     // The kernel tells the server only after the client has taken its answer.
     assertEquals(0, client.await(EventLayout.ESTABLISHED));
     assertEquals(0, server.await(EventLayout.ESTABLISHED));
@@ -200,7 +220,7 @@ final class RcLoop implements AutoCloseable {
 
   void reject(byte[] privateData) throws IOException {
     ByteBuffer data = bytes(privateData);
-    ConnectionManager.reject(server.id, Regions.address(data), privateData.length);
+    ConnectionManager.reject(Disni.handle(server.id), Regions.address(data), privateData.length);
   }
 
   /** Makes the client's requests name a place in the server's memory. */
@@ -208,7 +228,7 @@ final class RcLoop implements AutoCloseable {
     client
         .request
         .putLong(SendLayout.REMOTE_ADDRESS, Regions.address(server.memory) + offset)
-        .putInt(SendLayout.REMOTE_KEY, Regions.remoteKey(server.region));
+        .putInt(SendLayout.REMOTE_KEY, server.region.getRkey());
   }
 
   static void wish(ByteBuffer capacity) {
@@ -231,10 +251,10 @@ final class RcLoop implements AutoCloseable {
   @Override
   public void close() throws IOException {
     client.close();
-    if (server.id != 0) {
-      QueuePairs.destroy(server.id);
+    if (server.id != null) {
+      QueuePairs.destroy(Disni.handle(server.id));
     }
-    ConnectionManager.destroyId(listener);
+    assertEquals(0, listener.destroyId());
     server.close();
   }
 }

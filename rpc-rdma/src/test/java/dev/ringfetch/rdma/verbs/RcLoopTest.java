@@ -54,9 +54,6 @@ final class RcLoopTest {
     loop.request(question);
     assertArrayEquals(question, loop.server.privateData(question.length));
     assertTrue(loop.server.event.getInt(EventLayout.INITIATOR_DEPTH) > 0);
-    ByteBuffer last = RcLoop.direct(EventLayout.SIZE);
-    ConnectionManager.lastEvent(Regions.address(last));
-    assertEquals(loop.server.event, last);
     byte[] answer = pattern(ConnectionManager.ACCEPT_DATA);
     loop.accept(answer);
     assertArrayEquals(answer, loop.client.privateData(answer.length));
@@ -85,9 +82,9 @@ final class RcLoopTest {
       loop = new RcLoop(new InetSocketAddress(host, 0));
       connect();
       ByteBuffer address = RcLoop.direct(AddressLayout.SIZE);
-      ConnectionManager.peerAddress(loop.client.id, Regions.address(address));
+      ConnectionManager.peerAddress(Disni.handle(loop.client.id), Regions.address(address));
       assertArrayEquals(host.getAddress(), AddressLayout.decode(address).getAddress().getAddress());
-      ConnectionManager.localAddress(loop.client.id, Regions.address(address));
+      ConnectionManager.localAddress(Disni.handle(loop.client.id), Regions.address(address));
       assertArrayEquals(host.getAddress(), AddressLayout.decode(address).getAddress().getAddress());
     }
   }
@@ -118,7 +115,7 @@ final class RcLoopTest {
     loop.client
         .request
         .putLong(SendLayout.REMOTE_ADDRESS, Regions.address(loop.server.memory) + 64)
-        .putInt(SendLayout.ATOMIC_KEY, Regions.remoteKey(loop.server.region))
+        .putInt(SendLayout.ATOMIC_KEY, loop.server.region.getRkey())
         .putLong(SendLayout.ATOMIC_OPERAND, 5)
         .putLong(SendLayout.ATOMIC_SWAP, 9);
     assertEquals(0, loop.client.post(SendLayout.COMPARE_AND_SWAP, SIGNALED, 0, 8));
@@ -136,7 +133,7 @@ final class RcLoopTest {
     connect();
     loop.server.postReceive(loop.server.queuePair, 3, 0, 64);
     assertEquals(0, CompletionQueues.arm(loop.server.queue, true));
-    assertEquals(0, CompletionQueues.nextEvent(loop.server.completionChannel));
+    assertEquals(0, CompletionQueues.nextEvent(Disni.handle(loop.server.completionChannel)));
     int immediate = Integer.reverseBytes(0x01020304);
     loop.client.request.putInt(SendLayout.IMMEDIATE, immediate);
     int flags = SIGNALED | SendLayout.SOLICITED | SendLayout.INLINE;
@@ -145,10 +142,11 @@ final class RcLoopTest {
     entry
         .putInt(
             PollLayout.DESCRIPTOR,
-            CompletionQueues.channelDescriptor(loop.server.completionChannel))
+            CompletionQueues.channelDescriptor(Disni.handle(loop.server.completionChannel)))
         .putShort(PollLayout.WANTED, (short) PollLayout.READABLE);
     assertEquals(1, FileDescriptors.poll(Regions.address(entry), 1, 20_000_000_000L));
-    assertEquals(loop.server.queue, CompletionQueues.nextEvent(loop.server.completionChannel));
+    assertEquals(
+        loop.server.queue, CompletionQueues.nextEvent(Disni.handle(loop.server.completionChannel)));
     CompletionQueues.acknowledge(loop.server.queue, 1);
     assertEquals(CompletionLayout.SUCCESS, loop.server.await());
     assertEquals(3, loop.server.completion.getLong(CompletionLayout.ID));
@@ -164,7 +162,7 @@ final class RcLoopTest {
       int at = i * SendLayout.SIZE;
       list.putInt(at + SendLayout.OPCODE, SendLayout.WRITE)
           .putLong(at + SendLayout.REMOTE_ADDRESS, Regions.address(loop.server.memory))
-          .putInt(at + SendLayout.REMOTE_KEY, Regions.remoteKey(loop.server.region))
+          .putInt(at + SendLayout.REMOTE_KEY, loop.server.region.getRkey())
           .putLong(
               at + SendLayout.NEXT,
               i == 2 ? 0 : Regions.address(list) + (i + 1) * (long) SendLayout.SIZE);
@@ -198,8 +196,7 @@ final class RcLoopTest {
   void deregistrationRevokesAccess() throws IOException {
     connect();
     loop.target(0);
-    Regions.deregister(loop.server.region);
-    loop.server.region = 0;
+    loop.server.region.deregMr().execute().free();
     assertEquals(0, loop.client.post(SendLayout.WRITE, SIGNALED, 0, 8));
     assertEquals(CompletionLayout.REMOTE_ACCESS_ERROR, loop.client.await());
   }
@@ -226,9 +223,9 @@ final class RcLoopTest {
   @Test
   void disconnectIsToldToBoth() throws IOException {
     connect();
-    ConnectionManager.disconnect(loop.client.id);
+    assertEquals(0, loop.client.id.disconnect());
     assertEquals(0, loop.server.await(EventLayout.DISCONNECTED));
-    ConnectionManager.disconnect(loop.server.id);
+    assertEquals(0, loop.server.id.disconnect());
     loop.client.await(EventLayout.DISCONNECTED);
   }
 
@@ -237,17 +234,19 @@ final class RcLoopTest {
   void datagramReachesThePeerOfAConnection() throws IOException {
     connect();
     int queueKey = 0x11111111;
-    int port = ConnectionManager.port(loop.client.id);
+    int port = ConnectionManager.port(Disni.handle(loop.client.id));
     ByteBuffer capacity = RcLoop.direct(QueuePairLayout.CAPACITY_SIZE);
     RcLoop.End client = loop.client;
     RcLoop.End server = loop.server;
     RcLoop.wish(capacity);
     long receiver =
-        Datagrams.create(client.domain, client.queue, client.queue, Regions.address(capacity));
+        Datagrams.create(
+            Disni.handle(client.domain), client.queue, client.queue, Regions.address(capacity));
     RcLoop.wish(capacity);
     long sender =
-        Datagrams.create(server.domain, server.queue, server.queue, Regions.address(capacity));
-    long handle = Datagrams.createHandleOfPeer(server.domain, server.queuePair);
+        Datagrams.create(
+            Disni.handle(server.domain), server.queue, server.queue, Regions.address(capacity));
+    long handle = Datagrams.createHandleOfPeer(Disni.handle(server.domain), server.queuePair);
     try {
       Datagrams.activate(receiver, port, 0, queueKey);
       Datagrams.activate(sender, port, 0, queueKey);
@@ -258,7 +257,7 @@ final class RcLoopTest {
           .scatter
           .putLong(ScatterLayout.ADDRESS, Regions.address(server.memory))
           .putInt(ScatterLayout.LENGTH, 8)
-          .putInt(ScatterLayout.KEY, Regions.localKey(server.region));
+          .putInt(ScatterLayout.KEY, server.region.getLkey());
       server
           .request
           .putInt(SendLayout.SCATTER_COUNT, 1)
@@ -277,7 +276,7 @@ final class RcLoopTest {
       assertEquals(77, client.memory.getLong(CompletionLayout.ROUTE_HEADER));
       Datagrams.destroyHandle(
           Datagrams.createHandleOfSender(
-              client.domain,
+              Disni.handle(client.domain),
               Regions.address(client.completion),
               Regions.address(client.memory),
               port));
@@ -322,21 +321,21 @@ final class RcLoopTest {
   void windowOpensAndCloses() throws IOException {
     connect();
     ByteBuffer device = RcLoop.direct(DeviceLayout.SIZE);
-    Devices.query(ConnectionManager.context(loop.server.id), Regions.address(device));
+    Devices.query(Disni.handle(loop.server.id.getVerbs()), Regions.address(device));
     int windows = DeviceLayout.WINDOWS_2A | DeviceLayout.WINDOWS_2B;
     if ((device.getInt(DeviceLayout.CAPABILITIES) & windows) == 0) {
       System.out.println("skipped: the device has no windows of type 2");
       return;
     }
     RcLoop.End server = loop.server;
-    long window = Regions.allocateWindow(server.domain);
+    long window = Regions.allocateWindow(Disni.handle(server.domain));
     try {
       int key = nextKey(Regions.windowKey(window));
       server
           .request
           .putLong(SendLayout.WINDOW, window)
           .putInt(SendLayout.WINDOW_KEY, key)
-          .putLong(SendLayout.WINDOW_REGION, server.region)
+          .putLong(SendLayout.WINDOW_REGION, Disni.handle(server.region))
           .putLong(SendLayout.WINDOW_ADDRESS, Regions.address(server.memory))
           .putLong(SendLayout.WINDOW_LENGTH, 64)
           .putInt(SendLayout.WINDOW_ACCESS, RegionLayout.REMOTE_WRITE);

@@ -1,5 +1,6 @@
 package dev.ringfetch.rdma.verbs;
 
+import com.ibm.disni.verbs.RdmaCmId;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
@@ -28,10 +29,11 @@ public final class BareClient implements Runnable, AutoCloseable {
     this.mode = mode;
     final ByteBuffer address = ByteBuffer.allocateDirect(AddressLayout.SIZE);
     AddressLayout.encode(server, address);
-    final long id = end.createId();
-    ConnectionManager.resolveAddress(id, 0, Regions.address(address), BareEnd.PATIENCE_MS);
+    final RdmaCmId id = end.createId();
+    ConnectionManager.resolveAddress(
+        Disni.handle(id), 0, Regions.address(address), BareEnd.PATIENCE_MS);
     end.await(EventLayout.ADDRESS_RESOLVED);
-    ConnectionManager.resolveRoute(id, BareEnd.PATIENCE_MS);
+    id.resolveRoute(BareEnd.PATIENCE_MS);
     end.await(EventLayout.ROUTE_RESOLVED);
     end.use(id);
     datagrams = mode == BareMode.datagram ? new BareDatagrams(end) : null;
@@ -120,7 +122,7 @@ public final class BareClient implements Runnable, AutoCloseable {
 
   @Override
   public void close() throws IOException {
-    ConnectionManager.disconnect(end.id());
+    Disni.check("rdma_disconnect", end.id().disconnect());
     if (datagrams != null) {
       datagrams.close();
     }

@@ -1,5 +1,7 @@
 package dev.ringfetch.rdma.verbs;
 
+import com.ibm.disni.verbs.IbvCQ;
+import com.ibm.disni.verbs.IbvContext;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -21,8 +23,9 @@ final class BareDatagrams implements AutoCloseable {
   static final int END = BareEnd.DATAGRAMS + RECEIVES * STEP;
 
   private final BareEnd end;
-  private final long sendCompletions;
-  private final long receiveCompletions;
+  private final IbvCQ sendCompletions;
+  private final IbvCQ receiveCompletions;
+  private final long receiveQueue;
   private final long queuePair;
   private final ByteBuffer capacity = direct(QueuePairLayout.CAPACITY_SIZE);
   private final ByteBuffer receive = direct(ReceiveLayout.SIZE + ScatterLayout.SIZE);
@@ -33,14 +36,18 @@ final class BareDatagrams implements AutoCloseable {
   /** Creates it, ready, with all receives posted; the end has its queue pair. */
   BareDatagrams(BareEnd end) throws IOException {
     this.end = end;
-    final long context = ConnectionManager.context(end.id());
-    sendCompletions = CompletionQueues.create(context, 0, BareSignals.DEPTH, 0);
-    receiveCompletions = CompletionQueues.create(context, 0, RECEIVES, 0);
+    final IbvContext context = end.id().getVerbs();
+    sendCompletions = context.createCQ(end.completionChannel(), BareSignals.DEPTH, 0);
+    receiveCompletions = context.createCQ(end.completionChannel(), RECEIVES, 0);
+    receiveQueue = Disni.handle(receiveCompletions);
     BareEnd.wish(capacity, RECEIVES);
     queuePair =
         Datagrams.create(
-            end.domain(), sendCompletions, receiveCompletions, Regions.address(capacity));
-    Datagrams.activate(queuePair, ConnectionManager.port(end.id()), 0, QUEUE_KEY);
+            Disni.handle(end.domain()),
+            Disni.handle(sendCompletions),
+            receiveQueue,
+            Regions.address(capacity));
+    Datagrams.activate(queuePair, ConnectionManager.port(Disni.handle(end.id())), 0, QUEUE_KEY);
     for (int i = 0; i < RECEIVES; i++) {
       // A frame begins with its head, which is not sent: here the route header's end.
       frames[i] = end.frame(place(i) + CompletionLayout.ROUTE_HEADER - BareFrame.PAYLOAD);
@@ -58,7 +65,7 @@ final class BareDatagrams implements AutoCloseable {
 
   /** Finds the way to the peer of the end's connection, which stands. */
   void pointAtPeer() throws IOException {
-    handle = Datagrams.createHandleOfPeer(end.domain(), end.queuePair());
+    handle = Datagrams.createHandleOfPeer(Disni.handle(end.domain()), end.queuePair());
   }
 
   /** The way to the peer. */
@@ -77,7 +84,7 @@ final class BareDatagrams implements AutoCloseable {
 
   /** The send side; to be asked for once. */
   BareSendQueue sendQueue() {
-    return new BareSendQueue(queuePair, sendCompletions);
+    return new BareSendQueue(queuePair, Disni.handle(sendCompletions));
   }
 
   private void postReceive(int index) {
@@ -100,7 +107,7 @@ final class BareDatagrams implements AutoCloseable {
    * @return whether it was there and holds the answer to a request.
    */
   boolean poll(long number) {
-    final int count = CompletionQueues.poll(receiveCompletions, 1, Regions.address(completion));
+    final int count = CompletionQueues.poll(receiveQueue, 1, Regions.address(completion));
     if (count == 0) {
       return false;
     }
@@ -123,7 +130,7 @@ final class BareDatagrams implements AutoCloseable {
     if (handle != 0) {
       Datagrams.destroyHandle(handle);
     }
-    CompletionQueues.destroy(sendCompletions);
-    CompletionQueues.destroy(receiveCompletions);
+    Disni.giveBack(sendCompletions, IbvCQ::destroyCQ);
+    Disni.giveBack(receiveCompletions, IbvCQ::destroyCQ);
   }
 }

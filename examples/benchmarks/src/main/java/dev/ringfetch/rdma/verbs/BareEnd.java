@@ -1,5 +1,12 @@
 package dev.ringfetch.rdma.verbs;
 
+import com.ibm.disni.verbs.IbvCQ;
+import com.ibm.disni.verbs.IbvCompChannel;
+import com.ibm.disni.verbs.IbvContext;
+import com.ibm.disni.verbs.IbvMr;
+import com.ibm.disni.verbs.IbvPd;
+import com.ibm.disni.verbs.RdmaCmId;
+import com.ibm.disni.verbs.RdmaEventChannel;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -35,37 +42,47 @@ final class BareEnd implements AutoCloseable {
       ByteBuffer.allocateDirect(QueuePairLayout.CAPACITY_SIZE).order(ByteOrder.nativeOrder());
   private final ByteBuffer greeting =
       ByteBuffer.allocateDirect(BareGreeting.LENGTH).order(ByteOrder.nativeOrder());
-  private final long channel;
-  private long id;
-  private long domain;
-  private long completionQueue;
-  private long region;
+  private final RdmaEventChannel channel;
+  private RdmaCmId id;
+  private IbvPd domain;
+  private IbvCompChannel completionChannel;
+  private IbvCQ completionQueue;
+  private IbvMr region;
   private long queuePair;
 
   BareEnd() throws IOException {
-    channel = ConnectionManager.createChannel();
+    channel = RdmaEventChannel.createEventChannel();
   }
 
   /** Creates an id of this end's channel, which the caller destroys if it is not {@link #use}d. */
-  long createId() throws IOException {
-    return ConnectionManager.createId(channel);
+  RdmaCmId createId() throws IOException {
+    return Disni.createId(channel);
   }
 
   /** Makes an id that is bound to a device this end's own, with all that belongs to it. */
-  void use(long boundId) throws IOException {
+  void use(RdmaCmId boundId) throws IOException {
     id = boundId;
-    final long context = ConnectionManager.context(id);
-    domain = Regions.allocateDomain(context);
-    completionQueue = CompletionQueues.create(context, 0, BareSignals.DEPTH, 0);
+    final IbvContext context = id.getVerbs();
+    domain = context.allocPd();
+    completionChannel = context.createCompChannel(); // DiSNI has no queue without; never armed
+    completionQueue = context.createCQ(completionChannel, BareSignals.DEPTH, 0);
     region =
-        Regions.register(
-            domain,
-            Regions.address(memory),
-            LENGTH,
-            RegionLayout.LOCAL_WRITE | RegionLayout.REMOTE_WRITE | RegionLayout.REMOTE_READ);
+        domain
+            .regMr(
+                Regions.address(memory),
+                LENGTH,
+                RegionLayout.LOCAL_WRITE | RegionLayout.REMOTE_WRITE | RegionLayout.REMOTE_READ)
+            .execute()
+            .free()
+            .getMr();
     wish(capacity, 1);
     queuePair =
-        QueuePairs.create(id, domain, completionQueue, completionQueue, Regions.address(capacity));
+        QueuePairs.create(
+            Disni.handle(id),
+            Disni.handle(domain),
+            Disni.handle(completionQueue),
+            Disni.handle(completionQueue),
+            Regions.address(capacity));
   }
 
   /** Asks for a queue pair with room for that many receives. */
@@ -93,7 +110,7 @@ final class BareEnd implements AutoCloseable {
   void connect(BareMode mode, int datagrams) throws IOException {
     greet(mode, datagrams);
     ConnectionManager.connect(
-        id,
+        Disni.handle(id),
         ConnectionManager.ALL,
         RETRIES,
         RETRIES,
@@ -105,11 +122,15 @@ final class BareEnd implements AutoCloseable {
   void accept(BareMode mode, int datagrams) throws IOException {
     greet(mode, datagrams);
     ConnectionManager.accept(
-        id, ConnectionManager.ALL, RETRIES, Regions.address(greeting), BareGreeting.LENGTH);
+        Disni.handle(id),
+        ConnectionManager.ALL,
+        RETRIES,
+        Regions.address(greeting),
+        BareGreeting.LENGTH);
   }
 
   private void greet(BareMode mode, int datagrams) {
-    new BareGreeting(mode, address(0), Regions.remoteKey(region), datagrams).encode(greeting, 0);
+    new BareGreeting(mode, address(0), region.getRkey(), datagrams).encode(greeting, 0);
   }
 
   /**
@@ -118,7 +139,8 @@ final class BareEnd implements AutoCloseable {
    * @throws IOException if another one comes, or none.
    */
   void await(int type) throws IOException {
-    final int count = ConnectionManager.nextEvent(channel, Regions.address(event), PATIENCE_MS);
+    final int count =
+        ConnectionManager.nextEvent(Disni.handle(channel), Regions.address(event), PATIENCE_MS);
     if (count < 0) {
       throw new IOException("event: errno " + -count);
     }
@@ -138,8 +160,8 @@ final class BareEnd implements AutoCloseable {
   }
 
   /** Id of the connect request that was awaited last. */
-  long requestedId() {
-    return event.getLong(EventLayout.ID);
+  RdmaCmId requestedId() throws IOException {
+    return Disni.requested(event.getLong(EventLayout.ID), channel);
   }
 
   /** What the other end said in the event that was awaited last. */
@@ -160,15 +182,20 @@ final class BareEnd implements AutoCloseable {
   }
 
   int localKey() {
-    return Regions.localKey(region);
+    return region.getLkey();
   }
 
-  long id() {
+  RdmaCmId id() {
     return id;
   }
 
-  long domain() {
+  IbvPd domain() {
     return domain;
+  }
+
+  /** Channel of this end's completion queues, which nobody listens to. */
+  IbvCompChannel completionChannel() {
+    return completionChannel;
   }
 
   long queuePair() {
@@ -177,27 +204,22 @@ final class BareEnd implements AutoCloseable {
 
   /** The send side; to be asked for once. */
   BareSendQueue sendQueue() {
-    return new BareSendQueue(queuePair, completionQueue);
+    return new BareSendQueue(queuePair, Disni.handle(completionQueue));
   }
 
   /** Ends the connection, if there is one, and frees everything. */
   @Override
   public void close() throws IOException {
     if (queuePair != 0) {
-      QueuePairs.destroy(id);
+      QueuePairs.destroy(Disni.handle(id));
     }
-    if (region != 0) {
-      Regions.deregister(region);
+    if (region != null) {
+      region.deregMr().execute().free();
     }
-    if (completionQueue != 0) {
-      CompletionQueues.destroy(completionQueue);
-    }
-    if (domain != 0) {
-      Regions.deallocateDomain(domain);
-    }
-    if (id != 0) {
-      ConnectionManager.destroyId(id);
-    }
-    ConnectionManager.destroyChannel(channel);
+    Disni.giveBack(completionQueue, IbvCQ::destroyCQ);
+    Disni.giveBack(completionChannel, IbvCompChannel::destroyCompChannel);
+    Disni.giveBack(domain, IbvPd::deallocPd);
+    Disni.giveBack(id, RdmaCmId::destroyId);
+    Disni.giveBack(channel, RdmaEventChannel::destroyEventChannel);
   }
 }

@@ -1,5 +1,6 @@
 package dev.ringfetch.rdma.verbs;
 
+import com.ibm.disni.verbs.RdmaCmId;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -14,7 +15,7 @@ public final class BareServer implements AutoCloseable {
   private static final int PATIENCE_SECONDS = 60;
 
   private final BareEnd end = new BareEnd();
-  private final long listener;
+  private final RdmaCmId listener;
   private final int port;
   private final BareWait wait = new BareWait(PATIENCE_SECONDS, "request of the client");
   private BareMode mode;
@@ -29,9 +30,9 @@ public final class BareServer implements AutoCloseable {
     listener = end.createId();
     final ByteBuffer address = ByteBuffer.allocateDirect(AddressLayout.SIZE);
     AddressLayout.encode(new InetSocketAddress(host, 0), address);
-    ConnectionManager.bind(listener, Regions.address(address));
-    ConnectionManager.listen(listener, BACKLOG);
-    ConnectionManager.localAddress(listener, Regions.address(address));
+    ConnectionManager.bind(Disni.handle(listener), Regions.address(address));
+    listener.listen(BACKLOG);
+    ConnectionManager.localAddress(Disni.handle(listener), Regions.address(address));
     port = AddressLayout.decode(address).getPort();
   }
 
@@ -109,7 +110,7 @@ public final class BareServer implements AutoCloseable {
     if (datagrams != null) {
       datagrams.close();
     }
-    ConnectionManager.destroyId(listener);
+    Disni.giveBack(listener, RdmaCmId::destroyId);
     end.close();
   }
 }
