@@ -30,12 +30,9 @@ import picocli.CommandLine.Option;
       "rpc-rdma/soft-roce/run gives any host such a device."
     })
 final class VerbsBench implements Callable<Integer> {
-  /** Property of slf4j, which tells that nobody takes what DiSNI logs. */
-  private static final String QUIET = "slf4j.internal.verbosity";
-
   /** Small and equal for all, as there are many of them at once. */
   static final List<String> FLAGS =
-      List.of("-XX:+UseSerialGC", "-Xms128m", "-Xmx256m", "-D" + QUIET + "=ERROR");
+      List.of("-XX:+UseSerialGC", "-Xms128m", "-Xmx256m");
 
   private final PrintStream out = System.out;
 
@@ -80,7 +77,6 @@ final class VerbsBench implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException {
-    System.setProperty(QUIET, "ERROR");
     final String missing = BareVerbs.unavailableBecause();
     if (!missing.isEmpty()) {
       System.err.println("bench verbs: RDMA is not available: " + missing);

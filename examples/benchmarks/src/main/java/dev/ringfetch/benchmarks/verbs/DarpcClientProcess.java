@@ -29,6 +29,7 @@ final class DarpcClientProcess extends PeerClient {
 
   /** Runs the process. */
   public static void main(String[] args) {
+    DarpcServerProcess.quiet();
     System.exit(new CommandLine(new DarpcClientProcess()).execute(args));
   }
 

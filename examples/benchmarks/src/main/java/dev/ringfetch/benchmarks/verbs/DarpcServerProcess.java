@@ -9,6 +9,8 @@ import dev.ringfetch.rdma.verbs.BareVerbs;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.concurrent.Callable;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -25,6 +27,9 @@ final class DarpcServerProcess implements Callable<Integer> {
   /** DaRPC waits without end for connections. */
   static final int CONNECT_SECONDS = 15;
 
+  /** Of DiSNI and DaRPC, which log every step; kept, as its level would be lost with it. */
+  private static final Logger LOGGER = Logger.getLogger("com.ibm");
+
   private static final int NO_TIMEOUT = -1;
   private static final int CONNECTIONS = 1;
 
@@ -37,8 +42,14 @@ final class DarpcServerProcess implements Callable<Integer> {
 
   /** Runs the process. */
   public static void main(String[] args) {
+    quiet();
     // Without DaRPC's own ways to close: its threads end with the process.
     System.exit(new CommandLine(new DarpcServerProcess()).execute(args));
+  }
+
+  /** Has them log what is wrong, and nothing else. */
+  static void quiet() {
+    LOGGER.setLevel(Level.WARNING);
   }
 
   @Override
