@@ -18,15 +18,18 @@ final class Floor implements AutoCloseable {
   private static final int SPIN_ROUND_TRIPS = 50;
 
   /** What rings poll for by themselves. */
-  private static final int SPIN_MICROS = 50;
+  private static final int MIN_SPIN_MICROS = 50;
+
+  /** Verbs that take so long are a scheduler's, which sleep helps. */
+  private static final int MAX_SPIN_MICROS = 20_000;
 
   private final ProcessPair pair;
   private final int spinMicros;
 
   private Floor(ProcessPair pair) {
     this.pair = pair;
-    this.spinMicros =
-        (int) Math.max(SPIN_MICROS, SPIN_ROUND_TRIPS * pair.round(WARM_UP_MS).figures().p50Us());
+    final double wanted = SPIN_ROUND_TRIPS * pair.round(WARM_UP_MS).figures().p50Us();
+    this.spinMicros = (int) Math.max(MIN_SPIN_MICROS, Math.min(wanted, MAX_SPIN_MICROS));
   }
 
   /**

@@ -4,7 +4,6 @@ import com.ibm.disni.verbs.IbvCQ;
 import com.ibm.disni.verbs.IbvContext;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 
 /**
  * A queue pair of unreliable datagrams beside a connection, in the connection's memory: the server
@@ -27,9 +26,9 @@ final class BareDatagrams implements AutoCloseable {
   private final IbvCQ receiveCompletions;
   private final long receiveQueue;
   private final long queuePair;
-  private final ByteBuffer capacity = direct(QueuePairLayout.CAPACITY_SIZE);
-  private final ByteBuffer receive = direct(ReceiveLayout.SIZE + ScatterLayout.SIZE);
-  private final ByteBuffer completion = direct(CompletionLayout.SIZE);
+  private final ByteBuffer capacity = Request.direct(QueuePairLayout.CAPACITY_SIZE);
+  private final ByteBuffer receive = Request.direct(ReceiveLayout.SIZE + ScatterLayout.SIZE);
+  private final ByteBuffer completion = Request.direct(CompletionLayout.SIZE);
   private final BareFrame[] frames = new BareFrame[RECEIVES];
   private long handle;
 
@@ -53,10 +52,6 @@ final class BareDatagrams implements AutoCloseable {
       frames[i] = end.frame(place(i) + CompletionLayout.ROUTE_HEADER - BareFrame.PAYLOAD);
       postReceive(i);
     }
-  }
-
-  private static ByteBuffer direct(int length) {
-    return ByteBuffer.allocateDirect(length).order(ByteOrder.nativeOrder());
   }
 
   private static int place(int index) {

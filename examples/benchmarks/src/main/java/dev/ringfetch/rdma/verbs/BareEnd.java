@@ -37,11 +37,11 @@ final class BareEnd implements AutoCloseable {
   private final ByteBuffer memory =
       ByteBuffer.allocateDirect(2 * LENGTH).alignedSlice(LENGTH).order(ByteOrder.nativeOrder());
   private final ByteBuffer event =
-      ByteBuffer.allocateDirect(EventLayout.SIZE).order(ByteOrder.nativeOrder());
+      Request.direct(EventLayout.SIZE);
   private final ByteBuffer capacity =
-      ByteBuffer.allocateDirect(QueuePairLayout.CAPACITY_SIZE).order(ByteOrder.nativeOrder());
+      Request.direct(QueuePairLayout.CAPACITY_SIZE);
   private final ByteBuffer greeting =
-      ByteBuffer.allocateDirect(BareGreeting.LENGTH).order(ByteOrder.nativeOrder());
+      Request.direct(BareGreeting.LENGTH);
   private final RdmaEventChannel channel;
   private RdmaCmId id;
   private IbvPd domain;

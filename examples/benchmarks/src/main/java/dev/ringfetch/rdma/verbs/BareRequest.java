@@ -1,15 +1,13 @@
 package dev.ringfetch.rdma.verbs;
 
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 
 /** A work request that is laid out once and posted again and again; only its flags change. */
 final class BareRequest {
   private static final int SCATTER = SendLayout.SIZE;
 
   private final ByteBuffer layout =
-      ByteBuffer.allocateDirect(SendLayout.SIZE + ScatterLayout.SIZE)
-          .order(ByteOrder.nativeOrder());
+      Request.direct(SendLayout.SIZE + ScatterLayout.SIZE);
   private final long address = Regions.address(layout);
   private final int flags;
 

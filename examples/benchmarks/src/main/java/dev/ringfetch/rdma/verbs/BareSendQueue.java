@@ -1,7 +1,6 @@
 package dev.ringfetch.rdma.verbs;
 
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 
 /**
  * The send side of one end: posts, and takes what completes. READs complete each; of everything
@@ -15,7 +14,7 @@ final class BareSendQueue {
   private final BareSignals signals = new BareSignals();
   private final BareWait wait = new BareWait(PATIENCE_SECONDS, "completion of a work request");
   private final ByteBuffer completion =
-      ByteBuffer.allocateDirect(CompletionLayout.SIZE).order(ByteOrder.nativeOrder());
+      Request.direct(CompletionLayout.SIZE);
   private final long completionAddress = Regions.address(completion);
   private boolean signalPending;
   private boolean readPending;
