@@ -5,8 +5,8 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Tag;
 
 /**
- * The transport contract over rings between sides that have memory of their own, as over RDMA: the client
- * reads the answers.
+ * The transport contract over rings between sides that have memory of their own, as over RDMA: the
+ * client reads the answers.
  */
 @Tag("slow")
 final class RemoteFetchContractTest extends RemoteContract {

@@ -13,8 +13,7 @@ import dev.ringfetch.counters.Counters;
  * @param hints datagrams that brought answers.
  * @param dropped datagrams that were of no use.
  */
-record SessionTotals(
-    long frames, long fetches, long misses, long torn, long hints, long dropped) {
+record SessionTotals(long frames, long fetches, long misses, long torn, long hints, long dropped) {
   static SessionTotals now() {
     return new SessionTotals(
         total(Counter.SESSION_FRAMES_SENT),

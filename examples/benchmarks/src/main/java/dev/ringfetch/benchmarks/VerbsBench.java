@@ -31,8 +31,7 @@ import picocli.CommandLine.Option;
     })
 final class VerbsBench implements Callable<Integer> {
   /** Small and equal for all, as there are many of them at once. */
-  static final List<String> FLAGS =
-      List.of("-XX:+UseSerialGC", "-Xms128m", "-Xmx256m");
+  static final List<String> FLAGS = List.of("-XX:+UseSerialGC", "-Xms128m", "-Xmx256m");
 
   private final PrintStream out = System.out;
 

@@ -18,7 +18,8 @@ final class DatagramReceiver {
   private static final int BATCH = 16;
 
   /** Bytes of a receive: whole lines, the route header included. */
-  private static final int STEP = (CompletionLayout.ROUTE_HEADER + DatagramPair.MAX_LENGTH + 63) & -64;
+  private static final int STEP =
+      (CompletionLayout.ROUTE_HEADER + DatagramPair.MAX_LENGTH + 63) & -64;
 
   private final DatagramPair pair;
   private final VerbsMemory memory;
@@ -38,7 +39,8 @@ final class DatagramReceiver {
     this.memory = endpoint.scratch(DEPTH * STEP);
     for (int i = 0; i < DEPTH; i++) {
       pieces
-          .putLong(i * ScatterLayout.SIZE + ScatterLayout.ADDRESS, memory.address() + i * (long) STEP)
+          .putLong(
+              i * ScatterLayout.SIZE + ScatterLayout.ADDRESS, memory.address() + i * (long) STEP)
           .putInt(
               i * ScatterLayout.SIZE + ScatterLayout.LENGTH,
               CompletionLayout.ROUTE_HEADER + DatagramPair.MAX_LENGTH)

@@ -95,8 +95,7 @@ final class VerbsQueuePair implements QueuePair {
     this.receiver = receiver;
     this.capabilities =
         VerbsFabric.capabilities(
-            endpoint.maxInline(),
-            sender == null && receiver == null ? 0 : DatagramPair.MAX_LENGTH);
+            endpoint.maxInline(), sender == null && receiver == null ? 0 : DatagramPair.MAX_LENGTH);
     this.peer = "verbs " + peer + " queue pair " + QueuePairs.number(endpoint.queuePair());
     this.sendQueue = new SendQueue(endpoint, side, group);
   }

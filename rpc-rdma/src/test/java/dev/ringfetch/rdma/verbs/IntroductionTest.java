@@ -11,9 +11,7 @@ import java.nio.ByteBuffer;
 import org.junit.jupiter.api.Test;
 
 class IntroductionTest {
-  private static final byte[] SECRET = {
-    -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16
-  };
+  private static final byte[] SECRET = {-1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
 
   private static Introduction.Side side(int datagrams) {
     return new Introduction.Side(

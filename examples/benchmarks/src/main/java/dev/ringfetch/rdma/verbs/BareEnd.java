@@ -36,12 +36,9 @@ final class BareEnd implements AutoCloseable {
 
   private final ByteBuffer memory =
       ByteBuffer.allocateDirect(2 * LENGTH).alignedSlice(LENGTH).order(ByteOrder.nativeOrder());
-  private final ByteBuffer event =
-      Request.direct(EventLayout.SIZE);
-  private final ByteBuffer capacity =
-      Request.direct(QueuePairLayout.CAPACITY_SIZE);
-  private final ByteBuffer greeting =
-      Request.direct(BareGreeting.LENGTH);
+  private final ByteBuffer event = Request.direct(EventLayout.SIZE);
+  private final ByteBuffer capacity = Request.direct(QueuePairLayout.CAPACITY_SIZE);
+  private final ByteBuffer greeting = Request.direct(BareGreeting.LENGTH);
   private final RdmaEventChannel channel;
   private RdmaCmId id;
   private IbvPd domain;

@@ -6,8 +6,7 @@ import java.nio.ByteBuffer;
 final class BareRequest {
   private static final int SCATTER = SendLayout.SIZE;
 
-  private final ByteBuffer layout =
-      Request.direct(SendLayout.SIZE + ScatterLayout.SIZE);
+  private final ByteBuffer layout = Request.direct(SendLayout.SIZE + ScatterLayout.SIZE);
   private final long address = Regions.address(layout);
   private final int flags;
 

@@ -13,8 +13,7 @@ final class BareSendQueue {
   private final long completionQueue;
   private final BareSignals signals = new BareSignals();
   private final BareWait wait = new BareWait(PATIENCE_SECONDS, "completion of a work request");
-  private final ByteBuffer completion =
-      Request.direct(CompletionLayout.SIZE);
+  private final ByteBuffer completion = Request.direct(CompletionLayout.SIZE);
   private final long completionAddress = Regions.address(completion);
   private boolean signalPending;
   private boolean readPending;
