@@ -5,8 +5,6 @@ import com.ibm.disni.verbs.IbvCompChannel;
 import com.ibm.disni.verbs.IbvPd;
 import com.ibm.disni.verbs.RdmaCmId;
 import java.io.IOException;
-import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
 import java.nio.ByteBuffer;
 
 /**
@@ -15,8 +13,6 @@ import java.nio.ByteBuffer;
  * same threads.
  */
 final class DatagramPair {
-  private static final Logger LOGGER = System.getLogger(DatagramPair.class.getName());
-
   /** Longest datagram in bytes: what every path takes whose hosts have Ethernet's usual frames. */
   static final int MAX_LENGTH = 1024;
 
@@ -40,7 +36,7 @@ final class DatagramPair {
   /**
    * Creates one that is ready, at the port of an id.
    *
-   * @param channel that is told of no completion: they are polled for.
+   * @param channel that is asked for no events; DiSNI has no completion queue without.
    * @param queueKey that senders must present.
    * @throws IOException where the device has none, or none left.
    */
@@ -115,25 +111,8 @@ final class DatagramPair {
 
   /** Gives everything back; once. Nobody posts or polls meanwhile or later. */
   void release() {
-    giveBack(queuePair, Datagrams::destroy);
-    giveBack(handle, Datagrams::destroyHandle);
+    Disni.giveBack(queuePair, Datagrams::destroy);
+    Disni.giveBack(handle, Datagrams::destroyHandle);
     Disni.giveBack(completions, IbvCQ::destroyCQ);
-  }
-
-  private static void giveBack(long pointer, Giving giving) {
-    if (pointer == 0) {
-      return;
-    }
-    try {
-      giving.back(pointer);
-    } catch (IOException e) {
-      LOGGER.log(Level.WARNING, "an RDMA object stays", e);
-    }
-  }
-
-  /** Destroys a native object. */
-  @FunctionalInterface
-  private interface Giving {
-    void back(long pointer) throws IOException;
   }
 }

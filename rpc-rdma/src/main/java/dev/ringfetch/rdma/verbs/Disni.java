@@ -62,6 +62,24 @@ final class Disni {
     }
   }
 
+  /** Gives back what a native of ours has created, if it is there, in the same way. */
+  static void giveBack(long handle, NativeGiving giving) {
+    if (handle == 0) {
+      return;
+    }
+    try {
+      giving.back(handle);
+    } catch (IOException e) {
+      LOGGER.log(Level.WARNING, "an RDMA object stays", e);
+    }
+  }
+
+  /** Destroys what a handle names. */
+  @FunctionalInterface
+  interface NativeGiving {
+    void back(long handle) throws IOException;
+  }
+
   /** Destroys an object; returns 0 or a negative errno. */
   @FunctionalInterface
   interface Giving<T> {
