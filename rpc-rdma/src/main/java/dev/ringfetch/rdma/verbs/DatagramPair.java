@@ -6,11 +6,13 @@ import com.ibm.disni.verbs.IbvPd;
 import com.ibm.disni.verbs.RdmaCmId;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * A queue pair of unreliable datagrams beside a connection, with its completion queue and the way
  * to the peer: what an {@link Endpoint} owns of it. Set up and given back with the endpoint, by the
- * same threads.
+ * same threads; whoever posts or polls meanwhile {@linkplain #enter enters} first, and stays out
+ * from then on.
  */
 final class DatagramPair {
   /** Longest datagram in bytes: what every path takes whose hosts have Ethernet's usual frames. */
@@ -21,6 +23,7 @@ final class DatagramPair {
 
   private static final int WANTED_INLINE = 256;
 
+  private final AtomicBoolean busy = new AtomicBoolean();
   private final int queueKey;
   private final IbvPd domain;
   private IbvCQ completions;
@@ -109,8 +112,21 @@ final class DatagramPair {
     return QueuePairs.number(queuePair);
   }
 
-  /** Gives everything back; once. Nobody posts or polls meanwhile or later. */
+  /** Lets one thread post and poll until it {@linkplain #leave leaves}. False: another is in. */
+  boolean enter() {
+    return busy.compareAndSet(false, true);
+  }
+
+  void leave() {
+    busy.set(false);
+  }
+
+  /** Gives everything back; once. Nobody enters any more. */
+  @SuppressWarnings("ThreadPriorityCheck") // what it waits for takes a moment
   void release() {
+    while (!enter()) {
+      Thread.yield();
+    }
     Disni.giveBack(queuePair, Datagrams::destroy);
     Disni.giveBack(handle, Datagrams::destroyHandle);
     Disni.giveBack(completions, IbvCQ::destroyCQ);

@@ -87,6 +87,17 @@ final class DatagramReceiver {
 
   /** Hands out what has come. */
   int poll(QueuePair.DatagramHandler handler, int limit) {
+    if (!pair.enter()) {
+      return 0;
+    }
+    try {
+      return take(handler, limit);
+    } finally {
+      pair.leave();
+    }
+  }
+
+  private int take(QueuePair.DatagramHandler handler, int limit) {
     int handedOut = 0;
     while (handedOut < limit && !broken) {
       int count = CompletionQueues.poll(pair.completions(), 1, takenAddress);

@@ -61,6 +61,17 @@ final class DatagramSender {
 
   /** Posts a datagram. */
   int send(int offset, int length) {
+    if (!pair.enter()) {
+      return QueuePair.SEND_QUEUE_FULL;
+    }
+    try {
+      return post(offset, length);
+    } finally {
+      pair.leave();
+    }
+  }
+
+  private int post(int offset, int length) {
     if (posted - done == DEPTH) {
       reap();
     }
