@@ -258,10 +258,14 @@ final class VerbsConnectTest {
     assertEquals(expected, descriptors());
   }
 
-  /** Each way in which a connection comes to its end, in turn. */
+  /** Each way in which a connection comes to its end, in turn; with datagrams, and without. */
   private void connectAndClose(int round) throws IOException {
-    Connection connection = harness.connect("round " + round);
+    boolean datagrams = round % 8 >= 4;
+    Connection connection = harness.connect("round " + round, datagrams);
     connection.client().scratch(64);
+    if (datagrams) {
+      assertEquals(QueuePair.POSTED, connection.server().sendDatagram(0, 64));
+    }
     switch (round % 4) {
       case 0 -> connection.client().close();
       case 1 -> connection.server().close();
