@@ -10,8 +10,9 @@ import java.io.IOException;
  * #FLUSHED}, and the {@link Listener} is told exactly once.
  *
  * <p>Threading: {@link #write}, {@link #read}, {@link #compareAndSwap}, {@link #fetchAndAdd},
- * {@link #sendDatagram}, {@link #pollDatagrams} and {@link #completions} belong to one owner at a
- * time; {@link #ringDoorbell} and {@link #close} may be called from any thread.
+ * {@link #sendDatagram}, {@link #pollDatagrams}, {@link #cork}, {@link #uncork} and {@link
+ * #completions} belong to one owner at a time; {@link #ringDoorbell} and {@link #close} may be
+ * called from any thread.
  */
 public interface QueuePair extends AutoCloseable {
   /** The work request was posted. */
@@ -152,6 +153,16 @@ public interface QueuePair extends AutoCloseable {
   default int pollDatagrams(DatagramHandler handler, int limit) {
     return 0;
   }
+
+  /**
+   * Requests that are posted from here on may wait for {@link #uncork}, so that the device is told
+   * of several at once: so may what they transfer be transferred then. The same owner uncorks. None
+   * of them waits longer than a ring that comes after it.
+   */
+  default void cork() {}
+
+  /** Nothing waits any longer. Without effect where nothing was {@linkplain #cork corked}. */
+  default void uncork() {}
 
   /** Completions of this queue pair's signaled work requests. */
   CompletionQueue completions();

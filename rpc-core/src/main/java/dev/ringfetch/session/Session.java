@@ -198,6 +198,9 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
    */
   final int work(boolean poll) {
     int done = 0;
+    if (!loadStore) {
+      queuePair.cork();
+    }
     try {
       done += duty.takeOperations();
       if (ending.isOver()) {
@@ -222,6 +225,10 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
       }
     } catch (Throwable t) { // also InternalError: the peer took the memory away
       ending.failed(t);
+    } finally {
+      if (!loadStore) {
+        queuePair.uncork(); // what one round posts, the device is told at once
+      }
     }
     return done;
   }

@@ -11,6 +11,9 @@ public final class CountedQueuePair implements QueuePair {
   private long lineReads;
   private long ringReads;
   private long datagrams;
+  private long doorbells;
+  private boolean corked;
+  private boolean waiting;
   private int refusals;
   private int losses;
   private boolean held;
@@ -50,6 +53,19 @@ public final class CountedQueuePair implements QueuePair {
     return datagrams;
   }
 
+  /** Times that the device was told of work requests. */
+  public long doorbells() {
+    return doorbells;
+  }
+
+  private void tell() {
+    if (corked) {
+      waiting = true;
+    } else {
+      doorbells++;
+    }
+  }
+
   /** The next work requests find the send queue full. */
   public void refuse(int workRequests) {
     refusals = workRequests;
@@ -79,6 +95,7 @@ public final class CountedQueuePair implements QueuePair {
     } else {
       ringWrites++;
     }
+    tell();
     return counted.write(offset, length);
   }
 
@@ -99,6 +116,7 @@ public final class CountedQueuePair implements QueuePair {
     } else {
       ringReads++;
     }
+    tell();
     return counted.read(
         remote, remoteOffset, local, localOffset, length, firstOffset, workRequestId);
   }
@@ -166,6 +184,22 @@ public final class CountedQueuePair implements QueuePair {
   @Override
   public int fetchAndAdd(RemoteMemory remote, int remoteOffset, long delta, long workRequestId) {
     return counted.fetchAndAdd(remote, remoteOffset, delta, workRequestId);
+  }
+
+  @Override
+  public void cork() {
+    corked = true;
+    counted.cork();
+  }
+
+  @Override
+  public void uncork() {
+    corked = false;
+    if (waiting) {
+      waiting = false;
+      doorbells++;
+    }
+    counted.uncork();
   }
 
   @Override

@@ -50,6 +50,38 @@ public abstract class MemoryContract extends FabricContract {
   }
 
   @Test
+  void corkedRequestsExecuteInTheirOrder() throws IOException {
+    Connection connection = harness.connect("a");
+    QueuePair client = connection.client();
+    MemoryRegion scratch = client.scratch(64);
+    for (int round = 1; round <= 3; round++) {
+      client.cork();
+      for (int line = 0; line < 20; line++) {
+        client.memory().putLongRelease(line * 64, round);
+        assertEquals(POSTED, client.write(line * 64, 64));
+      }
+      assertEquals(POSTED, client.read(client.remote(), 19 * 64, scratch, 0, 64, 0, round));
+      client.uncork();
+      assertArrayEquals(new long[] {round, SUCCESS, 64}, harness.completions(client, 1).get(0));
+      assertEquals(round, scratch.getLong(0));
+    }
+    client.uncork(); // nothing waits
+  }
+
+  @Test
+  void corkedRequestsDoNotWaitLongerThanARing() throws IOException {
+    Connection connection = harness.connect("a");
+    QueuePair client = connection.client();
+    client.cork();
+    client.memory().putLongRelease(128, 7);
+    assertEquals(POSTED, client.write(128, 64));
+    client.ringDoorbell();
+    harness.drive(() -> connection.toldServer().rings == 1);
+    assertEquals(7, connection.server().memory().getLongAcquire(128));
+    client.uncork();
+  }
+
+  @Test
   void readFetchesARange() throws IOException {
     Connection connection = harness.connect("a");
     MemoryRegion memory = connection.server().memory();

@@ -37,6 +37,12 @@ class SessionFetchTest {
     assertTrue(lineWrites <= 2 + CALLS / (SLOTS / 4), "writes of the line: " + lineWrites);
   }
 
+  /** The device is told of a request and the read that follows at once. */
+  private static void assertTogether(long doorbells, long lineWrites) {
+    assertTrue(doorbells >= CALLS, "doorbells: " + doorbells);
+    assertTrue(doorbells <= CALLS + lineWrites, "doorbells: " + doorbells);
+  }
+
   @Test
   void fetchedCallIsOneWriteAndOneRead() throws IOException {
     final RemoteSteps steps = new RemoteSteps(ReplyMode.FETCH, RING_LENGTH);
@@ -47,6 +53,7 @@ class SessionFetchTest {
     assertEquals(CALLS, steps.clientPair.ringReads());
     assertEquals(0, steps.clientPair.lineReads());
     assertBounded(steps.clientPair.lineWrites());
+    assertTogether(steps.clientPair.doorbells(), steps.clientPair.lineWrites());
     assertEquals(0, steps.serverPair.ringWrites());
     assertEquals(0, steps.serverPair.lineWrites());
     assertEquals(0, steps.serverPair.ringReads() + steps.serverPair.lineReads());

@@ -4,8 +4,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * One send request with one piece of local memory, laid out once and changed in place: an opcode's
- * own, so that most of it never changes.
+ * One send request with one piece of local memory, laid out once and changed in place. Requests
+ * that are linked are posted together.
  */
 final class Request {
   private final ByteBuffer request = direct(SendLayout.SIZE);
@@ -17,6 +17,17 @@ final class Request {
         .putInt(SendLayout.OPCODE, opcode)
         .putLong(SendLayout.SCATTER, Regions.address(piece))
         .putInt(SendLayout.SCATTER_COUNT, 1);
+  }
+
+  /** Makes it another one; what its opcode needs is to be set again. */
+  Request opcode(int opcode) {
+    request.putInt(SendLayout.OPCODE, opcode);
+    return this;
+  }
+
+  /** Has another one follow when it is posted; null for none. */
+  void next(Request next) {
+    request.putLong(SendLayout.NEXT, next == null ? 0 : next.address);
   }
 
   static ByteBuffer direct(int length) {

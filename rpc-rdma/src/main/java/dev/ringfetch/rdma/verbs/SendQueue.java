@@ -11,6 +11,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * What one side posts, and what comes of it. Requests are numbered, and execute in that order; one
  * of {@value #SIGNAL_INTERVAL} at least asks for a completion, which stands for all before it.
  *
+ * <p>While it is corked, the owner's requests are linked, and handed to the device together: by
+ * {@link #uncork}, by what this class posts of its own, or when the chain is full.
+ *
  * <p>Posts and polls are short and exclude each other: a thread that finds another at it spins, but
  * for one that rings, which leaves its ring to the other. {@link #poll} hands out in one thread at
  * a time; the rest may be called from any thread.
@@ -26,6 +29,9 @@ final class SendQueue implements CompletionQueue {
   private static final int COMPLETIONS = 256;
 
   private static final int SIGNAL_INTERVAL = 64;
+
+  /** Requests that are linked, at the most. */
+  static final int CHAIN = 8;
 
   /** Completions that one look takes. */
   private static final int BATCH = 16;
@@ -52,17 +58,15 @@ final class SendQueue implements CompletionQueue {
   private final VerbsMemory creditLine;
   private final RemoteMemory peersCreditLine;
 
-  private final Request write = new Request(SendLayout.WRITE);
-  private final Request read = new Request(SendLayout.READ);
-  private final Request swap = new Request(SendLayout.COMPARE_AND_SWAP);
-  private final Request add = new Request(SendLayout.FETCH_AND_ADD);
-  private final Request send = new Request(SendLayout.SEND);
+  private final Request[] chain = new Request[CHAIN];
   private final ByteBuffer taken = Request.direct(BATCH * CompletionLayout.SIZE);
   private final long takenAddress = Regions.address(taken);
 
   /** Set while a thread posts or polls; guards everything below that does not say otherwise. */
   private final AtomicBoolean busy = new AtomicBoolean();
 
+  private int linked; // requests of the chain
+  private long doorbells;
   private boolean open = true;
   private boolean released;
   private volatile String failure; // read without the guard
@@ -85,6 +89,9 @@ final class SendQueue implements CompletionQueue {
   private long rung;
   private boolean creditOwed;
 
+  private boolean corked; // the owner's, without the guard
+  private boolean waiting; // the owner's: it has linked something since it corked
+
   SendQueue(Endpoint endpoint, Introduction.Side peer, WorkRequestTally.Group group)
       throws IOException {
     this.queuePair = endpoint.queuePair();
@@ -96,7 +103,9 @@ final class SendQueue implements CompletionQueue {
     this.creditLine = endpoint.creditLine();
     this.words = endpoint.scratch(WORDS_LENGTH);
     this.group = group;
-    send.empty();
+    for (int i = 0; i < CHAIN; i++) {
+      chain[i] = new Request(SendLayout.WRITE);
+    }
   }
 
   /** The connection is made: from here on its requests are among those of the process. */
@@ -106,6 +115,36 @@ final class SendQueue implements CompletionQueue {
 
   WorkRequestCounts counts() {
     return tally.counts();
+  }
+
+  /** Times that requests were handed to the device. */
+  long doorbells() {
+    enter();
+    try {
+      return doorbells;
+    } finally {
+      leave();
+    }
+  }
+
+  /** From here on the owner's requests may wait. */
+  void cork() {
+    corked = true;
+  }
+
+  /** They wait no longer. Returns false if they were refused. */
+  boolean uncork() {
+    corked = false;
+    if (!waiting) {
+      return true;
+    }
+    waiting = false;
+    enter();
+    try {
+      return handOver() == QueuePair.POSTED;
+    } finally {
+      leave();
+    }
   }
 
   /** Whether a request has failed, as far as anybody has looked. */
@@ -132,10 +171,11 @@ final class SendQueue implements CompletionQueue {
       if (refusal != QueuePair.POSTED || length == 0) {
         return refusal; // in the device's terms, no length is the longest
       }
-      write
+      next(SendLayout.WRITE)
           .local(local.address() + offset, length, local.localKey())
           .remote(remote.address() + offset, remote.rkey());
-      return post(write, WorkRequestTally.WRITE, inline(length), false);
+      link(WorkRequestTally.WRITE, inline(length), false);
+      return handOverUnlessCorked();
     } finally {
       leave();
     }
@@ -149,33 +189,34 @@ final class SendQueue implements CompletionQueue {
       if (refusal != QueuePair.POSTED) {
         return refusal;
       }
-      read.local(target.address() + offset, length, target.localKey())
+      next(SendLayout.READ)
+          .local(target.address() + offset, length, target.localKey())
           .remote(remote.address() + remoteOffset, remote.rkey());
-      return post(read, WorkRequestTally.READ, workRequestId, length);
+      return post(WorkRequestTally.READ, workRequestId, length);
     } finally {
       leave();
     }
   }
 
   int compareAndSwap(int remoteOffset, long expected, long desired, long workRequestId) {
-    return atomic(swap, remoteOffset, expected, desired, workRequestId);
+    return atomic(SendLayout.COMPARE_AND_SWAP, remoteOffset, expected, desired, workRequestId);
   }
 
   int fetchAndAdd(int remoteOffset, long delta, long workRequestId) {
-    return atomic(add, remoteOffset, delta, 0, workRequestId);
+    return atomic(SendLayout.FETCH_AND_ADD, remoteOffset, delta, 0, workRequestId);
   }
 
-  private int atomic(Request request, int offset, long operand, long other, long workRequestId) {
+  private int atomic(int opcode, int offset, long operand, long other, long workRequestId) {
     enter();
     try {
       int refusal = refusal(workRequestId);
       if (refusal != QueuePair.POSTED) {
         return refusal;
       }
-      request
+      next(opcode)
           .local(words.address() + formerIndex(posted), Long.BYTES, words.localKey())
           .word(remote.address() + offset, remote.rkey(), operand, other);
-      return post(request, WorkRequestTally.ATOMIC, workRequestId, FORMER);
+      return post(WorkRequestTally.ATOMIC, workRequestId, FORMER);
     } finally {
       leave();
     }
@@ -238,8 +279,9 @@ final class SendQueue implements CompletionQueue {
   /** With the guard held. */
   private void probe() {
     if (open && hasRoom(DEPTH)) {
-      write.empty().remote(remote.address(), remote.rkey());
-      post(write, WorkRequestTally.PROBE, 0, true);
+      next(SendLayout.WRITE).empty().remote(remote.address(), remote.rkey());
+      link(WorkRequestTally.PROBE, 0, true);
+      handOver();
     }
   }
 
@@ -252,6 +294,7 @@ final class SendQueue implements CompletionQueue {
     enter();
     try {
       reap();
+      handOver();
       if (gracefully && open) {
         payOwed();
         if (posted != done) {
@@ -281,6 +324,7 @@ final class SendQueue implements CompletionQueue {
     enter();
     open = false;
     released = true;
+    linked = 0;
     flush();
     leave();
     group.close(tally);
@@ -337,15 +381,18 @@ final class SendQueue implements CompletionQueue {
     }
     if (creditOwed && open && hasRoom(DEPTH)) {
       creditOwed = false;
-      write
+      next(SendLayout.WRITE)
           .local(words.address() + CREDIT_OFFSET, Long.BYTES, words.localKey())
           .remote(peersCreditLine.address(), peersCreditLine.rkey());
-      post(write, WorkRequestTally.CREDIT, inline(Long.BYTES), false);
+      link(WorkRequestTally.CREDIT, inline(Long.BYTES), false);
+      handOver();
     }
     if (ringOwed && open && hasCredit() && hasRoom(DEPTH)) {
       ringOwed = false;
       rung++;
-      post(send, WorkRequestTally.SEND, 0, false);
+      next(SendLayout.SEND).empty();
+      link(WorkRequestTally.SEND, 0, false);
+      handOver();
     }
   }
 
@@ -380,32 +427,65 @@ final class SendQueue implements CompletionQueue {
     return posted - done < depth;
   }
 
-  private int post(Request request, int kind, long workRequestId, long value) {
+  /** The request to be linked next. The chain is never full here. */
+  private Request next(int opcode) {
+    return chain[linked].opcode(opcode);
+  }
+
+  private int post(int kind, long workRequestId, long value) {
     if (workRequestId == QueuePair.UNSIGNALED) {
-      return post(request, kind, 0, false);
+      link(kind, 0, false);
+      return handOverUnlessCorked();
     }
     int index = index(asked);
     numbers[index] = posted;
     ids[index] = workRequestId;
     values[index] = value;
-    int result = post(request, kind, 0, true);
+    link(kind, 0, true);
+    int result = handOverUnlessCorked();
     if (result == QueuePair.POSTED) {
       asked++;
     }
     return result;
   }
 
-  private int post(Request request, int kind, int flags, boolean wanted) {
+  /** Numbers the next request, and has it follow those before. */
+  private void link(int kind, int flags, boolean wanted) {
     boolean signaled = wanted || unsignaled == SIGNAL_INTERVAL - 1;
-    request.id(posted).flags(signaled ? flags | SendLayout.SIGNALED : flags);
-    long result = QueuePairs.postSend(queuePair, request.address());
+    Request request = chain[linked];
+    request.id(posted).flags(signaled ? flags | SendLayout.SIGNALED : flags).next(null);
+    if (linked > 0) {
+      chain[linked - 1].next(request);
+    }
+    linked++;
+    posted++;
+    unsignaled = signaled ? 0 : unsignaled + 1;
+    tally.add(kind, signaled);
+  }
+
+  private int handOverUnlessCorked() {
+    if (corked && linked < CHAIN) {
+      waiting = true;
+      return QueuePair.POSTED;
+    }
+    return handOver();
+  }
+
+  /** Rings the device's doorbell for what is linked. */
+  private int handOver() {
+    if (linked == 0) {
+      return open ? QueuePair.POSTED : QueuePair.CLOSED;
+    }
+    linked = 0;
+    if (!open) {
+      return QueuePair.CLOSED;
+    }
+    doorbells++;
+    long result = QueuePairs.postSend(queuePair, chain[0].address());
     if (result != 0) {
       fail("a request was refused: " + Errors.errnoText(QueuePairs.errno(result)));
       return QueuePair.CLOSED;
     }
-    posted++;
-    unsignaled = signaled ? 0 : unsignaled + 1;
-    tally.add(kind, signaled);
     return QueuePair.POSTED;
   }
 

@@ -214,6 +214,23 @@ final class VerbsQueuePair implements QueuePair {
     return receiver == null || state == State.CLOSED ? 0 : receiver.poll(handler, limit);
   }
 
+  @Override
+  public void cork() {
+    sendQueue.cork();
+  }
+
+  @Override
+  public void uncork() {
+    if (!sendQueue.uncork()) {
+      posted(CLOSED);
+    }
+  }
+
+  /** Times that requests were handed to the device. */
+  long doorbells() {
+    return sendQueue.doorbells();
+  }
+
   /** A request that failed may have left the queue pair as it was, so that nobody else tells. */
   private int posted(int result) {
     if (result == CLOSED && state == State.OPEN) {

@@ -86,6 +86,36 @@ final class VerbsQueuePairTest {
   }
 
   @Test
+  void corkedRequestsAreHandedOverTogether() throws IOException {
+    VerbsQueuePair client = (VerbsQueuePair) harness.connect("a").client();
+    MemoryRegion scratch = client.scratch(64);
+    long before = doorbells(client);
+    client.cork();
+    assertEquals(POSTED, client.write(0, 64));
+    assertEquals(POSTED, client.write(64, 64));
+    assertEquals(POSTED, client.read(client.remote(), 0, scratch, 0, 64, 0, 5));
+    assertEquals(before, doorbells(client));
+    client.uncork();
+    assertEquals(before + 1, doorbells(client));
+    client.uncork();
+    assertEquals(before + 1, doorbells(client));
+    harness.completions(client, 1);
+    assertEquals(new WorkRequestCounts(2, 1, 0, 0, 0, 0, 1), counts(client));
+    client.cork();
+    for (int i = 0; i <= SendQueue.CHAIN; i++) {
+      assertEquals(POSTED, client.write(0, 64));
+    }
+    assertEquals(before + 2, doorbells(client)); // the chain was full
+    client.uncork();
+    assertEquals(before + 3, doorbells(client));
+  }
+
+  /** But for those of probes, each of which is handed over by itself, or with what waits. */
+  private static long doorbells(VerbsQueuePair queuePair) {
+    return queuePair.doorbells() - queuePair.counts().probes();
+  }
+
+  @Test
   void oneWriteOf64AsksForACompletion() throws IOException {
     QueuePair client = harness.connect("a").client();
     for (int i = 0; i < 640; i++) {
@@ -255,6 +285,20 @@ final class VerbsQueuePairTest {
       assertEquals(round, connection.server().memory().getLongAcquire(99 * 64));
       connection.server().close();
     }
+  }
+
+  /** What waited before a close is executed as well. */
+  @Test
+  void closeUncorks() throws IOException {
+    Connection connection = harness.connect("a");
+    QueuePair client = connection.client();
+    client.cork();
+    client.memory().putLongRelease(0, 9);
+    assertEquals(POSTED, client.write(0, 64));
+    client.close();
+    harness.drive(() -> !connection.toldServer().ends.isEmpty());
+    assertEquals(9, connection.server().memory().getLongAcquire(0));
+    connection.server().close();
   }
 
   @Test
