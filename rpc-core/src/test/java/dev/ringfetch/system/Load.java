@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * Calls without end on one channel, from threads that block and from one that does not; and calls
  * that the server never answers. Every answer is checked.
  */
-final class Load implements AutoCloseable {
+public final class Load implements AutoCloseable {
   private static final int IN_FLIGHT = 32;
   private static final long UNMARKED = Long.MAX_VALUE;
 
@@ -38,13 +38,14 @@ final class Load implements AutoCloseable {
   private long lastEndNs;
   private long pendingAtMark;
 
-  Load(Channel channel) {
+  /** Makes no calls yet. */
+  public Load(Channel channel) {
     this.blocking = IndexGrpc.newBlockingStub(channel);
     this.future = IndexGrpc.newFutureStub(channel);
   }
 
   /** Starts the threads. */
-  Load start(int blockingThreads) {
+  public Load start(int blockingThreads) {
     for (int i = 0; i < blockingThreads; i++) {
       begin("load-blocking-" + i, this::callBlocking);
     }
@@ -53,7 +54,7 @@ final class Load implements AutoCloseable {
   }
 
   /** Makes calls that are never answered. */
-  Load hang(int calls) {
+  public Load hang(int calls) {
     for (int i = 0; i < calls; i++) {
       hanging.incrementAndGet();
       final long startNs = System.nanoTime();
@@ -163,46 +164,46 @@ final class Load implements AutoCloseable {
   }
 
   /** Remembers this moment. */
-  void mark() {
+  public void mark() {
     markNs = System.nanoTime();
   }
 
   /** How long after the mark the last call ended that had been begun before it, in milliseconds. */
-  long lastEndMs() {
+  public long lastEndMs() {
     synchronized (failures) {
       return TimeUnit.NANOSECONDS.toMillis(lastEndNs);
     }
   }
 
   /** Calls that were under way at the mark and have ended since. */
-  long pendingAtMark() {
+  public long pendingAtMark() {
     synchronized (failures) {
       return pendingAtMark;
     }
   }
 
-  long answered() {
+  public long answered() {
     return answered.get();
   }
 
-  long unavailable() {
+  public long unavailable() {
     return unavailable.get();
   }
 
   /** Calls that hang still. */
-  long hanging() {
+  public long hanging() {
     return hanging.get();
   }
 
   /** What went wrong: neither an answer nor UNAVAILABLE. */
-  List<String> failures() {
+  public List<String> failures() {
     synchronized (failures) {
       return List.copyOf(failures);
     }
   }
 
   /** Begins no new calls and waits for those that are under way. */
-  void stop(int seconds) throws Exception {
+  public void stop(int seconds) throws Exception {
     stopped = true;
     Await.until(
         "the end of every call",

@@ -28,7 +28,7 @@ import java.util.logging.SimpleFormatter;
  * A Ringfetch server or client in a JVM of its own. It answers each line that it is told with one
  * line, and ends with its input, that is with the test's JVM.
  */
-final class SystemChild implements AutoCloseable {
+public final class SystemChild implements AutoCloseable {
   private static final long END_S = 30;
 
   private final Process process;
@@ -100,7 +100,7 @@ final class SystemChild implements AutoCloseable {
   }
 
   /** What starts a command after another one in the same shell, which may be wrapped. */
-  static List<String> inShell(String before, String wrapper) {
+  public static List<String> inShell(String before, String wrapper) {
     final List<String> prefix = new ArrayList<>();
     if (!wrapper.isEmpty()) {
       prefix.addAll(List.of(wrapper.split(" ", -1)));
@@ -124,7 +124,7 @@ final class SystemChild implements AutoCloseable {
    * @param prefix what starts the JVM; empty for nothing.
    * @param flags of the JVM.
    */
-  static SystemChild start(
+  public static SystemChild start(
       List<String> prefix, List<String> flags, Class<?> program, List<String> arguments)
       throws IOException {
     final List<String> command = new ArrayList<>(prefix);
@@ -136,11 +136,11 @@ final class SystemChild implements AutoCloseable {
         new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start());
   }
 
-  long pid() {
+  public long pid() {
     return process.pid();
   }
 
-  String readLine() throws IOException {
+  public String readLine() throws IOException {
     final String line = output.readLine();
     if (line == null) {
       throw new IOException("the child has said nothing more");
@@ -149,17 +149,17 @@ final class SystemChild implements AutoCloseable {
   }
 
   /** Tells a line, and returns the answer. */
-  String ask(String line) throws IOException {
+  public String ask(String line) throws IOException {
     tell(line);
     return readLine();
   }
 
   /** Asks for a number. */
-  long count(String what) throws IOException {
+  public long count(String what) throws IOException {
     return Long.parseLong(ask(what));
   }
 
-  void tell(String line) throws IOException {
+  public void tell(String line) throws IOException {
     process.outputWriter(UTF_8).append(line).append('\n').flush();
   }
 
@@ -174,7 +174,7 @@ final class SystemChild implements AutoCloseable {
   }
 
   /** As {@code kill -9}, without waiting for the end. */
-  void kill() {
+  public void kill() {
     process.destroyForcibly();
   }
 
@@ -211,7 +211,7 @@ final class SystemChild implements AutoCloseable {
     return RingChannelBuilder.forAddress("localhost", port).usePlaintext().shmDirectory(directory);
   }
 
-  static BufferedReader input() {
+  public static BufferedReader input() {
     return new BufferedReader(new InputStreamReader(System.in, UTF_8));
   }
 

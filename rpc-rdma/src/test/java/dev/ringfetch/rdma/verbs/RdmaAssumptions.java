@@ -3,7 +3,7 @@ package dev.ringfetch.rdma.verbs;
 import org.opentest4j.TestAbortedException;
 
 /** What a test needs of the host it runs on. Who does without is told why, on the console too. */
-final class RdmaAssumptions {
+public final class RdmaAssumptions {
   private RdmaAssumptions() {}
 
   /** Needs the native library in the build. */
@@ -15,7 +15,7 @@ final class RdmaAssumptions {
   }
 
   /** Needs a device. */
-  static void assumeDevice() {
+  public static void assumeDevice() {
     assumeBuilt();
     if (!NativeLibrary.available()) {
       skip(NativeLibrary.unavailableBecause());
