@@ -57,12 +57,12 @@ final class ClientKilledTest {
           "calls of the other",
           FaultSteps.WAIT_S,
           () -> load.answered() > answered + FaultChild.CALLS);
-      load.stop(FaultSteps.LIMIT_S);
+      load.stop(FaultSteps.WAIT_S);
       assertEquals(0, load.unavailable());
       assertEquals(List.of(), load.failures());
       assertEquals(0, other.grpcCalls());
     } finally {
-      other.shutdownNow();
+      FaultSteps.end(other);
       server.shutdownNow();
     }
   }

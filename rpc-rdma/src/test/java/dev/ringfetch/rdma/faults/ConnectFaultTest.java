@@ -58,7 +58,7 @@ final class ConnectFaultTest {
       FaultSteps.awaitVerbs(fault.toString(), channel);
       assertEquals(1, server.sessionCount());
     } finally {
-      channel.shutdownNow();
+      FaultSteps.end(channel);
       server.shutdownNow();
     }
   }
@@ -78,7 +78,7 @@ final class ConnectFaultTest {
       raiseLimit(server);
       FaultSteps.awaitVerbs("the server's limit was raised", channel);
     } finally {
-      channel.shutdownNow();
+      FaultSteps.end(channel);
     }
   }
 

@@ -54,7 +54,7 @@ final class FaultSteps {
       load.mark();
       fault.strike();
       Await.until("the end of calls that hang", LIMIT_S, () -> load.hanging() == 0);
-      load.stop(LIMIT_S);
+      load.stop(WAIT_S);
       System.out.printf(
           "%s: ring calls=%d, %d calls under way, the last ended after %d ms, %d UNAVAILABLE%n",
           name,
@@ -84,6 +84,16 @@ final class FaultSteps {
     assertEquals(ring + 1, channel.ringCalls());
     assertEquals(grpc, channel.grpcCalls());
     System.out.printf("%s: on verbs after %d ms%n", name, Await.millisSince(startNs));
+  }
+
+  /** Ends channels, which has its end. */
+  static void end(RingChannel... channels) throws InterruptedException {
+    for (RingChannel channel : channels) {
+      channel.shutdownNow();
+    }
+    for (RingChannel channel : channels) {
+      assertTrue(channel.awaitTermination(WAIT_S, TimeUnit.SECONDS), channel::toString);
+    }
   }
 
   /** Makes calls while there is no ring to be had: all are answered over gRPC. */

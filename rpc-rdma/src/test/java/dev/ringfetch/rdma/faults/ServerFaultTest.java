@@ -76,7 +76,7 @@ final class ServerFaultTest {
       FaultSteps.awaitVerbs(name, channel);
       assertEquals(1, server.count("sessions"));
     } finally {
-      channel.shutdownNow();
+      FaultSteps.end(channel);
     }
   }
 
@@ -109,7 +109,7 @@ final class ServerFaultTest {
       provider.connectFault(ConnectFault.NONE);
       FaultSteps.awaitVerbs(name, channel);
     } finally {
-      channel.shutdownNow();
+      FaultSteps.end(channel);
     }
   }
 
@@ -127,13 +127,12 @@ final class ServerFaultTest {
       attack("WRITE beyond its memory", hostile, load, provider::writeBeyondMemory);
       attack(
           "WRITE into another's memory", hostile, load, () -> provider.writeIntoMemoryOf(others));
-      load.stop(FaultSteps.LIMIT_S);
+      load.stop(FaultSteps.WAIT_S);
       assertEquals(0, load.unavailable());
       assertEquals(List.of(), load.failures());
       assertEquals(0, neighbour.grpcCalls());
     } finally {
-      hostile.shutdownNow();
-      neighbour.shutdownNow();
+      FaultSteps.end(hostile, neighbour);
     }
   }
 
