@@ -3,6 +3,8 @@ package dev.ringfetch.rdma.suite;
 import java.io.PrintStream;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.TestSource;
@@ -19,6 +21,8 @@ import org.junit.platform.launcher.TestIdentifier;
 final class TestReport implements TestExecutionListener {
   private final PrintStream out;
   private final Map<UniqueId, Long> beginsNs = new HashMap<>();
+
+  private final SortedSet<String> executed = new TreeSet<>();
 
   private int passed;
   private int failed;
@@ -46,6 +50,9 @@ final class TestReport implements TestExecutionListener {
     if (successful && !test.isTest()) {
       return;
     }
+    if (test.isTest()) {
+      executed.add(isDynamic(test) ? name(test) : method(test));
+    }
     final String took =
         beginNs == null ? "" : " (" + (System.nanoTime() - beginNs) / 1_000_000 + " ms)";
     if (successful) {
@@ -56,6 +63,20 @@ final class TestReport implements TestExecutionListener {
       print(result.getStatus().name(), test, took);
       result.getThrowable().ifPresent(cause -> cause.printStackTrace(out));
     }
+  }
+
+  /** Names of the tests that were executed, with whatever outcome; parameters are not told. */
+  SortedSet<String> executed() {
+    return executed;
+  }
+
+  /** The list of tests that have to be executed was not: counts as a failure. */
+  void incomplete() {
+    failed++;
+  }
+
+  boolean hasPassed() {
+    return passed > 0 && failed == 0;
   }
 
   /** Prints the sums as the last line; returns whether there were tests and all have passed. */
@@ -87,9 +108,22 @@ final class TestReport implements TestExecutionListener {
     final String shown = test.getDisplayName();
     final TestSource source = test.getSource().orElse(null);
     if (source instanceof MethodSource method) {
-      final String name = classes(test) + "." + method.getMethodName();
+      final String name = method(test);
       return shown.equals(method.getMethodName() + "()") ? name : name + " " + shown;
     }
     return source instanceof ClassSource type ? type.getClassName() : shown;
+  }
+
+  /** Made by a method, under a name of its own. */
+  private static boolean isDynamic(TestIdentifier test) {
+    return "dynamic-test".equals(test.getUniqueIdObject().getLastSegment().getType());
+  }
+
+  /** Class and method, however many parameters it is executed with. */
+  private static String method(TestIdentifier test) {
+    final TestSource source = test.getSource().orElse(null);
+    return source instanceof MethodSource method
+        ? classes(test) + "." + method.getMethodName()
+        : test.getDisplayName();
   }
 }

@@ -1,5 +1,6 @@
 package dev.ringfetch.rdma.suite;
 
+import java.io.IOException;
 import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,7 +15,7 @@ import org.junit.platform.launcher.core.LauncherFactory;
 /**
  * Runs the tests tagged "verbs", which need an RDMA device, or all tests of the classes named as
  * arguments. Prints a line for each test and at last the sums. The exit code is 0 if there were
- * tests and all have passed.
+ * tests, all have passed, and those of the list were among them.
  */
 final class VerbsSuite {
   private static final String TAG = "verbs";
@@ -24,23 +25,35 @@ final class VerbsSuite {
 
   private VerbsSuite() {}
 
-  /** Takes names of classes, or nothing for whatever has the tag. */
-  public static void main(String[] args) {
+  /** Takes "--pinned LIST" or not, then names of classes, or nothing for whatever has the tag. */
+  public static void main(String[] args) throws IOException {
+    final List<String> classes = new ArrayList<>(List.of(args));
+    PinnedTests pinned = null;
+    if (!classes.isEmpty() && "--pinned".equals(classes.get(0))) {
+      pinned = PinnedTests.of(classes.get(1));
+      classes.subList(0, 2).clear();
+    }
     // Halt, as a test that failed may have left threads; nothing is lost, as each line is flushed.
-    Runtime.getRuntime().halt(run(args, System.out) ? 0 : 1);
+    Runtime.getRuntime().halt(run(classes, pinned, System.out) ? 0 : 1);
   }
 
-  static boolean run(String[] classes, PrintStream out) {
+  private static boolean run(List<String> classes, PinnedTests pinned, PrintStream out)
+      throws IOException {
     final TestReport report = new TestReport(out);
     LauncherFactory.create().execute(request(classes), report);
+    if (pinned != null && !pinned.check(report.executed(), report.hasPassed(), out)) {
+      report.incomplete();
+    }
     return report.sum();
   }
 
-  private static LauncherDiscoveryRequest request(String[] classes) {
+  private static LauncherDiscoveryRequest request(List<String> classes) {
     final LauncherDiscoveryRequestBuilder request =
         LauncherDiscoveryRequestBuilder.request()
-            .configurationParameter("junit.jupiter.execution.timeout.default", "2 m");
-    if (classes.length == 0) {
+            .configurationParameter("junit.jupiter.execution.timeout.default", "2 m")
+            .configurationParameter(
+                "junit.jupiter.testclass.order.default", FabricFirst.class.getName());
+    if (classes.isEmpty()) {
       return request
           .selectors(DiscoverySelectors.selectPackage(PACKAGE))
           .filters(ClassNameFilter.includeClassNamePatterns(".*"), TagFilter.includeTags(TAG))
