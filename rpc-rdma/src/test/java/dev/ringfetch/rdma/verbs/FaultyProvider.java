@@ -126,7 +126,8 @@ public final class FaultyProvider implements FabricProvider {
     }
 
     @Override
-    public QueuePair connect(Doorbell doorbell, byte[] descriptor, byte[] token, long timeoutNs)
+    public QueuePair connect(
+        Doorbell doorbell, byte[] descriptor, byte[] token, long timeoutNs, boolean datagrams)
         throws IOException {
       ConnectFault fault = connectFault;
       OfferDescriptor right = OfferDescriptor.decode(descriptor);
@@ -138,7 +139,8 @@ public final class FaultyProvider implements FabricProvider {
                       .encode()
                   : descriptor,
               fault == ConnectFault.WRONG_TOKEN ? new byte[token.length] : token,
-              timeoutNs);
+              timeoutNs,
+              datagrams);
       last = (VerbsQueuePair) queuePair;
       return queuePair;
     }

@@ -100,7 +100,7 @@ final class VerbsQueuePairTest {
     client.uncork();
     assertEquals(before + 1, doorbells(client));
     harness.completions(client, 1);
-    assertEquals(new WorkRequestCounts(2, 1, 0, 0, 0, 0, 1), counts(client));
+    assertEquals(new WorkRequestCounts(2, 1, 0, 0, 0, 0, 0, 1), counts(client));
     client.cork();
     for (int i = 0; i <= SendQueue.CHAIN; i++) {
       assertEquals(POSTED, client.write(0, 64));
