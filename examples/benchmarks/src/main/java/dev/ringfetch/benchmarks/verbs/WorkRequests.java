@@ -13,7 +13,7 @@ import java.util.Locale;
  * @param reads for calls.
  * @param sends for calls.
  * @param control of any kind, which the transport posts by itself: credits, rings, heartbeats.
- * @param signaled those of all of them, READs apart, that asked for a completion.
+ * @param signaled those of all of them, READs and heartbeats apart, that asked for a completion.
  */
 public record WorkRequests(long writes, long reads, long sends, long control, long signaled) {
   /** None. */
@@ -34,9 +34,10 @@ public record WorkRequests(long writes, long reads, long sends, long control, lo
     return new WorkRequests(
         counts.writes() - lines,
         counts.reads(),
-        0,
+        counts.datagrams(),
         lines + counts.sends() + counts.credits() + counts.probes(),
-        counts.signaled() - total(Counter.SESSION_FETCHES)); // one READ of each
+        // Each fetch has one READ that asks, and each probe asks.
+        counts.signaled() - total(Counter.SESSION_FETCHES) - counts.probes());
   }
 
   /** What all rings of this process have counted, whatever they are made of. */
