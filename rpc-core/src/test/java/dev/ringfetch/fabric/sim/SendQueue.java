@@ -15,13 +15,16 @@ import java.util.function.LongUnaryOperator;
  */
 final class SendQueue implements CompletionQueue {
   private static final int LINE = 64;
+  private static final int CHAIN = 8; // requests that are linked, at the most
 
   private final SimNetwork network;
   private final SimQueuePair queuePair;
+  private final ArrayDeque<WorkRequest> linked = new ArrayDeque<>(); // the card has not seen them
   private final ArrayDeque<WorkRequest> posted = new ArrayDeque<>();
   private final ArrayDeque<WorkRequest> executed = new ArrayDeque<>();
   private final ArrayDeque<Completion> completions = new ArrayDeque<>();
   private int signaled; // that have not been polled
+  private boolean corked;
 
   private record Completion(long id, int status, long value) {}
 
@@ -61,20 +64,43 @@ final class SendQueue implements CompletionQueue {
 
   private int post(WorkRequest request) {
     final int depth = network.context().sendQueueDepth();
-    final boolean room = posted.size() < depth && signaled < depth;
+    final boolean room = linked.size() + posted.size() < depth && signaled < depth;
     if (!room && !(request instanceof Ring)) {
       return QueuePair.SEND_QUEUE_FULL;
     }
     if (request.id != QueuePair.UNSIGNALED) {
       signaled++;
     }
-    queuePair.view().drain(); // the card loads what the CPU had stored when it was posted
-    posted.add(request);
-    if (posted.size() == 1) {
-      begin(request);
+    linked.add(request);
+    if (!corked || request instanceof Ring || linked.size() == CHAIN) {
+      handOver();
+    }
+    return QueuePair.POSTED;
+  }
+
+  private void handOver() {
+    if (linked.isEmpty()) {
+      return;
+    }
+    queuePair.view().drain(); // the card loads what the CPU had stored by now
+    final boolean idle = posted.isEmpty();
+    posted.addAll(linked);
+    linked.clear();
+    if (idle) {
+      begin(posted.peek());
     }
     network.changed();
-    return QueuePair.POSTED;
+  }
+
+  /** What is posted from here on waits. */
+  void cork() {
+    corked = true;
+  }
+
+  /** Nothing waits any longer. */
+  void uncork() {
+    corked = false;
+    handOver();
   }
 
   private void begin(WorkRequest request) {
@@ -124,6 +150,8 @@ final class SendQueue implements CompletionQueue {
     while ((request = executed.poll()) != null) {
       completions.add(new Completion(request.id, QueuePair.FLUSHED, 0));
     }
+    posted.addAll(linked);
+    linked.clear();
     while ((request = posted.poll()) != null) {
       if (request.id != QueuePair.UNSIGNALED) {
         completions.add(new Completion(request.id, QueuePair.FLUSHED, 0));
@@ -247,9 +275,10 @@ final class SendQueue implements CompletionQueue {
 
   /** Rings the other side's doorbell, after what was posted before. */
   void ring() {
-    if (!(posted.peekLast() instanceof Ring)) {
-      post(new Ring());
+    if (linked.isEmpty() && posted.peekLast() instanceof Ring) {
+      return; // one on its way is enough
     }
+    post(new Ring());
   }
 
   /** True when the other side would have been rung. */

@@ -216,6 +216,20 @@ public final class SimQueuePair implements QueuePair {
   }
 
   @Override
+  public void cork() {
+    synchronized (network) {
+      sendQueue.cork();
+    }
+  }
+
+  @Override
+  public void uncork() {
+    synchronized (network) {
+      sendQueue.uncork();
+    }
+  }
+
+  @Override
   public CompletionQueue completions() {
     return sendQueue;
   }
