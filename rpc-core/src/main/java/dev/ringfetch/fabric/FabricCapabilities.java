@@ -8,7 +8,8 @@ package dev.ringfetch.fabric;
  * @param readAtomicity what a one-sided read of memory that is being written returns.
  * @param loadStore true when the staging view is the peer's memory itself, so that a peer's ring
  *     can be polled in place and a store needs no work request.
- * @param maxInline longest write in bytes that leaves the staging view reusable at return.
+ * @param maxInline longest write in bytes that leaves the staging view reusable at return, or at
+ *     {@link QueuePair#uncork} while corked.
  * @param maxDatagram longest {@linkplain QueuePair#sendDatagram datagram} in bytes; 0 where there
  *     are none.
  */

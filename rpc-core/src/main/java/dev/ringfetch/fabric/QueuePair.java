@@ -135,20 +135,24 @@ public interface QueuePair extends AutoCloseable {
    * with what the memory holds when it goes out: now, or when other work requests have executed.
    * Whatever becomes of it, the connection goes on. There is no completion.
    *
+   * @param offset of the range in bytes, of any alignment.
    * @param length of the range in bytes, at most {@link FabricCapabilities#maxDatagram()}.
    * @return {@link #POSTED}, {@link #SEND_QUEUE_FULL} or {@link #CLOSED}; the latter also at the
-   *     side that receives them. On a connection without datagrams no length is one.
+   *     side that receives them, and when no more can be sent though the connection goes on.
+   * @throws IllegalArgumentException if the range is not in the memory, or too long; on a
+   *     connection without datagrams always.
    */
   default int sendDatagram(int offset, int length) {
     throw new IllegalArgumentException("no datagrams: length=" + length);
   }
 
   /**
-   * Hands out datagrams that have come from this connection's peer, or that can be told from its by
-   * their content alone. What finds too many waiting is lost.
+   * Hands out datagrams that have come from this connection's peer. Whoever can read what travels
+   * can forge one, so their content has to prove what it is. What finds too many waiting is lost.
    *
    * @param limit how many at the most.
-   * @return how many were handed out.
+   * @return how many were handed out, or {@link #CLOSED} when no more will come, whatever becomes
+   *     of the connection.
    */
   default int pollDatagrams(DatagramHandler handler, int limit) {
     return 0;
@@ -156,8 +160,10 @@ public interface QueuePair extends AutoCloseable {
 
   /**
    * Requests that are posted from here on may wait for {@link #uncork}, so that the device is told
-   * of several at once: so may what they transfer be transferred then. The same owner uncorks. None
-   * of them waits longer than a ring that comes after it.
+   * of several at once: so may what they transfer be transferred then. The same owner uncorks;
+   * once, however often it has corked. None of them waits longer than a ring that comes after it,
+   * or than {@link #close}. One that the device refuses then ends the connection, of which the
+   * listener is told.
    */
   default void cork() {}
 

@@ -20,6 +20,7 @@ public final class HintReceiver {
   private int frames; // of this call, or a violation
   private int begun; // length of the frame that a datagram had only the beginning of
   private long begunAt;
+  private boolean broken;
   private long taken;
   private long dropped;
 
@@ -43,7 +44,7 @@ public final class HintReceiver {
   public int take(RingPoller.FrameHandler handler, int limit) {
     this.handler = handler;
     frames = 0;
-    queuePair.pollDatagrams(onDatagram, limit);
+    broken = queuePair.pollDatagrams(onDatagram, limit) == QueuePair.CLOSED;
     this.handler = null;
     return frames;
   }
@@ -74,6 +75,11 @@ public final class HintReceiver {
    */
   public int begun() {
     return begunAt == head.position() ? begun : 0;
+  }
+
+  /** True when no datagram will come any more. */
+  public boolean isBroken() {
+    return broken;
   }
 
   /** A read looks for the rest of what has {@link #begun}. */

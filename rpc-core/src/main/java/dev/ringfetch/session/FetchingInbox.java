@@ -101,10 +101,12 @@ final class FetchingInbox extends Inbox {
     return frames;
   }
 
+  /** As much as a sane peer can have put in: one that goes on writing does not hold the thread. */
   @Override
   void drain() {
+    final long end = ring.position() + ring.slots();
     int frames = 1;
-    while (frames > 0 && !isViolated()) {
+    while (frames > 0 && ring.position() - end < 0 && !isViolated()) {
       frames = taken(ring.poll(session, ring.slots()));
       if (fetcher.isPending()) {
         fetcher.poll();

@@ -18,6 +18,7 @@ final class Hints {
 
   private boolean waiting;
   private long sinceNs;
+  private long lastConsumed;
 
   /**
    * Takes hints.
@@ -49,7 +50,7 @@ final class Hints {
       waiting = true;
       sinceNs = now;
     }
-    return now - sinceNs >= waitNs;
+    return receiver.isBroken() || now - sinceNs >= waitNs;
   }
 
   /** A read is under way, or there is nothing to wait for: the next wait begins anew. */
@@ -58,9 +59,17 @@ final class Hints {
     receiver.read();
   }
 
-  /** Frames have come: what is expected still has its own time. */
+  /**
+   * Frames have come: what is still expected has its own time. Not while the server takes nothing
+   * in: it may sleep beside handlers that answer, and only a read tells.
+   */
   void progress() {
-    waiting = false;
+    final long unconsumed = session.writer.unconsumed();
+    final long consumed = session.writer.position() - unconsumed;
+    if (unconsumed == 0 || consumed != lastConsumed) {
+      lastConsumed = consumed;
+      waiting = false;
+    }
   }
 
   void count() {

@@ -136,6 +136,11 @@ final class RemoteSteps {
     nowNs += SessionContext.HINT_WAIT_NS_DEFAULT;
   }
 
+  /** Some time passes. */
+  void pass(long ns) {
+    nowNs += ns;
+  }
+
   /** Sends a request of one slot. */
   void send() {
     final ClientStream stream = client.open();

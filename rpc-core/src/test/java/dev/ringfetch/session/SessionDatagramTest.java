@@ -198,6 +198,32 @@ class SessionDatagramTest {
     assertHints(2, 2, 0);
   }
 
+  /** Handlers go on answering for a server that sleeps: what comes behind them is noticed. */
+  @Test
+  void answersDoNotHideThatTheServerSleeps() throws IOException {
+    final int held = 8;
+    for (int i = 0; i < held; i++) {
+      steps.send();
+    }
+    while (steps.requests.size() < held) {
+      assertTrue(steps.card());
+      steps.serverRound();
+    }
+    steps.spinTimeIsOver();
+    steps.serverRound();
+    assertTrue(steps.server.inbox.isArmed());
+    steps.respond();
+    look();
+    steps.send();
+    for (int i = 1; i < held && steps.client.count(Counter.SESSION_WAKEUPS_SENT) == 0; i++) {
+      steps.pass(SessionContext.HINT_WAIT_NS_DEFAULT / 4);
+      steps.respond();
+      look();
+    }
+    assertEquals(1, steps.client.count(Counter.SESSION_WAKEUPS_SENT));
+    assertTrue(steps.requests.size() > 1, "not when handlers had nothing more to say");
+  }
+
   /** Where there are no datagrams, answers are read. */
   @Test
   void withoutDatagramsItFetches() throws IOException {
