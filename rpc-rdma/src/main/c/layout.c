@@ -109,6 +109,7 @@ static const struct {
     OFFSET(ibv_qp_attr, dest_qp_num),
     OFFSET(ibv_qp_attr, qp_access_flags),
     OFFSET(ibv_qp_attr, cap),
+    OFFSET(ibv_qp_attr, pkey_index),
     OFFSET(ibv_qp_attr, max_rd_atomic),
     OFFSET(ibv_qp_attr, max_dest_rd_atomic),
     OFFSET(ibv_qp_attr, min_rnr_timer),

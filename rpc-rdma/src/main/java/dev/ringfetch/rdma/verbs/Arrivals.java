@@ -150,9 +150,6 @@ final class Arrivals {
         Endpoint.RNR_RETRIES,
         Regions.address(answer),
         answer.capacity());
-    if (sender != null) {
-      sender.start(endpoint.queuePair());
-    }
     doorbell.add(queuePair, false);
     accepted.put(queuePair, offer.listener());
   }

@@ -6,6 +6,8 @@ import com.ibm.disni.verbs.RdmaEventChannel;
 import dev.ringfetch.fabric.QueuePair;
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
@@ -18,6 +20,8 @@ import java.util.concurrent.TimeUnit;
  * own.
  */
 final class Connector {
+  private static final Logger LOGGER = System.getLogger(Connector.class.getName());
+
   /** How long one wait takes at the most, after which an interrupt is noticed. */
   private static final long SLICE_NS = TimeUnit.MILLISECONDS.toNanos(50);
 
@@ -139,11 +143,18 @@ final class Connector {
     }
   }
 
-  /** Null where the device has no datagrams. */
-  private DatagramReceiver datagramReceiver(Endpoint endpoint) throws IOException {
-    return endpoint.openDatagrams(token.queueKey(), 1, DatagramReceiver.DEPTH)
-        ? new DatagramReceiver(endpoint)
-        : null;
+  /** Null where the device has no datagrams, or this side no memory for them. */
+  private DatagramReceiver datagramReceiver(Endpoint endpoint) {
+    if (!endpoint.openDatagrams(token.queueKey(), 1, DatagramReceiver.DEPTH)) {
+      return null;
+    }
+    try {
+      return new DatagramReceiver(endpoint);
+    } catch (IOException e) {
+      LOGGER.log(Level.DEBUG, "no datagrams", e);
+      endpoint.closeDatagrams();
+      return null;
+    }
   }
 
   private void resolve(RdmaCmId id) throws IOException {

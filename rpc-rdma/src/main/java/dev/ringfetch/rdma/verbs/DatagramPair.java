@@ -27,6 +27,7 @@ final class DatagramPair {
   private final int queueKey;
   private final IbvPd domain;
   private IbvCQ completions;
+  private long completionQueue;
   private long queuePair;
   private int maxInline;
   private long handle;
@@ -37,14 +38,21 @@ final class DatagramPair {
   }
 
   /**
-   * Creates one that is ready, at the port of an id.
+   * Creates one that is ready, at the port of an id, in the partition of its queue pair.
    *
+   * @param connecting the id's queue pair.
    * @param channel that is asked for no events; DiSNI has no completion queue without.
    * @param queueKey that senders must present.
    * @throws IOException where the device has none, or none left.
    */
   static DatagramPair open(
-      IbvPd domain, RdmaCmId id, IbvCompChannel channel, int queueKey, int sends, int receives)
+      IbvPd domain,
+      RdmaCmId id,
+      long connecting,
+      IbvCompChannel channel,
+      int queueKey,
+      int sends,
+      int receives)
       throws IOException {
     int port = ConnectionManager.port(Disni.handle(id));
     ByteBuffer state = Request.direct(PortLayout.SIZE);
@@ -56,6 +64,7 @@ final class DatagramPair {
     boolean opened = false;
     try {
       pair.completions = id.getVerbs().createCQ(channel, Math.max(sends, receives), 0);
+      pair.completionQueue = Disni.handle(pair.completions);
       ByteBuffer capacity = Request.direct(QueuePairLayout.CAPACITY_SIZE);
       capacity
           .putInt(QueuePairLayout.MAX_SENDS, sends)
@@ -70,7 +79,7 @@ final class DatagramPair {
               pair.completions(),
               Regions.address(capacity));
       pair.maxInline = capacity.getInt(QueuePairLayout.MAX_INLINE);
-      Datagrams.activate(pair.queuePair, port, 0, queueKey);
+      Datagrams.activate(pair.queuePair, port, partition(connecting), queueKey);
       opened = true;
       return pair;
     } finally {
@@ -78,6 +87,12 @@ final class DatagramPair {
         pair.release();
       }
     }
+  }
+
+  private static int partition(long connecting) throws IOException {
+    ByteBuffer attributes = Request.direct(QueuePairLayout.SIZE);
+    QueuePairs.query(connecting, Regions.address(attributes));
+    return Short.toUnsignedInt(attributes.getShort(QueuePairLayout.PARTITION));
   }
 
   /** Finds the way to the peer of a connected queue pair. */
@@ -99,7 +114,7 @@ final class DatagramPair {
   }
 
   long completions() {
-    return Disni.handle(completions);
+    return completionQueue;
   }
 
   /** Longest data in bytes that a post copies. */
@@ -122,7 +137,7 @@ final class DatagramPair {
   }
 
   /** Gives everything back; once. Nobody enters any more. */
-  @SuppressWarnings("ThreadPriorityCheck") // what it waits for takes a moment
+  @SuppressWarnings("ThreadPriorityCheck") // who is in polls or posts, and waits for nobody
   void release() {
     while (!enter()) {
       Thread.yield();

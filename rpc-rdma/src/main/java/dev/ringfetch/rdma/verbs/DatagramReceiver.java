@@ -2,6 +2,8 @@ package dev.ringfetch.rdma.verbs;
 
 import dev.ringfetch.fabric.QueuePair;
 import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.nio.ByteBuffer;
 
 /**
@@ -12,6 +14,8 @@ import java.nio.ByteBuffer;
  * <p>Belongs to the thread that sets the connection up, then to the owner of the queue pair.
  */
 final class DatagramReceiver {
+  private static final Logger LOGGER = System.getLogger(DatagramReceiver.class.getName());
+
   /** Receives posted. */
   static final int DEPTH = 64;
 
@@ -81,8 +85,17 @@ final class DatagramReceiver {
   private void post() {
     link(last, 0);
     long list = Regions.address(receives) + first * (long) ReceiveLayout.SIZE;
-    broken |= QueuePairs.postReceive(pair.queuePair(), list) != 0;
+    long refused = QueuePairs.postReceive(pair.queuePair(), list);
+    if (refused != 0) {
+      fail("refused: " + Errors.errnoText(QueuePairs.errno(refused)));
+    }
     idle = 0;
+  }
+
+  /** The connection lives on without. */
+  private void fail(String reason) {
+    broken = true; // and is looked at before the next poll
+    LOGGER.log(Level.WARNING, "no more answers in datagrams: {0}", reason);
   }
 
   /** Hands out what has come. */
@@ -91,7 +104,8 @@ final class DatagramReceiver {
       return 0;
     }
     try {
-      return take(handler, limit);
+      int handedOut = take(handler, limit);
+      return broken && handedOut == 0 ? QueuePair.CLOSED : handedOut;
     } finally {
       pair.leave();
     }
@@ -104,8 +118,12 @@ final class DatagramReceiver {
       if (count == 0) {
         break;
       }
-      broken = count < 0 || taken.getInt(CompletionLayout.STATUS) != CompletionLayout.SUCCESS;
-      if (!broken) {
+      int status = count < 0 ? 0 : taken.getInt(CompletionLayout.STATUS);
+      if (count < 0) {
+        fail("completions are not to be had");
+      } else if (status != CompletionLayout.SUCCESS) {
+        fail(Errors.completionText(status));
+      } else {
         handedOut += handOut(handler, (int) taken.getLong(CompletionLayout.ID));
       }
     }

@@ -50,8 +50,7 @@ final class DatagramSender {
       request.datagram(pair.handle(), peer, pair.queueKey());
       WorkRequestTally.SERVERS.add(tally);
     } catch (IOException e) {
-      LOGGER.log(Level.DEBUG, "no datagrams: there is no way to the peer", e);
-      broken = true;
+      fail("there is no way to the peer: " + e.getMessage());
     }
   }
 
@@ -75,7 +74,10 @@ final class DatagramSender {
     if (posted - done == DEPTH) {
       reap();
     }
-    if (broken || pair.handle() == 0 || posted - done == DEPTH) {
+    if (broken || pair.handle() == 0) {
+      return QueuePair.CLOSED;
+    }
+    if (posted - done == DEPTH) {
       return QueuePair.SEND_QUEUE_FULL;
     }
     boolean signaled = posted % SIGNAL_INTERVAL == SIGNAL_INTERVAL - 1;
@@ -84,9 +86,10 @@ final class DatagramSender {
         .id(posted)
         .flags(signaled ? inline | SendLayout.SIGNALED : inline)
         .local(memory.address() + offset, length, memory.localKey());
-    if (QueuePairs.postSend(pair.queuePair(), request.address()) != 0) {
-      broken = true; // the connection lives on without
-      return QueuePair.SEND_QUEUE_FULL;
+    long refused = QueuePairs.postSend(pair.queuePair(), request.address());
+    if (refused != 0) {
+      fail("refused: " + Errors.errnoText(QueuePairs.errno(refused)));
+      return QueuePair.CLOSED;
     }
     posted++;
     tally.add(WorkRequestTally.DATAGRAM, signaled);
@@ -98,9 +101,22 @@ final class DatagramSender {
     for (int i = 0; i < count; i++) {
       int at = i * CompletionLayout.SIZE;
       done = taken.getLong(at + CompletionLayout.ID) + 1;
-      broken |= taken.getInt(at + CompletionLayout.STATUS) != CompletionLayout.SUCCESS;
+      int status = taken.getInt(at + CompletionLayout.STATUS);
+      if (status != CompletionLayout.SUCCESS) {
+        fail(Errors.completionText(status));
+      }
     }
-    broken |= count < 0;
+    if (count < 0) {
+      fail("completions are not to be had");
+    }
+  }
+
+  /** The connection lives on without. */
+  private void fail(String reason) {
+    if (!broken) {
+      broken = true;
+      LOGGER.log(Level.WARNING, "no more answers in datagrams: {0}", reason);
+    }
   }
 
   /** Nothing more is sent. */

@@ -124,7 +124,8 @@ final class Endpoint {
   boolean openDatagrams(int queueKey, int sends, int receives) {
     try {
       datagrams =
-          DatagramPair.open(domain, id, sendCompletions.getChannel(), queueKey, sends, receives);
+          DatagramPair.open(
+              domain, id, queuePair, sendCompletions.getChannel(), queueKey, sends, receives);
       return true;
     } catch (IOException e) {
       LOGGER.log(Level.DEBUG, "no datagrams", e);

@@ -124,6 +124,7 @@ final class Layouts {
     layout.put("ibv_qp_attr.dest_qp_num", QueuePairLayout.PEER_NUMBER);
     layout.put("ibv_qp_attr.qp_access_flags", QueuePairLayout.ACCESS);
     layout.put("ibv_qp_attr.cap", QueuePairLayout.CAPACITY);
+    layout.put("ibv_qp_attr.pkey_index", QueuePairLayout.PARTITION);
     layout.put("ibv_qp_attr.max_rd_atomic", QueuePairLayout.MAX_READS);
     layout.put("ibv_qp_attr.max_dest_rd_atomic", QueuePairLayout.MAX_PEER_READS);
     layout.put("ibv_qp_attr.min_rnr_timer", QueuePairLayout.MIN_RNR_TIMER);

@@ -41,6 +41,9 @@ final class QueuePairLayout {
   /** The capacity. */
   static final int CAPACITY = 36;
 
+  /** 2 bytes: index of the partition in the port's table. */
+  static final int PARTITION = 120;
+
   /** 1 byte: own READs and atomics outstanding. */
   static final int MAX_READS = 126;
 

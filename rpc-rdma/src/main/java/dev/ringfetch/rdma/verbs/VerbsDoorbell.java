@@ -229,7 +229,7 @@ final class VerbsDoorbell implements Doorbell {
     return entries.getShort(index * PollLayout.SIZE + PollLayout.READY) != 0 && !closed;
   }
 
-  private int takeEvents() throws IOException {
+  private int takeEvents() {
     int told = 0;
     for (int i = 0; i < BATCH && !closed; i++) {
       if (ConnectionManager.nextEvent(Disni.handle(channel), Regions.address(event), 0) <= 0) {
@@ -240,11 +240,19 @@ final class VerbsDoorbell implements Doorbell {
     return told;
   }
 
-  private int take() throws IOException {
+  private void onRequest(long id) {
+    try {
+      arrivals.onRequest(Disni.requested(id, channel), event);
+    } catch (IOException e) {
+      report(e); // nobody but this peer is concerned, and it has a deadline
+    }
+  }
+
+  private int take() {
     int type = event.getInt(EventLayout.TYPE);
     long id = event.getLong(EventLayout.ID);
     if (type == EventLayout.CONNECT_REQUEST) {
-      arrivals.onRequest(Disni.requested(id, channel), event);
+      onRequest(id);
       return 0;
     }
     VerbsQueuePair queuePair = byId.get(id);

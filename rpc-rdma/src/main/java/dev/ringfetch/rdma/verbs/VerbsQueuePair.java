@@ -107,6 +107,9 @@ final class VerbsQueuePair implements QueuePair {
   /** The doorbell has it; to be {@link #finish}ed from here on. */
   void start() {
     sendQueue.start();
+    if (sender != null) {
+      sender.start(endpoint.queuePair());
+    }
   }
 
   /** Work requests of this side so far. */
@@ -342,6 +345,9 @@ final class VerbsQueuePair implements QueuePair {
   void tick() {
     if (state == State.OPEN) {
       sendQueue.tick();
+      if (sendQueue.isBroken()) {
+        doorbell.addReady(this); // a ring or a probe was refused, of which nobody else would tell
+      }
     }
   }
 
