@@ -59,6 +59,11 @@ class VerbsInteropTest {
     return over(ReplyMode.PUSH);
   }
 
+  @TestFactory
+  Stream<DynamicTest> answersAreSentInDatagrams() {
+    return over(ReplyMode.DATAGRAM);
+  }
+
   private static Stream<DynamicTest> over(ReplyMode mode) {
     ChannelInterop.fabric = builder -> builder.fabrics(VERBS).replyMode(mode);
     // Those are left out that leave themselves out: others stand for them.
