@@ -20,13 +20,31 @@ public final class HeapFabric {
 
   /** Connects two sides that reach a region through views of their own. */
   public HeapFabric(DirectRegion region, MemoryRegion clientView, MemoryRegion serverView) {
+    this(
+        region,
+        new HeapQueuePair(clientView, "heap server"),
+        new HeapQueuePair(serverView, "heap client"));
+  }
+
+  private HeapFabric(DirectRegion region, HeapQueuePair client, HeapQueuePair server) {
     this.region = region;
-    client = new HeapQueuePair(clientView, "heap server");
-    server = new HeapQueuePair(serverView, "heap client");
+    this.client = client;
+    this.server = server;
     client.other(server);
     server.other(client);
     clientDoorbell.add(client);
     serverDoorbell.add(server);
+  }
+
+  /**
+   * Connects two sides with a card each: the region is the server's memory, which the client, with
+   * memory of its own, reads and writes.
+   */
+  public static HeapFabric ofCards(DirectRegion region) {
+    return new HeapFabric(
+        region,
+        new HeapCard(new DirectRegion(region.length()), region, "heap server"),
+        new HeapCard(region, region, "heap client"));
   }
 
   /** The memory that both sides reach. */

@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * One of two queue pairs over one region. A ring or an end of the peer is kept until the test
  * delivers it through {@link HeapDoorbell}.
  */
-public final class HeapQueuePair implements QueuePair {
+public class HeapQueuePair implements QueuePair {
   private final MemoryRegion memory;
   private final String name;
   private final AtomicInteger ringsSent = new AtomicInteger();
@@ -42,6 +42,11 @@ public final class HeapQueuePair implements QueuePair {
   /** True while a ring of the peer waits to be delivered. */
   public boolean ringPending() {
     return ringPending.get();
+  }
+
+  /** True when nothing can be posted any more. */
+  final boolean hasEnded() {
+    return closed || endPending != null;
   }
 
   /** True when this side was closed. */
@@ -153,7 +158,7 @@ public final class HeapQueuePair implements QueuePair {
 
   @Override
   public int write(int offset, int length) {
-    return closed || endPending != null ? CLOSED : POSTED;
+    return hasEnded() ? CLOSED : POSTED;
   }
 
   @Override

@@ -15,6 +15,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.zip.CRC32C;
 
 /**
  * The rules of docs/wire-format.md a second time: says of the frames in a ring, before a session
@@ -30,6 +31,7 @@ abstract class FrameRules {
   private final int ringOffset;
   private final int slots;
   private final long epoch;
+  private final boolean checked;
   private final Session session;
   private final List<TakenUnit> units = new ArrayList<>();
 
@@ -50,6 +52,7 @@ abstract class FrameRules {
     this.ringOffset = ringOffset;
     this.slots = ringLength / SLOT;
     this.epoch = epoch;
+    this.checked = !session.loadStore;
     this.session = session;
     this.registered = registered;
   }
@@ -163,6 +166,44 @@ abstract class FrameRules {
     }
   }
 
+  /** CRC32C of the frame at a position, of its payload too unless that is null. */
+  static int checksum(long epoch, long position, long word0, long word1, int ack, byte[] payload) {
+    final ByteBuffer head =
+        ByteBuffer.allocate(36)
+            .order(ByteOrder.LITTLE_ENDIAN)
+            .putLong(epoch)
+            .putLong(position)
+            .putLong(word0)
+            .putLong(word1)
+            .putInt(ack);
+    final CRC32C crc = new CRC32C();
+    crc.update(head.array());
+    if (payload != null) {
+      crc.update(payload);
+    }
+    return (int) crc.getValue();
+  }
+
+  private boolean isTorn(long position, int frame, int length) {
+    if (!checked) {
+      return false;
+    }
+    byte[] payload = null;
+    if ((region.getInt(frame + 12) & PAD) == 0) {
+      payload = new byte[length];
+      region.getBytes(frame + 24, payload, 0, length);
+    }
+    final int checksum =
+        checksum(
+            epoch,
+            position,
+            region.getLong(frame),
+            region.getLong(frame + 8),
+            region.getInt(frame + 16),
+            payload);
+    return checksum != region.getInt(frame + 20);
+  }
+
   /** Looks at the session as it is now. */
   abstract void begin();
 
@@ -197,7 +238,7 @@ abstract class FrameRules {
       }
       final int taken = (length + OVERHEAD + SLOT - 1) / SLOT;
       final long commit = (position ^ epoch) * 0xD1342543DE82EF95L;
-      if (region.getLong(frame + taken * SLOT - 8) != commit) {
+      if (region.getLong(frame + taken * SLOT - 8) != commit || isTorn(position, frame, length)) {
         break;
       }
       position += taken;
@@ -225,7 +266,7 @@ abstract class FrameRules {
     final int streamId = region.getInt(frame + 8);
     ByteBuffer bytes = ByteBuffer.wrap(payload).order(ByteOrder.LITTLE_ENDIAN);
     if (streamId == 0 && flags == BULK) {
-      return offer(bytes);
+      return checked ? Reject.OFFER : offer(bytes); // behind cards there are none
     }
     if (streamId != 0 && (flags & BULK) != 0) {
       bytes = named(bytes);

@@ -48,7 +48,8 @@ final class HostileClientWorld extends HostileWorld {
             ArenaDescriptor.REQUEST_RING_OFFSET,
             geometry.requestRingLength(),
             geometry.epoch(),
-            geometry.requestPosition());
+            geometry.requestPosition(),
+            card);
     consumed = geometry.responsePosition();
     poller.add(session);
   }
@@ -108,6 +109,9 @@ final class HostileClientWorld extends HostileWorld {
       default -> actAlike(operation);
     }
   }
+
+  @Override
+  void onWritten() {}
 
   @Override
   void leave() {

@@ -16,6 +16,10 @@ abstract class HostilePeer {
 
   private static final long LOOK_NS = 50; // at the clock
 
+  private static final long HINT_WAIT_NS = 40 * LOOK_NS;
+
+  private static final ReplyMode[] REPLY_MODES = ReplyMode.values();
+
   /** Kept from one world to the next: memory outside of the heap comes back slowly. One thread. */
   private static final Map<Integer, HostileRegion> REGIONS = new HashMap<>();
 
@@ -24,6 +28,7 @@ abstract class HostilePeer {
   final SessionContext context;
   final HostileRegion region;
   final boolean server;
+  final boolean card; // between the two
 
   HostileRing ring;
   long nowNs = SessionSteps.START_NS;
@@ -37,6 +42,7 @@ abstract class HostilePeer {
     final int requestLength = server ? own : other;
     final int responseLength = server ? other : own;
     final int sizes = input.next();
+    card = (sizes & 12) == 12;
     geometry =
         new Geometry(
             requestLength,
@@ -53,6 +59,9 @@ abstract class HostilePeer {
             .maxMetadataLength(1)
             .maxInboundLength(input.choose(64, 1000, 8192, 20_000))
             .maxHeldLength(input.choose(0, 9_000, 20_000, 100_000));
+    if (card && !server) {
+      context.replyMode(REPLY_MODES[input.next(REPLY_MODES.length)]).hintWaitNs(HINT_WAIT_NS);
+    }
     final int length = ArenaDescriptor.length(requestLength, responseLength);
     region = REGIONS.computeIfAbsent(length, HostileRegion::new);
     region.changeBefore(-1, () -> {});
@@ -93,7 +102,11 @@ abstract class HostilePeer {
       }
     }
     ring.write(streamId, flags, code, ack, payload);
+    onWritten();
   }
+
+  /** A frame has been written. */
+  abstract void onWritten();
 
   private boolean hasRoom(int length) {
     return ring.position() + ring.needed(length) - session().pollPosition() <= slots();

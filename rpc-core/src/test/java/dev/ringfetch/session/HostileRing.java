@@ -17,15 +17,27 @@ public final class HostileRing {
   private final int offset;
   private final int slots;
   private final long epoch;
+  private final boolean checked;
   private long position;
 
   /** Creates the end of a ring whose next frame is at this position. */
   public HostileRing(MemoryRegion region, int offset, int length, long epoch, long position) {
+    this(region, offset, length, epoch, position, false);
+  }
+
+  /**
+   * Creates the end of a ring.
+   *
+   * @param checked whether frames carry the checksum that they ought to.
+   */
+  HostileRing(
+      MemoryRegion region, int offset, int length, long epoch, long position, boolean checked) {
     this.region = region;
     this.offset = offset;
     this.slots = length / SLOT_LENGTH;
     this.epoch = epoch;
     this.position = position;
+    this.checked = checked;
   }
 
   /** Of the next frame, in slots. */
@@ -74,8 +86,11 @@ public final class HostileRing {
   private void put(
       int streamId, int flags, int code, int ack, byte[] payload, int length, int taken) {
     final int frame = at();
-    region.putLong(frame + STREAM_ID_OFFSET, FrameDescriptor.word1(streamId, flags, code));
-    region.putLong(frame + ACK_OFFSET, ack & 0xFFFF_FFFFL);
+    final long word0 = FrameDescriptor.word0(FrameDescriptor.tag(epoch, position), length);
+    final long word1 = FrameDescriptor.word1(streamId, flags, code);
+    final long sum = checked ? FrameRules.checksum(epoch, position, word0, word1, ack, payload) : 0;
+    region.putLong(frame + STREAM_ID_OFFSET, word1);
+    region.putLong(frame + ACK_OFFSET, (ack & 0xFFFF_FFFFL) | sum << 32);
     if (payload != null && length > 0) {
       region.putBytes(frame + PAYLOAD_OFFSET, payload, 0, length);
     }

@@ -13,11 +13,14 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.ringfetch.fabric.HeapCard;
 import dev.ringfetch.ring.ArenaDescriptor;
+import dev.ringfetch.ring.ControlDescriptor;
 import dev.ringfetch.session.ClientStream.Outcome;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /** A client's session whose server is a fuzzer's program. */
@@ -39,7 +42,8 @@ final class HostileServerWorld extends HostileWorld {
             ArenaDescriptor.responseRingOffset(geometry.requestRingLength()),
             geometry.responseRingLength(),
             geometry.epoch(),
-            geometry.responsePosition());
+            geometry.responsePosition(),
+            card);
     consumed = geometry.requestPosition();
     poller.add(session);
   }
@@ -88,6 +92,35 @@ final class HostileServerWorld extends HostileWorld {
       }
       case 19 -> flood(awaited(), input.next(100), input.next() * 40);
       default -> actAlike(operation);
+    }
+  }
+
+  /** The server's card does something, or nothing. */
+  @Override
+  void onWritten() {
+    if (!card) {
+      return;
+    }
+    final HeapCard client = (HeapCard) fabric.client();
+    final int offset = ArenaDescriptor.responseRingOffset(geometry.requestRingLength());
+    final int length = geometry.responseRingLength();
+    switch (input.next(16)) {
+      case 0 -> client.push(offset, length);
+      case 1 -> client.push(offset, length / 2);
+      case 2 ->
+          client.push(ArenaDescriptor.SERVER_CONTROL_OFFSET, ControlDescriptor.CONTROL_LENGTH);
+      case 3 -> client.stall(true);
+      case 4 -> client.stall(false);
+      case 5 -> client.receive(payload(input.next()));
+      case 6, 7, 8, 9 -> {
+        final byte[] datagram = new byte[64 * (1 + input.next(4))];
+        final int slot = (int) (session.pollPosition() & (slots() - 1L));
+        final int left = Math.min(datagram.length, (slots() - slot) * 64);
+        region.getBytes(offset + slot * 64, datagram, 0, left);
+        datagram[input.next() % datagram.length] += (byte) input.nextError();
+        client.receive(Arrays.copyOf(datagram, input.nextBoolean() ? left : input.next() % 300));
+      }
+      default -> {}
     }
   }
 
