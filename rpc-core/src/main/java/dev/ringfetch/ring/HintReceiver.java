@@ -23,6 +23,8 @@ public final class HintReceiver {
   private boolean broken;
   private long taken;
   private long dropped;
+  private long late;
+  private long fetchedAt; // position
 
   /**
    * Creates the receiver of a ring's hints.
@@ -33,6 +35,7 @@ public final class HintReceiver {
   public HintReceiver(QueuePair queuePair, RingPoller head) {
     this.queuePair = queuePair;
     this.head = head;
+    this.fetchedAt = head.position() - 1; // where nothing has been
   }
 
   /**
@@ -66,7 +69,20 @@ public final class HintReceiver {
       taken++;
     } else {
       dropped++;
+      if (length >= FrameDescriptor.SLOT_LENGTH && head.isOf(fetchedAt, region, offset)) {
+        late++;
+      }
     }
+  }
+
+  /** A read has brought the frame at this position, of which no datagram had come. */
+  public void fetched(long position) {
+    fetchedAt = position;
+  }
+
+  /** Datagrams that came after what they bring was {@linkplain #fetched fetched}. */
+  public long late() {
+    return late;
   }
 
   /**

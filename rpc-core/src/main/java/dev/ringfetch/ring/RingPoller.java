@@ -7,6 +7,7 @@ import static dev.ringfetch.ring.FrameDescriptor.PAD;
 import static dev.ringfetch.ring.FrameDescriptor.PAYLOAD_OFFSET;
 import static dev.ringfetch.ring.FrameDescriptor.SLOT_LENGTH;
 import static dev.ringfetch.ring.FrameDescriptor.STREAM_ID_OFFSET;
+import static dev.ringfetch.ring.FrameDescriptor.TAG_OFFSET;
 
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
@@ -213,6 +214,13 @@ public final class RingPoller {
     }
     final int length = (int) word0;
     return isPossible(length) ? FrameDescriptor.slots(length) * SLOT_LENGTH : PROTOCOL_VIOLATION;
+  }
+
+  /**
+   * True when an image begins as the frame of this position does: not proved by more than its tag.
+   */
+  boolean isOf(long position, MemoryRegion image, int offset) {
+    return image.getInt(offset + TAG_OFFSET) == FrameDescriptor.tag(epoch, position);
   }
 
   private boolean isPossible(int length) {

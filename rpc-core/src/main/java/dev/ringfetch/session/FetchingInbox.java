@@ -84,9 +84,13 @@ final class FetchingInbox extends Inbox {
       session.ending.blame("the peer acknowledged what was never sent");
       return 0;
     }
+    final long before = ring.position();
     final int frames = taken(fetcher.take(session, POLL_LIMIT));
     if (frames > 0) {
       misses = 0;
+      if (hints != null) {
+        hints.fetched(before);
+      }
     } else {
       misses++;
       tally.add(Counter.SESSION_FETCH_MISSES, 1);

@@ -248,7 +248,8 @@ public final class SessionContext {
 
   /**
    * How long a client whose answers come in datagrams waits for one before it reads, in
-   * nanoseconds: what a lost one costs. See {@link ReplyMode#DATAGRAM}.
+   * nanoseconds: what a lost one costs. It waits for up to 16 times as long where they prove to
+   * take longer. See {@link ReplyMode#DATAGRAM}.
    */
   public long hintWaitNs() {
     return hintWaitNs;

@@ -126,6 +126,61 @@ class SessionDatagramTest {
     assertHints(2, 1, 1);
   }
 
+  /** An answer whose datagram comes when it was read. */
+  private void lateDatagram() throws IOException {
+    final int before = steps.answered;
+    steps.clientPair.holdDatagrams(true);
+    exchange(SMALL);
+    look();
+    steps.pass(Hints.MAX_WAITS * SessionContext.HINT_WAIT_NS_DEFAULT);
+    look();
+    assertEquals(before + 1, steps.answered);
+    steps.clientPair.holdDatagrams(false);
+    look();
+  }
+
+  /** Where datagrams take longer, they are waited for longer, but not for ever. */
+  @Test
+  void waitGrowsWithDatagramsThatComeLate() throws IOException {
+    lateDatagram();
+    assertHints(1, 0, 1);
+    steps.serverPair.lose(1);
+    exchange(SMALL);
+    look();
+    steps.pass(2 * SessionContext.HINT_WAIT_NS_DEFAULT - 1);
+    look();
+    assertEquals(1, steps.answered, "twice as long");
+    steps.pass(1);
+    look();
+    assertEquals(2, steps.answered);
+    for (int i = 0; i < 40; i++) {
+      lateDatagram();
+    }
+    assertHints(42, 0, 41);
+  }
+
+  /** Where they are lost, whoever waits for them soon does so for as short as may be. */
+  @Test
+  void waitShrinksWithDatagramsThatAreLost() throws IOException {
+    for (int i = 0; i < 10; i++) {
+      lateDatagram();
+    }
+    for (int i = 0; i < 40; i++) {
+      steps.serverPair.lose(1);
+      exchange(SMALL);
+      look();
+      steps.pass(Hints.MAX_WAITS * SessionContext.HINT_WAIT_NS_DEFAULT);
+      look();
+    }
+    assertEquals(50, steps.answered);
+    steps.serverPair.lose(1);
+    exchange(SMALL);
+    look();
+    steps.hintIsOverdue();
+    look();
+    assertEquals(51, steps.answered);
+  }
+
   /** After a lost one, those behind it are of no use until it was read. */
   @Test
   void answersBehindALostOneComeByOneRead() throws IOException {
