@@ -183,6 +183,11 @@ final class Duty {
   boolean leave() {
     int tries = 0;
     try {
+      if (missed) { // what the poller came for, this thread does: woken, it would find the next
+        // owner
+        missed = false;
+        session.work(true);
+      }
       while (!mayLeave()) {
         // Behind a card the poller waits; else it is half a frame, whose rest may never come.
         if (!session.loadStore || ++tries > LEAVE_TRIES) {

@@ -80,6 +80,26 @@ class SessionPollTest {
     assertEquals(Outcome.ANSWERED, call.outcome);
   }
 
+  /** Else it would come again, find the next caller, be missed, and so for ever. */
+  @Test
+  void pollerThatFindsACallerPollingIsNotCalledBack() {
+    final Call call = call();
+    atLook(
+        3,
+        () -> {
+          steps.client.poller().activate(steps.client);
+          steps.stepClient(); // it finds the session owned, and gives it up
+          serve();
+        });
+    final int wakeups = steps.fabric.clientDoorbell().wakeups();
+    steps.client.sendAndPoll(call.stream);
+    assertEquals(Outcome.ANSWERED, call.outcome);
+    assertEquals(wakeups, steps.fabric.clientDoorbell().wakeups());
+    steps.onClock = () -> {};
+    steps.stepClient();
+    assertFalse(steps.client.active, "it was called");
+  }
+
   @Test
   void othersAreToldWhileTheCallerPollsOn() {
     Call other = steps.send(bytes(8, 2));
