@@ -24,6 +24,8 @@ import org.agrona.concurrent.NanoClock;
 public final class Poller implements Runnable, AutoCloseable {
   static final long AWAKE = Long.MIN_VALUE;
   private static final long DOORBELL_INTERVAL_NS = 20_000;
+  private static final long MAX_DOORBELL_INTERVAL_NS = 1_000_000;
+  private static final int DOORBELL_SHARE = 32; // of the time of a busy poller, at the most
   private static final int MAX_FAULTS = 1_000;
   private static final long FAULTS_INTERVAL_NS = 1_000_000_000;
   private static final long ALARM_PAUSE_NS = 10_000_000;
@@ -42,6 +44,8 @@ public final class Poller implements Runnable, AutoCloseable {
   private final List<Session> active = new ArrayList<>();
 
   private long doorbellPolledNs;
+  private long doorbellCostNs; // of the last look that found nothing
+  private long doorbellIntervalNs = DOORBELL_INTERVAL_NS;
   private Throwable suspected; // a fault that was not of the session that it came up in
   private int faults; // of the interval, with nobody to blame
   private long faultsNs;
@@ -376,13 +380,28 @@ public final class Poller implements Runnable, AutoCloseable {
         session.resting = session.settling && now - session.lastWorkNs - spinNs >= spinNs;
       }
     }
-    if (now - doorbellPolledNs >= DOORBELL_INTERVAL_NS) {
+    if (now - doorbellPolledNs >= doorbellIntervalNs) {
       doorbellPolledNs = now;
       verify();
-      done += countEvents(doorbell.poll());
+      done += pollDoorbell();
       activateLate(); // a session that sleeps beside busy ones
     }
     return done;
+  }
+
+  /** A look may cost as much as a call: the next is as far away as its share of the time wants. */
+  private int pollDoorbell() throws IOException {
+    final long startNs = clock.nanoTime();
+    final int events = doorbell.poll();
+    if (events == 0) {
+      final long costNs = clock.nanoTime() - startNs;
+      // The less of two: one look may have been interrupted.
+      final long intervalNs = DOORBELL_SHARE * Math.min(costNs, doorbellCostNs);
+      doorbellIntervalNs =
+          Math.min(Math.max(intervalNs, DOORBELL_INTERVAL_NS), MAX_DOORBELL_INTERVAL_NS);
+      doorbellCostNs = costNs;
+    }
+    return countEvents(events);
   }
 
   private boolean retire(Session session, boolean shared) {

@@ -6,6 +6,7 @@ import java.util.List;
 /** A doorbell that never sleeps: {@link #await} delivers what is there and returns. */
 public final class HeapDoorbell implements Doorbell {
   private final List<HeapQueuePair> queuePairs = new ArrayList<>();
+  private Runnable inLook = () -> {};
   private long lastTimeoutNs;
   private int awaits;
   private volatile boolean held;
@@ -20,6 +21,11 @@ public final class HeapDoorbell implements Doorbell {
   /** While held, nothing is delivered: what happened stays under way. */
   public void hold(boolean hold) {
     held = hold;
+  }
+
+  /** Does this in every look for what is there. */
+  public void inLook(Runnable action) {
+    inLook = action;
   }
 
   /** How often the owner wanted to sleep. */
@@ -51,6 +57,7 @@ public final class HeapDoorbell implements Doorbell {
 
   @Override
   public int poll() {
+    inLook.run();
     int events = 0;
     for (int i = 0; !held && i < queuePairs.size(); i++) {
       events += queuePairs.get(i).deliver();

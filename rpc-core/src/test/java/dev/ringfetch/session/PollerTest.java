@@ -343,6 +343,34 @@ class PollerTest {
     assertFalse(steps.fabric.client().ringPending());
   }
 
+  /** Looks take a part of the time that does not grow with what one of them takes. */
+  @Test
+  void doorbellThatTakesLongToLookAtIsLookedAtLessOften() throws IOException {
+    final long lookNs = 5_000;
+    final int[] looks = {0};
+    comeToRest();
+    doorbell.inLook(
+        () -> {
+          looks[0]++;
+          steps.advance(looks[0] == 4 ? 1_000 * lookNs : lookNs); // one is interrupted
+        });
+    poller.activate(steps.client);
+    for (int i = 0; i < 20; i++) {
+      poller.activate(steps.client);
+      poller.doWork();
+      steps.advance(DOORBELL_INTERVAL_NS);
+    }
+    final int before = looks[0];
+    for (int i = 0; i < 100; i++) {
+      poller.activate(steps.client);
+      poller.doWork();
+      steps.advance(DOORBELL_INTERVAL_NS);
+    }
+    final long expected = 100 * DOORBELL_INTERVAL_NS / (32 * lookNs);
+    assertTrue(looks[0] - before >= expected - 1, "looks=" + (looks[0] - before));
+    assertTrue(looks[0] - before <= expected + 2, "looks=" + (looks[0] - before));
+  }
+
   @Test
   void sessionIsInThePolledSetOnce() throws IOException {
     SessionContext context = new SessionContext().clock(steps::nowNs);
