@@ -87,7 +87,10 @@ final class Pair implements AutoCloseable {
 
   @Override
   public void close() {
-    clients.values().forEach(ChildProcess::close);
-    server.close();
+    try {
+      clients.values().forEach(ChildProcess::close);
+    } finally {
+      server.close();
+    }
   }
 }

@@ -24,12 +24,16 @@ record PairContender(Pair pair, Contender contender) implements VerbsContender {
       String host, Contender contender, Rings rings, String transport, List<String> flags)
       throws IOException {
     final Pair pair = Pair.start(host, true, List.of(contender), rings, flags);
-    final String served = pair.ask(contender, "describe").text("transport");
-    if (!served.equals(transport)) {
+    try {
+      final String served = pair.ask(contender, "describe").text("transport");
+      if (!served.equals(transport)) {
+        throw new IllegalStateException(contender + " over " + served + ", not " + transport);
+      }
+      return new PairContender(pair, contender);
+    } catch (RuntimeException e) {
       pair.close();
-      throw new IllegalStateException(contender + " over " + served + ", not " + transport);
+      throw e;
     }
-    return new PairContender(pair, contender);
   }
 
   @Override

@@ -48,7 +48,7 @@ final class VerbsBench implements Callable<Integer> {
 
   @Option(
       names = "--warm-up",
-      description = "Milliseconds before the first round of each. Default: 8000, 1200 if quick.")
+      description = "Milliseconds before the first round of each. Default: 45000, 8000 if quick.")
   private Integer warmUp;
 
   @Option(
@@ -83,7 +83,7 @@ final class VerbsBench implements Callable<Integer> {
     }
     final InetAddress host = address == null ? HostAddress.ofInterface() : address;
     final int roundMillis = or(millis, 2000, 400);
-    final int warmUpMillis = or(warmUp, 8000, 1200);
+    final int warmUpMillis = or(warmUp, 45_000, 8_000);
     Machine.print(out);
     out.printf(
         "device address %s; %d rounds of %d ms, by turns; median [least .. most] of them;"
@@ -113,16 +113,22 @@ final class VerbsBench implements Callable<Integer> {
       } catch (ChildFailure e) {
         System.err.println("bench verbs: without " + peer + ": " + e.getMessage());
         failed.add(peer);
+        end(contenders.remove(peer));
       }
     }
-    failed.forEach(
-        peer -> {
-          final VerbsContender contender = contenders.remove(peer);
-          if (contender != null) {
-            contender.close();
-          }
-        });
     return failed;
+  }
+
+  /** At once: what is left of it may poll, and the others would be measured beside it. */
+  private static void end(VerbsContender failed) {
+    if (failed == null) {
+      return; // its processes are ended already
+    }
+    try {
+      failed.close();
+    } catch (ChildFailure e) {
+      System.err.println("bench verbs: " + e.getMessage());
+    }
   }
 
   private void measure(int roundMillis) {

@@ -63,7 +63,11 @@ public final class ProcessPair implements VerbsContender {
       pair.connect();
       return pair;
     } catch (ChildFailure e) {
-      pair.close();
+      try {
+        pair.close();
+      } catch (ChildFailure late) {
+        e.addSuppressed(late);
+      }
       throw e;
     }
   }
@@ -101,7 +105,10 @@ public final class ProcessPair implements VerbsContender {
 
   @Override
   public void close() {
-    client.close();
-    server.close();
+    try {
+      client.close();
+    } finally {
+      server.close();
+    }
   }
 }

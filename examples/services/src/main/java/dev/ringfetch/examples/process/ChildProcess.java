@@ -26,6 +26,8 @@ import java.util.stream.Collectors;
 public final class ChildProcess implements AutoCloseable {
   private static final int LINE_TIMEOUT_SECONDS = 300;
   private static final int END_TIMEOUT_SECONDS = 45;
+  private static final int REST_TIMEOUT_SECONDS = 5;
+  private static final int MAX_SAID = 4_000; // characters
 
   private final String name;
   private final Process process;
@@ -116,10 +118,30 @@ public final class ChildProcess implements AutoCloseable {
     }
     final String answer = readLine();
     final int tab = answer.indexOf('\t');
-    if (tab < 0 || !answer.startsWith(CommandLoop.OK)) {
+    if (tab < 0) {
+      throw new ChildFailure(name + " says " + withRest(answer));
+    }
+    if (!answer.startsWith(CommandLoop.OK)) {
       throw new ChildFailure(answer.substring(tab + 1));
     }
     return Answer.parse(answer.substring(tab + 1));
+  }
+
+  /** What is no answer, as of a JVM that crashes, is of many lines. */
+  private String withRest(String first) {
+    final StringBuilder said = new StringBuilder(first);
+    try {
+      Optional<String> line = Optional.of("");
+      while (line != null && line.isPresent() && said.length() < MAX_SAID) {
+        line = output.poll(REST_TIMEOUT_SECONDS, TimeUnit.SECONDS);
+        if (line != null) {
+          line.ifPresent(more -> said.append(System.lineSeparator()).append(more));
+        }
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    return said.toString();
   }
 
   /** Sends SIGTERM and waits for the end. Returns the exit code: 143 if the signal ended it. */
