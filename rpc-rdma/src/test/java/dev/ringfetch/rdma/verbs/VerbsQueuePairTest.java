@@ -12,12 +12,15 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.ibm.disni.verbs.IbvCompChannel;
 import dev.ringfetch.fabric.FabricHarness;
 import dev.ringfetch.fabric.FabricHarness.Connection;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.fabric.RemoteMemory;
 import java.io.IOException;
+import java.lang.reflect.Field;
+import java.nio.ByteBuffer;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -164,6 +167,63 @@ final class VerbsQueuePairTest {
             return came[0] > before + DatagramReceiver.DEPTH / 4;
           });
     }
+  }
+
+  /** Who knows the queue key, and sends from a queue pair that is not the peer's, is not heard. */
+  @Test
+  void datagramOfAnotherQueuePairIsDropped() throws Exception {
+    Connection connection = harness.connect("a", true);
+    Endpoint server = ((VerbsQueuePair) connection.server()).endpoint();
+    VerbsQueuePair client = (VerbsQueuePair) connection.client();
+    IbvCompChannel channel = server.id().getVerbs().createCompChannel();
+    DatagramPair stranger =
+        DatagramPair.open(
+            server.domain(),
+            server.id(),
+            server.queuePair(),
+            channel,
+            server.datagrams().queueKey(),
+            DatagramSender.DEPTH,
+            1);
+    try {
+      stranger.pointAtPeer(server.queuePair());
+      Request request =
+          new Request(SendLayout.SEND)
+              .datagram(
+                  stranger.handle(), client.endpoint().datagrams().number(), stranger.queueKey())
+              .id(1)
+              .flags(SendLayout.SIGNALED)
+              .local(server.memory().address(), 64, server.memory().localKey());
+      int[] came = new int[1];
+      send(stranger, request);
+      while (connection.server().sendDatagram(0, 64) != POSTED) {
+        Thread.onSpinWait();
+      }
+      harness.drive(() -> hears(client, came)); // the one that came behind it
+      assertEquals(1, came[0]);
+      // The same datagram from the same queue pair is heard where that is the peer's.
+      Field receiver = VerbsQueuePair.class.getDeclaredField("receiver");
+      receiver.setAccessible(true);
+      ((DatagramReceiver) receiver.get(client)).listenTo(stranger.number());
+      send(stranger, request);
+      harness.drive(() -> hears(client, came));
+      assertEquals(2, came[0]);
+    } finally {
+      stranger.release();
+      channel.destroyCompChannel();
+    }
+  }
+
+  private void send(DatagramPair sender, Request request) throws IOException {
+    ByteBuffer taken = Request.direct(CompletionLayout.SIZE);
+    assertEquals(0, QueuePairs.postSend(sender.queuePair(), request.address()));
+    harness.drive(
+        () -> CompletionQueues.poll(sender.completions(), 1, Regions.address(taken)) == 1);
+    assertEquals(CompletionLayout.SUCCESS, taken.getInt(CompletionLayout.STATUS));
+  }
+
+  private static boolean hears(QueuePair client, int[] came) {
+    return client.pollDatagrams((region, offset, length) -> came[0]++, 100) > 0;
   }
 
   @Test
