@@ -15,7 +15,9 @@ import dev.ringfetch.ring.RingFetcher;
 final class FetchingInbox extends Inbox {
   private static final int LINE_INTERVAL = 8; // reads that bring nothing new of the server's line
 
-  /** Then the next read tells whether the server sleeps: one that is awake mostly answers sooner. */
+  /**
+   * Then the next read tells whether the server sleeps: one that is awake mostly answers sooner.
+   */
   private static final int LINE_MISSES = 2;
 
   /** How far it is on its way to sleep. */

@@ -21,6 +21,8 @@ public final class HeapCard extends HeapQueuePair {
   private final ArrayDeque<byte[]> datagrams = new ArrayDeque<>();
   private final DirectRegion received = new DirectRegion(MAX_DATAGRAM);
   private boolean stalled;
+  private int refusals;
+  private boolean broken;
 
   HeapCard(DirectRegion own, DirectRegion server, String name) {
     super(own, name);
@@ -33,6 +35,20 @@ public final class HeapCard extends HeapQueuePair {
   /** While stalled, no read is done. */
   public void stall(boolean stall) {
     stalled = stall;
+  }
+
+  /** The send queue is full for so many posts. */
+  public void refuse(int posts) {
+    refusals = posts;
+  }
+
+  /** No more datagrams come. */
+  public void breakDatagrams() {
+    broken = true;
+  }
+
+  private boolean refuses() {
+    return refusals > 0 && refusals-- > 0;
   }
 
   /** The server writes a range of its memory into this side's. */
@@ -60,6 +76,9 @@ public final class HeapCard extends HeapQueuePair {
 
   @Override
   public int write(int offset, int length) {
+    if (refuses()) {
+      return SEND_QUEUE_FULL;
+    }
     final int posted = super.write(offset, length);
     if (posted == POSTED && memory() != server) {
       copy(memory(), offset, server, offset, length);
@@ -76,6 +95,9 @@ public final class HeapCard extends HeapQueuePair {
       int length,
       int firstOffset,
       long workRequestId) {
+    if (refuses()) {
+      return SEND_QUEUE_FULL;
+    }
     if (hasEnded()) {
       return CLOSED;
     }
@@ -105,7 +127,10 @@ public final class HeapCard extends HeapQueuePair {
   @Override
   public int sendDatagram(int offset, int length) {
     WorkRequests.checkDatagram(offset, length, memory().length(), MAX_DATAGRAM);
-    return hasEnded() ? CLOSED : POSTED;
+    if (refuses()) {
+      return SEND_QUEUE_FULL;
+    }
+    return hasEnded() || broken ? CLOSED : POSTED;
   }
 
   @Override
@@ -117,6 +142,6 @@ public final class HeapCard extends HeapQueuePair {
       handler.onDatagram(received, 0, datagram.length);
       count++;
     }
-    return count;
+    return broken && count == 0 ? CLOSED : count;
   }
 }

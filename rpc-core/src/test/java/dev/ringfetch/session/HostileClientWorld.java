@@ -13,6 +13,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.ringfetch.fabric.HeapCard;
 import dev.ringfetch.ring.ArenaDescriptor;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -110,8 +111,13 @@ final class HostileClientWorld extends HostileWorld {
     }
   }
 
+  /** The server's card has no room, or has. */
   @Override
-  void onWritten() {}
+  void onWritten() {
+    if (card && input.next(16) == 0) {
+      ((HeapCard) fabric.server()).refuse(input.next(6));
+    }
+  }
 
   @Override
   void leave() {

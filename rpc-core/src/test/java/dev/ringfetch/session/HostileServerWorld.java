@@ -112,6 +112,12 @@ final class HostileServerWorld extends HostileWorld {
       case 3 -> client.stall(true);
       case 4 -> client.stall(false);
       case 5 -> client.receive(payload(input.next()));
+      case 10 -> client.refuse(input.next(6));
+      case 11 -> {
+        if (input.next(4) == 0) {
+          client.breakDatagrams();
+        }
+      }
       case 6, 7, 8, 9 -> {
         final byte[] datagram = new byte[64 * (1 + input.next(4))];
         final int slot = (int) (session.pollPosition() & (slots() - 1L));
