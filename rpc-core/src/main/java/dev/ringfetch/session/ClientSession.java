@@ -459,8 +459,8 @@ public final class ClientSession extends Session {
       return settle();
     }
     try {
-      duty.disarm(); // armed before, it would leave without a look at the ring that the poller came
-      // for
+      duty.disarm(); // armed before, it would leave without a look at the ring
+      duty.lookBeforeLeaving(); // so it would with nothing pending; another had it when it came
     } catch (Throwable t) { // see Ending.failed
       ending.failed(t);
     }

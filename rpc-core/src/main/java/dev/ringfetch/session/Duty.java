@@ -104,9 +104,9 @@ final class Duty {
   }
 
   /**
-   * The poller's attempt to take the token before it sleeps. If it fails, the holder sees after its
-   * release that the poller was here: it may have armed the session already, and the ring that it
-   * armed for may be the one that the poller came for.
+   * The poller's attempt to take the token before it sleeps. If it fails, the holder sees, before its
+   * release or after, that the poller was here: it may have armed the session already, and the ring
+   * that it armed for may be the one that the poller came for.
    */
   boolean tryAcquireOrBeMissed() {
     if (ownership.tryAcquire()) {
@@ -183,10 +183,8 @@ final class Duty {
   boolean leave() {
     int tries = 0;
     try {
-      if (missed) { // what the poller came for, this thread does: woken, it would find the next
-        // owner
-        missed = false;
-        session.work(true);
+      if (missed && !look()) {
+        session.poller.activateLater(session);
       }
       while (!mayLeave()) {
         // Behind a card the poller waits; else it is half a frame, whose rest may never come.
@@ -201,6 +199,28 @@ final class Duty {
       session.ending.failed(t);
     }
     return releaseAndTell();
+  }
+
+  /**
+   * Does what the poller came for, until a round finds nothing: called back, the poller would find
+   * the next owner; owner.
+   *
+   * @return false when there may be more.
+   */
+  private boolean look() {
+    for (int rounds = 0; rounds < LEAVE_TRIES; rounds++) {
+      missed = false;
+      session.guard.touch();
+      if (session.work(true) == 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Has the owner look once more before it leaves, as if the poller had come. */
+  void lookBeforeLeaving() {
+    missed = true;
   }
 
   /**

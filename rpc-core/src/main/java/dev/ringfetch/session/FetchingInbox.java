@@ -15,11 +15,6 @@ import dev.ringfetch.ring.RingFetcher;
 final class FetchingInbox extends Inbox {
   private static final int LINE_INTERVAL = 8; // reads that bring nothing new of the server's line
 
-  /**
-   * Then the next read tells whether the server sleeps: one that is awake mostly answers sooner.
-   */
-  private static final int LINE_MISSES = 2;
-
   /** How far it is on its way to sleep. */
   private enum State {
     AWAKE,
@@ -189,6 +184,9 @@ final class FetchingInbox extends Inbox {
       disarm();
     }
     toServer.flush();
+    if (fetcher.isPending()) {
+      return;
+    }
     if (state == State.TOLD || (state == State.AWAKE && fetches && isReadDue())) {
       fetch();
     }
@@ -205,7 +203,7 @@ final class FetchingInbox extends Inbox {
   }
 
   private void fetch() {
-    if (fetcher.isPending() || toServer.isBehind()) {
+    if (toServer.isBehind()) {
       return;
     }
     final boolean withLine = state == State.TOLD || isLineDue() || hints != null;
@@ -215,7 +213,7 @@ final class FetchingInbox extends Inbox {
       return;
     }
     if (hints != null) {
-      hints.restart();
+      hints.posted(state == State.TOLD);
     }
     tally.add(Counter.SESSION_FETCHES, 1);
     sinceLine = withLine ? 0 : sinceLine + 1;
@@ -224,7 +222,7 @@ final class FetchingInbox extends Inbox {
     }
   }
 
-  /** After some misses, and then, or while nothing is acknowledged, now and then. */
+  /** After a miss, and then, or while nothing is acknowledged, now and then. */
   private boolean isLineDue() {
     final long unconsumed = session.writer.unconsumed();
     final long consumed = session.writer.position() - unconsumed;
@@ -232,7 +230,7 @@ final class FetchingInbox extends Inbox {
       lastConsumed = consumed;
       sinceLine = 0;
     }
-    return misses == LINE_MISSES || (sinceLine >= LINE_INTERVAL && (misses > 0 || unconsumed > 0));
+    return misses == 1 || (sinceLine >= LINE_INTERVAL && (misses > 0 || unconsumed > 0));
   }
 
   @Override

@@ -26,7 +26,8 @@ final class Hints {
 
   private long waitNs;
   private boolean waiting;
-  private boolean overdue; // what was waited for, when the last read fell due
+  private boolean overdue; // what is waited for
+  private boolean fetching; // what was overdue when the read that is under way was posted
   private long sinceNs;
   private long lastConsumed;
 
@@ -58,7 +59,7 @@ final class Hints {
 
   /** A read has brought frames, from this position on. */
   void fetched(long position) {
-    if (overdue) { // not what a datagram had begun
+    if (fetching) { // not what a datagram had begun
       receiver.fetched(position);
       waitNs = Math.max(minWaitNs, waitNs - waitNs / 8);
     }
@@ -81,10 +82,20 @@ final class Hints {
     return receiver.isBroken() || overdue;
   }
 
-  /** A read is under way, or there is nothing to wait for: the next wait begins anew. */
+  /** There is nothing to wait for: the next wait begins anew. */
   void restart() {
     waiting = false;
     receiver.read();
+  }
+
+  /**
+   * A read is under way, and the next wait begins anew.
+   *
+   * @param last whether it is the one before this side sleeps: nothing has come for long.
+   */
+  void posted(boolean last) {
+    fetching = last || overdue;
+    restart();
   }
 
   /**

@@ -25,7 +25,7 @@ public final class Poller implements Runnable, AutoCloseable {
   static final long AWAKE = Long.MIN_VALUE;
   private static final long DOORBELL_INTERVAL_NS = 20_000;
   private static final long MAX_DOORBELL_INTERVAL_NS = 1_000_000;
-  private static final int DOORBELL_SHARE = 32; // of the time of a busy poller, at the most
+  private static final int DOORBELL_SHARE = 32; // of the time of a busy poller, up to that interval
   private static final int MAX_FAULTS = 1_000;
   private static final long FAULTS_INTERVAL_NS = 1_000_000_000;
   private static final long ALARM_PAUSE_NS = 10_000_000;
@@ -43,6 +43,7 @@ public final class Poller implements Runnable, AutoCloseable {
   private final List<Session> sessions = new ArrayList<>();
   private final List<Session> active = new ArrayList<>();
 
+  private long latePolledNs;
   private long doorbellPolledNs;
   private long doorbellCostNs; // of the last look that found nothing
   private long doorbellIntervalNs = DOORBELL_INTERVAL_NS;
@@ -380,11 +381,14 @@ public final class Poller implements Runnable, AutoCloseable {
         session.resting = session.settling && now - session.lastWorkNs - spinNs >= spinNs;
       }
     }
-    if (now - doorbellPolledNs >= doorbellIntervalNs) {
-      doorbellPolledNs = now;
-      verify();
-      done += pollDoorbell();
-      activateLate(); // a session that sleeps beside busy ones
+    if (now - latePolledNs >= DOORBELL_INTERVAL_NS) { // for sessions that sleep beside busy ones
+      latePolledNs = now;
+      if (now - doorbellPolledNs >= doorbellIntervalNs) {
+        doorbellPolledNs = now;
+        verify();
+        done += pollDoorbell();
+      }
+      activateLate();
     }
     return done;
   }
@@ -400,6 +404,8 @@ public final class Poller implements Runnable, AutoCloseable {
       doorbellIntervalNs =
           Math.min(Math.max(intervalNs, DOORBELL_INTERVAL_NS), MAX_DOORBELL_INTERVAL_NS);
       doorbellCostNs = costNs;
+    } else {
+      doorbellIntervalNs = Math.max(doorbellIntervalNs / 2, DOORBELL_INTERVAL_NS);
     }
     return countEvents(events);
   }

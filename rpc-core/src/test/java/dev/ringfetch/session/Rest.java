@@ -12,6 +12,9 @@ final class Rest {
   /** Until when everything pending has ended, after the last fault; in virtual time. */
   private static final long BOUND_NS = TimeUnit.MILLISECONDS.toNanos(20);
 
+  /** Windows of many KiB close through rings of two slots, with a way there and back for each. */
+  private static final long AWAIT_NS = 3 * BOUND_NS;
+
   private static final int MAX_STEPS = 400_000;
 
   private final Simulation simulation;
@@ -46,7 +49,7 @@ final class Rest {
   }
 
   void await(String what, BooleanSupplier condition) {
-    final long untilNs = simulation.timeline.nowNs() + BOUND_NS;
+    final long untilNs = simulation.timeline.nowNs() + AWAIT_NS;
     int steps = 0;
     while (!condition.getAsBoolean()) {
       simulation.step();

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.ringfetch.ring.FrameDescriptor;
 import dev.ringfetch.session.ClientStream.Outcome;
 import dev.ringfetch.session.SessionSteps.Call;
 import dev.ringfetch.session.SessionSteps.ServerCall;
@@ -91,13 +92,51 @@ class SessionPollTest {
           steps.stepClient(); // it finds the session owned, and gives it up
           serve();
         });
-    final int wakeups = steps.fabric.clientDoorbell().wakeups();
     steps.client.sendAndPoll(call.stream);
     assertEquals(Outcome.ANSWERED, call.outcome);
-    assertEquals(wakeups, steps.fabric.clientDoorbell().wakeups());
     steps.onClock = () -> {};
     steps.stepClient();
     assertFalse(steps.client.active, "it was called");
+  }
+
+  /** The ring is spent, and nothing is pending: whoever leaves has seen all that is there. */
+  @Test
+  void callerTakesAllThatThePollerWasRungFor() {
+    final Call call = call();
+    final int length = 70 * FrameDescriptor.SLOT_LENGTH; // a round takes one such answer
+    final Call[] others = {
+      steps.prepare(bytes(length, 2), Stream.NO_DEADLINE),
+      steps.prepare(bytes(length, 3), Stream.NO_DEADLINE)
+    };
+    atLook(
+        3,
+        () -> {
+          for (final Call other : others) {
+            steps.client.duty.submit(other.stream, ClientStream.SEND);
+          }
+        });
+    final Runnable first = steps.onClock;
+    steps.onClock =
+        () -> {
+          first.run();
+          if (looks == 5) {
+            steps.client.poller().activate(steps.client);
+            steps.stepClient(); // it finds the session owned, and gives it up
+            for (int i = 0; i < 4; i++) {
+              steps.server.duty.service(false);
+            }
+            serve();
+            steps.server.drain();
+            steps.server.duty.service(false);
+          }
+        };
+    steps.client.sendAndPoll(call.stream);
+    steps.onClock = () -> {};
+    for (final Call other : others) {
+      assertEquals(Outcome.ANSWERED, other.outcome);
+    }
+    assertEquals(Outcome.ANSWERED, call.outcome);
+    assertTrue(steps.client.isDraining(), "the last frame is not read");
   }
 
   @Test

@@ -98,7 +98,7 @@ final class VerbsBench implements Callable<Integer> {
       System.err.println("bench verbs: " + e.getMessage());
       return CommandLine.ExitCode.SOFTWARE;
     } finally {
-      contenders.values().forEach(VerbsContender::close);
+      contenders.values().forEach(VerbsBench::end);
     }
   }
 
@@ -119,13 +119,13 @@ final class VerbsBench implements Callable<Integer> {
     return failed;
   }
 
-  /** At once: what is left of it may poll, and the others would be measured beside it. */
-  private static void end(VerbsContender failed) {
-    if (failed == null) {
+  /** At once where it failed: what is left of it may poll, beside those that are measured. */
+  private static void end(VerbsContender contender) {
+    if (contender == null) {
       return; // its processes are ended already
     }
     try {
-      failed.close();
+      contender.close();
     } catch (ChildFailure e) {
       System.err.println("bench verbs: " + e.getMessage());
     }

@@ -138,6 +138,9 @@ public final class ChildProcess implements AutoCloseable {
           line.ifPresent(more -> said.append(System.lineSeparator()).append(more));
         }
       }
+      if (line != null && line.isEmpty()) {
+        output.add(line); // whoever reads on is told, too
+      }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
