@@ -1,6 +1,7 @@
 package dev.ringfetch.benchmarks;
 
 import com.sun.management.ThreadMXBean;
+import dev.ringfetch.examples.load.AllocatedBytes;
 import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.examples.process.CommandLoop;
 import java.io.IOException;
@@ -27,7 +28,7 @@ final class Allocation {
   /** Has a child process answer questions about its allocation. */
   static CommandLoop addTo(CommandLoop loop) {
     final Allocation allocation = new Allocation();
-    return loop.on("allocated", arguments -> new Answer().with("bytes", allocation.ofAllThreads()))
+    return loop.on("allocated", arguments -> AllocatedBytes.answer())
         .on("sample-begin", arguments -> allocation.begin())
         .on("sample-end", arguments -> allocation.end());
   }
@@ -35,15 +36,6 @@ final class Allocation {
   /** Bytes that the calling thread has allocated; the question itself allocates nothing. */
   static long ofThisThread() {
     return THREADS.getCurrentThreadAllocatedBytes();
-  }
-
-  /** Bytes that the threads that are alive have allocated. */
-  private long ofAllThreads() {
-    long sum = 0;
-    for (final long bytes : THREADS.getThreadAllocatedBytes(THREADS.getAllThreadIds())) {
-      sum += Math.max(bytes, 0);
-    }
-    return sum;
   }
 
   private Answer begin() {

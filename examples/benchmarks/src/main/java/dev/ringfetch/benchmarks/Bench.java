@@ -1,11 +1,7 @@
 package dev.ringfetch.benchmarks;
 
-import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** Measures calls over rings beside calls over gRPC, between two processes. */
 @Command(
@@ -13,6 +9,7 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     description = "Measures calls over rings beside calls over gRPC, between two processes.",
     subcommands = {
+      PeersBench.class,
       UnaryBench.class,
       ThreadsBench.class,
       AllocationBench.class,
@@ -20,16 +17,25 @@ import picocli.CommandLine.Spec;
       BulkBench.class,
       VerbsBench.class
     })
-public final class Bench implements Callable<Integer> {
-  @Spec private CommandSpec spec;
-
+public final class Bench {
   /** Runs a benchmark; ends the JVM. */
   public static void main(String[] args) {
-    System.exit(new CommandLine(new Bench()).execute(args));
+    System.exit(execute(args));
   }
 
-  @Override
-  public Integer call() {
-    throw new ParameterException(spec.commandLine(), "Which benchmark?");
+  /** Runs a benchmark; {@link PeersBench} if none is named. */
+  static int execute(String... args) {
+    final CommandLine command = new CommandLine(new Bench());
+    final boolean named =
+        args.length > 0
+            && (!args[0].startsWith("-")
+                || command.getCommandSpec().optionsMap().containsKey(args[0]));
+    if (named) {
+      return command.execute(args);
+    }
+    final String[] all = new String[args.length + 1];
+    all[0] = "peers";
+    System.arraycopy(args, 0, all, 1, args.length);
+    return command.execute(all);
   }
 }

@@ -15,8 +15,10 @@ import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.examples.process.CommandLoop;
 import dev.ringfetch.index.service.IndexService;
 import dev.ringfetch.index.store.Indexes;
+import dev.ringfetch.index.v1.GetResponse;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.IndexGrpc.IndexBlockingStub;
+import dev.ringfetch.index.v1.IndexGrpc.IndexStub;
 import dev.ringfetch.rpc.RingChannel;
 import io.grpc.Channel;
 import java.util.ArrayList;
@@ -57,6 +59,7 @@ final class BenchClient implements Callable<Integer> {
   private final Map<Integer, Lookup> lookups = new HashMap<>();
   private NullChannel nothing;
   private IndexBlockingStub stub;
+  private IndexStub asyncStub;
   private Map<String, Upload> uploads;
   private Neighbours neighbours;
 
@@ -70,6 +73,7 @@ final class BenchClient implements Callable<Integer> {
     nothing = none ? new NullChannel(new IndexService(new Indexes()).bindService()) : null;
     final Channel channel = none ? nothing : connection.channel();
     stub = IndexGrpc.newBlockingStub(channel);
+    asyncStub = IndexGrpc.newStub(channel);
     uploads = new HashMap<>();
     uploads.put(STREAM_UPLOAD, new StreamUpload(channel));
     uploads.put(UNARY_UPLOAD, new UnaryUpload(channel));
@@ -81,6 +85,9 @@ final class BenchClient implements Callable<Integer> {
         .on("connect", arguments -> connect())
         .on("calls", arguments -> calls(number(arguments, 0)))
         .on("round", arguments -> round(number(arguments, 0), number(arguments, 1)))
+        .on(
+            "async",
+            arguments -> async(number(arguments, 0), number(arguments, 1), number(arguments, 2)))
         .on("small", arguments -> small(number(arguments, 0)))
         .on("threads", arguments -> threads(number(arguments, 0), number(arguments, 1)))
         .on("upload", arguments -> upload(arguments))
@@ -122,6 +129,16 @@ final class BenchClient implements Callable<Integer> {
   private Answer round(int length, int millis) {
     lookup(length).check();
     return stopwatch.runFor(lookup(length), millis).answer();
+  }
+
+  /** Calls of some size by asynchronous stub, as many at once as are asked for, for some time. */
+  private Answer async(int length, int inFlight, int millis) throws Exception {
+    final Lookup lookup = lookup(length);
+    lookup.check();
+    final CallsInFlight<GetResponse> calls =
+        new CallsInFlight<>(
+            observer -> asyncStub.get(lookup.request(), observer), lookup::isExpected);
+    return calls.runFor(inFlight, millis).answer();
   }
 
   /** Calls of the smallest size and nothing else for some time, with what they have posted. */

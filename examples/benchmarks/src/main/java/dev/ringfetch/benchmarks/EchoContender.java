@@ -6,9 +6,11 @@ import dev.ringfetch.benchmarks.verbs.VerbsRound;
 
 /** Memory alone, as a peer. */
 record EchoContender(EchoPair pair) implements VerbsContender {
+  private static final int PAYLOAD = 32;
+
   @Override
   public VerbsRound round(int millis) {
-    return VerbsRound.without(pair.round(millis));
+    return VerbsRound.without(pair.round(PAYLOAD, millis));
   }
 
   @Override

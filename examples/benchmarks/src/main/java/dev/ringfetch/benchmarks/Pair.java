@@ -72,6 +72,14 @@ final class Pair implements AutoCloseable {
     return server.ask(command, arguments);
   }
 
+  ChildProcess client(Contender contender) {
+    return clients.get(contender);
+  }
+
+  ChildProcess server() {
+    return server;
+  }
+
   long clientPid(Contender contender) {
     return clients.get(contender).pid();
   }

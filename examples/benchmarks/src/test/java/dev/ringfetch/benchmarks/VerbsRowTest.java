@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 final class VerbsRowTest {
   private static VerbsRow row(VerbsPeer peer, double p50) {
     return VerbsRow.of(
-        peer, List.of(VerbsRound.without(new Figures(10, p50, 2 * p50, 1_000_000 / p50))));
+        peer, List.of(VerbsRound.without(new Figures(10, p50, 2 * p50, 4 * p50, 1_000_000 / p50))));
   }
 
   @Test
@@ -34,7 +34,7 @@ final class VerbsRowTest {
 
   private static VerbsRound fetched(long calls, double p50, double p99, long torn) {
     return new VerbsRound(
-        new Figures(calls, p50, p99, 5000),
+        new Figures(calls, p50, p99, 2 * p99, 5000),
         new WorkRequests(calls, calls + calls / 10, 0, 0, 0),
         WorkRequests.NONE,
         torn);

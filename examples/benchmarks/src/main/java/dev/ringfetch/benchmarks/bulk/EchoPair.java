@@ -9,19 +9,19 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/** Memory alone as a way for calls: a lane there and one back, and a process at each end. */
+/** Lanes as a way for calls: one there and one back, and a process with an {@link EchoEnd} each. */
 public final class EchoPair implements AutoCloseable {
   private static final Path DIRECTORY = Path.of("/dev/shm");
 
   private final ChildProcess server;
   private final ChildProcess client;
 
-  private EchoPair(ChildProcess server, ChildProcess client) {
+  EchoPair(ChildProcess server, ChildProcess client) {
     this.server = server;
     this.client = client;
   }
 
-  /** Makes the memory and starts the processes. */
+  /** Memory alone: makes it and starts the processes. */
   public static EchoPair start(List<String> flags) throws IOException {
     final Path file = Files.createTempFile(DIRECTORY, "ringfetch-bench-", ".echo");
     try {
@@ -43,11 +43,25 @@ public final class EchoPair implements AutoCloseable {
     }
   }
 
-  /** Has one make calls, and the other answer them, for some time. */
-  public Figures round(long millis) {
+  /** The process that answers. */
+  public ChildProcess server() {
+    return server;
+  }
+
+  /** The process that asks. */
+  public ChildProcess client() {
+    return client;
+  }
+
+  /**
+   * Has one make calls, and the other answer them, for some time.
+   *
+   * @param payload of an answer, in bytes; at most {@link EchoEnd#MAX_PAYLOAD}. Requests have 32.
+   */
+  public Figures round(int payload, long millis) {
     final CompletableFuture<Answer> echoed =
-        CompletableFuture.supplyAsync(() -> server.ask("echo"));
-    final Figures figures = Figures.parse(client.ask("round", millis));
+        CompletableFuture.supplyAsync(() -> server.ask("echo", payload));
+    final Figures figures = Figures.parse(client.ask("round", payload, millis));
     final Answer unused = echoed.join();
     return figures;
   }

@@ -15,8 +15,6 @@ final class SmallCalls implements StreamObserver<Empty> {
   static final int LENGTH = 32;
 
   private static final int DIGITS = 3;
-  private static final double NS_PER_US = 1_000;
-  private static final double NS_PER_S = 1_000_000_000;
   private static final long LONGEST_NS = TimeUnit.SECONDS.toNanos(Upload.PATIENCE_SECONDS);
 
   private final Histogram latencies = new Histogram(LONGEST_NS, DIGITS);
@@ -58,12 +56,7 @@ final class SmallCalls implements StreamObserver<Empty> {
       issuedNs = nowNs;
       stub.store(request, this);
     } else {
-      figures.complete(
-          new Figures(
-              latencies.getTotalCount(),
-              latencies.getValueAtPercentile(50) / NS_PER_US,
-              latencies.getValueAtPercentile(99) / NS_PER_US,
-              latencies.getTotalCount() * NS_PER_S / (nowNs - startNs)));
+      figures.complete(Figures.of(latencies, nowNs - startNs));
     }
   }
 

@@ -12,8 +12,8 @@ final class EchoPairTest {
   @Test
   void callsAreAnsweredInEachRound() throws IOException {
     try (EchoPair pair = EchoPair.start(List.of())) {
-      for (int round = 0; round < 3; round++) {
-        final Figures figures = pair.round(20);
+      for (final int payload : new int[] {32, 65536, 32}) {
+        final Figures figures = pair.round(payload, 20);
         assertTrue(figures.calls() > 0, figures::toString);
       }
     }

@@ -2,6 +2,7 @@ package dev.ringfetch.examples.load;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.v1.GetRequest;
+import dev.ringfetch.index.v1.GetResponse;
 import dev.ringfetch.index.v1.IndexGrpc.IndexBlockingStub;
 import dev.ringfetch.index.v1.PutRequest;
 import java.nio.charset.StandardCharsets;
@@ -29,9 +30,19 @@ public final class Lookup implements Runnable {
   /** One call; the answer is looked at. */
   @Override
   public void run() {
-    if (stub.get(request).getEntry().getValue().size() != value.size()) {
+    if (!isExpected(stub.get(request))) {
       throw new IllegalStateException("not what was stored: " + request);
     }
+  }
+
+  /** The request of each call, for stubs of other kinds. */
+  public GetRequest request() {
+    return request;
+  }
+
+  /** Whether an answer looks like what was written. */
+  public boolean isExpected(GetResponse answer) {
+    return answer.getEntry().getValue().size() == value.size();
   }
 
   /** One call whose answer is compared byte by byte. */

@@ -7,8 +7,6 @@ import org.HdrHistogram.Histogram;
 public final class Stopwatch {
   private static final long LONGEST_NS = TimeUnit.SECONDS.toNanos(60);
   private static final int DIGITS = 3;
-  private static final double NS_PER_US = 1_000;
-  private static final double NS_PER_S = 1_000_000_000;
 
   private final Histogram latencies = new Histogram(LONGEST_NS, DIGITS);
 
@@ -34,10 +32,6 @@ public final class Stopwatch {
       latencies.recordValue(Math.min(afterNs - beforeNs, LONGEST_NS));
       beforeNs = afterNs;
     }
-    return new Figures(
-        latencies.getTotalCount(),
-        latencies.getValueAtPercentile(50) / NS_PER_US,
-        latencies.getValueAtPercentile(99) / NS_PER_US,
-        latencies.getTotalCount() * NS_PER_S / (beforeNs - startNs));
+    return Figures.of(latencies, beforeNs - startNs);
   }
 }

@@ -1,0 +1,31 @@
+package dev.ringfetch.benchmarks;
+
+import dev.ringfetch.benchmarks.bulk.EchoPair;
+import dev.ringfetch.examples.load.Figures;
+import dev.ringfetch.examples.process.ChildProcess;
+
+/** Bytes there and back, as a peer. */
+record EchoPeer(EchoPair pair) implements PeerContender {
+  @Override
+  public Figures run(Load load, int millis) {
+    if (load.mode() != Load.Mode.direct || load.inFlight() != 1) {
+      throw new IllegalArgumentException("not without a stub: " + load);
+    }
+    return pair.round(load.payload(), millis);
+  }
+
+  @Override
+  public ChildProcess client() {
+    return pair.client();
+  }
+
+  @Override
+  public ChildProcess server() {
+    return pair.server();
+  }
+
+  @Override
+  public void close() {
+    pair.close();
+  }
+}

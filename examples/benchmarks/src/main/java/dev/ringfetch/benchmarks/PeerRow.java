@@ -1,0 +1,105 @@
+package dev.ringfetch.benchmarks;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.function.ToDoubleFunction;
+
+/** What the rounds of one peer with one load gave: of each figure the median, and how it spread. */
+record PeerRow(Peer peer, Load load, List<PeerRound> rounds) {
+  private static final String UNKNOWN = "-";
+
+  /** Rounds in which others had so much of the machine that they are doubtful. */
+  long marked() {
+    return rounds.stream().filter(PeerRound::isMarked).count();
+  }
+
+  /** Whether both processes said in each round what they allocated. */
+  boolean tellsAllocation() {
+    return rounds.stream()
+        .noneMatch(
+            round ->
+                Double.isNaN(round.client().bytesPerCall())
+                    || Double.isNaN(round.server().bytesPerCall()));
+  }
+
+  private Spread spread(ToDoubleFunction<PeerRound> figure) {
+    return Spread.of(rounds, figure);
+  }
+
+  private double median(ToDoubleFunction<PeerRound> figure) {
+    return spread(figure).median();
+  }
+
+  /** The heads of {@link #line}. */
+  static String head() {
+    return String.format(
+        "%-14s %-8s %7s %6s %-28s %-30s %9s %-34s %9s %13s %s",
+        "peer",
+        "mode",
+        "payload",
+        "flight",
+        "p50 us",
+        "p99 us",
+        "p99.9 us",
+        "calls/s",
+        "cores c/s",
+        "bytes c/s",
+        "marked");
+  }
+
+  /** For people; c/s: of the client and of the server. */
+  String line() {
+    return String.format(
+        Locale.ROOT,
+        "%-14s %-8s %7d %6d %-28s %-30s %,9.1f %-34s %9s %13s %d of %d",
+        peer.text(),
+        load.mode(),
+        load.payload(),
+        load.inFlight(),
+        spread(round -> round.figures().p50Us()).text(2),
+        spread(round -> round.figures().p99Us()).text(1),
+        median(round -> round.figures().p999Us()),
+        spread(round -> round.figures().perSecond()).text(0),
+        String.format(
+            Locale.ROOT,
+            "%.2f/%.2f",
+            median(round -> round.client().cores()),
+            median(round -> round.server().cores())),
+        tellsAllocation()
+            ? String.format(
+                Locale.ROOT,
+                "%,.0f/%,.0f",
+                median(round -> round.client().bytesPerCall()),
+                median(round -> round.server().bytesPerCall()))
+            : UNKNOWN,
+        marked(),
+        rounds.size());
+  }
+
+  /** For scripts. */
+  String result() {
+    final String figures =
+        String.format(
+            Locale.ROOT,
+            "RESULT peer=%s mode=%s payload=%d inflight=%d p50_us=%.3f p99_us=%.3f p999_us=%.3f"
+                + " calls_s=%.0f cpu_client=%.2f cpu_server=%.2f",
+            peer.text(),
+            load.mode(),
+            load.payload(),
+            load.inFlight(),
+            median(round -> round.figures().p50Us()),
+            median(round -> round.figures().p99Us()),
+            median(round -> round.figures().p999Us()),
+            median(round -> round.figures().perSecond()),
+            median(round -> round.client().cores()),
+            median(round -> round.server().cores()));
+    return tellsAllocation()
+        ? figures
+            + String.format(
+                Locale.ROOT,
+                " alloc_client=%.0f alloc_server=%.0f",
+                median(round -> round.client().bytesPerCall()),
+                median(round -> round.server().bytesPerCall()))
+        : figures;
+  }
+}
