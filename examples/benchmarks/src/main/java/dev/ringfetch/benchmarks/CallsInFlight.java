@@ -95,7 +95,8 @@ final class CallsInFlight<T> {
       if (thread == null) {
         thread = Thread.currentThread();
       } else if (thread != Thread.currentThread()) {
-        figures.completeExceptionally(new IllegalStateException("callbacks of several threads"));
+        failure = new IllegalStateException("callbacks of several threads");
+        figures.completeExceptionally(failure);
       }
       if (failure == null) {
         failure = reason;

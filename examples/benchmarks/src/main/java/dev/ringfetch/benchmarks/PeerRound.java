@@ -44,10 +44,8 @@ record PeerRound(Figures figures, Use client, Use server, double foreign) {
     final double ownNs = after.own.since(before.own).cpuNs();
     return new PeerRound(
         figures,
-        new Use(
-            clientNs / wallNs, perCall(clientBytes, allocated(peer.client()), figures.calls())),
-        new Use(
-            serverNs / wallNs, perCall(serverBytes, allocated(peer.server()), figures.calls())),
+        new Use(clientNs / wallNs, perCall(clientBytes, allocated(peer.client()), figures.calls())),
+        new Use(serverNs / wallNs, perCall(serverBytes, allocated(peer.server()), figures.calls())),
         after.machine.since(before.machine).foreign(clientNs + serverNs + ownNs));
   }
 

@@ -30,8 +30,7 @@ final class EchoEnd {
             "round",
             arguments ->
                 round(
-                    new byte[Integer.parseInt(arguments.get(0))],
-                    Long.parseLong(arguments.get(1))))
+                    new byte[Integer.parseInt(arguments.get(0))], Long.parseLong(arguments.get(1))))
         .on("allocated", arguments -> AllocatedBytes.answer());
   }
 
