@@ -45,7 +45,7 @@ final class CallsInFlight<T> {
   /**
    * Issues calls for some time, and waits until all have ended.
    *
-   * @param limit how many are on their way at once.
+   * @param limit how many are on their way at once; at least so many are issued.
    * @throws IllegalStateException if a call fails, has a wrong answer, or does not end.
    */
   Figures runFor(int limit, long millis) throws InterruptedException {
@@ -69,6 +69,7 @@ final class CallsInFlight<T> {
     private final long lengthNs;
     private long startNs;
     private long nowNs;
+    private long issued;
     private Thread thread;
     private boolean issuing;
     private Throwable failure;
@@ -84,6 +85,7 @@ final class CallsInFlight<T> {
 
     void begin() {
       final Slot first = idle.remove();
+      issued = 1;
       startNs = System.nanoTime();
       first.issuedNs = startNs;
       call.accept(first);
@@ -111,8 +113,9 @@ final class CallsInFlight<T> {
     }
 
     private void refill() {
-      while (!idle.isEmpty() && failure == null && nowNs - startNs < lengthNs) {
+      while (!idle.isEmpty() && failure == null && (nowNs - startNs < lengthNs || issued < limit)) {
         final Slot slot = idle.remove();
+        issued++;
         slot.issuedNs = nowNs; // to look at the clock again would cost what a call does
         call.accept(slot);
       }

@@ -3,6 +3,7 @@ package dev.ringfetch.benchmarks;
 import com.google.errorprone.annotations.Immutable;
 import dev.ringfetch.benchmarks.bulk.AeronProcess;
 import dev.ringfetch.benchmarks.bulk.EchoPair;
+import dev.ringfetch.benchmarks.bulk.LaneKind;
 import dev.ringfetch.examples.process.Rings;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -11,7 +12,9 @@ import java.util.List;
 /** Who takes part in {@link PeersBench}. */
 enum Peer {
   /** Memory and nothing else. */
-  raw("raw", false, flags -> new EchoPeer(EchoPair.start(flags))),
+  raw("raw", false, flags -> new EchoPeer(EchoPair.start(LaneKind.raw, flags))),
+  /** Agrona's ring buffers. */
+  agrona("agrona", false, flags -> new EchoPeer(EchoPair.start(LaneKind.agrona, flags))),
   /** Aeron in shared memory. */
   aeron("aeron-ipc", false, flags -> new EchoPeer(AeronProcess.start(flags))),
   /** gRPC over HTTP/2 over TCP. */

@@ -19,8 +19,8 @@ import picocli.CommandLine.Option;
     name = "peers",
     mixinStandardHelpOptions = true,
     description = {
-      "Measures calls between two processes of one host, all peers by turns: memory alone, Aeron",
-      "IPC, gRPC over TCP and the ring. The peers with stubs have direct executors on both sides.",
+      "Measures calls between two processes of one host, all peers by turns: memory alone, Agrona's",
+      "rings, Aeron IPC, gRPC over TCP and the ring. The peers with stubs have direct executors on both sides.",
       "This is what bench does without a name."
     })
 final class PeersBench implements Callable<Integer> {
@@ -54,8 +54,8 @@ final class PeersBench implements Callable<Integer> {
   @Option(
       names = "--peers",
       split = ",",
-      description = "Of ${COMPLETION-CANDIDATES}. Default: all.")
-  private List<Peer> peers = List.of(Peer.values());
+      description = "Of ${COMPLETION-CANDIDATES}. Default: all; without agrona if quick.")
+  private List<Peer> peers;
 
   @Option(
       names = "--payloads",
@@ -89,9 +89,11 @@ final class PeersBench implements Callable<Integer> {
         "%d rounds of %d ms, by turns; median [least .. most] of them; stubs: Index.Get, direct"
             + " executors; JVMs: %s%n",
         rounds, roundMillis, String.join(" ", FLAGS));
+    final List<Peer> taking =
+        or(peers, List.of(Peer.values()), List.of(Peer.raw, Peer.aeron, Peer.grpc, Peer.ringfetch));
     try {
       final List<Entry> entries = new ArrayList<>();
-      for (final Peer peer : peers) {
+      for (final Peer peer : taking) {
         for (final Load load :
             peer.loads(
                 or(payloads, List.of(32, 1024, 65536), List.of(32)),
@@ -99,7 +101,7 @@ final class PeersBench implements Callable<Integer> {
           entries.add(new Entry(peer, load));
         }
       }
-      final boolean complete = prepare(entries, or(warmUp, 20_000, 6_500));
+      final boolean complete = prepare(taking, entries, or(warmUp, 20_000, 6_500));
       print(measure(entries, roundMillis));
       return complete ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
     } catch (ChildFailure e) {
@@ -111,9 +113,10 @@ final class PeersBench implements Callable<Integer> {
   }
 
   /** Starts all and warms them up; takes those out that cannot take part, and says if there are. */
-  private boolean prepare(List<Entry> entries, int warmUpMillis) throws IOException {
+  private boolean prepare(List<Peer> taking, List<Entry> entries, int warmUpMillis)
+      throws IOException {
     boolean complete = true;
-    for (final Peer peer : peers) {
+    for (final Peer peer : taking) {
       try {
         contenders.put(peer, peer.start(FLAGS));
         for (final Entry entry : entries) {

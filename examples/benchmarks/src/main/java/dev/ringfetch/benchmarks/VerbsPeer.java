@@ -2,6 +2,7 @@ package dev.ringfetch.benchmarks;
 
 import com.google.errorprone.annotations.Immutable;
 import dev.ringfetch.benchmarks.bulk.EchoPair;
+import dev.ringfetch.benchmarks.bulk.LaneKind;
 import dev.ringfetch.benchmarks.verbs.ProcessPair;
 import dev.ringfetch.benchmarks.verbs.VerbsContender;
 import dev.ringfetch.examples.process.Rings;
@@ -16,7 +17,12 @@ import java.util.Optional;
 /** Who takes part in {@link VerbsBench}. */
 enum VerbsPeer {
   /** Memory and nothing else. */
-  raw("raw", "polling", "memory", null, run -> new EchoContender(EchoPair.start(run.flags()))),
+  raw(
+      "raw",
+      "polling",
+      "memory",
+      null,
+      run -> new EchoContender(EchoPair.start(LaneKind.raw, run.flags()))),
   /** The ring in shared memory, by blocking stub. */
   ring("ringfetch", "blocking", "shm", raw, run -> run.ring(Rings.over("shm"))),
   /** Verbs alone: the client READs the answer. */

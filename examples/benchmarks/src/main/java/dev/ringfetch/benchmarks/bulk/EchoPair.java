@@ -6,6 +6,7 @@ import dev.ringfetch.examples.process.ChildProcess;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
@@ -21,15 +22,17 @@ public final class EchoPair implements AutoCloseable {
     this.client = client;
   }
 
-  /** Memory alone: makes it and starts the processes. */
-  public static EchoPair start(List<String> flags) throws IOException {
+  /** Makes the memory and starts the processes. */
+  public static EchoPair start(LaneKind kind, List<String> flags) throws IOException {
+    final List<String> ofBoth = new ArrayList<>(flags);
+    ofBoth.addAll(kind.flags());
     final Path file = Files.createTempFile(DIRECTORY, "ringfetch-bench-", ".echo");
     try {
-      Files.write(file, new byte[EchoProcess.LENGTH]);
-      final List<String> arguments = List.of("--file", file.toString());
-      final ChildProcess server = ChildProcess.start(flags, EchoProcess.class, arguments);
+      Files.write(file, new byte[EchoProcess.length(kind)]);
+      final List<String> arguments = List.of("--kind", kind.name(), "--file", file.toString());
+      final ChildProcess server = ChildProcess.start(ofBoth, EchoProcess.class, arguments);
       try {
-        final ChildProcess client = ChildProcess.start(flags, EchoProcess.class, arguments);
+        final ChildProcess client = ChildProcess.start(ofBoth, EchoProcess.class, arguments);
         final EchoPair pair = new EchoPair(server, client);
         server.ask("mapped");
         client.ask("mapped");

@@ -15,14 +15,19 @@ import picocli.CommandLine.Option;
 /** A process with an {@link EchoEnd} in memory of two processes. */
 @Command(name = "echo-process")
 final class EchoProcess implements Callable<Integer> {
-  private static final int REQUESTS = RawLane.length(EchoEnd.REQUEST);
-  private static final int ANSWERS = RawLane.length(EchoEnd.MAX_PAYLOAD);
+  /** More than a request has, as a ring for eight of them would be full of its own bounds. */
+  private static final int MAX_REQUEST = 1024;
 
-  /** Bytes of memory. */
-  static final int LENGTH = REQUESTS + ANSWERS;
+  @Option(names = "--kind", required = true, description = "What memory is used as.")
+  private LaneKind kind;
 
   @Option(names = "--file", required = true, description = "Memory that both ends map.")
   private Path file;
+
+  /** Bytes of memory. */
+  static int length(LaneKind kind) {
+    return kind.length(MAX_REQUEST) + kind.length(EchoEnd.MAX_PAYLOAD);
+  }
 
   /** Runs the process. */
   public static void main(String[] args) {
@@ -34,13 +39,16 @@ final class EchoProcess implements Callable<Integer> {
     final ByteBuffer memory;
     try (FileChannel channel =
         FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-      memory = channel.map(MapMode.READ_WRITE, 0, LENGTH);
+      memory = channel.map(MapMode.READ_WRITE, 0, length(kind));
     }
-    final EchoEnd end =
-        new EchoEnd(
-            new RawLane(memory.slice(0, REQUESTS), EchoEnd.REQUEST),
-            new RawLane(memory.slice(REQUESTS, ANSWERS), EchoEnd.MAX_PAYLOAD));
-    end.addTo(new CommandLoop()).on("mapped", arguments -> new Answer()).run();
+    final int split = kind.length(MAX_REQUEST);
+    final Lane requests = kind.open(memory.slice(0, split), MAX_REQUEST);
+    final Lane answers =
+        kind.open(memory.slice(split, memory.capacity() - split), EchoEnd.MAX_PAYLOAD);
+    new EchoEnd(requests, answers)
+        .addTo(new CommandLoop())
+        .on("mapped", arguments -> new Answer())
+        .run();
     return CommandLine.ExitCode.OK;
   }
 }

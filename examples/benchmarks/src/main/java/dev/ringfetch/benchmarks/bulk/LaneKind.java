@@ -31,9 +31,14 @@ public enum LaneKind {
 
   /** Length of memory that is enough for all messages, in bytes. */
   int length() {
+    return length(maxMessageLength);
+  }
+
+  /** Length of memory for messages up to some length, in bytes. */
+  int length(int messageLength) {
     return switch (this) {
-      case raw -> RawLane.length(maxMessageLength);
-      case agrona -> AgronaLane.length(maxMessageLength);
+      case raw -> RawLane.length(messageLength);
+      case agrona -> AgronaLane.length(messageLength);
     };
   }
 

@@ -5,13 +5,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.ringfetch.examples.load.Figures;
 import java.io.IOException;
 import java.util.List;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 final class EchoPairTest {
   /** The processes check each answer themselves, and say so by failing. */
-  @Test
-  void callsAreAnsweredInEachRound() throws IOException {
-    try (EchoPair pair = EchoPair.start(List.of())) {
+  @ParameterizedTest
+  @EnumSource
+  void callsAreAnsweredInEachRound(LaneKind kind) throws IOException {
+    try (EchoPair pair = EchoPair.start(kind, List.of())) {
       for (final int payload : new int[] {32, 65536, 32}) {
         final Figures figures = pair.round(payload, 20);
         assertTrue(figures.calls() > 0, figures::toString);
