@@ -104,9 +104,9 @@ final class Duty {
   }
 
   /**
-   * The poller's attempt to take the token before it sleeps. If it fails, the holder sees, before its
-   * release or after, that the poller was here: it may have armed the session already, and the ring
-   * that it armed for may be the one that the poller came for.
+   * The poller's attempt to take the token before it sleeps. If it fails, the holder sees, before
+   * its release or after, that the poller was here: it may have armed the session already, and the
+   * ring that it armed for may be the one that the poller came for.
    */
   boolean tryAcquireOrBeMissed() {
     if (ownership.tryAcquire()) {
