@@ -12,9 +12,6 @@ final class Rest {
   /** Until when everything pending has ended, after the last fault; in virtual time. */
   private static final long BOUND_NS = TimeUnit.MILLISECONDS.toNanos(20);
 
-  /** Windows of many KiB close through rings of two slots, with a way there and back for each. */
-  private static final long AWAIT_NS = 3 * BOUND_NS;
-
   private static final int MAX_STEPS = 400_000;
 
   private final Simulation simulation;
@@ -49,7 +46,12 @@ final class Rest {
   }
 
   void await(String what, BooleanSupplier condition) {
-    final long untilNs = simulation.timeline.nowNs() + AWAIT_NS;
+    await(what, 1, condition);
+  }
+
+  /** As the other one, for so many times the bound. */
+  void await(String what, int bounds, BooleanSupplier condition) {
+    final long untilNs = simulation.timeline.nowNs() + bounds * BOUND_NS;
     int steps = 0;
     while (!condition.getAsBoolean()) {
       simulation.step();
