@@ -23,9 +23,6 @@ import org.agrona.concurrent.NanoClock;
  */
 public final class Poller implements Runnable, AutoCloseable {
   static final long AWAKE = Long.MIN_VALUE;
-  private static final long DOORBELL_INTERVAL_NS = 20_000;
-  private static final long MAX_DOORBELL_INTERVAL_NS = 1_000_000;
-  private static final int DOORBELL_SHARE = 32; // of the time of a busy poller, up to that interval
   private static final int MAX_FAULTS = 1_000;
   private static final long FAULTS_INTERVAL_NS = 1_000_000_000;
   private static final long ALARM_PAUSE_NS = 10_000_000;
@@ -43,10 +40,9 @@ public final class Poller implements Runnable, AutoCloseable {
   private final List<Session> sessions = new ArrayList<>();
   private final List<Session> active = new ArrayList<>();
 
+  private final DoorbellPace pace = new DoorbellPace();
+
   private long latePolledNs;
-  private long doorbellPolledNs;
-  private long doorbellCostNs; // of the last look that found nothing
-  private long doorbellIntervalNs = DOORBELL_INTERVAL_NS;
   private Throwable suspected; // a fault that was not of the session that it came up in
   private int faults; // of the interval, with nobody to blame
   private long faultsNs;
@@ -381,10 +377,10 @@ public final class Poller implements Runnable, AutoCloseable {
         session.resting = session.settling && now - session.lastWorkNs - spinNs >= spinNs;
       }
     }
-    if (now - latePolledNs >= DOORBELL_INTERVAL_NS) { // for sessions that sleep beside busy ones
+    if (now - latePolledNs
+        >= DoorbellPace.MIN_INTERVAL_NS) { // for sessions that sleep beside busy ones
       latePolledNs = now;
-      if (now - doorbellPolledNs >= doorbellIntervalNs) {
-        doorbellPolledNs = now;
+      if (pace.isDue(now)) {
         verify();
         done += pollDoorbell();
       }
@@ -393,19 +389,13 @@ public final class Poller implements Runnable, AutoCloseable {
     return done;
   }
 
-  /** A look may cost as much as a call: the next is as far away as its share of the time wants. */
   private int pollDoorbell() throws IOException {
     final long startNs = clock.nanoTime();
     final int events = doorbell.poll();
     if (events == 0) {
-      final long costNs = clock.nanoTime() - startNs;
-      // The less of two: one look may have been interrupted.
-      final long intervalNs = DOORBELL_SHARE * Math.min(costNs, doorbellCostNs);
-      doorbellIntervalNs =
-          Math.min(Math.max(intervalNs, DOORBELL_INTERVAL_NS), MAX_DOORBELL_INTERVAL_NS);
-      doorbellCostNs = costNs;
+      pace.foundNothing(clock.nanoTime() - startNs);
     } else {
-      doorbellIntervalNs = Math.max(doorbellIntervalNs / 2, DOORBELL_INTERVAL_NS);
+      pace.foundSome();
     }
     return countEvents(events);
   }
