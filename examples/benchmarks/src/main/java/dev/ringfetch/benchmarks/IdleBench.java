@@ -61,12 +61,12 @@ final class IdleBench implements Callable<Integer> {
 
   /** What the two processes use while nothing happens; says whether that is little enough. */
   private boolean look(Pair pair, Contender contender) throws IOException, InterruptedException {
-    final ProcessUse client = ProcessUse.of(pair.clientPid(contender));
-    final ProcessUse server = ProcessUse.of(pair.serverPid());
+    final ProcessUse client = ProcessUse.of(pair.client(contender).pid());
+    final ProcessUse server = ProcessUse.of(pair.server().pid());
     final long startNs = System.nanoTime();
     pause(TimeUnit.SECONDS.toMillis(seconds));
-    final ProcessUse clientUse = ProcessUse.of(pair.clientPid(contender)).since(client);
-    final ProcessUse serverUse = ProcessUse.of(pair.serverPid()).since(server);
+    final ProcessUse clientUse = ProcessUse.of(pair.client(contender).pid()).since(client);
+    final ProcessUse serverUse = ProcessUse.of(pair.server().pid()).since(server);
     final double cpu =
         (clientUse.cpuNs() + serverUse.cpuNs()) / (double) (System.nanoTime() - startNs);
     final long switches = clientUse.switches(false) + serverUse.switches(false);

@@ -80,14 +80,6 @@ final class Pair implements AutoCloseable {
     return server;
   }
 
-  long clientPid(Contender contender) {
-    return clients.get(contender).pid();
-  }
-
-  long serverPid() {
-    return server.pid();
-  }
-
   /** Who takes part. */
   Set<Contender> contenders() {
     return clients.keySet();

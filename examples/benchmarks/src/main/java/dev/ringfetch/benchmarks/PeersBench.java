@@ -6,9 +6,7 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -69,7 +67,8 @@ final class PeersBench implements Callable<Integer> {
       description = "Calls of 32 bytes at once, by async stub. Default: 16,64,256; 64 if quick.")
   private List<Integer> depths;
 
-  private final Map<Peer, PeerContender> contenders = new EnumMap<>(Peer.class);
+  private final Lineup<Peer, PeerContender> lineup =
+      new Lineup<>("bench peers", Peer.class, PeerContender::close);
 
   /** A row that is to be measured. */
   private record Entry(Peer peer, Load load) {
@@ -105,10 +104,10 @@ final class PeersBench implements Callable<Integer> {
       print(measure(entries, roundMillis));
       return complete ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
     } catch (ChildFailure e) {
-      System.err.println("bench peers: " + e.getMessage());
+      lineup.tell(e.getMessage());
       return CommandLine.ExitCode.SOFTWARE;
     } finally {
-      contenders.values().forEach(PeerContender::close);
+      lineup.close();
     }
   }
 
@@ -117,40 +116,26 @@ final class PeersBench implements Callable<Integer> {
       throws IOException {
     boolean complete = true;
     for (final Peer peer : taking) {
-      try {
-        contenders.put(peer, peer.start(FLAGS));
-        for (final Entry entry : entries) {
-          if (entry.peer == peer) {
-            System.err.println("bench peers: warming up " + entry);
-            final var unused =
-                contenders
-                    .get(peer)
-                    .run(
-                        entry.load,
-                        peer.hasStubs()
-                            ? warmUpMillis
-                            : Math.min(warmUpMillis, SHORT_WARM_UP_MILLIS));
-          }
-        }
-      } catch (ChildFailure e) {
-        System.err.println("bench peers: without " + peer.text() + ": " + e.getMessage());
+      final int millis =
+          peer.hasStubs() ? warmUpMillis : Math.min(warmUpMillis, SHORT_WARM_UP_MILLIS);
+      if (!lineup.add(
+          peer,
+          peer.text(),
+          () -> peer.start(FLAGS),
+          contender -> warmUp(peer, contender, entries, millis))) {
         complete = false;
         entries.removeIf(entry -> entry.peer == peer);
-        end(contenders.remove(peer));
       }
     }
     return complete;
   }
 
-  /** At once: what is left of it may poll, and the others would be measured beside it. */
-  private static void end(PeerContender failed) {
-    if (failed == null) {
-      return; // its processes are ended already
-    }
-    try {
-      failed.close();
-    } catch (ChildFailure e) {
-      System.err.println("bench peers: " + e.getMessage());
+  private void warmUp(Peer peer, PeerContender contender, List<Entry> entries, int millis) {
+    for (final Entry entry : entries) {
+      if (entry.peer == peer) {
+        lineup.tell("warming up " + entry);
+        final var unused = contender.run(entry.load, millis);
+      }
     }
   }
 
@@ -164,8 +149,7 @@ final class PeersBench implements Callable<Integer> {
   private PeerRound measure(Entry entry, int round, int roundMillis) {
     System.err.printf("bench peers: round %d of %d: %s%n", round + 1, rounds, entry);
     try {
-      final PeerRound measured =
-          PeerRound.measure(contenders.get(entry.peer), entry.load, roundMillis);
+      final PeerRound measured = PeerRound.measure(lineup.get(entry.peer), entry.load, roundMillis);
       if (measured.isMarked()) {
         System.err.printf(
             "bench peers: marked: others had %.0f %% of the machine%n", 100 * measured.foreign());

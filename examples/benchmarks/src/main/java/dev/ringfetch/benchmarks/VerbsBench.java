@@ -9,11 +9,7 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.net.InetAddress;
 import java.util.ArrayList;
-import java.util.EnumMap;
-import java.util.EnumSet;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -72,7 +68,8 @@ final class VerbsBench implements Callable<Integer> {
       description = "Of the device. Default: the first of an interface that is not the loopback.")
   private InetAddress address;
 
-  private final Map<VerbsPeer, VerbsContender> contenders = new EnumMap<>(VerbsPeer.class);
+  private final Lineup<VerbsPeer, VerbsContender> lineup =
+      new Lineup<>("bench verbs", VerbsPeer.class, VerbsContender::close);
 
   @Override
   public Integer call() throws IOException {
@@ -90,51 +87,37 @@ final class VerbsBench implements Callable<Integer> {
             + " rings poll for %d us; JVMs: %s%n",
         host.getHostAddress(), rounds, roundMillis, spinMicros, String.join(" ", flags()));
     try {
-      final Set<VerbsPeer> failed =
-          prepare(new VerbsPeer.Run(host, spinMicros, flags()), warmUpMillis);
+      final boolean complete = prepare(new VerbsPeer.Run(host, spinMicros, flags()), warmUpMillis);
       measure(roundMillis);
-      return failed.isEmpty() ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
+      return complete ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
     } catch (ChildFailure e) {
-      System.err.println("bench verbs: " + e.getMessage());
+      lineup.tell(e.getMessage());
       return CommandLine.ExitCode.SOFTWARE;
     } finally {
-      contenders.values().forEach(VerbsBench::end);
+      lineup.close();
     }
   }
 
-  /** Starts all and warms them up; those that cannot take part are returned. */
-  private Set<VerbsPeer> prepare(VerbsPeer.Run run, int warmUpMillis) throws IOException {
-    final Set<VerbsPeer> failed = EnumSet.noneOf(VerbsPeer.class);
+  /** Starts all and warms them up; says whether all can take part. */
+  private boolean prepare(VerbsPeer.Run run, int warmUpMillis) throws IOException {
+    boolean complete = true;
     for (final VerbsPeer peer : peers) {
-      System.err.println("bench verbs: warming up " + peer);
-      try {
-        contenders.put(peer, peer.start(run));
-        final var unused = contenders.get(peer).round(warmUpMillis);
-      } catch (ChildFailure e) {
-        System.err.println("bench verbs: without " + peer + ": " + e.getMessage());
-        failed.add(peer);
-        end(contenders.remove(peer));
-      }
+      lineup.tell("warming up " + peer);
+      complete &=
+          lineup.add(
+              peer,
+              peer.toString(),
+              () -> peer.start(run),
+              contender -> {
+                final var unused = contender.round(warmUpMillis);
+              });
     }
-    return failed;
-  }
-
-  /** At once where it failed: what is left of it may poll, beside those that are measured. */
-  private static void end(VerbsContender contender) {
-    if (contender == null) {
-      return; // its processes are ended already
-    }
-    try {
-      contender.close();
-    } catch (ChildFailure e) {
-      System.err.println("bench verbs: " + e.getMessage());
-    }
+    return complete;
   }
 
   private void measure(int roundMillis) {
     final List<VerbsRow> rows = new ArrayList<>();
-    Turns.take(
-            contenders.keySet(), rounds, (peer, round) -> contenders.get(peer).round(roundMillis))
+    Turns.take(lineup.peers(), rounds, (peer, round) -> lineup.get(peer).round(roundMillis))
         .forEach((peer, measured) -> rows.add(VerbsRow.of(peer, measured)));
     print(rows);
   }

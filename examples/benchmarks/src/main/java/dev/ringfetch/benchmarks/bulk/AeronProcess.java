@@ -35,24 +35,14 @@ public final class AeronProcess implements Callable<Integer> {
   public static EchoPair start(List<String> flags) throws IOException {
     final List<String> ofBoth = new ArrayList<>(flags);
     ofBoth.addAll(LaneKind.agrona.flags());
-    final ChildProcess server = ChildProcess.start(ofBoth, AeronProcess.class, List.of());
-    try {
-      final String directory = server.ask("directory").text("directory");
-      final ChildProcess client =
-          ChildProcess.start(ofBoth, AeronProcess.class, List.of("--directory", directory));
-      final EchoPair pair = new EchoPair(server, client);
-      try {
-        client.ask("connect");
-        server.ask("connect");
-        return pair;
-      } catch (RuntimeException e) {
-        pair.close();
-        throw e;
-      }
-    } catch (IOException | RuntimeException e) {
-      server.close();
-      throw e;
-    }
+    return EchoPair.join(
+        ChildProcess.start(ofBoth, AeronProcess.class, List.of()),
+        server ->
+            ChildProcess.start(
+                ofBoth,
+                AeronProcess.class,
+                List.of("--directory", server.ask("directory").text("directory"))),
+        "connect");
   }
 
   @Override

@@ -17,7 +17,7 @@ public final class EchoPair implements AutoCloseable {
   private final ChildProcess server;
   private final ChildProcess client;
 
-  EchoPair(ChildProcess server, ChildProcess client) {
+  private EchoPair(ChildProcess server, ChildProcess client) {
     this.server = server;
     this.client = client;
   }
@@ -30,19 +30,35 @@ public final class EchoPair implements AutoCloseable {
     try {
       Files.write(file, new byte[EchoProcess.length(kind)]);
       final List<String> arguments = List.of("--kind", kind.name(), "--file", file.toString());
-      final ChildProcess server = ChildProcess.start(ofBoth, EchoProcess.class, arguments);
-      try {
-        final ChildProcess client = ChildProcess.start(ofBoth, EchoProcess.class, arguments);
-        final EchoPair pair = new EchoPair(server, client);
-        server.ask("mapped");
-        client.ask("mapped");
-        return pair;
-      } catch (IOException | RuntimeException e) {
-        server.close();
-        throw e;
-      }
+      return join(
+          ChildProcess.start(ofBoth, EchoProcess.class, arguments),
+          server -> ChildProcess.start(ofBoth, EchoProcess.class, arguments),
+          "mapped");
     } finally {
       Files.delete(file);
+    }
+  }
+
+  /** How a client's process is started beside its server's. */
+  @FunctionalInterface
+  interface Client {
+    ChildProcess start(ChildProcess server) throws IOException;
+  }
+
+  /** Starts the client and has both say that they are ready; ends what runs if that fails. */
+  static EchoPair join(ChildProcess server, Client client, String ready) throws IOException {
+    ChildProcess started = null;
+    try {
+      started = client.start(server);
+      started.ask(ready);
+      server.ask(ready);
+      return new EchoPair(server, started);
+    } catch (IOException | RuntimeException e) {
+      if (started != null) {
+        started.close();
+      }
+      server.close();
+      throw e;
     }
   }
 

@@ -131,15 +131,14 @@ public final class ChildProcess implements AutoCloseable {
   private String withRest(String first) {
     final StringBuilder said = new StringBuilder(first);
     try {
-      Optional<String> line = Optional.of("");
-      while (line != null && line.isPresent() && said.length() < MAX_SAID) {
-        line = output.poll(REST_TIMEOUT_SECONDS, TimeUnit.SECONDS);
-        if (line != null) {
-          line.ifPresent(more -> said.append(System.lineSeparator()).append(more));
+      Optional<String> line;
+      while (said.length() < MAX_SAID
+          && (line = output.poll(REST_TIMEOUT_SECONDS, TimeUnit.SECONDS)) != null) {
+        if (line.isEmpty()) {
+          output.add(line); // whoever reads on is told, too
+          break;
         }
-      }
-      if (line != null && line.isEmpty()) {
-        output.add(line); // whoever reads on is told, too
+        said.append(System.lineSeparator()).append(line.get());
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

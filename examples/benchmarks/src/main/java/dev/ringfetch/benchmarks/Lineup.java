@@ -1,0 +1,87 @@
+package dev.ringfetch.benchmarks;
+
+import dev.ringfetch.examples.process.ChildFailure;
+import java.io.IOException;
+import java.util.Collection;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.function.Consumer;
+
+/**
+ * The peers of a benchmark whose processes run. One that fails is ended at once: what is left of it
+ * may poll, beside those that are measured. Not for several threads.
+ */
+final class Lineup<P extends Enum<P>, C> implements AutoCloseable {
+  private final String benchmark;
+  private final Consumer<C> ending;
+  private final Map<P, C> contenders;
+
+  /**
+   * Creates an empty one.
+   *
+   * @param benchmark its name, for what is told.
+   * @param ending ends a peer's processes.
+   */
+  Lineup(String benchmark, Class<P> peers, Consumer<C> ending) {
+    this.benchmark = benchmark;
+    this.contenders = new EnumMap<>(peers);
+    this.ending = ending;
+  }
+
+  /** How a peer's processes are started. */
+  @FunctionalInterface
+  interface Starter<C> {
+    C start() throws IOException;
+  }
+
+  /**
+   * Starts a peer and warms it up.
+   *
+   * @param name for people.
+   * @return false, and people are told, if it cannot take part.
+   */
+  boolean add(P peer, String name, Starter<C> starter, Consumer<C> warmUp) throws IOException {
+    try {
+      final C contender = starter.start();
+      contenders.put(peer, contender);
+      warmUp.accept(contender);
+      return true;
+    } catch (ChildFailure e) {
+      tell("without " + name + ": " + e.getMessage());
+      final C failed = contenders.remove(peer);
+      if (failed != null) { // else its processes are ended already
+        end(failed);
+      }
+      return false;
+    }
+  }
+
+  /** A peer that takes part. */
+  C get(P peer) {
+    return contenders.get(peer);
+  }
+
+  /** All peers that take part. */
+  Collection<P> peers() {
+    return contenders.keySet();
+  }
+
+  /** Tells people. */
+  void tell(String what) {
+    System.err.println(benchmark + ": " + what);
+  }
+
+  private void end(C contender) {
+    try {
+      ending.accept(contender);
+    } catch (ChildFailure e) {
+      tell(e.getMessage());
+    }
+  }
+
+  /** Ends all. */
+  @Override
+  public void close() {
+    contenders.values().forEach(this::end);
+  }
+}
