@@ -173,6 +173,7 @@ public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
       unsent("as many calls are under way on the ring as there can be");
       return;
     }
+    begins();
     try {
       prepare(opened);
     } catch (IOException | RuntimeException e) {
@@ -268,6 +269,9 @@ public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
       case SESSION_ENDED -> fail(SENT, sessionEnded());
     }
   }
+
+  /** The call has a stream of the ring's from here on. */
+  protected void begins() {}
 
   /**
    * The server cannot have seen the request; nothing was told to the listener. Ends the call with

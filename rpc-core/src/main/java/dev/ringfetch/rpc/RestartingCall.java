@@ -64,7 +64,8 @@ final class RestartingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
   private synchronized void restart() {
     final ClientCall<ReqT, RespT> other;
     try {
-      other = channel.repeat(method, options, executor);
+      channel.countRepeatedCall();
+      other = channel.newOtherCall(method, options, executor);
       other.start(listener, headers);
     } catch (Throwable t) {
       listener.onClose(Status.fromThrowable(t), new Metadata());

@@ -197,13 +197,14 @@ public final class RingChannel extends ManagedChannel {
     fallbackCalls.increment();
   }
 
-  /**
-   * A call had begun on a ring and begins again over gRPC, or, with its ring or nothing, on the
-   * next one.
-   */
-  <ReqT, RespT> ClientCall<ReqT, RespT> repeat(
-      MethodDescriptor<ReqT, RespT> method, CallOptions options, Executor callExecutor) {
+  /** A call had begun on a ring and begins again. */
+  void countRepeatedCall() {
     repeatedCalls.increment();
+  }
+
+  /** In place of a call that its ring does not carry: over gRPC or, if rings must, on the next. */
+  <ReqT, RespT> ClientCall<ReqT, RespT> newOtherCall(
+      MethodDescriptor<ReqT, RespT> method, CallOptions options, Executor callExecutor) {
     if (requireFabric) {
       return WaitingCall.forRing(this, method, options, callExecutor);
     }

@@ -27,6 +27,7 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
   private boolean admitted;
   private boolean keptOffRing;
   private boolean started;
+  private boolean begun;
   private volatile boolean cancelled;
   private volatile ClientCall<ReqT, RespT> delegate;
   private volatile boolean rerouting;
@@ -94,7 +95,6 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
     }
     if (method().getType() == MethodDescriptor.MethodType.UNARY
         && options().getStreamTracerFactories().isEmpty()) {
-      channel.countRingCall();
       start(listener, headers, ring, channel.limits(options()));
       return true;
     }
@@ -137,6 +137,12 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
   }
 
   @Override
+  protected void begins() {
+    begun = true;
+    channel.countRingCall();
+  }
+
+  @Override
   protected void unsent(String reason) {
     if (channel.requiresFabric() && !hasLostRing()) {
       super.unsent(reason);
@@ -160,7 +166,10 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
   private void reroute() {
     final ClientCall<ReqT, RespT> other;
     try {
-      other = channel.repeat(method(), options(), executor());
+      if (begun) {
+        channel.countRepeatedCall();
+      }
+      other = channel.newOtherCall(method(), options(), executor());
       startOn(other);
     } catch (Throwable t) {
       closeGivenUp(Status.fromThrowable(t));

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.ringfetch.counters.Counter;
+import dev.ringfetch.counters.Counters;
 import dev.ringfetch.index.v1.IndexGrpc;
 import io.grpc.CallOptions;
 import io.grpc.ManagedChannel;
@@ -379,6 +381,7 @@ final class RingFallbackTest {
             .start();
     channel = ringChannel(directory).build();
     assertTrue(channel.awaitRing().get(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS).isOpen());
+    final long repeatedBefore = repeatedCalls();
     final List<Exchange> calls = new ArrayList<>();
     for (int i = 0; i < 5; i++) {
       calls.add(new Exchange(channel).send(new byte[i]));
@@ -392,5 +395,13 @@ final class RingFallbackTest {
       assertEquals(i, calls.get(i).response().length);
     }
     assertEquals(3, channel.grpcCalls());
+    assertEquals(2, channel.ringCalls());
+    assertEquals(0, repeatedCalls() - repeatedBefore);
+  }
+
+  private static long repeatedCalls() {
+    return Counters.ofThisProcess().stream()
+        .mapToLong(counters -> counters.total(Counter.CHANNEL_CALLS_REPEATED))
+        .sum();
   }
 }

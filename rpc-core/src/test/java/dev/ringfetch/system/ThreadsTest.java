@@ -79,7 +79,10 @@ class ThreadsTest {
           run,
           Await.millisSince(startNs));
       run.check();
-      assertEquals(1 + run.started.get(), pair.channel.ringCalls(), "ring calls");
+      // Some end before they have sent anything.
+      final long unsent = 1 + run.started.get() - pair.channel.ringCalls();
+      final long mostUnsent = run.cancelled.get() + run.late.get();
+      assertTrue(unsent >= 0 && unsent <= mostUnsent, () -> unsent + " calls not sent: " + run);
       assertEquals(0, pair.channel.grpcCalls(), "gRPC calls");
     }
   }
