@@ -71,6 +71,8 @@ public enum Counter {
   SESSION_FETCHES(Kind.SESSION, "fetches", "reads", Type.TOTAL),
   /** Those among them that brought no frame. */
   SESSION_FETCH_MISSES(Kind.SESSION, "fetch.misses", "reads", Type.TOTAL),
+  /** Times that a client turned from fetching to being pushed to, or back. */
+  SESSION_REPLY_TURNS(Kind.SESSION, "reply.turns", "times", Type.TOTAL),
   /** Times that a frame was found whose checksum did not match: it was not all there yet. */
   SESSION_FRAMES_TORN(Kind.SESSION, "frames.torn", "times", Type.TOTAL),
   /** Times that the control line was written into the peer's memory. */

@@ -36,8 +36,7 @@ package dev.ringfetch.ring;
  *       behind has another position, what an application put into a payload cannot know the epoch,
  *       and what is half an old commit word and half the end of a payload is neither.
  *   <li><b>Code</b>: the method id in a request; in a response the status code in the low 8 bits
- *       and, once a fabric fetches, the process time in the high 8 (5 bits of exponent, 3 of
- *       mantissa).
+ *       and, where a card stands between, the {@linkplain ProcessTime process time} in the high 8.
  *   <li><b>Ack</b>: low 32 bits of the position up to which the sender of this frame has consumed
  *       the opposite ring; a hint, credit never depends on it.
  *   <li><b>Crc32c</b>: of epoch, position, header and payload, where a card stands between what is

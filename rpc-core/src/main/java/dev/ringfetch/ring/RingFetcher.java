@@ -225,6 +225,11 @@ public final class RingFetcher {
     return left > 0 && head.fetchedLength(scratch, IMAGE + imageLength - left) != 0;
   }
 
+  /** True when the last read goes as far as the head, and no frame has begun there. */
+  public boolean foundNothing() {
+    return left() > 0 && !hasFrame();
+  }
+
   /** Bytes of the image from the head on: what came before it was taken, here or elsewhere. */
   private int left() {
     final long taken = (head.position() - imagePosition) * SLOT_LENGTH;

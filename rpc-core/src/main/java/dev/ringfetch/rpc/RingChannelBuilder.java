@@ -192,7 +192,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   }
 
   /**
-   * How answers get to this channel over a fabric between hosts: {@link ReplyMode#FETCH} unless
+   * How answers get to this channel over a fabric between hosts: {@link ReplyMode#ADAPTIVE} unless
    * set. Between processes that share memory it has no effect: answers are polled where they are.
    */
   public RingChannelBuilder replyMode(ReplyMode mode) {

@@ -250,6 +250,9 @@ public final class ClientSession extends Session {
     if (stream.state == State.SENDING) {
       stream.state = State.SENT;
     }
+    if (choice != null && stream.flow == null && stream.state == State.SENT) {
+      choice.onSent(stream.id);
+    }
     if (stream.flow != null && stream.state == State.SENT) {
       if (stream.flow.onSent()) {
         news.addFlow(stream);
@@ -362,11 +365,23 @@ public final class ClientSession extends Session {
     outbox.remove(stream);
     pending--;
     deadlines.remove(stream);
+    if (choice != null) {
+      measure(stream);
+    }
     done(stream);
     if (!stream.ended) {
       tellLater(stream, Outcome.ANSWERED);
     } else if (stream.flow == null) {
       recycleIfClosed(stream);
+    }
+  }
+
+  private void measure(ClientStream stream) {
+    final boolean answer = stream.flow == null && (stream.inboundFlags & CLOSE) == 0;
+    if (answer && stream.inboundTotal <= ReplyChoice.MAX_LENGTH) {
+      choice.onAnswered(stream.id, stream.inboundCode);
+    } else {
+      choice.onClosed(stream.id);
     }
   }
 

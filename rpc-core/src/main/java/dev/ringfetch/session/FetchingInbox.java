@@ -10,7 +10,9 @@ import dev.ringfetch.ring.RingFetcher;
  *
  * <p>Before it may sleep it writes that it does, and reads the ring once more: what that read
  * misses, the server has stored after it could see the client's words, and pushes and rings for.
- * The way there and back takes some time, in which the inbox is <em>settling</em>.
+ * The way there and back takes some time, in which the inbox is <em>settling</em>. With {@link
+ * ReplyChoice} it <em>turns</em> from one way to the other in the same manner, but that it goes on
+ * as usual meanwhile: what comes both ways counts once.
  */
 final class FetchingInbox extends Inbox {
   private static final int LINE_INTERVAL = 8; // reads that bring nothing new of the server's line
@@ -30,10 +32,13 @@ final class FetchingInbox extends Inbox {
 
   private final ClientDelivery toServer;
   private final RingFetcher fetcher;
-  private final boolean fetches;
   private final Hints hints; // null: none
+  private final ReplyChoice choice; // null: the mode is given
 
   private State state = State.AWAKE;
+  private boolean fetches; // while awake
+  private boolean turning; // from fetching to being pushed to: a read has yet to find nothing
+  private boolean last; // the read under way was posted after the server was told
   private long toldAt; // position of the other ring; who writes on is awake
   private int misses; // in a row
   private int sinceLine; // reads
@@ -44,6 +49,7 @@ final class FetchingInbox extends Inbox {
     super(session, rings);
     this.toServer = delivery;
     this.fetcher = rings.fetcher();
+    this.choice = session.choice;
     this.fetches = context.replyMode() != ReplyMode.PUSH;
     this.hints =
         rings.hintReceiver() == null
@@ -95,6 +101,10 @@ final class FetchingInbox extends Inbox {
       misses++;
       tally.add(Counter.SESSION_FETCH_MISSES, 1);
     }
+    if (last && fetcher.foundNothing()) {
+      turning = false;
+    }
+    last = false;
     if (state == State.LOOKING) {
       if (frames > 0 || fetcher.hasFrame()) {
         disarm();
@@ -163,6 +173,9 @@ final class FetchingInbox extends Inbox {
     toldAt = session.writer.position();
     ownControl.sleeping(true);
     toServer.fetching(false);
+    if (choice != null) {
+      choice.forgetProbe();
+    }
     if (ring.untold() != 0) {
       ring.tellConsumed();
       toServer.wakeBlockedPeer();
@@ -183,13 +196,36 @@ final class FetchingInbox extends Inbox {
     if (isArmed() && session.writer.position() != toldAt) {
       disarm();
     }
+    if (choice != null && choice.fetches() != fetches && !isArmed()) {
+      turn();
+    }
     toServer.flush();
     if (fetcher.isPending()) {
       return;
     }
-    if (state == State.TOLD || (state == State.AWAKE && fetches && isReadDue())) {
+    if (state == State.TOLD || (state == State.AWAKE && (turning || (fetches && isReadDue())))) {
       fetch();
     }
+  }
+
+  /**
+   * From here on the server pushes, or does not. What it has stored before it can know of the
+   * former, it has left where it stands; and nothing but reads will bring that.
+   */
+  private void turn() {
+    fetches = choice.fetches();
+    turning = !fetches;
+    if (ring.untold() != 0) {
+      ring.tellConsumed(); // in the same write
+      toServer.wakeBlockedPeer();
+    }
+    toServer.fetching(fetches);
+    tally.add(Counter.SESSION_REPLY_TURNS, 1);
+  }
+
+  /** True while a read has yet to find nothing after the server was told to push. */
+  boolean isTurning() {
+    return turning;
   }
 
   private boolean isReadDue() {
@@ -206,12 +242,13 @@ final class FetchingInbox extends Inbox {
     if (toServer.isBehind()) {
       return;
     }
-    final boolean withLine = state == State.TOLD || isLineDue() || hints != null;
+    final boolean withLine = state == State.TOLD || turning || isLineDue() || hints != null;
     final int posted = fetcher.post(withLine);
     full = posted == QueuePair.SEND_QUEUE_FULL;
     if (posted != QueuePair.POSTED) {
       return;
     }
+    last = turning;
     if (hints != null) {
       hints.posted(state == State.TOLD);
     }

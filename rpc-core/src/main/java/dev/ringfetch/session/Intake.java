@@ -175,6 +175,9 @@ final class Intake {
     }
     if (!stream.handed) {
       stream.handed = true;
+      if (!session.loadStore) {
+        stream.handedNs = session.clock.nanoTime();
+      }
       session.news.add(stream);
     }
   }

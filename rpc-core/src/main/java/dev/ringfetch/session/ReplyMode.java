@@ -6,6 +6,12 @@ package dev.ringfetch.session;
  */
 public enum ReplyMode {
   /**
+   * {@link #FETCH} or {@link #PUSH}, whichever calls take less time with, and changed while the
+   * session goes on. Each side that shares a server finds its own; see {@code
+   * docs/adr/0012-adaptive-replies.md}.
+   */
+  ADAPTIVE,
+  /**
    * The client reads them out of the server's memory, for which the server's processor and outbound
    * engine do nothing (RFP's remote fetch). While it sleeps, the server pushes them.
    */

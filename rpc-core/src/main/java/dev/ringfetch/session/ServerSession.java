@@ -7,6 +7,7 @@ import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
 
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.ring.ProcessTime;
 
 /**
  * The server's side of a session: polls for requests, hands them to the {@link Acceptor}, sends
@@ -189,7 +190,10 @@ public final class ServerSession extends Session {
 
   private void send(ServerStream carrier, ServerStream answered) {
     carrier.outboundFlags = answered.responseFlags;
-    carrier.outboundCode = answered.responseCode;
+    carrier.outboundCode =
+        loadStore
+            ? answered.responseCode
+            : ProcessTime.code(answered.responseCode, clock.nanoTime() - answered.handedNs);
     outbox.add(carrier);
   }
 

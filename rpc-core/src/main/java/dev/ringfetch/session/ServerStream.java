@@ -18,6 +18,7 @@ public final class ServerStream extends Stream {
   ServerStream substitute; // carries the response instead
 
   boolean handed;
+  long handedNs; // behind a card
   boolean answered;
   boolean abandoned; // cancelled, and the call has not let go of it
   long heldLength; // what the session counts for it
@@ -79,6 +80,7 @@ public final class ServerStream extends Stream {
     listener = null;
     cancelled = false;
     handed = false;
+    handedNs = 0;
     answered = false;
     reusable = false;
     heldLength = 0;

@@ -37,6 +37,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   final Guard guard;
   final Ending ending;
   final Duty duty;
+  final ReplyChoice choice; // null: the mode is given
   final DeadlineQueue deadlines = new DeadlineQueue();
   final News news = new News();
   final Tally tally = new Tally(Kind.SESSION);
@@ -63,6 +64,8 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
     this.writeStart = writer.position();
     this.pollStart = ring.position();
     this.loadStore = queuePair.capabilities().loadStore();
+    final boolean chooses = rings.fetcher() != null && context.replyMode() == ReplyMode.ADAPTIVE;
+    this.choice = chooses ? new ReplyChoice(clock, context.replyTrialCalls(), pollStart) : null;
     if (loadStore) {
       this.delivery = new StoreDelivery(tally, rings);
       this.inbox = new PollingInbox(this, rings);

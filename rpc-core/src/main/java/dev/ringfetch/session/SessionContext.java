@@ -57,7 +57,8 @@ public final class SessionContext {
   private long spinNs = SPIN_NS_DEFAULT;
   private NanoClock clock = SystemNanoClock.INSTANCE;
   private Counters counters = new Counters();
-  private ReplyMode replyMode = ReplyMode.FETCH;
+  private ReplyMode replyMode = ReplyMode.ADAPTIVE;
+  private int replyTrialCalls = ReplyChoice.TRIAL_CALLS;
   private long hintWaitNs = HINT_WAIT_NS_DEFAULT;
 
   /** Length of the ring of requests in bytes, a power of two. The server has the last word. */
@@ -243,6 +244,17 @@ public final class SessionContext {
   /** Sets {@link #replyMode()}. */
   public SessionContext replyMode(ReplyMode mode) {
     this.replyMode = Objects.requireNonNull(mode);
+    return this;
+  }
+
+  /** How many calls a client takes to try the other mode. */
+  int replyTrialCalls() {
+    return replyTrialCalls;
+  }
+
+  /** Sets {@link #replyTrialCalls()}. */
+  SessionContext replyTrialCalls(int calls) {
+    this.replyTrialCalls = calls;
     return this;
   }
 

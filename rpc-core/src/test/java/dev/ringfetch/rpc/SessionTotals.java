@@ -12,8 +12,10 @@ import dev.ringfetch.counters.Counters;
  * @param torn times that a frame was not all there.
  * @param hints datagrams that brought answers.
  * @param dropped datagrams that were of no use.
+ * @param turns of clients to another way in which answers come.
  */
-record SessionTotals(long frames, long fetches, long misses, long torn, long hints, long dropped) {
+record SessionTotals(
+    long frames, long fetches, long misses, long torn, long hints, long dropped, long turns) {
   static SessionTotals now() {
     return new SessionTotals(
         total(Counter.SESSION_FRAMES_SENT),
@@ -21,7 +23,8 @@ record SessionTotals(long frames, long fetches, long misses, long torn, long hin
         total(Counter.SESSION_FETCH_MISSES),
         total(Counter.SESSION_FRAMES_TORN),
         total(Counter.SESSION_HINTS_TAKEN),
-        total(Counter.SESSION_HINTS_DROPPED));
+        total(Counter.SESSION_HINTS_DROPPED),
+        total(Counter.SESSION_REPLY_TURNS));
   }
 
   private static long total(Counter counter) {
@@ -36,6 +39,7 @@ record SessionTotals(long frames, long fetches, long misses, long torn, long hin
         misses - before.misses,
         torn - before.torn,
         hints - before.hints,
-        dropped - before.dropped);
+        dropped - before.dropped,
+        turns - before.turns);
   }
 }

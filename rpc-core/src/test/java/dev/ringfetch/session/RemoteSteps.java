@@ -46,6 +46,7 @@ final class RemoteSteps {
   final Geometry geometry;
   final List<ServerStream> requests = new ArrayList<>();
   int answered;
+  int lastCode;
   private long nowNs;
 
   RemoteSteps(ReplyMode mode, int ringLength) throws IOException {
@@ -149,6 +150,7 @@ final class RemoteSteps {
         (session, told, outcome) -> {
           assertTrue(outcome == Outcome.ANSWERED, "told " + outcome);
           answered++;
+          lastCode = told.inboundCode();
           session.recycle(told);
         },
         UNIT,

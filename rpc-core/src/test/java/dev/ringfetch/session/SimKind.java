@@ -22,7 +22,11 @@ enum SimKind {
   /** Answers are read line by line, where no datagram has brought them, as most do. */
   DATAGRAM_STRONG(ReplyMode.DATAGRAM, false, true),
   /** As the one before, word by word; and what can happen to datagrams happens to many. */
-  DATAGRAM_WEAK(ReplyMode.DATAGRAM, false, false);
+  DATAGRAM_WEAK(ReplyMode.DATAGRAM, false, false),
+  /** Answers are read, line by line, or pushed, in order, and clients turn every few calls. */
+  ADAPTIVE_STRONG(ReplyMode.ADAPTIVE, false, true),
+  /** As the one before, word by word, and in any order. */
+  ADAPTIVE_WEAK(ReplyMode.ADAPTIVE, false, false);
 
   private static final int WEAK_DEPTH = 3;
   private static final int MAX_DATAGRAM = 256; // not all frames fit
@@ -73,6 +77,9 @@ enum SimKind {
       states.remove(SimState.SETTLING);
     } else {
       states.removeAll(List.of(SimState.READING, SimState.CLIENT_HELD, SimState.SERVER_HELD));
+    }
+    if (mode != ReplyMode.ADAPTIVE) {
+      states.remove(SimState.TURNING);
     }
     return states;
   }

@@ -57,6 +57,8 @@ enum SimState {
   SERVER_ARMED,
   /** The client has said that it goes to sleep, and has not seen yet whether it may. */
   SETTLING,
+  /** The client has said that it does not fetch any more, and may have to read what it missed. */
+  TURNING,
   /** The session ends after its last call. */
   DRAINING {
     @Override
@@ -111,6 +113,7 @@ enum SimState {
     add(states, CLIENT_BLOCKED, session.outbox.isBlocked());
     add(states, CLIENT_ARMED, session.inbox.isArmed());
     add(states, SETTLING, session.inbox.isSettling());
+    add(states, TURNING, session.inbox instanceof FetchingInbox inbox && inbox.isTurning());
     add(states, DRAINING, session.isDraining());
     final ServerSession server = simulation.server.sessionOf(client);
     if (server != null) {

@@ -59,7 +59,7 @@ final class SimUnaryCall extends SimCall implements ClientStream.Listener {
   @Override
   void checkAnswer() {
     final int flags = stream.inboundFlags();
-    final int code = stream.inboundCode();
+    final int code = stream.inboundCode() & 0xFF; // the rest is how long the server has had it
     final UnitBuffer unit = stream.inbound();
     if (flags == CLOSED_BY_SERVER) {
       checkClosed(code);

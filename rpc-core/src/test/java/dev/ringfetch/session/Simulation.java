@@ -70,6 +70,7 @@ final class Simulation {
             .clock(timeline)
             .spinNs(sizes.spinNs())
             .replyMode(kind.mode)
+            .replyTrialCalls(1)
             .hintWaitNs(HINT_WAIT_NS)
             .requestRingLength(sizes.ringLength())
             .responseRingLength(sizes.ringLength())

@@ -30,7 +30,7 @@ class SimulationTest {
   private static final int MAX_SEEDS = 10 * SEEDS;
 
   private static final int RUNS = 8; // behind cards
-  private static final int CARDS_SEEDS = 3 * RUNS;
+  private static final int CARDS_SEEDS = 4 * RUNS;
   private static final Set<SimState> HANDSHAKES =
       EnumSet.of(
           SimState.SENT,
@@ -72,7 +72,7 @@ class SimulationTest {
         runs.add(new SimulationRun(seed + runs.size(), RUNS, kind, order));
       }
     }
-    FaultMatrix matrix = new FaultMatrix(SimKind.PUSH_WEAK.states());
+    FaultMatrix matrix = new FaultMatrix(SimKind.ADAPTIVE_WEAK.states());
     for (int seeds = 0;
         seeds < CARDS_SEEDS || (!matrix.zeros(HANDSHAKES).isEmpty() && seeds < MAX_SEEDS);
         seeds++) {

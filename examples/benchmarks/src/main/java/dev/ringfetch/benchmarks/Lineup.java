@@ -12,6 +12,8 @@ import java.util.function.Consumer;
  * may poll, beside those that are measured. Not for several threads.
  */
 final class Lineup<P extends Enum<P>, C> implements AutoCloseable {
+  private static final int ATTEMPTS = 3; // on an emulated machine a JVM may crash
+
   private final String benchmark;
   private final Consumer<C> ending;
   private final Map<P, C> contenders;
@@ -35,25 +37,27 @@ final class Lineup<P extends Enum<P>, C> implements AutoCloseable {
   }
 
   /**
-   * Starts a peer and warms it up.
+   * Starts a peer and warms it up, anew if that fails.
    *
    * @param name for people.
    * @return false, and people are told, if it cannot take part.
    */
   boolean add(P peer, String name, Starter<C> starter, Consumer<C> warmUp) throws IOException {
-    try {
-      final C contender = starter.start();
-      contenders.put(peer, contender);
-      warmUp.accept(contender);
-      return true;
-    } catch (ChildFailure e) {
-      tell("without " + name + ": " + e.getMessage());
-      final C failed = contenders.remove(peer);
-      if (failed != null) { // else its processes are ended already
-        end(failed);
+    for (int attempt = 1; attempt <= ATTEMPTS; attempt++) {
+      try {
+        final C contender = starter.start();
+        contenders.put(peer, contender);
+        warmUp.accept(contender);
+        return true;
+      } catch (ChildFailure e) {
+        tell((attempt < ATTEMPTS ? "once more " : "without ") + name + ": " + e.getMessage());
+        final C failed = contenders.remove(peer);
+        if (failed != null) { // else its processes are ended already
+          end(failed);
+        }
       }
-      return false;
     }
+    return false;
   }
 
   /** A peer that takes part. */

@@ -37,6 +37,8 @@ enum VerbsPeer {
   ringPush(ReplyMode.PUSH, push),
   /** The ring over verbs, by blocking stub: the server SENDs the answer as a datagram. */
   ringDatagram(ReplyMode.DATAGRAM, datagram),
+  /** The ring over verbs, by blocking stub: the client READs the answer or has it written. */
+  ringAdaptive(ReplyMode.ADAPTIVE, push),
   /** DaRPC, with a server that polls. */
   darpc("darpc", "polling", "verbs", null, run -> ProcessPair.darpc(run.host(), run.flags())),
   /** gRPC over HTTP/2 over TCP, by blocking stub. */

@@ -19,6 +19,8 @@ public final class ProcessPair implements VerbsContender {
   private final ChildProcess server;
   private final ChildProcess client;
 
+  private boolean stopsBetween;
+
   private ProcessPair(ChildProcess server, ChildProcess client) {
     this.server = server;
     this.client = client;
@@ -35,9 +37,14 @@ public final class ProcessPair implements VerbsContender {
         List.of("--mode", mode.name()));
   }
 
-  /** DaRPC. */
+  /**
+   * DaRPC, whose threads poll for ever: both processes are stopped while others have their turn.
+   */
   public static ProcessPair darpc(InetAddress host, List<String> flags) throws IOException {
-    return start(host, flags, DarpcServerProcess.class, DarpcClientProcess.class, List.of());
+    final ProcessPair pair =
+        start(host, flags, DarpcServerProcess.class, DarpcClientProcess.class, List.of());
+    pair.stopsBetween = true;
+    return pair;
   }
 
   private static ProcessPair start(
@@ -82,9 +89,18 @@ public final class ProcessPair implements VerbsContender {
 
   @Override
   public VerbsRound round(int millis) {
+    if (stopsBetween) {
+      server.goOn();
+      client.goOn();
+    }
     final CompletableFuture<Answer> served = askServer("serve");
     final Answer called = client.ask("round", millis);
-    return VerbsRound.parse(called, await(served));
+    final VerbsRound round = VerbsRound.parse(called, await(served));
+    if (stopsBetween) {
+      client.stop();
+      server.stop();
+    }
+    return round;
   }
 
   private CompletableFuture<Answer> askServer(String command) {

@@ -40,7 +40,7 @@ final class Floor implements AutoCloseable {
   static Floor start(ReplyMode mode, InetAddress host) throws IOException {
     final BareMode bare =
         switch (mode) {
-          case FETCH -> BareMode.fetch;
+          case ADAPTIVE, FETCH -> BareMode.fetch;
           case PUSH -> BareMode.push;
           case DATAGRAM -> BareMode.datagram;
         };

@@ -33,6 +33,7 @@ public final class ChildProcess implements AutoCloseable {
   private final Process process;
   private final Writer input;
   private final Thread killer;
+  private volatile boolean stopped;
 
   /** What the child printed; empty at the end of its output. */
   private final BlockingQueue<Optional<String>> output = new LinkedBlockingQueue<>();
@@ -43,7 +44,7 @@ public final class ChildProcess implements AutoCloseable {
     this.input =
         new BufferedWriter(
             new OutputStreamWriter(process.getOutputStream(), StandardCharsets.UTF_8));
-    this.killer = new Thread(process::destroy, "end-" + name);
+    this.killer = new Thread(this::kill, "end-" + name);
     Runtime.getRuntime().addShutdownHook(killer);
     final Thread reader = new Thread(this::readOutput, "output-of-" + name);
     reader.setDaemon(true);
@@ -146,6 +147,47 @@ public final class ChildProcess implements AutoCloseable {
     return said.toString();
   }
 
+  /** Stops the process where it is: nothing in it goes on until {@link #goOn}. */
+  public void stop() {
+    stopped = true;
+    signal("STOP");
+  }
+
+  /** Has a process go on that was stopped, if it was. */
+  public void goOn() {
+    if (stopped) {
+      stopped = false;
+      signal("CONT");
+    }
+  }
+
+  private void signal(String signal) {
+    try {
+      final int exit =
+          new ProcessBuilder("kill", "-" + signal, Long.toString(process.pid()))
+              .inheritIO()
+              .start()
+              .waitFor();
+      if (exit != 0 && process.isAlive()) {
+        throw new ChildFailure(name + " cannot be sent SIG" + signal + ": exit=" + exit);
+      }
+    } catch (IOException e) {
+      throw new ChildFailure(name + " cannot be sent SIG" + signal + ": " + e.getMessage());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new ChildFailure("interrupted while SIG" + signal + " was sent to " + name);
+    }
+  }
+
+  /** As this process ends. One that is stopped would heed nothing else. */
+  private void kill() {
+    if (stopped) {
+      process.destroyForcibly();
+    } else {
+      process.destroy();
+    }
+  }
+
   /** Sends SIGTERM and waits for the end. Returns the exit code: 143 if the signal ended it. */
   public int terminate() {
     process.toHandle().destroy(); // the process itself would also close the child's input
@@ -174,6 +216,7 @@ public final class ChildProcess implements AutoCloseable {
   /** Ends the child's input, which ends its command loop, and waits for the end. */
   @Override
   public void close() {
+    goOn();
     try {
       process.getOutputStream().close();
     } catch (IOException e) {

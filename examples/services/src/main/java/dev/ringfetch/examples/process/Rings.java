@@ -67,7 +67,7 @@ public final class Rings {
 
   /** How answers move. */
   public ReplyMode replyMode() {
-    return replyMode == null ? ReplyMode.FETCH : replyMode;
+    return replyMode == null ? ReplyMode.ADAPTIVE : replyMode;
   }
 
   /** True if it was said how long to poll. */

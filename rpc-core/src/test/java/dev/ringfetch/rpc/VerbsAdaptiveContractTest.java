@@ -1,0 +1,25 @@
+package dev.ringfetch.rpc;
+
+import dev.ringfetch.session.ReplyMode;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
+
+/**
+ * The transport contract over RDMA: answers come in the way that proves faster. Both sides are in
+ * one process, as the contract's tests look into the handlers; what they say goes through the
+ * device.
+ */
+@Tag("verbs")
+final class VerbsAdaptiveContractTest extends RemoteContract {
+  private static final ReplyMode MODE = ReplyMode.ADAPTIVE;
+
+  @Override
+  TransportHarness newHarness() {
+    return new VerbsHarness(MODE);
+  }
+
+  @AfterAll
+  static void verify() {
+    verify("verbs", MODE);
+  }
+}

@@ -1,0 +1,143 @@
+package dev.ringfetch.session;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.ringfetch.counters.Counter;
+import dev.ringfetch.ring.ProcessTime;
+import java.io.IOException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A client that turns from fetching to being pushed to, and back. */
+final class SessionReplyTest {
+  private static final int RING_LENGTH = 8 * 1024;
+  private static final int MANY = 64 * 64 * ReplyChoice.TRIAL_CALLS;
+  private static final long SLOW_NS = 9_000;
+  private static final long FAST_NS = 1_000;
+
+  private final RemoteSteps steps = new RemoteSteps(ReplyMode.ADAPTIVE, RING_LENGTH);
+
+  SessionReplyTest() throws IOException {}
+
+  private boolean fetches() {
+    return steps.client.choice.fetches();
+  }
+
+  /** So many requests reach the server. */
+  private void send(int requests) throws IOException {
+    for (int i = 0; i < requests; i++) {
+      steps.send();
+    }
+    steps.cards();
+    steps.serverRound();
+  }
+
+  /** The server answers a request, and the client has just taken the answer. */
+  private void answerOne(long ns) throws IOException {
+    final int answered = steps.answered;
+    steps.pass(ns);
+    steps.respond();
+    for (int rounds = 0; steps.answered == answered; rounds++) {
+      assertTrue(rounds < 10, "the answer does not come");
+      steps.cards();
+      steps.serverRound();
+      steps.clientRound();
+    }
+  }
+
+  /** Calls until the client has turned, with so many other calls under way all the time. */
+  private void turn(int others, long fetchNs, long pushNs) throws IOException {
+    final boolean before = fetches();
+    send(others - steps.requests.size());
+    for (int calls = 0; calls < MANY; calls++) {
+      send(1);
+      answerOne(before ? fetchNs : pushNs);
+      if (fetches() != before) {
+        return;
+      }
+    }
+    throw new AssertionError("it has not turned");
+  }
+
+  /** The client takes what it is owed, while the server does nothing. */
+  private void takeAll(int owed) throws IOException {
+    final int expected = steps.answered + owed;
+    for (int rounds = 0; steps.answered < expected; rounds++) {
+      assertTrue(rounds < 20, () -> "missing: " + (expected - steps.answered));
+      steps.cards();
+      steps.clientRound();
+    }
+  }
+
+  /** The server's window of the first read is four slots: it has to read on. */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 4, 5, 40})
+  void whatWasStoredBeforeTheServerKnewIsRead(int others) throws IOException {
+    turn(others, SLOW_NS, FAST_NS);
+    assertFalse(fetches());
+    final long pushes = steps.serverPair.ringWrites();
+    for (int i = 0; i < others; i++) {
+      steps.respond(); // neither the line nor the read has come
+    }
+    steps.spinTimeIsOver();
+    steps.serverRound();
+    assertTrue(steps.server.inbox.isArmed(), "it sleeps, and looks at nothing any more");
+    takeAll(others);
+    assertEquals(pushes, steps.serverPair.ringWrites());
+    assertEquals(1, steps.client.count(Counter.SESSION_REPLY_TURNS));
+  }
+
+  @Test
+  void whatIsStoredAfterwardsIsPushedOnce() throws IOException {
+    turn(1, SLOW_NS, FAST_NS);
+    for (int rounds = 0; rounds < 10; rounds++) { // until a read has found nothing
+      steps.cards();
+      steps.clientRound();
+    }
+    final long reads = steps.clientPair.ringReads();
+    final long pushes = steps.serverPair.ringWrites();
+    steps.respond();
+    assertEquals(pushes + 1, steps.serverPair.ringWrites());
+    takeAll(1);
+    assertEquals(reads, steps.clientPair.ringReads(), "reads after the turn");
+  }
+
+  @Test
+  void turnsBackWhenThatIsFaster() throws IOException {
+    turn(1, SLOW_NS, FAST_NS);
+    for (int calls = 0; calls < ReplyChoice.TRIAL_CALLS; calls++) {
+      send(1);
+      answerOne(FAST_NS);
+    }
+    assertFalse(fetches(), "kept");
+    turn(1, FAST_NS, 4 * SLOW_NS);
+    assertTrue(fetches());
+    send(1);
+    answerOne(FAST_NS);
+    final long pushes = steps.serverPair.ringWrites();
+    send(1);
+    answerOne(FAST_NS);
+    assertEquals(pushes, steps.serverPair.ringWrites());
+    assertEquals(2, steps.client.count(Counter.SESSION_REPLY_TURNS));
+  }
+
+  @Test
+  void anAnswerSaysHowLongTheServerHasHadTheRequest() throws IOException {
+    final long processNs = 40_000;
+    steps.send();
+    steps.cards();
+    steps.serverRound();
+    steps.pass(processNs);
+    steps.respond();
+    while (steps.answered == 0) {
+      steps.cards();
+      steps.clientRound();
+    }
+    final long said = ProcessTime.ofCode(steps.lastCode);
+    assertTrue(Math.abs(said - processNs) <= processNs / 16, "said=" + said);
+    assertEquals(0, steps.lastCode & 0xFF);
+  }
+}
