@@ -173,9 +173,6 @@ final class FetchingInbox extends Inbox {
     toldAt = session.writer.position();
     ownControl.sleeping(true);
     toServer.fetching(false);
-    if (choice != null) {
-      choice.forgetProbe();
-    }
     if (ring.untold() != 0) {
       ring.tellConsumed();
       toServer.wakeBlockedPeer();

@@ -34,10 +34,10 @@ final class ReplyChoice {
   private static final double HOPELESS = 2; // a trial ends at its fourth part
   private static final double OUTLIER = 4; // a pause of a process, not of the mode
   private static final double LEAST_NS = 1_000; // to multiply
-  private static final double CHANGED = 2;
+  private static final double CHANGED = 1.6;
   private static final double OF_COST = 1.0 / 32; // weight of a call
   private static final double OF_LATE = 1.0 / 16;
-  private static final double OF_USUAL = 1.0 / 64;
+  private static final double OF_USUAL = 1.0 / 128;
   private static final int NO_PROBE = 0; // no stream has this id
 
   private final NanoClock clock;
@@ -88,17 +88,10 @@ final class ReplyChoice {
     }
   }
 
-  /**
-   * The call that is measured says nothing: this side went to sleep, or turns to the other mode.
-   */
-  void forgetProbe() {
-    probe = NO_PROBE;
-  }
-
   /** Nothing more comes for a stream, and what came was no answer, or a long one. */
   void onClosed(int id) {
     if (id == probe) {
-      forgetProbe();
+      probe = NO_PROBE;
     }
   }
 
@@ -111,7 +104,7 @@ final class ReplyChoice {
     if (id != probe) {
       return;
     }
-    forgetProbe();
+    probe = NO_PROBE;
     final long wholeNs = clock.nanoTime() - probeNs;
     final long tookNs = Math.min(ProcessTime.ofCode(code), wholeNs);
     if (trying) {
@@ -189,7 +182,7 @@ final class ReplyChoice {
 
   private void turn() {
     fetches = !fetches;
-    forgetProbe();
+    probe = NO_PROBE; // it belongs to neither
   }
 
   /** After so many calls, a half more or less. */
