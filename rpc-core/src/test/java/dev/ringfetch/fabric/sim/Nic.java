@@ -20,19 +20,27 @@ final class Nic {
   }
 
   /**
-   * Sends a work request to another card.
+   * The outbound engine issues a work request, after those before.
    *
-   * @param outBytes payload that goes out with it: of a WRITE all, of a READ none.
-   * @param inBytes payload that the other card moves.
+   * @param bytes payload that goes out with it: of a WRITE all, of a READ none.
+   * @return when it arrives at the other card, in nanoseconds.
+   */
+  long issue(long nowNs, int bytes) {
+    final double start = Math.max(nowNs + model.postNs(), outboundFreeNs);
+    outboundFreeNs = start + model.outboundNs(bytes, connections);
+    return (long) (outboundFreeNs + model.wireNs());
+  }
+
+  /**
+   * The inbound engine serves a work request of another card, after those that arrived before. To
+   * be called when it arrives: not before others that arrive earlier.
+   *
+   * @param bytes payload that it moves.
    * @return when it is served, in nanoseconds.
    */
-  long send(long nowNs, Nic other, int outBytes, int inBytes) {
-    final double start = Math.max(nowNs + model.postNs(), outboundFreeNs);
-    outboundFreeNs = start + model.outboundNs(outBytes, connections);
-    final double arrival = outboundFreeNs + model.wireNs();
-    final double served = Math.max(arrival, other.inboundFreeNs);
-    other.inboundFreeNs = served + other.model.inboundNs(inBytes, other.connections);
-    return (long) other.inboundFreeNs;
+  long serve(long nowNs, int bytes) {
+    inboundFreeNs = Math.max((double) nowNs, inboundFreeNs) + model.inboundNs(bytes, connections);
+    return (long) inboundFreeNs;
   }
 
   /** Time of the way back, for an answer or an acknowledgement. */

@@ -33,7 +33,7 @@ class NicModelTest {
       for (int i = 1; i < clients; i++) {
         next = freeNs[i] < freeNs[next] ? i : next;
       }
-      long servedNs = nics[next].send(freeNs[next], server, 0, bytes);
+      long servedNs = server.serve(nics[next].issue(freeNs[next], 0), bytes);
       freeNs[next] = servedNs + nics[next].returnNs();
       endNs = Math.max(endNs, servedNs);
     }
@@ -49,7 +49,7 @@ class NicModelTest {
     }
     long endNs = 0;
     for (int request = 0; request < REQUESTS; request++) {
-      endNs = server.send(0, nics[request % clients], bytes, bytes);
+      endNs = nics[request % clients].serve(server.issue(0, bytes), bytes);
     }
     return REQUESTS * 1e9 / endNs;
   }

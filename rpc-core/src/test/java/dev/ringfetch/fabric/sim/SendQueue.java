@@ -39,8 +39,11 @@ final class SendQueue implements CompletionQueue {
     /** Executes a part. False when that was the last one. */
     abstract boolean step();
 
-    /** When the other card has served it. */
-    abstract long servedNs();
+    /** Bytes that go out with it. */
+    abstract int outBytes();
+
+    /** Bytes that the other card moves. */
+    abstract int inBytes();
   }
 
   SendQueue(SimNetwork network, SimQueuePair queuePair) {
@@ -54,12 +57,6 @@ final class SendQueue implements CompletionQueue {
 
   private DirectRegion others() {
     return queuePair.peerPair().view().memory();
-  }
-
-  private long send(int outBytes, int inBytes) {
-    final Nic nic = queuePair.process().nic();
-    final Nic other = queuePair.peerPair().process().nic();
-    return nic.send(network.timeline().nowNs(), other, outBytes, inBytes);
   }
 
   private int post(WorkRequest request) {
@@ -104,8 +101,22 @@ final class SendQueue implements CompletionQueue {
   }
 
   private void begin(WorkRequest request) {
-    final long served = request.servedNs() - network.timeline().nowNs();
-    network.timeline().after(Math.max(0, served), "work request", () -> execute(request));
+    final long nowNs = network.timeline().nowNs();
+    final long arrivalNs = queuePair.process().nic().issue(nowNs, request.outBytes());
+    if (arrivalNs <= nowNs) {
+      serve(request);
+    } else {
+      network.timeline().after(arrivalNs - nowNs, "arrived", () -> serve(request));
+    }
+  }
+
+  private void serve(WorkRequest request) {
+    if (posted.peek() != request) {
+      return; // flushed
+    }
+    final long nowNs = network.timeline().nowNs();
+    final long servedNs = queuePair.peerPair().process().nic().serve(nowNs, request.inBytes());
+    network.timeline().after(Math.max(0, servedNs - nowNs), "work request", () -> execute(request));
   }
 
   private void execute(WorkRequest request) {
@@ -176,8 +187,13 @@ final class SendQueue implements CompletionQueue {
     }
 
     @Override
-    long servedNs() {
-      return send(length, length);
+    int outBytes() {
+      return length;
+    }
+
+    @Override
+    int inBytes() {
+      return length;
     }
 
     @Override
@@ -226,8 +242,13 @@ final class SendQueue implements CompletionQueue {
     }
 
     @Override
-    long servedNs() {
-      return send(0, length);
+    int outBytes() {
+      return 0;
+    }
+
+    @Override
+    int inBytes() {
+      return length;
     }
 
     @Override
@@ -292,8 +313,13 @@ final class SendQueue implements CompletionQueue {
     }
 
     @Override
-    long servedNs() {
-      return send(0, 0);
+    int outBytes() {
+      return 0;
+    }
+
+    @Override
+    int inBytes() {
+      return 0;
     }
 
     @Override
@@ -319,8 +345,13 @@ final class SendQueue implements CompletionQueue {
     }
 
     @Override
-    long servedNs() {
-      return send(Long.BYTES, Long.BYTES);
+    int outBytes() {
+      return Long.BYTES;
+    }
+
+    @Override
+    int inBytes() {
+      return Long.BYTES;
     }
 
     @Override
