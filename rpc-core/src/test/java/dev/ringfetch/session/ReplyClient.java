@@ -1,0 +1,75 @@
+package dev.ringfetch.session;
+
+import dev.ringfetch.fabric.CountedQueuePair;
+import dev.ringfetch.fabric.sim.Timeline;
+import dev.ringfetch.session.ClientStream.Outcome;
+import java.io.IOException;
+
+/** A client's thread: calls, polls for the answer, and calls again when it has it. */
+final class ReplyClient extends ReplyThread {
+  private static final int METHOD = 5;
+  private static final int MAX_ANSWER = 1024; // bytes
+
+  final CountedQueuePair pair;
+  final CountedQueuePair serverPair;
+  private final ClientSession session;
+  private boolean begun;
+  private long nowNs;
+  private long sentNs;
+
+  /** Calls that were answered. */
+  long calls;
+
+  /** Of all of them together, in nanoseconds. */
+  long latencyNs;
+
+  /**
+   * Creates a thread.
+   *
+   * @param session of which it is the only caller.
+   * @param pair of the session.
+   * @param serverPair of the other side of it.
+   */
+  ReplyClient(
+      Timeline timeline,
+      ClientSession session,
+      long nextNs,
+      CountedQueuePair pair,
+      CountedQueuePair serverPair) {
+    super(timeline, session.poller(), nextNs);
+    this.session = session;
+    this.pair = pair;
+    this.serverPair = serverPair;
+  }
+
+  @Override
+  long run(long now) throws IOException {
+    final long before = calls;
+    nowNs = now;
+    if (begun) {
+      poller.doWork();
+    } else {
+      begun = true;
+      call();
+    }
+    return roundNs(calls != before);
+  }
+
+  private void call() {
+    sentNs = nowNs;
+    final ClientStream stream = session.open();
+    stream.outbound().addBytes(ReplyExperiment.MESSAGE, 0, ReplyExperiment.MESSAGE.length);
+    stream.prepare(this::answered, ReplyExperiment.UNIT, METHOD, Stream.NO_DEADLINE, MAX_ANSWER);
+    session.send(stream);
+  }
+
+  private void answered(ClientSession told, ClientStream stream, Outcome outcome) {
+    if (outcome != Outcome.ANSWERED) {
+      throw new AssertionError("told " + outcome);
+    }
+    calls++;
+    latencyNs += nowNs - sentNs;
+    told.recycle(stream);
+    call();
+  }
+}

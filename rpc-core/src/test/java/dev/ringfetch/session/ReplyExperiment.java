@@ -1,0 +1,232 @@
+package dev.ringfetch.session;
+
+import dev.ringfetch.fabric.CountedQueuePair;
+import dev.ringfetch.fabric.Doorbell;
+import dev.ringfetch.fabric.Fabric;
+import dev.ringfetch.fabric.FabricCapabilities.ReadAtomicity;
+import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.fabric.sim.NicModel;
+import dev.ringfetch.fabric.sim.SimContext;
+import dev.ringfetch.fabric.sim.SimFabric;
+import dev.ringfetch.fabric.sim.SimNetwork;
+import dev.ringfetch.fabric.sim.Timeline;
+import dev.ringfetch.ring.ArenaDescriptor;
+import dev.ringfetch.ring.FrameDescriptor;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.PriorityQueue;
+import java.util.function.LongUnaryOperator;
+import org.agrona.concurrent.NanoClock;
+
+/**
+ * RFP's experiment (EuroSys'17): clients with one call each under way, one server whose threads are
+ * busy with a request for some time, and in virtual time what their network cards take. Sessions
+ * and rings are the real ones. Every thread has a processor of its own.
+ */
+final class ReplyExperiment {
+  static final int UNIT = FrameDescriptor.PREFIX | FrameDescriptor.MESSAGE | FrameDescriptor.SUFFIX;
+  static final byte[] MESSAGE = new byte[32];
+
+  private static final int SERVER_THREADS = 16;
+  private static final int CLIENTS = 35;
+  private static final int CLIENT_MACHINES = 7;
+  private static final int RING_LENGTH = 16 * 1024;
+  private static final long MAX_DELAY_NS = 8; // besides what cards take
+  private static final long BEGIN_NS = 10_000; // within this time all have begun
+
+  private final Timeline timeline;
+  private final SimNetwork network;
+  private final SessionContext context;
+  private final List<ReplyServer> servers = new ArrayList<>();
+  private final List<ReplyClient> clients = new ArrayList<>();
+  private final PriorityQueue<ReplyThread> threads =
+      new PriorityQueue<>(Comparator.comparingLong(ReplyThread::nextNs));
+
+  /**
+   * What was measured.
+   *
+   * @param callsPerSecond of virtual time.
+   * @param latencyNs mean, in nanoseconds.
+   * @param reads of the clients, by call.
+   * @param clientWrites by call.
+   * @param serverWrites by call.
+   */
+  record Result(
+      double callsPerSecond,
+      double latencyNs,
+      double reads,
+      double clientWrites,
+      double serverWrites) {}
+
+  private ReplyExperiment(long seed, ReplyMode mode, NicModel nic) {
+    timeline = new Timeline(seed);
+    network =
+        new SimNetwork(
+            timeline,
+            new SimContext()
+                .loadStore(false)
+                .readAtomicity(ReadAtomicity.LINE)
+                .maxDelayNs(MAX_DELAY_NS)
+                .nic(nic)
+                .preemption(() -> {}));
+    context =
+        new SessionContext()
+            .clock((NanoClock) timeline::nowNs) // a look takes no time: rounds do
+            .spinNs(Long.MAX_VALUE)
+            .replyMode(mode);
+  }
+
+  /**
+   * Runs it.
+   *
+   * @param processNs how long a request takes, by the time since the start; in nanoseconds.
+   * @param warmUpNs virtual time before it is measured, in nanoseconds.
+   * @param measureNs virtual time in which it is, in nanoseconds.
+   */
+  static Result run(
+      long seed,
+      ReplyMode mode,
+      NicModel nic,
+      LongUnaryOperator processNs,
+      long warmUpNs,
+      long measureNs) {
+    try {
+      final ReplyExperiment experiment = new ReplyExperiment(seed, mode, nic);
+      experiment.connect(processNs);
+      return experiment.measure(warmUpNs, measureNs);
+    } catch (IOException e) {
+      throw new AssertionError("seed=" + seed, e);
+    }
+  }
+
+  private void connect(LongUnaryOperator processNs) throws IOException {
+    final SimFabric server = network.open();
+    final long startNs = timeline.nowNs();
+    for (int i = 0; i < SERVER_THREADS; i++) {
+      final Poller poller = new Poller(server.openDoorbell(), context);
+      servers.add(
+          new ReplyServer(
+              timeline, poller, beginNs(), now -> processNs.applyAsLong(now - startNs)));
+    }
+    final List<SimFabric> machines = new ArrayList<>();
+    for (int i = 0; i < CLIENT_MACHINES; i++) {
+      machines.add(network.open());
+    }
+    for (int i = 0; i < CLIENTS; i++) {
+      connect(server, servers.get(i % SERVER_THREADS), machines.get(i % CLIENT_MACHINES));
+    }
+    threads.addAll(servers);
+    threads.addAll(clients);
+  }
+
+  private long beginNs() {
+    return timeline.nowNs() + timeline.random().nextLong(BEGIN_NS);
+  }
+
+  private void connect(SimFabric owner, ReplyServer server, SimFabric machine) throws IOException {
+    final Geometry geometry =
+        new Geometry(
+            RING_LENGTH,
+            RING_LENGTH,
+            RING_LENGTH,
+            64,
+            timeline.random().nextLong(),
+            timeline.random().nextLong(),
+            timeline.random().nextLong());
+    final QueuePair[] arrived = new QueuePair[1];
+    final byte[] token = new byte[16];
+    final Fabric.Offer offer =
+        owner.offer(
+            server.poller.doorbell(),
+            machine.hint(),
+            ArenaDescriptor.length(RING_LENGTH, RING_LENGTH),
+            token,
+            queuePair -> arrived[0] = queuePair);
+    geometry.prepare(offer.memory());
+    final Doorbell doorbell = machine.openDoorbell();
+    final QueuePair connected = machine.connect(doorbell, offer.descriptor(), token, 0, false);
+    geometry.prepare(connected.memory());
+    while (arrived[0] == null) {
+      timeline.runNext();
+      server.poller.doorbell().poll();
+    }
+    final CountedQueuePair clientPair =
+        new CountedQueuePair(connected, ArenaDescriptor.REQUEST_RING_OFFSET);
+    final CountedQueuePair serverPair =
+        new CountedQueuePair(arrived[0], ArenaDescriptor.REQUEST_RING_OFFSET);
+    final ClientSession client =
+        new ClientSession(
+            clientPair,
+            geometry,
+            new Poller(doorbell, context),
+            context,
+            (session, reason) -> {
+              throw new AssertionError(reason);
+            });
+    client.poller().add(client);
+    server.poller.add(
+        new ServerSession(
+            serverPair,
+            geometry,
+            server.poller,
+            context,
+            server::accept,
+            (session, reason) -> {
+              throw new AssertionError(reason);
+            }));
+    clients.add(new ReplyClient(timeline, client, beginNs(), clientPair, serverPair));
+  }
+
+  private Result measure(long warmUpNs, long measureNs) throws IOException {
+    runUntil(timeline.nowNs() + warmUpNs);
+    final Totals before = totals();
+    runUntil(timeline.nowNs() + measureNs);
+    final Totals after = totals();
+    final double calls = after.calls - before.calls;
+    return new Result(
+        calls * 1e9 / measureNs,
+        (after.latencyNs - before.latencyNs) / calls,
+        (after.reads - before.reads) / calls,
+        (after.clientWrites - before.clientWrites) / calls,
+        (after.serverWrites - before.serverWrites) / calls);
+  }
+
+  private void runUntil(long endNs) throws IOException {
+    while (threads.peek().nextNs() < endNs) {
+      final ReplyThread next = threads.poll();
+      happenUntil(next.nextNs());
+      next.step();
+      threads.add(next);
+    }
+    happenUntil(endNs);
+  }
+
+  /** The cards do what they do until then. */
+  private void happenUntil(long timeNs) {
+    while (timeline.nextNs() <= timeNs) {
+      timeline.runNext();
+    }
+    timeline.passUntil(timeNs);
+  }
+
+  private record Totals(
+      long calls, long latencyNs, long reads, long clientWrites, long serverWrites) {}
+
+  private Totals totals() {
+    long calls = 0;
+    long latencyNs = 0;
+    long reads = 0;
+    long clientWrites = 0;
+    long serverWrites = 0;
+    for (final ReplyClient client : clients) {
+      calls += client.calls;
+      latencyNs += client.latencyNs;
+      reads += client.pair.ringReads() + client.pair.lineReads();
+      clientWrites += client.pair.ringWrites() + client.pair.lineWrites();
+      serverWrites += client.serverPair.ringWrites() + client.serverPair.lineWrites();
+    }
+    return new Totals(calls, latencyNs, reads, clientWrites, serverWrites);
+  }
+}
