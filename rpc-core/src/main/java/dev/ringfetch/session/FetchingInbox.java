@@ -16,6 +16,7 @@ import dev.ringfetch.ring.RingFetcher;
  */
 final class FetchingInbox extends Inbox {
   private static final int LINE_INTERVAL = 8; // reads that bring nothing new of the server's line
+  private static final int LINE_MISSES = 4; // in a row, until it is read: mostly, an answer comes
 
   /** How far it is on its way to sleep. */
   private enum State {
@@ -256,7 +257,7 @@ final class FetchingInbox extends Inbox {
     }
   }
 
-  /** After a miss, and then, or while nothing is acknowledged, now and then. */
+  /** After some misses, and then, or while nothing is acknowledged, now and then. */
   private boolean isLineDue() {
     final long unconsumed = session.writer.unconsumed();
     final long consumed = session.writer.position() - unconsumed;
@@ -264,7 +265,7 @@ final class FetchingInbox extends Inbox {
       lastConsumed = consumed;
       sinceLine = 0;
     }
-    return misses == 1 || (sinceLine >= LINE_INTERVAL && (misses > 0 || unconsumed > 0));
+    return misses == LINE_MISSES || (sinceLine >= LINE_INTERVAL && (misses > 0 || unconsumed > 0));
   }
 
   @Override

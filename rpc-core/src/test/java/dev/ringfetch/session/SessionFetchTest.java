@@ -78,7 +78,7 @@ class SessionFetchTest {
     assertEquals(0, steps.client.count(Counter.SESSION_FETCHES));
   }
 
-  /** A miss has the server's line read as well, by which a server that sleeps is found. */
+  /** Some misses have the server's line read as well, by which a server that sleeps is found. */
   @Test
   void readerThatMissesFindsThatTheServerSleeps() throws IOException {
     final RemoteSteps steps = new RemoteSteps(ReplyMode.FETCH, RING_LENGTH);
@@ -90,8 +90,12 @@ class SessionFetchTest {
 
     steps.send();
     steps.cards();
-    steps.clientRound(); // a miss, and the next read
-    assertEquals(1, steps.client.count(Counter.SESSION_FETCH_MISSES));
+    for (int misses = 1; misses <= 4; misses++) {
+      assertEquals(0, steps.clientPair.lineReads(), "an answer comes before, mostly");
+      steps.cards();
+      steps.clientRound(); // a miss, and the next read
+      assertEquals(misses, steps.client.count(Counter.SESSION_FETCH_MISSES));
+    }
     assertEquals(1, steps.clientPair.lineReads());
     assertEquals(0, steps.client.count(Counter.SESSION_WAKEUPS_SENT));
     steps.cards();
