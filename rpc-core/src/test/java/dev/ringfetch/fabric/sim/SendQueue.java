@@ -10,8 +10,8 @@ import java.util.ArrayDeque;
 import java.util.function.LongUnaryOperator;
 
 /**
- * Work requests of one queue pair: executed in posting order, each in steps between which anything
- * can happen. Completions come when they come: before what was written is visible, or never.
+ * Work requests of one queue pair: under way together, executed in posting order, each in steps
+ * between which anything can happen. Completions come when they come: before what was written is visible, or never.
  */
 final class SendQueue implements CompletionQueue {
   private static final int LINE = 64;
@@ -31,6 +31,7 @@ final class SendQueue implements CompletionQueue {
   private abstract static class WorkRequest {
     final long id;
     long value;
+    boolean served; // by the other card's engine
 
     WorkRequest(long id) {
       this.id = id;
@@ -80,11 +81,10 @@ final class SendQueue implements CompletionQueue {
       return;
     }
     queuePair.view().drain(); // the card loads what the CPU had stored by now
-    final boolean idle = posted.isEmpty();
-    posted.addAll(linked);
-    linked.clear();
-    if (idle) {
-      begin(posted.peek());
+    WorkRequest request;
+    while ((request = linked.poll()) != null) {
+      posted.add(request);
+      begin(request);
     }
     network.changed();
   }
@@ -111,17 +111,22 @@ final class SendQueue implements CompletionQueue {
   }
 
   private void serve(WorkRequest request) {
-    if (posted.peek() != request) {
-      return; // flushed
-    }
     final long nowNs = network.timeline().nowNs();
     final long servedNs = queuePair.peerPair().process().nic().serve(nowNs, request.inBytes());
-    network.timeline().after(Math.max(0, servedNs - nowNs), "work request", () -> execute(request));
+    network
+        .timeline()
+        .after(
+            Math.max(0, servedNs - nowNs),
+            "work request",
+            () -> {
+              request.served = true;
+              execute(request);
+            });
   }
 
   private void execute(WorkRequest request) {
     if (posted.peek() != request) {
-      return; // flushed
+      return; // flushed, or others come first
     }
     final long heldNs = queuePair.process().writeDelayNs();
     if (heldNs > 0) {
@@ -139,8 +144,8 @@ final class SendQueue implements CompletionQueue {
       network.timeline().after(delayNs, "completion", this::completeNext);
     }
     final WorkRequest next = posted.peek();
-    if (next != null) {
-      begin(next);
+    if (next != null && next.served) {
+      network.timeline().after(0, "next", () -> execute(next));
     }
   }
 
