@@ -13,6 +13,7 @@ final class ReplyClient extends ReplyThread {
   final CountedQueuePair pair;
   final CountedQueuePair serverPair;
   private final ClientSession session;
+  private final ReplyMode mode;
   private boolean begun;
   private long nowNs;
   private long sentNs;
@@ -27,19 +28,27 @@ final class ReplyClient extends ReplyThread {
    * Creates a thread.
    *
    * @param session of which it is the only caller.
+   * @param mode of the session.
    * @param pair of the session.
    * @param serverPair of the other side of it.
    */
   ReplyClient(
       Timeline timeline,
       ClientSession session,
+      ReplyMode mode,
       long nextNs,
       CountedQueuePair pair,
       CountedQueuePair serverPair) {
     super(timeline, session.poller(), nextNs);
     this.session = session;
+    this.mode = mode;
     this.pair = pair;
     this.serverPair = serverPair;
+  }
+
+  /** True when it reads its answers, as it is now. */
+  boolean fetches() {
+    return session.choice == null ? mode == ReplyMode.FETCH : session.choice.fetches();
   }
 
   @Override

@@ -52,13 +52,15 @@ final class ReplyExperiment {
    * @param reads of the clients, by call.
    * @param clientWrites by call.
    * @param serverWrites by call.
+   * @param fetching share of the clients that read their answers, at the end.
    */
   record Result(
       double callsPerSecond,
       double latencyNs,
       double reads,
       double clientWrites,
-      double serverWrites) {}
+      double serverWrites,
+      double fetching) {}
 
   private ReplyExperiment(long seed, ReplyMode mode, NicModel nic) {
     timeline = new Timeline(seed);
@@ -176,7 +178,8 @@ final class ReplyExperiment {
             (session, reason) -> {
               throw new AssertionError(reason);
             }));
-    clients.add(new ReplyClient(timeline, client, beginNs(), clientPair, serverPair));
+    clients.add(
+        new ReplyClient(timeline, client, context.replyMode(), beginNs(), clientPair, serverPair));
   }
 
   private Result measure(long warmUpNs, long measureNs) throws IOException {
@@ -190,7 +193,8 @@ final class ReplyExperiment {
         (after.latencyNs - before.latencyNs) / calls,
         (after.reads - before.reads) / calls,
         (after.clientWrites - before.clientWrites) / calls,
-        (after.serverWrites - before.serverWrites) / calls);
+        (after.serverWrites - before.serverWrites) / calls,
+        (double) clients.stream().filter(ReplyClient::fetches).count() / CLIENTS);
   }
 
   private void runUntil(long endNs) throws IOException {

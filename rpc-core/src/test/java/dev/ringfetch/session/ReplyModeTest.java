@@ -5,8 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.fabric.sim.NicModel;
 import dev.ringfetch.session.ReplyExperiment.Result;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.LongUnaryOperator;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Reading answers against pushing them, over cards of published rates: RFP's figure (EuroSys'17).
@@ -17,7 +23,12 @@ class ReplyModeTest {
   private static final long WARM_UP_NS = 500_000;
   private static final long MEASURE_NS = 3_000_000;
   private static final long STEP_NS = 1_000;
+  private static final int STEPS = 15;
+  private static final long LEARN_NS = 20_000_000; // as long as it may take to find the mode
+  private static final long PHASE_NS = 10_000_000;
+  private static final int PHASES = 10;
   private static final NicModel CARD = NicModel.CONNECT_X3;
+  private static final NicModel TWICE = twiceOutbound(CARD);
 
   private final long seed = Long.getLong("ringfetch.seed", System.nanoTime());
 
@@ -60,18 +71,95 @@ class ReplyModeTest {
   }
 
   /**
-   * Where a card issues twice as much, reading pays for less than half as long: what it takes of
-   * the inbound engine besides, by reads that come too early, stays the same.
+   * Where a card issues twice as much, reading pays for less than half as long. For much less:
+   * reads that come too early take of the inbound engine what they did before.
    */
   @Test
   @Tag("slow")
   void fasterOutboundEngineMovesTheCrossing() {
     final double crossingNs = crossingNs(CARD);
-    final double doubledNs = crossingNs(twiceOutbound(CARD));
+    final double doubledNs = crossingNs(TWICE);
     final String what = "seed=" + seed + " crossingNs=" + crossingNs + ", of twice=" + doubledNs;
     System.out.println(what);
     assertTrue(crossingNs > 6_000 && crossingNs < 8_500, what);
     assertTrue(doubledNs < 0.6 * crossingNs, what);
+  }
+
+  static List<NicModel> cards() {
+    return List.of(CARD, TWICE);
+  }
+
+  @ParameterizedTest
+  @MethodSource("cards")
+  @Tag("slow")
+  void adaptiveIsAsGoodAsTheBetterMode(NicModel card) {
+    System.out.println("seed=" + seed + " " + card.name());
+    System.out.println("P us   FETCH   PUSH  ADAPTIVE M calls/s  of the better  that fetch");
+    final List<String> worse = new ArrayList<>();
+    for (int step = 0; step <= STEPS; step++) {
+      final long processNs = step * STEP_NS;
+      final double fetch = rate(ReplyMode.FETCH, card, processNs);
+      final double push = rate(ReplyMode.PUSH, card, processNs);
+      final Result adaptive =
+          ReplyExperiment.run(
+              seed, ReplyMode.ADAPTIVE, card, sinceNs -> processNs, LEARN_NS, LEARN_NS);
+      final double share = adaptive.callsPerSecond() / Math.max(fetch, push);
+      final String line =
+          String.format(
+              "%4d %7.3f %6.3f %9.3f %24.3f %11.2f",
+              step,
+              fetch / 1e6,
+              push / 1e6,
+              adaptive.callsPerSecond() / 1e6,
+              share,
+              adaptive.fetching());
+      System.out.println(line);
+      if (share < 0.95) {
+        worse.add(line);
+      }
+    }
+    assertEquals(List.of(), worse, "seed=" + seed);
+  }
+
+  static List<Arguments> jumps() {
+    return List.of(
+        Arguments.of(CARD, 0, 12_000),
+        Arguments.of(TWICE, 0, 12_000),
+        Arguments.of(TWICE, 0, 3_000));
+  }
+
+  @ParameterizedTest
+  @MethodSource("jumps")
+  @Tag("slow")
+  void adaptiveFollowsAProcessTimeThatJumps(NicModel card, long shortNs, long longNs) {
+    final LongUnaryOperator processNs = sinceNs -> sinceNs / PHASE_NS % 2 == 0 ? shortNs : longNs;
+    final double fetch = overall(ReplyMode.FETCH, card, processNs);
+    final double push = overall(ReplyMode.PUSH, card, processNs);
+    final double adaptive = overall(ReplyMode.ADAPTIVE, card, processNs);
+    final double best = (best(card, shortNs) + best(card, longNs)) / 2;
+    final String line =
+        String.format(
+            "seed=%d %s, %d and %d ns in turn: FETCH %.3f PUSH %.3f ADAPTIVE %.3f M calls/s,"
+                + " the better of each phase %.3f",
+            seed,
+            card.name(),
+            shortNs,
+            longNs,
+            fetch / 1e6,
+            push / 1e6,
+            adaptive / 1e6,
+            best / 1e6);
+    System.out.println(line);
+    assertTrue(adaptive >= 0.95 * Math.max(best, Math.max(fetch, push)), line);
+  }
+
+  private double overall(ReplyMode mode, NicModel card, LongUnaryOperator processNs) {
+    return ReplyExperiment.run(seed, mode, card, processNs, 2 * PHASE_NS, PHASES * PHASE_NS)
+        .callsPerSecond();
+  }
+
+  private double best(NicModel card, long processNs) {
+    return Math.max(rate(ReplyMode.FETCH, card, processNs), rate(ReplyMode.PUSH, card, processNs));
   }
 
   /** The process time from which on reading gains less than 5 %, interpolated. */

@@ -11,7 +11,8 @@ import java.util.function.LongUnaryOperator;
 
 /**
  * Work requests of one queue pair: under way together, executed in posting order, each in steps
- * between which anything can happen. Completions come when they come: before what was written is visible, or never.
+ * between which anything can happen. Completions come when they come: before what was written is
+ * visible, or never.
  */
 final class SendQueue implements CompletionQueue {
   private static final int LINE = 64;
