@@ -158,6 +158,7 @@ abstract class CallRulesContract extends TransportContract {
     call.call().sendMessage(new byte[1]);
     call.call().halfClose();
     assertBrokenByServer(Status.Code.INTERNAL, "Too many requests", call.await());
+    assertTrue(exchange().send(new byte[1]).await().isOk(), "another call");
   }
 
   @Test
