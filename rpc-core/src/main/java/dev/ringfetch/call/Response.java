@@ -7,6 +7,7 @@ import static dev.ringfetch.ring.FrameDescriptor.METADATA;
 import static dev.ringfetch.ring.FrameDescriptor.PREFIX;
 import static dev.ringfetch.ring.FrameDescriptor.TRAILERS;
 
+import dev.ringfetch.ring.ProcessTime;
 import dev.ringfetch.session.ClientStream;
 import dev.ringfetch.session.Unit;
 import dev.ringfetch.session.UnitBuffer;
@@ -66,7 +67,7 @@ final class Response {
 
   private void readSections(int flags, int code, ByteBuffer unit, ClientLimits limits)
       throws MalformedUnitException {
-    status = Status.fromCodeValue(code & 0xFF);
+    status = Status.fromCodeValue(ProcessTime.status(code));
     trailers = new Metadata();
     if ((flags & CLOSE) != 0) {
       return;

@@ -6,6 +6,7 @@ import static dev.ringfetch.ring.FrameDescriptor.MESSAGE;
 import static dev.ringfetch.ring.FrameDescriptor.PREFIX;
 import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
 
+import dev.ringfetch.ring.ProcessTime;
 import dev.ringfetch.session.ClientSession;
 import dev.ringfetch.session.ClientStream;
 import io.grpc.CallOptions;
@@ -388,7 +389,7 @@ public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
   /** Almost every response has a message, the status OK and no sections: it takes no Response. */
   private boolean readResponse() {
     if (stream.inboundFlags() == (PREFIX | MESSAGE | SUFFIX)
-        && stream.inboundCode() == 0
+        && ProcessTime.status(stream.inboundCode()) == 0
         && !stream.inboundDiscarded()
         && stream.inbound().length() <= limits.maxInboundMessageLength()) {
       messageOffset = stream.inbound().offset();

@@ -16,6 +16,7 @@ public final class ProcessTime {
   private static final long LONGEST = (2L * LEADING - 1) << 30; // in units
 
   private static final int SHIFT = 8; // in the code
+  private static final int STATUS = (1 << SHIFT) - 1;
 
   private ProcessTime() {}
 
@@ -26,7 +27,12 @@ public final class ProcessTime {
 
   /** What the code of an answer says that it has taken, in nanoseconds. */
   public static long ofCode(int code) {
-    return decode((code >>> SHIFT) & 0xFF);
+    return decode((code >>> SHIFT) & STATUS);
+  }
+
+  /** The status in the code of an answer. */
+  public static int status(int code) {
+    return code & STATUS;
   }
 
   private static int encode(long nanos) {

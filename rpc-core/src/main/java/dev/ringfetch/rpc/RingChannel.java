@@ -131,7 +131,7 @@ public final class RingChannel extends ManagedChannel {
     return allocator;
   }
 
-  /** Calls that a ring has carried so far. */
+  /** Calls that got a stream of a ring so far. */
   public long ringCalls() {
     return ringCalls.sum();
   }

@@ -51,7 +51,7 @@ final class FetchingInbox extends Inbox {
     this.toServer = delivery;
     this.fetcher = rings.fetcher();
     this.choice = session.choice;
-    this.fetches = context.replyMode() != ReplyMode.PUSH;
+    this.fetches = choice == null ? context.replyMode() != ReplyMode.PUSH : choice.fetches();
     this.hints =
         rings.hintReceiver() == null
             ? null
@@ -213,11 +213,12 @@ final class FetchingInbox extends Inbox {
   private void turn() {
     fetches = choice.fetches();
     turning = !fetches;
+    last = false; // a read under way may be of an earlier turn
+    toServer.fetching(fetches);
     if (ring.untold() != 0) {
       ring.tellConsumed(); // in the same write
       toServer.wakeBlockedPeer();
     }
-    toServer.fetching(fetches);
     tally.add(Counter.SESSION_REPLY_TURNS, 1);
   }
 

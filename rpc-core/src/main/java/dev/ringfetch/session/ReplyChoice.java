@@ -38,6 +38,7 @@ final class ReplyChoice {
   private static final double OF_COST = 1.0 / 32; // weight of a call
   private static final double OF_LATE = 1.0 / 16;
   private static final double OF_USUAL = 1.0 / 128;
+  private static final int MAX_PASSED = 4096; // ends, until the call that is measured is given up
   private static final int NO_PROBE = 0; // no stream has this id
 
   private final NanoClock clock;
@@ -47,6 +48,7 @@ final class ReplyChoice {
   private boolean trying;
   private int probe = NO_PROBE;
   private long probeNs;
+  private int passed; // ends of others meanwhile: it may wait for something
 
   private int left; // calls, until a trial begins
   private int interval; // calls between trials, about
@@ -83,6 +85,7 @@ final class ReplyChoice {
   /** The last byte of a request was written. */
   void onSent(int id) {
     if (probe == NO_PROBE) {
+      passed = 0;
       probe = id;
       probeNs = clock.nanoTime();
     }
@@ -90,7 +93,7 @@ final class ReplyChoice {
 
   /** Nothing more comes for a stream, and what came was no answer, or a long one. */
   void onClosed(int id) {
-    if (id == probe) {
+    if (id == probe || ++passed > MAX_PASSED) {
       probe = NO_PROBE;
     }
   }
@@ -102,32 +105,36 @@ final class ReplyChoice {
    */
   void onAnswered(int id, int code) {
     if (id != probe) {
+      onClosed(id);
       return;
     }
     probe = NO_PROBE;
-    final long wholeNs = clock.nanoTime() - probeNs;
-    final long tookNs = Math.min(ProcessTime.ofCode(code), wholeNs);
+    final long elapsedNs = clock.nanoTime() - probeNs;
+    final long tookNs = Math.min(ProcessTime.ofCode(code), elapsedNs);
     if (trying) {
-      onTried((double) (wholeNs - tookNs));
+      onTried((double) (elapsedNs - tookNs));
     } else {
-      onSettled((double) (wholeNs - tookNs), (double) tookNs);
+      onKept((double) (elapsedNs - tookNs), (double) tookNs);
     }
   }
 
-  private void onSettled(double ownNs, double tookNs) {
+  private void onKept(double ownNs, double tookNs) {
     if (known == 0) {
-      settle(ownNs, tookNs, 0);
+      keep(ownNs, tookNs, 0);
     }
     known++;
-    final double counted = Math.min(ownNs + tookNs, most(wholeNs));
+    final double process = Math.min(tookNs, most(processNs));
+    final double counted = Math.min(ownNs + process, most(wholeNs));
     cost += Math.max(OF_COST, 1.0 / known) * (Math.min(ownNs, most(cost)) - cost);
-    processNs += OF_LATE * (tookNs - processNs);
-    usualProcessNs += OF_USUAL * (tookNs - usualProcessNs);
+    processNs += OF_LATE * (process - processNs);
+    usualProcessNs += OF_USUAL * (process - usualProcessNs);
     wholeNs += OF_LATE * (counted - wholeNs);
     usualNs += OF_USUAL * (counted - usualNs);
     if (hasChanged(wholeNs, usualNs) || hasChanged(processNs, usualProcessNs)) {
-      settle(Math.max(0, wholeNs - processNs), processNs, trialCalls);
+      keep(Math.max(0, wholeNs - processNs), processNs, trialCalls);
+      final int before = left;
       tryAfter(FIRST_TRIALS * trialCalls);
+      left = Math.min(left, before);
     }
     if (--left <= 0) {
       trying = true;
@@ -137,7 +144,7 @@ final class ReplyChoice {
     }
   }
 
-  private void settle(double ownNs, double tookNs, int calls) {
+  private void keep(double ownNs, double tookNs, int calls) {
     known = calls;
     cost = ownNs;
     processNs = tookNs;
@@ -172,7 +179,7 @@ final class ReplyChoice {
     final double least = fetches ? FETCH_BETTER : FETCH_WORSE;
     trying = false;
     if (processNs + triedCost < least * (processNs + cost)) {
-      settle(triedCost, processNs, tried);
+      keep(triedCost, processNs, tried);
       tryAfter(FIRST_TRIALS * trialCalls);
     } else {
       tryAfter(Math.min(2 * interval, LAST_TRIALS * trialCalls));

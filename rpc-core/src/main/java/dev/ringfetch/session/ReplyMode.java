@@ -7,8 +7,7 @@ package dev.ringfetch.session;
 public enum ReplyMode {
   /**
    * {@link #FETCH} or {@link #PUSH}, whichever calls take less time with, and changed while the
-   * session goes on. Each side that shares a server finds its own; see {@code
-   * docs/adr/0012-adaptive-replies.md}.
+   * session goes on. Each client finds its own; see {@code docs/adr/0012-adaptive-replies.md}.
    */
   ADAPTIVE,
   /**

@@ -236,7 +236,10 @@ public final class SessionContext {
     return this;
   }
 
-  /** How answers get to this side, if it is a client that cannot load from the server's memory. */
+  /**
+   * How answers get to this side, if it is a client that cannot load from the server's memory:
+   * {@link ReplyMode#ADAPTIVE} unless set.
+   */
   public ReplyMode replyMode() {
     return replyMode;
   }

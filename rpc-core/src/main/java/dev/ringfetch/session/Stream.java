@@ -1,5 +1,6 @@
 package dev.ringfetch.session;
 
+import dev.ringfetch.ring.ProcessTime;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
@@ -104,7 +105,7 @@ public abstract class Stream {
     return inboundFlags;
   }
 
-  /** Method id or status code of the unit that came in. */
+  /** Method id of the unit that came in, or status and {@link ProcessTime}. */
   public final int inboundCode() {
     return inboundCode;
   }

@@ -132,6 +132,13 @@ final class RemoteSteps {
     nowNs += SPIN_NS;
   }
 
+  /** The server's poller goes to sleep, and no time passes for the client's. */
+  void serverSleeps() throws IOException {
+    nowNs += SPIN_NS;
+    serverRound();
+    nowNs -= SPIN_NS;
+  }
+
   /** No datagram has come for so long that the client reads. */
   void hintIsOverdue() {
     nowNs += SessionContext.HINT_WAIT_NS_DEFAULT;

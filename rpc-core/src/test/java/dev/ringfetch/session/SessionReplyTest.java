@@ -67,6 +67,7 @@ final class SessionReplyTest {
     final int expected = steps.answered + owed;
     for (int rounds = 0; steps.answered < expected; rounds++) {
       assertTrue(rounds < 20, () -> "missing: " + (expected - steps.answered));
+      assertFalse(steps.client.inbox.isArmed(), "it goes to sleep, which brings all");
       steps.cards();
       steps.clientRound();
     }
@@ -82,8 +83,7 @@ final class SessionReplyTest {
     for (int i = 0; i < others; i++) {
       steps.respond(); // neither the line nor the read has come
     }
-    steps.spinTimeIsOver();
-    steps.serverRound();
+    steps.serverSleeps();
     assertTrue(steps.server.inbox.isArmed(), "it sleeps, and looks at nothing any more");
     takeAll(others);
     assertEquals(pushes, steps.serverPair.ringWrites());

@@ -1,5 +1,6 @@
 package dev.ringfetch.session;
 
+import dev.ringfetch.ring.ProcessTime;
 import dev.ringfetch.session.ClientStream.Outcome;
 import java.util.Arrays;
 import java.util.SplittableRandom;
@@ -59,7 +60,7 @@ final class SimUnaryCall extends SimCall implements ClientStream.Listener {
   @Override
   void checkAnswer() {
     final int flags = stream.inboundFlags();
-    final int code = stream.inboundCode() & 0xFF; // the rest is how long the server has had it
+    final int code = ProcessTime.status(stream.inboundCode());
     final UnitBuffer unit = stream.inbound();
     if (flags == CLOSED_BY_SERVER) {
       checkClosed(code);

@@ -156,8 +156,8 @@ public final class ChildProcess implements AutoCloseable {
   /** Has a process go on that was stopped, if it was. */
   public void goOn() {
     if (stopped) {
-      stopped = false;
       signal("CONT");
+      stopped = false;
     }
   }
 
@@ -190,6 +190,7 @@ public final class ChildProcess implements AutoCloseable {
 
   /** Sends SIGTERM and waits for the end. Returns the exit code: 143 if the signal ended it. */
   public int terminate() {
+    goOn();
     process.toHandle().destroy(); // the process itself would also close the child's input
     return awaitEnd();
   }

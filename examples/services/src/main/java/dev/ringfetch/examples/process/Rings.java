@@ -27,7 +27,7 @@ public final class Rings {
   @Option(
       names = "--reply-mode",
       paramLabel = "MODE",
-      description = "Who moves answers over verbs: ${COMPLETION-CANDIDATES}. Default: FETCH.")
+      description = "Who moves answers over verbs: ${COMPLETION-CANDIDATES}. Default: ADAPTIVE.")
   private ReplyMode replyMode;
 
   @Option(
