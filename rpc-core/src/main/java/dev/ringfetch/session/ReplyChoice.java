@@ -187,7 +187,8 @@ final class ReplyChoice {
     }
   }
 
-  private void turn() {
+  /** Takes the other mode. */
+  void turn() {
     fetches = !fetches;
     probe = NO_PROBE; // it belongs to neither
   }

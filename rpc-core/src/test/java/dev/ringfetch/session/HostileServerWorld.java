@@ -143,6 +143,9 @@ final class HostileServerWorld extends HostileWorld {
   }
 
   private void call(boolean polls) {
+    if (session.choice != null) {
+      session.choice.turn(); // in the midst of whatever is under way
+    }
     final ClientStream stream = session.open();
     if (stream == null) {
       return;
