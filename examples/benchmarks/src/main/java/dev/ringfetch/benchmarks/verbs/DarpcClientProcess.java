@@ -50,6 +50,7 @@ final class DarpcClientProcess extends PeerClient {
             DarpcServerProcess.INLINE,
             DarpcServerProcess.QUEUE,
             DarpcServerProcess.QUEUE);
+    DarpcServerProcess.retry(group);
     final DaRPCClientEndpoint<DarpcMessage, DarpcMessage> opened = group.createEndpoint();
     opened.connect(server, RESOLVE_TIMEOUT_MS);
     stream = opened.createStream();

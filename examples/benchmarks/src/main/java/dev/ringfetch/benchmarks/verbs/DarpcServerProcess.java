@@ -2,10 +2,12 @@ package dev.ringfetch.benchmarks.verbs;
 
 import com.ibm.darpc.DaRPCServerEndpoint;
 import com.ibm.darpc.DaRPCServerGroup;
+import com.ibm.disni.RdmaEndpointGroup;
 import com.ibm.disni.RdmaServerEndpoint;
 import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.examples.process.CommandLoop;
 import dev.ringfetch.rdma.verbs.BareVerbs;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.concurrent.Callable;
@@ -30,6 +32,7 @@ final class DarpcServerProcess implements Callable<Integer> {
   /** Of DiSNI and DaRPC, which log every step; kept, as its level would be lost with it. */
   private static final Logger LOGGER = Logger.getLogger("com.ibm");
 
+  private static final byte RETRIES = 7; // of a queue pair, the most that there are
   private static final int NO_TIMEOUT = -1;
   private static final int CONNECTIONS = 1;
 
@@ -52,6 +55,15 @@ final class DarpcServerProcess implements Callable<Integer> {
     LOGGER.setLevel(Level.WARNING);
   }
 
+  /**
+   * DaRPC's own connections have no retry at all: a single acknowledgement that is late, as on a
+   * busy emulated machine, ends them (status 12).
+   */
+  static void retry(RdmaEndpointGroup<?> group) throws IOException {
+    group.getConnParam().setRetry_count(RETRIES);
+    group.getConnParam().setRnr_retry_count(RETRIES);
+  }
+
   @Override
   public Integer call() throws Exception {
     BareVerbs.require();
@@ -66,6 +78,7 @@ final class DarpcServerProcess implements Callable<Integer> {
             QUEUE,
             QUEUE,
             CONNECTIONS);
+    retry(group);
     listener = group.createServerEndpoint();
     listener.bind(new InetSocketAddress(address, 0), 1);
     new CommandLoop()

@@ -18,12 +18,12 @@ import java.util.concurrent.CompletionException;
 public final class ProcessPair implements VerbsContender {
   private final ChildProcess server;
   private final ChildProcess client;
+  private final boolean stopsBetween; // rounds
 
-  private boolean stopsBetween;
-
-  private ProcessPair(ChildProcess server, ChildProcess client) {
+  private ProcessPair(ChildProcess server, ChildProcess client, boolean stopsBetween) {
     this.server = server;
     this.client = client;
+    this.stopsBetween = stopsBetween;
   }
 
   /** Verbs alone, with no program between them and the benchmark. */
@@ -34,17 +34,15 @@ public final class ProcessPair implements VerbsContender {
         flags,
         BareServerProcess.class,
         BareClientProcess.class,
-        List.of("--mode", mode.name()));
+        List.of("--mode", mode.name()),
+        false);
   }
 
   /**
    * DaRPC, whose threads poll for ever: both processes are stopped while others have their turn.
    */
   public static ProcessPair darpc(InetAddress host, List<String> flags) throws IOException {
-    final ProcessPair pair =
-        start(host, flags, DarpcServerProcess.class, DarpcClientProcess.class, List.of());
-    pair.stopsBetween = true;
-    return pair;
+    return start(host, flags, DarpcServerProcess.class, DarpcClientProcess.class, List.of(), true);
   }
 
   private static ProcessPair start(
@@ -52,7 +50,8 @@ public final class ProcessPair implements VerbsContender {
       List<String> flags,
       Class<?> serverMain,
       Class<?> clientMain,
-      List<String> clientArguments)
+      List<String> clientArguments,
+      boolean stopsBetween)
       throws IOException {
     final List<String> arguments = List.of("--address", host.getHostAddress());
     final List<String> ofClient = new ArrayList<>(arguments);
@@ -65,7 +64,7 @@ public final class ProcessPair implements VerbsContender {
       server.close();
       throw e;
     }
-    final ProcessPair pair = new ProcessPair(server, client);
+    final ProcessPair pair = new ProcessPair(server, client, stopsBetween);
     try {
       pair.connect();
       return pair;
