@@ -1,7 +1,6 @@
 package dev.ringfetch.rpc;
 
 import dev.ringfetch.session.ReplyMode;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Tag;
 
 /**
@@ -10,15 +9,7 @@ import org.junit.jupiter.api.Tag;
  */
 @Tag("slow")
 final class RemoteFetchContractTest extends RemoteContract {
-  private static final ReplyMode MODE = ReplyMode.FETCH;
-
-  @Override
-  TransportHarness newHarness() {
-    return new RemoteHarness(MODE);
-  }
-
-  @AfterAll
-  static void verify() {
-    verify("simulated", MODE);
+  RemoteFetchContractTest() {
+    super("simulated", ReplyMode.FETCH, RemoteHarness::new);
   }
 }

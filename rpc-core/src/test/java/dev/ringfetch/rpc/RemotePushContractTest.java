@@ -1,7 +1,6 @@
 package dev.ringfetch.rpc;
 
 import dev.ringfetch.session.ReplyMode;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Tag;
 
 /**
@@ -10,15 +9,7 @@ import org.junit.jupiter.api.Tag;
  */
 @Tag("slow")
 final class RemotePushContractTest extends RemoteContract {
-  private static final ReplyMode MODE = ReplyMode.PUSH;
-
-  @Override
-  TransportHarness newHarness() {
-    return new RemoteHarness(MODE);
-  }
-
-  @AfterAll
-  static void verify() {
-    verify("simulated", MODE);
+  RemotePushContractTest() {
+    super("simulated", ReplyMode.PUSH, RemoteHarness::new);
   }
 }

@@ -1,7 +1,6 @@
 package dev.ringfetch.rpc;
 
 import dev.ringfetch.session.ReplyMode;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Tag;
 
 /**
@@ -11,15 +10,7 @@ import org.junit.jupiter.api.Tag;
  */
 @Tag("verbs")
 final class VerbsAdaptiveContractTest extends RemoteContract {
-  private static final ReplyMode MODE = ReplyMode.ADAPTIVE;
-
-  @Override
-  TransportHarness newHarness() {
-    return new VerbsHarness(MODE);
-  }
-
-  @AfterAll
-  static void verify() {
-    verify("verbs", MODE);
+  VerbsAdaptiveContractTest() {
+    super("verbs", ReplyMode.ADAPTIVE, VerbsHarness::new);
   }
 }

@@ -1,7 +1,6 @@
 package dev.ringfetch.rpc;
 
 import dev.ringfetch.session.ReplyMode;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Tag;
 
 /**
@@ -10,15 +9,7 @@ import org.junit.jupiter.api.Tag;
  */
 @Tag("verbs")
 final class VerbsPushContractTest extends RemoteContract {
-  private static final ReplyMode MODE = ReplyMode.PUSH;
-
-  @Override
-  TransportHarness newHarness() {
-    return new VerbsHarness(MODE);
-  }
-
-  @AfterAll
-  static void verify() {
-    verify("verbs", MODE);
+  VerbsPushContractTest() {
+    super("verbs", ReplyMode.PUSH, VerbsHarness::new);
   }
 }
