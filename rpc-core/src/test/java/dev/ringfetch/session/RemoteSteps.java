@@ -4,13 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.fabric.CountedQueuePair;
 import dev.ringfetch.fabric.Doorbell;
-import dev.ringfetch.fabric.Fabric;
-import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.fabric.sim.SimContext;
 import dev.ringfetch.fabric.sim.SimFabric;
 import dev.ringfetch.fabric.sim.SimNetwork;
 import dev.ringfetch.fabric.sim.Timeline;
-import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.FrameDescriptor;
 import dev.ringfetch.session.ClientStream.Outcome;
 import java.io.IOException;
@@ -37,8 +34,6 @@ final class RemoteSteps {
               .maxDelayNs(10)
               .maxDatagram(MAX_DATAGRAM)
               .preemption(() -> {}));
-  private final Doorbell clientDoorbell;
-  private final Doorbell serverDoorbell;
   final CountedQueuePair clientPair;
   final CountedQueuePair serverPair;
   final ClientSession client;
@@ -57,51 +52,22 @@ final class RemoteSteps {
   RemoteSteps(ReplyMode mode, int ringLength, boolean datagrams) throws IOException {
     final SimFabric owner = network.open();
     final SimFabric peer = network.open();
-    clientDoorbell = peer.openDoorbell();
-    serverDoorbell = owner.openDoorbell();
+    final Doorbell clientDoorbell = peer.openDoorbell();
+    final Doorbell serverDoorbell = owner.openDoorbell();
     geometry = new Geometry(ringLength, ringLength, ringLength, 64, 7, 1000, 2000);
-    final QueuePair[] arrived = new QueuePair[1];
-    final byte[] token = new byte[16];
-    final Fabric.Offer offer =
-        owner.offer(
-            serverDoorbell,
-            peer.hint(),
-            ArenaDescriptor.length(ringLength, ringLength),
-            token,
-            queuePair -> arrived[0] = queuePair);
-    geometry.prepare(offer.memory());
-    final QueuePair connected =
-        peer.connect(clientDoorbell, offer.descriptor(), token, 0, datagrams);
-    geometry.prepare(connected.memory());
-    while (arrived[0] == null) {
-      cards();
-      serverDoorbell.poll();
-    }
-    clientPair = new CountedQueuePair(connected, ArenaDescriptor.REQUEST_RING_OFFSET);
-    serverPair = new CountedQueuePair(arrived[0], ArenaDescriptor.REQUEST_RING_OFFSET);
+    final RemotePair pair =
+        RemotePair.connect(
+            timeline, owner, serverDoorbell, peer, clientDoorbell, geometry, datagrams);
+    clientPair = pair.client();
+    serverPair = pair.server();
     final SessionContext context =
         new SessionContext().clock((NanoClock) () -> nowNs).spinNs(SPIN_NS).replyMode(mode);
-    client =
-        new ClientSession(
-            clientPair,
-            geometry,
-            new Poller(clientDoorbell, context),
-            context,
-            (session, reason) -> {
-              throw new AssertionError(reason);
-            });
+    client = pair.openClient(new Poller(clientDoorbell, context), context);
     server =
-        new ServerSession(
-            serverPair,
-            geometry,
+        pair.openServer(
             new Poller(serverDoorbell, context),
             context,
-            (session, stream) -> requests.add(stream),
-            (session, reason) -> {
-              throw new AssertionError(reason);
-            });
-    client.poller().add(client);
-    server.poller().add(server);
+            (session, stream) -> requests.add(stream));
     client.poller().doWork();
     server.poller().doWork();
     cards();

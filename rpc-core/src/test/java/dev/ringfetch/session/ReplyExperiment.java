@@ -1,16 +1,12 @@
 package dev.ringfetch.session;
 
-import dev.ringfetch.fabric.CountedQueuePair;
 import dev.ringfetch.fabric.Doorbell;
-import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.FabricCapabilities.ReadAtomicity;
-import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.fabric.sim.NicModel;
 import dev.ringfetch.fabric.sim.SimContext;
 import dev.ringfetch.fabric.sim.SimFabric;
 import dev.ringfetch.fabric.sim.SimNetwork;
 import dev.ringfetch.fabric.sim.Timeline;
-import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.FrameDescriptor;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -137,49 +133,15 @@ final class ReplyExperiment {
             timeline.random().nextLong(),
             timeline.random().nextLong(),
             timeline.random().nextLong());
-    final QueuePair[] arrived = new QueuePair[1];
-    final byte[] token = new byte[16];
-    final Fabric.Offer offer =
-        owner.offer(
-            server.poller.doorbell(),
-            machine.hint(),
-            ArenaDescriptor.length(RING_LENGTH, RING_LENGTH),
-            token,
-            queuePair -> arrived[0] = queuePair);
-    geometry.prepare(offer.memory());
     final Doorbell doorbell = machine.openDoorbell();
-    final QueuePair connected = machine.connect(doorbell, offer.descriptor(), token, 0, false);
-    geometry.prepare(connected.memory());
-    while (arrived[0] == null) {
-      timeline.runNext();
-      server.poller.doorbell().poll();
-    }
-    final CountedQueuePair clientPair =
-        new CountedQueuePair(connected, ArenaDescriptor.REQUEST_RING_OFFSET);
-    final CountedQueuePair serverPair =
-        new CountedQueuePair(arrived[0], ArenaDescriptor.REQUEST_RING_OFFSET);
-    final ClientSession client =
-        new ClientSession(
-            clientPair,
-            geometry,
-            new Poller(doorbell, context),
-            context,
-            (session, reason) -> {
-              throw new AssertionError(reason);
-            });
-    client.poller().add(client);
-    server.poller.add(
-        new ServerSession(
-            serverPair,
-            geometry,
-            server.poller,
-            context,
-            server::accept,
-            (session, reason) -> {
-              throw new AssertionError(reason);
-            }));
+    final RemotePair pair =
+        RemotePair.connect(
+            timeline, owner, server.poller.doorbell(), machine, doorbell, geometry, false);
+    final ClientSession client = pair.openClient(new Poller(doorbell, context), context);
+    pair.openServer(server.poller, context, server::accept);
     clients.add(
-        new ReplyClient(timeline, client, context.replyMode(), beginNs(), clientPair, serverPair));
+        new ReplyClient(
+            timeline, client, context.replyMode(), beginNs(), pair.client(), pair.server()));
   }
 
   private Result measure(long warmUpNs, long measureNs) throws IOException {

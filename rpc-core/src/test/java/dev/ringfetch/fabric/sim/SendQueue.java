@@ -31,21 +31,19 @@ final class SendQueue implements CompletionQueue {
 
   private abstract static class WorkRequest {
     final long id;
+    final int outBytes; // that go out with it
+    final int inBytes; // that the other card moves
     long value;
     boolean served; // by the other card's engine
 
-    WorkRequest(long id) {
+    WorkRequest(long id, int outBytes, int inBytes) {
       this.id = id;
+      this.outBytes = outBytes;
+      this.inBytes = inBytes;
     }
 
     /** Executes a part. False when that was the last one. */
     abstract boolean step();
-
-    /** Bytes that go out with it. */
-    abstract int outBytes();
-
-    /** Bytes that the other card moves. */
-    abstract int inBytes();
   }
 
   SendQueue(SimNetwork network, SimQueuePair queuePair) {
@@ -103,7 +101,7 @@ final class SendQueue implements CompletionQueue {
 
   private void begin(WorkRequest request) {
     final long nowNs = network.timeline().nowNs();
-    final long arrivalNs = queuePair.process().nic().issue(nowNs, request.outBytes());
+    final long arrivalNs = queuePair.process().nic().issue(nowNs, request.outBytes);
     if (arrivalNs <= nowNs) {
       serve(request);
     } else {
@@ -113,7 +111,7 @@ final class SendQueue implements CompletionQueue {
 
   private void serve(WorkRequest request) {
     final long nowNs = network.timeline().nowNs();
-    final long servedNs = queuePair.peerPair().process().nic().serve(nowNs, request.inBytes());
+    final long servedNs = queuePair.peerPair().process().nic().serve(nowNs, request.inBytes);
     network
         .timeline()
         .after(
@@ -187,19 +185,9 @@ final class SendQueue implements CompletionQueue {
     private int placed;
 
     Write(int offset, int length) {
-      super(QueuePair.UNSIGNALED);
+      super(QueuePair.UNSIGNALED, length, length);
       this.offset = offset;
       this.length = length;
-    }
-
-    @Override
-    int outBytes() {
-      return length;
-    }
-
-    @Override
-    int inBytes() {
-      return length;
     }
 
     @Override
@@ -238,23 +226,13 @@ final class SendQueue implements CompletionQueue {
     private int loaded;
 
     Read(int remoteOffset, MemoryRegion local, int localOffset, int length, int first, long id) {
-      super(id);
+      super(id, 0, length);
       this.remoteOffset = remoteOffset;
       this.local = local;
       this.localOffset = localOffset;
       this.length = length;
       this.first = first;
       this.value = length;
-    }
-
-    @Override
-    int outBytes() {
-      return 0;
-    }
-
-    @Override
-    int inBytes() {
-      return length;
     }
 
     @Override
@@ -315,17 +293,7 @@ final class SendQueue implements CompletionQueue {
 
   private final class Ring extends WorkRequest {
     Ring() {
-      super(QueuePair.UNSIGNALED);
-    }
-
-    @Override
-    int outBytes() {
-      return 0;
-    }
-
-    @Override
-    int inBytes() {
-      return 0;
+      super(QueuePair.UNSIGNALED, 0, 0);
     }
 
     @Override
@@ -345,19 +313,9 @@ final class SendQueue implements CompletionQueue {
     private final LongUnaryOperator operator;
 
     Atomic(int remoteOffset, LongUnaryOperator operator, long id) {
-      super(id);
+      super(id, Long.BYTES, Long.BYTES);
       this.remoteOffset = remoteOffset;
       this.operator = operator;
-    }
-
-    @Override
-    int outBytes() {
-      return Long.BYTES;
-    }
-
-    @Override
-    int inBytes() {
-      return Long.BYTES;
     }
 
     @Override
