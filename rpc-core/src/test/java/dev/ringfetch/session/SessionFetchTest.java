@@ -149,6 +149,38 @@ class SessionFetchTest {
     }
   }
 
+  /** Told so behind the request, the server neither pushes nor rings. */
+  @Test
+  void whoWritesWhileAsleepFetches() throws IOException {
+    final RemoteSteps steps = new RemoteSteps(ReplyMode.FETCH, RING_LENGTH);
+    call(steps);
+    steps.send();
+    steps.cards();
+    steps.serverRound();
+    steps.clientRound();
+    steps.cards();
+    steps.spinTimeIsOver();
+    for (int rounds = 0; rounds < 10; rounds++) {
+      steps.clientRound();
+      steps.cards();
+    }
+    assertTrue(steps.client.inbox.isArmed());
+    assertFalse(steps.client.inbox.isSettling());
+
+    steps.send();
+    assertFalse(steps.client.inbox.isArmed());
+    steps.cards();
+    steps.serverRound();
+    steps.respond();
+    steps.respond();
+    while (steps.answered < 3) {
+      steps.clientRound();
+      assertTrue(steps.card() || steps.answered == 3, "the answers do not come");
+    }
+    assertEquals(0, steps.serverPair.ringWrites());
+    assertEquals(0, steps.server.count(Counter.SESSION_WAKEUPS_SENT));
+  }
+
   /** Nothing that found the send queue full is forgotten. */
   @Test
   void fullSendQueueIsTriedAgain() throws IOException {
