@@ -29,7 +29,7 @@ class ReplyModeTest {
   private static final String STEP = "ringfetch.replies.step";
   private static final long LEARN_NS = 20_000_000; // as long as it may take to find the mode
   private static final long PHASE_NS = 10_000_000;
-  private static final int PHASES = 10;
+  private static final int PHASES = 4;
   private static final NicModel CARD = NicModel.CONNECT_X3;
   private static final NicModel TWICE = twiceOutbound(CARD);
 
@@ -105,7 +105,7 @@ class ReplyModeTest {
       final double push = rate(ReplyMode.PUSH, card, processNs);
       final Result adaptive =
           ReplyExperiment.run(
-              seed, ReplyMode.ADAPTIVE, card, sinceNs -> processNs, LEARN_NS, LEARN_NS);
+              seed, ReplyMode.ADAPTIVE, card, sinceNs -> processNs, LEARN_NS, LEARN_NS / 2);
       final double share = adaptive.callsPerSecond() / Math.max(fetch, push);
       final String line =
           String.format(
