@@ -377,9 +377,8 @@ public final class Poller implements Runnable, AutoCloseable {
         session.resting = session.settling && now - session.lastWorkNs - spinNs >= spinNs;
       }
     }
-    if (now - latePolledNs
-        >= DoorbellPace.MIN_INTERVAL_NS) { // for sessions that sleep beside busy ones
-      latePolledNs = now;
+    if (now - latePolledNs >= DoorbellPace.MIN_INTERVAL_NS) {
+      latePolledNs = now; // for sessions that sleep beside busy ones
       if (pace.isDue(now)) {
         verify();
         done += pollDoorbell();
