@@ -16,6 +16,7 @@ import java.security.SecureRandom;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.StringJoiner;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -184,7 +185,7 @@ public final class ServerHandshake {
       control.exhausted("the server has too much memory on offer");
       return;
     }
-    final StringBuilder reasons = new StringBuilder("no fabric in common");
+    final StringBuilder reasons = new StringBuilder();
     final Map<String, PolledFabric> untried = new HashMap<>();
     fabrics.forEach(own -> untried.put(own.fabric().name(), own));
     boolean counted = true;
@@ -216,7 +217,15 @@ public final class ServerHandshake {
         notOpened(length);
       }
     }
-    refuse(reasons.toString());
+    refuse(reasons.isEmpty() ? noneServed() : "no fabric in common" + reasons);
+  }
+
+  /** None that the client names; it knows which those are. */
+  private String noneServed() {
+    final StringJoiner served = new StringJoiner(", ");
+    served.setEmptyValue("none");
+    fabrics.forEach(own -> served.add(own.fabric().name()));
+    return "no fabric in common; the server has " + served;
   }
 
   private void refuse(String reason) {

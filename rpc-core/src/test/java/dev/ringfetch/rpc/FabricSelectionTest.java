@@ -81,13 +81,13 @@ final class FabricSelectionTest extends RingFixture {
   void whatTheServerDoesNotNameIsNotUsed() throws Exception {
     assertEquals("far", serve(server -> server.fabrics("far")).fabrics());
     assertEquals("far", serving(client()));
-    assertEquals("no fabric in common", serving(client().fabrics("near")));
+    assertEquals("no fabric in common; the server has far", serving(client().fabrics("near")));
   }
 
   @Test
   void aServerOfNoFabricServesGrpcAlone() throws Exception {
     assertEquals("none (no fabric is to be used)", serve(server -> server.fabrics()).fabrics());
-    assertEquals("no fabric in common", serving(client()));
+    assertEquals("no fabric in common; the server has none", serving(client()));
   }
 
   @Test
@@ -157,7 +157,7 @@ final class FabricSelectionTest extends RingFixture {
   void whereTheServerHasNoOtherBothReasonsAreTold() throws Exception {
     serve(options -> options.fabrics("near"));
     near.unreachable("no route");
-    assertEquals("near: no route; no fabric in common", serving(client()));
+    assertEquals("near: no route; no fabric in common; the server has near", serving(client()));
   }
 
   /** And is first again when it has carried, or after a while. */

@@ -195,7 +195,7 @@ final class RingFallbackTest {
     server = ringServer(none).build().start();
     assertTrue(((RingServer) server).fabrics().startsWith("none"));
     channel = ringChannel(directory).build();
-    assertFallsBack("no fabric in common");
+    assertFallsBack("no fabric in common; the server has none");
     assertRequiredFabricFails(ringChannel(directory), "no fabric in common");
   }
 

@@ -97,14 +97,14 @@ class ServerHandshakeAnswerTest extends OfferingServer {
   void noFabricIsKnown() {
     serveBoth();
     final Peer peer = helloOf("unheard of", "page", "pagess", "");
-    assertEquals("no fabric in common", peer.refusal);
+    assertEquals("no fabric in common; the server has pages, other", peer.refusal);
     assertEquals(1, peer.steps);
     assertEquals(0, peer.opening);
   }
 
   @Test
   void noFabricIsNamed() {
-    assertEquals("no fabric in common", helloOf().refusal);
+    assertEquals("no fabric in common; the server has pages", helloOf().refusal);
   }
 
   @Test
