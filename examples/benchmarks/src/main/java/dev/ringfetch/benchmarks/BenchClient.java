@@ -15,10 +15,6 @@ import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.examples.process.CommandLoop;
 import dev.ringfetch.index.service.IndexService;
 import dev.ringfetch.index.store.Indexes;
-import dev.ringfetch.index.v1.GetResponse;
-import dev.ringfetch.index.v1.IndexGrpc;
-import dev.ringfetch.index.v1.IndexGrpc.IndexBlockingStub;
-import dev.ringfetch.index.v1.IndexGrpc.IndexStub;
 import dev.ringfetch.rpc.RingChannel;
 import io.grpc.Channel;
 import java.util.ArrayList;
@@ -29,7 +25,6 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -38,9 +33,6 @@ import picocli.CommandLine.Option;
 /** A client process: one channel, whose calls it makes and measures when asked to. */
 @Command(name = "bench-client")
 final class BenchClient implements Callable<Integer> {
-  private static final int CONNECT_SECONDS = 60;
-  private static final int SMALL = 32;
-
   /** Bulk as the messages of one call. */
   static final String STREAM_UPLOAD = "stream";
 
@@ -56,10 +48,8 @@ final class BenchClient implements Callable<Integer> {
   private boolean none;
 
   private final Stopwatch stopwatch = new Stopwatch();
-  private final Map<Integer, Lookup> lookups = new HashMap<>();
   private NullChannel nothing;
-  private IndexBlockingStub stub;
-  private IndexStub asyncStub;
+  private StubCalls stubs;
   private Map<String, Upload> uploads;
   private Neighbours neighbours;
 
@@ -72,8 +62,7 @@ final class BenchClient implements Callable<Integer> {
   public Integer call() throws Exception {
     nothing = none ? new NullChannel(new IndexService(new Indexes()).bindService()) : null;
     final Channel channel = none ? nothing : connection.channel();
-    stub = IndexGrpc.newBlockingStub(channel);
-    asyncStub = IndexGrpc.newStub(channel);
+    stubs = new StubCalls(channel);
     uploads = new HashMap<>();
     uploads.put(STREAM_UPLOAD, new StreamUpload(channel));
     uploads.put(UNARY_UPLOAD, new UnaryUpload(channel));
@@ -81,13 +70,10 @@ final class BenchClient implements Callable<Integer> {
       uploads.put(IN_PLACE_UPLOAD, new InPlaceUpload(ring));
     }
     neighbours = new Neighbours(channel);
-    Allocation.addTo(new CommandLoop())
+    stubs
+        .addTo(Allocation.addTo(new CommandLoop()))
         .on("connect", arguments -> connect())
         .on("calls", arguments -> calls(number(arguments, 0)))
-        .on("round", arguments -> round(number(arguments, 0), number(arguments, 1)))
-        .on(
-            "async",
-            arguments -> async(number(arguments, 0), number(arguments, 1), number(arguments, 2)))
         .on("small", arguments -> small(number(arguments, 0)))
         .on("threads", arguments -> threads(number(arguments, 0), number(arguments, 1)))
         .on("upload", arguments -> upload(arguments))
@@ -104,13 +90,8 @@ final class BenchClient implements Callable<Integer> {
     return Integer.parseInt(arguments.get(index));
   }
 
-  private Lookup lookup(int length) {
-    return lookups.computeIfAbsent(length, absent -> new Lookup(stub, length));
-  }
-
   private Answer connect() {
-    new Lookup(stub.withDeadlineAfter(CONNECT_SECONDS, TimeUnit.SECONDS), SMALL).check();
-    lookup(SMALL).check();
+    stubs.connect();
     return describe();
   }
 
@@ -122,30 +103,14 @@ final class BenchClient implements Callable<Integer> {
 
   /** Some calls of the smallest size, as many as are asked for. */
   private Answer calls(int calls) {
-    return stopwatch.run(lookup(SMALL), calls).answer();
-  }
-
-  /** Calls of some size for some time. */
-  private Answer round(int length, int millis) {
-    lookup(length).check();
-    return stopwatch.runFor(lookup(length), millis).answer();
-  }
-
-  /** Calls of some size by asynchronous stub, as many at once as are asked for, for some time. */
-  private Answer async(int length, int inFlight, int millis) throws Exception {
-    final Lookup lookup = lookup(length);
-    lookup.check();
-    final CallsInFlight<GetResponse> calls =
-        new CallsInFlight<>(
-            observer -> asyncStub.get(lookup.request(), observer), lookup::isExpected);
-    return calls.runFor(inFlight, millis).answer();
+    return stopwatch.run(stubs.lookup(StubCalls.SMALL), calls).answer();
   }
 
   /** Calls of the smallest size and nothing else for some time, with what they have posted. */
   private Answer small(int millis) {
     final WorkRequests before = WorkRequests.ofClients();
     final long torn = WorkRequests.total(Counter.SESSION_FRAMES_TORN);
-    final Answer answer = stopwatch.runFor(lookup(SMALL), millis).answer();
+    final Answer answer = stopwatch.runFor(stubs.lookup(StubCalls.SMALL), millis).answer();
     return WorkRequests.ofClients()
         .since(before)
         .addTo(answer)
@@ -167,7 +132,7 @@ final class BenchClient implements Callable<Integer> {
 
   /** Calls of the smallest size by several threads at once, for some time. */
   private Answer threads(int threads, int millis) throws Exception {
-    final Lookup lookup = lookup(SMALL);
+    final Lookup lookup = stubs.lookup(StubCalls.SMALL);
     final ExecutorService pool = Executors.newFixedThreadPool(threads);
     try {
       final List<Future<Double>> rates = new ArrayList<>();

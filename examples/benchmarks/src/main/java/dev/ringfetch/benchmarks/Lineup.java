@@ -3,7 +3,7 @@ package dev.ringfetch.benchmarks;
 import dev.ringfetch.examples.process.ChildFailure;
 import java.io.IOException;
 import java.util.Collection;
-import java.util.EnumMap;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Consumer;
 
@@ -11,12 +11,12 @@ import java.util.function.Consumer;
  * The peers of a benchmark whose processes run. One that fails is ended at once: what is left of it
  * may poll, beside those that are measured. Not for several threads.
  */
-final class Lineup<P extends Enum<P>, C> implements AutoCloseable {
+final class Lineup<P, C> implements AutoCloseable {
   private static final int ATTEMPTS = 3; // on an emulated machine a JVM may crash
 
   private final String benchmark;
   private final Consumer<C> ending;
-  private final Map<P, C> contenders;
+  private final Map<P, C> contenders = new LinkedHashMap<>();
 
   /**
    * Creates an empty one.
@@ -24,9 +24,8 @@ final class Lineup<P extends Enum<P>, C> implements AutoCloseable {
    * @param benchmark its name, for what is told.
    * @param ending ends a peer's processes.
    */
-  Lineup(String benchmark, Class<P> peers, Consumer<C> ending) {
+  Lineup(String benchmark, Consumer<C> ending) {
     this.benchmark = benchmark;
-    this.contenders = new EnumMap<>(peers);
     this.ending = ending;
   }
 

@@ -1,5 +1,8 @@
 package dev.ringfetch.benchmarks;
 
+import java.util.ArrayList;
+import java.util.List;
+
 /**
  * What a peer is asked to do.
  *
@@ -8,13 +11,24 @@ package dev.ringfetch.benchmarks;
  * @param inFlight how many calls are on their way at once.
  */
 record Load(Mode mode, int payload, int inFlight) {
-  /** How calls are made. */
-  enum Mode {
-    /** By blocking stub, one call after the other. */
-    blocking,
-    /** By asynchronous stub. */
-    async,
-    /** Without a stub: bytes there, bytes back. */
-    direct
+  private static final int SMALL = 32;
+
+  /**
+   * What a mode is measured with.
+   *
+   * @param payloads of the calls that are made one at a time, in bytes.
+   * @param depths of the small calls that are on their way together.
+   */
+  static List<Load> of(Mode mode, List<Integer> payloads, List<Integer> depths) {
+    final List<Load> loads = new ArrayList<>();
+    if (mode.isOneByOne()) {
+      payloads.forEach(payload -> loads.add(new Load(mode, payload, 1)));
+      return loads;
+    }
+    if (mode == Mode.standard) {
+      loads.add(new Load(mode, SMALL, 1));
+    }
+    depths.forEach(depth -> loads.add(new Load(mode, SMALL, depth)));
+    return loads;
   }
 }

@@ -8,22 +8,28 @@ import dev.ringfetch.examples.process.Rings;
 import java.io.IOException;
 import java.util.List;
 
-/** Index.Get by blocking stub with direct executors, as a peer. */
+/** Index.Get by stubs, as a peer. */
 record PairContender(Pair pair, Contender contender) implements VerbsContender {
   /** Starts both processes with such a ring; the client uses an address of this host. */
-  static PairContender ring(String host, Rings rings, List<String> flags) throws IOException {
-    return start(host, Contender.ring, rings, rings.fabric(), flags);
+  static PairContender ring(String host, Rings rings, boolean direct, List<String> flags)
+      throws IOException {
+    return start(host, Contender.ring, rings, direct, rings.fabric(), flags);
   }
 
   /** Starts both processes without a ring; the client uses an address of this host. */
-  static PairContender grpc(String host, List<String> flags) throws IOException {
-    return start(host, Contender.grpc, new Rings(), "grpc", flags);
+  static PairContender grpc(String host, boolean direct, List<String> flags) throws IOException {
+    return start(host, Contender.grpc, new Rings(), direct, "grpc", flags);
   }
 
   private static PairContender start(
-      String host, Contender contender, Rings rings, String transport, List<String> flags)
+      String host,
+      Contender contender,
+      Rings rings,
+      boolean direct,
+      String transport,
+      List<String> flags)
       throws IOException {
-    final Pair pair = Pair.start(host, true, List.of(contender), rings, flags);
+    final Pair pair = Pair.start(host, direct, List.of(contender), rings, flags);
     try {
       final String served = pair.ask(contender, "describe").text("transport");
       if (!served.equals(transport)) {

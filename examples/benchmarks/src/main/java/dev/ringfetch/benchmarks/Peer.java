@@ -6,26 +6,31 @@ import dev.ringfetch.benchmarks.bulk.EchoPair;
 import dev.ringfetch.benchmarks.bulk.LaneKind;
 import dev.ringfetch.examples.process.Rings;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
 
 /** Who takes part in {@link PeersBench}. */
 enum Peer {
   /** Memory and nothing else. */
-  raw("raw", false, flags -> new EchoPeer(EchoPair.start(LaneKind.raw, flags))),
+  raw("raw", false, (setup, flags) -> new EchoPeer(EchoPair.start(LaneKind.raw, flags))),
   /** Agrona's ring buffers. */
-  agrona("agrona", false, flags -> new EchoPeer(EchoPair.start(LaneKind.agrona, flags))),
+  agrona("agrona", false, (setup, flags) -> new EchoPeer(EchoPair.start(LaneKind.agrona, flags))),
   /** Aeron in shared memory. */
-  aeron("aeron-ipc", false, flags -> new EchoPeer(AeronProcess.start(flags))),
+  aeron("aeron-ipc", false, (setup, flags) -> new EchoPeer(AeronProcess.start(flags))),
+  /** gRPC between the threads of one process: there is nothing to cross. */
+  inProcess("grpc-inprocess", true, InProcess::start),
+  /** gRPC over HTTP/2 over a Unix socket, with epoll. */
+  unix("grpc-netty-uds", true, UnixPair::start),
   /** gRPC over HTTP/2 over TCP. */
-  grpc("grpc-netty-tcp", true, flags -> new StubPeer(PairContender.grpc("localhost", flags))),
+  grpc(
+      "grpc-netty-tcp",
+      true,
+      (setup, flags) -> StubPeer.of(PairContender.grpc("localhost", isDirect(setup), flags))),
   /** The ring in shared memory. */
   ringfetch(
       "ringfetch",
       true,
-      flags -> new StubPeer(PairContender.ring("localhost", Rings.over("shm"), flags)));
-
-  private static final int SMALL = 32;
+      (setup, flags) ->
+          StubPeer.of(PairContender.ring("localhost", Rings.over("shm"), isDirect(setup), flags)));
 
   private final String text;
   private final boolean stubs;
@@ -40,38 +45,31 @@ enum Peer {
   /** How the processes of a peer are started. */
   @Immutable
   private interface Starter {
-    PeerContender start(List<String> flags) throws IOException;
+    PeerContender start(Setup setup, List<String> flags) throws IOException;
+  }
+
+  private static boolean isDirect(Setup setup) {
+    return setup == Setup.direct;
   }
 
   /** Starts the processes, which JVMs with such flags run. */
-  PeerContender start(List<String> flags) throws IOException {
-    return starter.start(flags);
+  PeerContender start(Setup setup, List<String> flags) throws IOException {
+    return starter.start(setup, flags);
   }
 
-  /** Name for tables and scripts. */
-  String text() {
+  /** Whether calls can be made in this way. */
+  boolean takes(Mode mode) {
+    return mode.hasStub() == stubs;
+  }
+
+  /** Whether client and server are one process: what it uses is the client's in all figures. */
+  boolean isOneProcess() {
+    return this == inProcess;
+  }
+
+  /** Name for tables, scripts and options. */
+  @Override
+  public String toString() {
     return text;
-  }
-
-  /** Whether calls go through a generated stub. Such peers take long until they are warm. */
-  boolean hasStubs() {
-    return stubs;
-  }
-
-  /**
-   * What it is measured with.
-   *
-   * @param payloads of the calls that are made one at a time, in bytes.
-   * @param depths of the small calls that are on their way together.
-   */
-  List<Load> loads(List<Integer> payloads, List<Integer> depths) {
-    final List<Load> loads = new ArrayList<>();
-    for (final int payload : payloads) {
-      loads.add(new Load(stubs ? Load.Mode.blocking : Load.Mode.direct, payload, 1));
-    }
-    if (stubs) {
-      depths.forEach(depth -> loads.add(new Load(Load.Mode.async, SMALL, depth)));
-    }
-    return loads;
   }
 }

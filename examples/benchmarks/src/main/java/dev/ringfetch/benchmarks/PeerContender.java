@@ -17,6 +17,11 @@ interface PeerContender extends AutoCloseable {
   /** The process that answers. */
   ChildProcess server();
 
+  /** Whether one process does both. */
+  default boolean isOneProcess() {
+    return client() == server();
+  }
+
   /** Ends both processes. */
   @Override
   void close();

@@ -11,7 +11,7 @@ import java.util.OptionalLong;
  *
  * @param figures of the calls.
  * @param client what the client's process used.
- * @param server what the server's process used.
+ * @param server what the server's process used; nothing where that is the client's.
  * @param foreign the part of the machine that others had meanwhile, from 0 to 1: other processes,
  *     peers that ought to rest, the host of a virtual machine.
  */
@@ -24,7 +24,10 @@ record PeerRound(Figures figures, Use client, Use server, double foreign) {
    * @param cores processor time in the time that passed.
    * @param bytesPerCall allocated; NaN where the process cannot tell.
    */
-  record Use(double cores, double bytesPerCall) {}
+  record Use(double cores, double bytesPerCall) {
+    /** Of a side that has no process of its own. */
+    static final Use NONE = new Use(0, 0);
+  }
 
   /** Whether others had so much of the machine that the figures are doubtful. */
   boolean isMarked() {
@@ -34,18 +37,22 @@ record PeerRound(Figures figures, Use client, Use server, double foreign) {
   /** Has a peer make calls for some time, and looks at its processes before and after. */
   static PeerRound measure(PeerContender peer, Load load, int millis) throws IOException {
     final OptionalLong clientBytes = allocated(peer.client());
-    final OptionalLong serverBytes = allocated(peer.server());
+    final boolean one = peer.isOneProcess();
+    final OptionalLong serverBytes = one ? OptionalLong.empty() : allocated(peer.server());
     final Moment before = Moment.of(peer);
     final Figures figures = peer.run(load, millis);
     final Moment after = Moment.of(peer);
     final double wallNs = after.atNs - before.atNs;
     final double clientNs = after.client.since(before.client).cpuNs();
-    final double serverNs = after.server.since(before.server).cpuNs();
+    final double serverNs = one ? 0 : after.server.since(before.server).cpuNs();
     final double ownNs = after.own.since(before.own).cpuNs();
     return new PeerRound(
         figures,
         new Use(clientNs / wallNs, perCall(clientBytes, allocated(peer.client()), figures.calls())),
-        new Use(serverNs / wallNs, perCall(serverBytes, allocated(peer.server()), figures.calls())),
+        one
+            ? Use.NONE
+            : new Use(
+                serverNs / wallNs, perCall(serverBytes, allocated(peer.server()), figures.calls())),
         after.machine.since(before.machine).foreign(clientNs + serverNs + ownNs));
   }
 

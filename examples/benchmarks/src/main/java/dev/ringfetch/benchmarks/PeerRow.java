@@ -1,5 +1,6 @@
 package dev.ringfetch.benchmarks;
 
+import dev.ringfetch.benchmarks.PeerRound.Use;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.ToDoubleFunction;
@@ -33,9 +34,10 @@ record PeerRow(Peer peer, Load load, List<PeerRound> rounds) {
   /** The heads of {@link #line}. */
   static String head() {
     return String.format(
-        "%-14s %-8s %7s %6s %-28s %-30s %9s %-34s %9s %13s %s",
+        "%-14s %-8s %-9s %7s %6s %-28s %-30s %9s %-34s %9s %13s %s",
         "peer",
         "mode",
+        "executors",
         "payload",
         "flight",
         "p50 us",
@@ -47,33 +49,34 @@ record PeerRow(Peer peer, Load load, List<PeerRound> rounds) {
         "marked");
   }
 
-  /** For people; c/s: of the client and of the server. */
+  /** For people; c/s: of the client and of the server, (1): of both, which are one process. */
   String line() {
     return String.format(
         Locale.ROOT,
-        "%-14s %-8s %7d %6d %-28s %-30s %,9.1f %-34s %9s %13s %d of %d",
-        peer.text(),
+        "%-14s %-8s %-9s %7d %6d %-28s %-30s %,9.1f %-34s %9s %13s %d of %d",
+        peer,
         load.mode(),
+        load.mode().setup().executors(),
         load.payload(),
         load.inFlight(),
         spread(round -> round.figures().p50Us()).text(2),
         spread(round -> round.figures().p99Us()).text(1),
         median(round -> round.figures().p999Us()),
         spread(round -> round.figures().perSecond()).text(0),
-        String.format(
-            Locale.ROOT,
-            "%.2f/%.2f",
-            median(round -> round.client().cores()),
-            median(round -> round.server().cores())),
-        tellsAllocation()
-            ? String.format(
-                Locale.ROOT,
-                "%,.0f/%,.0f",
-                median(round -> round.client().bytesPerCall()),
-                median(round -> round.server().bytesPerCall()))
-            : UNKNOWN,
+        ofBoth("%.2f", Use::cores),
+        tellsAllocation() ? ofBoth("%,.0f", Use::bytesPerCall) : UNKNOWN,
         marked(),
         rounds.size());
+  }
+
+  private String ofBoth(String format, ToDoubleFunction<Use> figure) {
+    final String client =
+        String.format(Locale.ROOT, format, median(round -> figure.applyAsDouble(round.client())));
+    return client
+        + (peer.isOneProcess()
+            ? " (1)"
+            : String.format(
+                Locale.ROOT, "/" + format, median(round -> figure.applyAsDouble(round.server()))));
   }
 
   /** For scripts. */
@@ -83,7 +86,7 @@ record PeerRow(Peer peer, Load load, List<PeerRound> rounds) {
             Locale.ROOT,
             "RESULT peer=%s mode=%s payload=%d inflight=%d p50_us=%.3f p99_us=%.3f p999_us=%.3f"
                 + " calls_s=%.0f cpu_client=%.2f cpu_server=%.2f",
-            peer.text(),
+            peer,
             load.mode(),
             load.payload(),
             load.inFlight(),
@@ -93,13 +96,14 @@ record PeerRow(Peer peer, Load load, List<PeerRound> rounds) {
             median(round -> round.figures().perSecond()),
             median(round -> round.client().cores()),
             median(round -> round.server().cores()));
-    return tellsAllocation()
-        ? figures
-            + String.format(
+    final String allocation =
+        tellsAllocation()
+            ? String.format(
                 Locale.ROOT,
                 " alloc_client=%.0f alloc_server=%.0f",
                 median(round -> round.client().bytesPerCall()),
                 median(round -> round.server().bytesPerCall()))
-        : figures;
+            : "";
+    return figures + allocation + " executors=" + load.mode().setup().executors();
   }
 }

@@ -6,8 +6,12 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -18,15 +22,13 @@ import picocli.CommandLine.Option;
     mixinStandardHelpOptions = true,
     description = {
       "Measures calls between two processes of one host, all peers by turns: memory alone, Agrona's",
-      "rings, Aeron IPC, gRPC over TCP and the ring. The peers with stubs have direct executors on both sides.",
+      "rings, Aeron IPC, gRPC over TCP, over a Unix socket and in one process, and the ring. Mode default:",
+      "default executors on both sides; the other modes with stubs: direct ones.",
       "This is what bench does without a name."
     })
 final class PeersBench implements Callable<Integer> {
   /** Equal for all, as there are many of them at once. */
   private static final List<String> FLAGS = List.of("-XX:+UseSerialGC", "-Xms256m", "-Xmx256m");
-
-  /** Enough for what has no stub: little code, and millions of calls a second. */
-  private static final int SHORT_WARM_UP_MILLIS = 1500;
 
   private final PrintStream out = System.out;
 
@@ -44,16 +46,29 @@ final class PeersBench implements Callable<Integer> {
   @Option(
       names = "--warm-up",
       description = {
-        "Milliseconds before the first round of each peer with each load. Default: 20000, 6500 if",
-        "quick; never more than 1500 for peers without stubs."
+        "Milliseconds before the first round of each peer in each mode, and a quarter of that for",
+        "each further length or depth. Default: 20000, 6500 if quick; never more than 1500 for peers",
+        "without stubs."
       })
   private Integer warmUp;
 
   @Option(
       names = "--peers",
       split = ",",
-      description = "Of ${COMPLETION-CANDIDATES}. Default: all; without agrona if quick.")
+      description = {
+        "Of ${COMPLETION-CANDIDATES}.",
+        "Default: all; without agrona, grpc-inprocess and grpc-netty-uds if quick."
+      })
   private List<Peer> peers;
+
+  @Option(
+      names = "--modes",
+      split = ",",
+      description = {
+        "Of ${COMPLETION-CANDIDATES}. Default: all; without default if quick. default is a blocking",
+        "stub one call at a time and an async stub beyond."
+      })
+  private List<Mode> modes;
 
   @Option(
       names = "--payloads",
@@ -64,44 +79,24 @@ final class PeersBench implements Callable<Integer> {
   @Option(
       names = "--in-flight",
       split = ",",
-      description = "Calls of 32 bytes at once, by async stub. Default: 16,64,256; 64 if quick.")
+      description = "Calls of 32 bytes at once. Default: 16,64,256; 64 if quick.")
   private List<Integer> depths;
 
-  private final Lineup<Peer, PeerContender> lineup =
-      new Lineup<>("bench peers", Peer.class, PeerContender::close);
-
-  /** A row that is to be measured. */
-  private record Entry(Peer peer, Load load) {
-    @Override
-    public String toString() {
-      return String.format(
-          "%s %s, %d bytes, %d in flight",
-          peer.text(), load.mode(), load.payload(), load.inFlight());
-    }
-  }
+  private final Lineup<Entrant, PeerContender> lineup =
+      new Lineup<>("bench peers", PeerContender::close);
 
   @Override
   public Integer call() throws IOException {
-    final int roundMillis = or(millis, 2000, 1200);
+    final Timing timing = new Timing(rounds, or(millis, 2000, 1200), or(warmUp, 20_000, 6_500));
+    final List<Entry> entries = entries();
+    out.println(timing.describe(entries));
     Machine.print(out);
     out.printf(
-        "%d rounds of %d ms, by turns; median [least .. most] of them; stubs: Index.Get, direct"
-            + " executors; JVMs: %s%n",
-        rounds, roundMillis, String.join(" ", FLAGS));
-    final List<Peer> taking =
-        or(peers, List.of(Peer.values()), List.of(Peer.raw, Peer.aeron, Peer.grpc, Peer.ringfetch));
+        "rounds by turns; median [least .. most] of them; stubs: Index.Get; JVMs: %s%n",
+        String.join(" ", FLAGS));
     try {
-      final List<Entry> entries = new ArrayList<>();
-      for (final Peer peer : taking) {
-        for (final Load load :
-            peer.loads(
-                or(payloads, List.of(32, 1024, 65536), List.of(32)),
-                or(depths, List.of(16, 64, 256), List.of(64)))) {
-          entries.add(new Entry(peer, load));
-        }
-      }
-      final boolean complete = prepare(taking, entries, or(warmUp, 20_000, 6_500));
-      print(measure(entries, roundMillis));
+      final boolean complete = prepare(entries, timing);
+      print(measure(entries, timing.millis()));
       return complete ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
     } catch (ChildFailure e) {
       lineup.tell(e.getMessage());
@@ -111,45 +106,69 @@ final class PeersBench implements Callable<Integer> {
     }
   }
 
+  /** What is asked for. */
+  private List<Entry> entries() {
+    final List<Entry> entries = new ArrayList<>();
+    for (final Peer peer :
+        or(
+            peers,
+            List.of(Peer.values()),
+            List.of(Peer.raw, Peer.aeron, Peer.grpc, Peer.ringfetch))) {
+      for (final Mode mode :
+          or(modes, List.of(Mode.values()), List.of(Mode.direct, Mode.blocking, Mode.async))) {
+        if (peer.takes(mode)) {
+          Load.of(
+                  mode,
+                  or(payloads, List.of(32, 1024, 65536), List.of(32)),
+                  or(depths, List.of(16, 64, 256), List.of(64)))
+              .forEach(load -> entries.add(new Entry(peer, load)));
+        }
+      }
+    }
+    return entries;
+  }
+
   /** Starts all and warms them up; takes those out that cannot take part, and says if there are. */
-  private boolean prepare(List<Peer> taking, List<Entry> entries, int warmUpMillis)
-      throws IOException {
+  private boolean prepare(List<Entry> entries, Timing timing) throws IOException {
+    final Map<Entry, Integer> warmUps = timing.warmUps(entries);
+    final Set<Entrant> entrants =
+        entries.stream().map(Entry::entrant).collect(Collectors.toCollection(LinkedHashSet::new));
     boolean complete = true;
-    for (final Peer peer : taking) {
-      final int millis =
-          peer.hasStubs() ? warmUpMillis : Math.min(warmUpMillis, SHORT_WARM_UP_MILLIS);
+    for (final Entrant entrant : entrants) {
       if (!lineup.add(
-          peer,
-          peer.text(),
-          () -> peer.start(FLAGS),
-          contender -> warmUp(peer, contender, entries, millis))) {
+          entrant,
+          entrant.toString(),
+          () -> entrant.start(FLAGS),
+          contender -> warmUp(entrant, contender, warmUps))) {
         complete = false;
-        entries.removeIf(entry -> entry.peer == peer);
+        entries.removeIf(entry -> entry.entrant().equals(entrant));
       }
     }
     return complete;
   }
 
-  private void warmUp(Peer peer, PeerContender contender, List<Entry> entries, int millis) {
-    for (final Entry entry : entries) {
-      if (entry.peer == peer) {
-        lineup.tell("warming up " + entry);
-        final var unused = contender.run(entry.load, millis);
-      }
-    }
+  private void warmUp(Entrant entrant, PeerContender contender, Map<Entry, Integer> warmUps) {
+    warmUps.forEach(
+        (entry, millis) -> {
+          if (entry.entrant().equals(entrant)) {
+            lineup.tell("warming up " + entry);
+            final var unused = contender.run(entry.load(), millis);
+          }
+        });
   }
 
   private List<PeerRow> measure(List<Entry> entries, int roundMillis) {
     final List<PeerRow> rows = new ArrayList<>();
     Turns.take(entries, rounds, (entry, round) -> measure(entry, round, roundMillis))
-        .forEach((entry, measured) -> rows.add(new PeerRow(entry.peer, entry.load, measured)));
+        .forEach((entry, measured) -> rows.add(new PeerRow(entry.peer(), entry.load(), measured)));
     return rows;
   }
 
   private PeerRound measure(Entry entry, int round, int roundMillis) {
     System.err.printf("bench peers: round %d of %d: %s%n", round + 1, rounds, entry);
     try {
-      final PeerRound measured = PeerRound.measure(lineup.get(entry.peer), entry.load, roundMillis);
+      final PeerRound measured =
+          PeerRound.measure(lineup.get(entry.entrant()), entry.load(), roundMillis);
       if (measured.isMarked()) {
         System.err.printf(
             "bench peers: marked: others had %.0f %% of the machine%n", 100 * measured.foreign());
@@ -164,7 +183,8 @@ final class PeersBench implements Callable<Integer> {
     out.printf("%n%s%n", PeerRow.head());
     rows.forEach(row -> out.println(row.line()));
     out.printf(
-        "%nmarked, as others had more than a tenth of the machine: %d of %d rounds%n",
+        "%nc/s: of client and server; (1): client and server are one process%n"
+            + "marked, as others had more than a tenth of the machine: %d of %d rounds%n",
         rows.stream().mapToLong(PeerRow::marked).sum(),
         rows.stream().mapToLong(row -> row.rounds().size()).sum());
     if (!rows.stream().allMatch(PeerRow::tellsAllocation)) {

@@ -1,38 +1,47 @@
 package dev.ringfetch.benchmarks;
 
 import dev.ringfetch.examples.load.Figures;
+import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.examples.process.ChildProcess;
 
-/** Index.Get by generated stubs with direct executors, as a peer. */
-record StubPeer(PairContender stubs) implements PeerContender {
+/**
+ * Index.Get by generated stubs, as a peer.
+ *
+ * @param client that has {@link StubCalls}.
+ * @param server the same where there is one process.
+ * @param end what ends them.
+ */
+record StubPeer(ChildProcess client, ChildProcess server, Runnable end) implements PeerContender {
+  static StubPeer of(PairContender stubs) {
+    return new StubPeer(
+        stubs.pair().client(stubs.contender()), stubs.pair().server(), stubs::close);
+  }
+
   @Override
   public Figures run(Load load, int millis) {
     return Figures.parse(
         switch (load.mode()) {
-          case blocking -> {
-            if (load.inFlight() != 1) {
-              throw new IllegalArgumentException("one call blocks: " + load);
-            }
-            yield stubs.pair().ask(stubs.contender(), "round", load.payload(), millis);
-          }
-          case async ->
-              stubs.pair().ask(stubs.contender(), "async", load.payload(), load.inFlight(), millis);
+          case blocking -> oneByOne(load, millis);
+          case async -> inFlight("async", load, millis);
+          case standard ->
+              load.inFlight() == 1 ? oneByOne(load, millis) : inFlight("pooled", load, millis);
           case direct -> throw new IllegalArgumentException("nothing but stubs: " + load);
         });
   }
 
-  @Override
-  public ChildProcess client() {
-    return stubs.pair().client(stubs.contender());
+  private Answer oneByOne(Load load, int millis) {
+    if (load.inFlight() != 1) {
+      throw new IllegalArgumentException("one call blocks: " + load);
+    }
+    return client.ask("round", load.payload(), millis);
   }
 
-  @Override
-  public ChildProcess server() {
-    return stubs.pair().server();
+  private Answer inFlight(String command, Load load, int millis) {
+    return client.ask(command, load.payload(), load.inFlight(), millis);
   }
 
   @Override
   public void close() {
-    stubs.close();
+    end.run();
   }
 }

@@ -69,7 +69,7 @@ final class VerbsBench implements Callable<Integer> {
   private InetAddress address;
 
   private final Lineup<VerbsPeer, VerbsContender> lineup =
-      new Lineup<>("bench verbs", VerbsPeer.class, VerbsContender::close);
+      new Lineup<>("bench verbs", VerbsContender::close);
 
   @Override
   public Integer call() throws IOException {

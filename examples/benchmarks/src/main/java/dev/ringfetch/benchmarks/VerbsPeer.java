@@ -85,11 +85,11 @@ enum VerbsPeer {
    */
   record Run(InetAddress host, int spinMicros, List<String> flags) {
     private VerbsContender ring(Rings rings) throws IOException {
-      return PairContender.ring(host.getHostAddress(), rings.spinMicros(spinMicros), flags);
+      return PairContender.ring(host.getHostAddress(), rings.spinMicros(spinMicros), true, flags);
     }
 
     private VerbsContender grpc() throws IOException {
-      return PairContender.grpc(host.getHostAddress(), flags);
+      return PairContender.grpc(host.getHostAddress(), true, flags);
     }
   }
 

@@ -19,7 +19,7 @@ final class PeerRowTest {
   }
 
   private static PeerRow row(PeerRound... rounds) {
-    return new PeerRow(Peer.grpc, new Load(Load.Mode.async, 32, 64), List.of(rounds));
+    return new PeerRow(Peer.grpc, new Load(Mode.async, 32, 64), List.of(rounds));
   }
 
   @Test
@@ -28,7 +28,7 @@ final class PeerRowTest {
     assertEquals(
         "RESULT peer=grpc-netty-tcp mode=async payload=32 inflight=64 p50_us=20.500 p99_us=41.000"
             + " p999_us=82.000 calls_s=48780 cpu_client=0.99 cpu_server=0.50 alloc_client=2050"
-            + " alloc_server=8",
+            + " alloc_server=8 executors=direct",
         row.result());
     assertEquals(PeerRow.head().indexOf("p50 us"), row.line().indexOf("20.50 [10.00 .. 30.00]"));
     assertTrue(row.line().endsWith("2,050/8 0 of 3"), row::line);
@@ -38,7 +38,7 @@ final class PeerRowTest {
   void bytesThatAreNotKnownAreLeftOut() {
     final PeerRow row = row(round(10, 7, 0), round(10, Double.NaN, 0));
     assertFalse(row.tellsAllocation());
-    assertTrue(row.result().endsWith("cpu_server=0.50"), row::result);
+    assertTrue(row.result().endsWith("cpu_server=0.50 executors=direct"), row::result);
     assertTrue(row.line().endsWith(" - 0 of 2"), row::line);
   }
 
@@ -50,16 +50,19 @@ final class PeerRowTest {
   }
 
   @Test
-  void onlyStubsHaveSeveralCallsInFlight() {
-    final List<Integer> payloads = List.of(32, 1024);
-    assertEquals(
-        List.of(new Load(Load.Mode.direct, 32, 1), new Load(Load.Mode.direct, 1024, 1)),
-        Peer.aeron.loads(payloads, List.of(64)));
-    assertEquals(
-        List.of(
-            new Load(Load.Mode.blocking, 32, 1),
-            new Load(Load.Mode.blocking, 1024, 1),
-            new Load(Load.Mode.async, 32, 64)),
-        Peer.ringfetch.loads(payloads, List.of(64)));
+  void ofOneProcessThereIsOneFigure() {
+    final PeerRow row =
+        new PeerRow(
+            Peer.inProcess,
+            new Load(Mode.standard, 32, 1),
+            List.of(
+                new PeerRound(new Figures(1000, 1, 2, 3, 1e6), new Use(1.5, 700), Use.NONE, 0)));
+    assertTrue(row.line().contains(" 1.50 (1) "), row::line);
+    assertTrue(row.line().contains(" 700 (1) "), row::line);
+    assertTrue(
+        row.result().startsWith("RESULT peer=grpc-inprocess mode=default payload=32 inflight=1 "),
+        row::result);
+    assertTrue(row.result().contains(" cpu_client=1.50 cpu_server=0.00 "), row::result);
+    assertTrue(row.result().endsWith(" executors=default"), row::result);
   }
 }

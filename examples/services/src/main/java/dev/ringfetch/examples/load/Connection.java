@@ -4,6 +4,8 @@ import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.examples.process.Rings;
 import dev.ringfetch.rpc.RingChannel;
 import dev.ringfetch.rpc.RingChannelBuilder;
+import io.grpc.Grpc;
+import io.grpc.InsecureChannelCredentials;
 import io.grpc.ManagedChannel;
 import io.grpc.ManagedChannelBuilder;
 import java.util.ArrayList;
@@ -16,7 +18,10 @@ import picocli.CommandLine.Option;
 public final class Connection {
   private static final int END_SECONDS = 10;
 
-  @Option(names = "--target", required = true, description = "Host and port of the server.")
+  @Option(
+      names = "--target",
+      required = true,
+      description = "Host and port of the server, or unix:PATH of its socket.")
   private String target;
 
   @Option(names = "--transport", required = true, description = "${COMPLETION-CANDIDATES}.")
@@ -42,12 +47,15 @@ public final class Connection {
   /** The channel; opened when first asked for. */
   public ManagedChannel channel() {
     if (channel == null) {
+      // Asked for with credentials, the transport is one that the target's addresses are for.
       final ManagedChannelBuilder<?> builder =
-          side == Side.ring ? ring() : ManagedChannelBuilder.forTarget(target);
+          side == Side.ring
+              ? ring().usePlaintext()
+              : Grpc.newChannelBuilder(target, InsecureChannelCredentials.create());
       if (direct) {
         builder.directExecutor();
       }
-      channel = builder.usePlaintext().build();
+      channel = builder.build();
     }
     return channel;
   }

@@ -1,0 +1,16 @@
+package dev.ringfetch.benchmarks;
+
+/** A row that is to be measured. */
+record Entry(Peer peer, Load load) {
+  /** Whose processes it takes. */
+  Entrant entrant() {
+    return new Entrant(peer, load.mode().setup());
+  }
+
+  /** For people. */
+  @Override
+  public String toString() {
+    return String.format(
+        "%s %s, %d bytes, %d in flight", peer, load.mode(), load.payload(), load.inFlight());
+  }
+}

@@ -1,0 +1,42 @@
+package dev.ringfetch.benchmarks;
+
+/** How calls are made. */
+enum Mode {
+  /** By blocking stub, one call after the other; direct executors. */
+  blocking("blocking", Setup.direct),
+  /** By asynchronous stub; direct executors. */
+  async("async", Setup.direct),
+  /** By blocking stub if there is one call at a time, else by asynchronous stub; the default. */
+  standard("default", Setup.standard),
+  /** Without a stub: bytes there, bytes back. */
+  direct("direct", Setup.bare);
+
+  private final String text;
+  private final Setup setup;
+
+  Mode(String text, Setup setup) {
+    this.text = text;
+    this.setup = setup;
+  }
+
+  /** What processes it takes. */
+  Setup setup() {
+    return setup;
+  }
+
+  /** Whether calls go through a generated stub. Such calls take long until they are warm. */
+  boolean hasStub() {
+    return setup != Setup.bare;
+  }
+
+  /** Whether calls are made one after the other, whoever makes them. */
+  boolean isOneByOne() {
+    return this == blocking || this == direct;
+  }
+
+  /** Name for tables, scripts and options. */
+  @Override
+  public String toString() {
+    return text;
+  }
+}

@@ -1,0 +1,88 @@
+package dev.ringfetch.benchmarks;
+
+import dev.ringfetch.examples.load.Lookup;
+import dev.ringfetch.examples.load.Stopwatch;
+import dev.ringfetch.examples.process.Answer;
+import dev.ringfetch.examples.process.CommandLoop;
+import dev.ringfetch.index.v1.GetResponse;
+import dev.ringfetch.index.v1.IndexGrpc;
+import dev.ringfetch.index.v1.IndexGrpc.IndexBlockingStub;
+import dev.ringfetch.index.v1.IndexGrpc.IndexStub;
+import io.grpc.Channel;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/** Index.Get by the stubs of one channel, made and measured when a child process is asked to. */
+final class StubCalls {
+  /** Length of a small answer's value, in bytes. */
+  static final int SMALL = 32;
+
+  private static final int CONNECT_SECONDS = 60;
+
+  private final Stopwatch stopwatch = new Stopwatch();
+  private final Map<Integer, Lookup> lookups = new HashMap<>();
+  private final IndexBlockingStub stub;
+  private final IndexStub asyncStub;
+
+  StubCalls(Channel channel) {
+    stub = IndexGrpc.newBlockingStub(channel);
+    asyncStub = IndexGrpc.newStub(channel);
+  }
+
+  /**
+   * Has a child process answer {@code round} (length, milliseconds), {@code async} and {@code
+   * pooled} (length, calls in flight, milliseconds).
+   */
+  CommandLoop addTo(CommandLoop loop) {
+    return loop.on("round", arguments -> round(number(arguments, 0), number(arguments, 1)))
+        .on(
+            "async",
+            arguments -> async(number(arguments, 0), number(arguments, 1), number(arguments, 2)))
+        .on(
+            "pooled",
+            arguments -> pooled(number(arguments, 0), number(arguments, 1), number(arguments, 2)));
+  }
+
+  private static int number(List<String> arguments, int index) {
+    return Integer.parseInt(arguments.get(index));
+  }
+
+  /** The call for values of some length. */
+  Lookup lookup(int length) {
+    return lookups.computeIfAbsent(length, absent -> new Lookup(stub, length));
+  }
+
+  /** Makes the first calls, the answers of which are compared. */
+  void connect() {
+    new Lookup(stub.withDeadlineAfter(CONNECT_SECONDS, TimeUnit.SECONDS), SMALL).check();
+    lookup(SMALL).check();
+  }
+
+  /** Calls of some size for some time. */
+  private Answer round(int length, int millis) {
+    lookup(length).check();
+    return stopwatch.runFor(lookup(length), millis).answer();
+  }
+
+  /** Calls by asynchronous stub whose callbacks come from one thread. */
+  private Answer async(int length, int inFlight, int millis) throws Exception {
+    final Lookup lookup = lookup(length);
+    lookup.check();
+    final CallsInFlight<GetResponse> calls =
+        new CallsInFlight<>(
+            observer -> asyncStub.get(lookup.request(), observer), lookup::isExpected);
+    return calls.runFor(inFlight, millis).answer();
+  }
+
+  /** Calls by asynchronous stub whose callbacks come from the threads of a pool. */
+  private Answer pooled(int length, int inFlight, int millis) throws Exception {
+    final Lookup lookup = lookup(length);
+    lookup.check();
+    final PooledCalls<GetResponse> calls =
+        new PooledCalls<>(
+            observer -> asyncStub.get(lookup.request(), observer), lookup::isExpected);
+    return calls.runFor(inFlight, millis).answer();
+  }
+}

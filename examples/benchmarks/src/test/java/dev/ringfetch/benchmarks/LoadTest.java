@@ -1,0 +1,67 @@
+package dev.ringfetch.benchmarks;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+final class LoadTest {
+  private static final List<Integer> PAYLOADS = List.of(32, 1024);
+  private static final List<Integer> DEPTHS = List.of(16, 64);
+
+  @Test
+  void whatBlocksGoesByLengthWhatDoesNotByDepth() {
+    assertEquals(
+        List.of(new Load(Mode.direct, 32, 1), new Load(Mode.direct, 1024, 1)),
+        Load.of(Mode.direct, PAYLOADS, DEPTHS));
+    assertEquals(
+        List.of(new Load(Mode.blocking, 32, 1), new Load(Mode.blocking, 1024, 1)),
+        Load.of(Mode.blocking, PAYLOADS, DEPTHS));
+    assertEquals(
+        List.of(new Load(Mode.async, 32, 16), new Load(Mode.async, 32, 64)),
+        Load.of(Mode.async, PAYLOADS, DEPTHS));
+    assertEquals(
+        List.of(
+            new Load(Mode.standard, 32, 1),
+            new Load(Mode.standard, 32, 16),
+            new Load(Mode.standard, 32, 64)),
+        Load.of(Mode.standard, PAYLOADS, DEPTHS));
+  }
+
+  @Test
+  void onlyStubsHaveModesOfStubs() {
+    for (final Mode mode : Mode.values()) {
+      assertEquals(mode != Mode.direct, Peer.ringfetch.takes(mode));
+      assertEquals(mode == Mode.direct, Peer.aeron.takes(mode));
+    }
+  }
+
+  @Test
+  void executorsHaveProcessesOfTheirOwn() {
+    final Entry blocking = new Entry(Peer.grpc, new Load(Mode.blocking, 32, 1));
+    final Entry async = new Entry(Peer.grpc, new Load(Mode.async, 32, 64));
+    final Entry standard = new Entry(Peer.grpc, new Load(Mode.standard, 32, 1));
+    assertEquals(blocking.entrant(), async.entrant());
+    assertFalse(blocking.entrant().equals(standard.entrant()));
+  }
+
+  @Test
+  void furtherLoadsOfAModeAreWarmedUpForAQuarter() {
+    final List<Entry> entries =
+        List.of(
+            new Entry(Peer.raw, new Load(Mode.direct, 32, 1)),
+            new Entry(Peer.grpc, new Load(Mode.async, 32, 16)),
+            new Entry(Peer.grpc, new Load(Mode.async, 32, 64)),
+            new Entry(Peer.grpc, new Load(Mode.standard, 32, 1)));
+    final Timing timing = new Timing(5, 2000, 20_000);
+    assertEquals(
+        List.of(1_500, 20_000, 5_000, 20_000), List.copyOf(timing.warmUps(entries).values()));
+    assertTrue(
+        timing
+            .describe(entries)
+            .startsWith("4 rows x 5 rounds x 2.0 s = 0.7 minutes, after 0.8 minutes"),
+        () -> timing.describe(entries));
+  }
+}
