@@ -12,23 +12,35 @@ import java.util.List;
  */
 record Load(Mode mode, int payload, int inFlight) {
   private static final int SMALL = 32;
+  private static final int BULK = 64 * 1024;
+  private static final int MAX_BULK_DEPTH = 16;
 
   /**
-   * What a mode is measured with.
+   * What a mode is measured with: calls one at a time by length, where that is what the mode is
+   * for, and small calls at each depth.
    *
-   * @param payloads of the calls that are made one at a time, in bytes.
-   * @param depths of the small calls that are on their way together.
+   * @param payloads of answers, in bytes.
+   * @param depths how many calls are on their way together, beside one.
+   * @param full each length at each depth that makes sense instead.
    */
-  static List<Load> of(Mode mode, List<Integer> payloads, List<Integer> depths) {
+  static List<Load> of(Mode mode, List<Integer> payloads, List<Integer> depths, boolean full) {
     final List<Load> loads = new ArrayList<>();
     if (mode.isOneByOne()) {
       payloads.forEach(payload -> loads.add(new Load(mode, payload, 1)));
       return loads;
     }
-    if (mode == Mode.standard) {
-      loads.add(new Load(mode, SMALL, 1));
+    if (full || mode != Mode.async) { // a callback that issues the next is for several at once
+      final boolean byLength = full || mode == Mode.ring;
+      (byLength ? payloads : List.of(SMALL))
+          .forEach(length -> loads.add(new Load(mode, length, 1)));
     }
-    depths.forEach(depth -> loads.add(new Load(mode, SMALL, depth)));
+    for (final int payload : full ? payloads : List.of(SMALL)) {
+      for (final int depth : depths) {
+        if (payload < BULK || depth <= MAX_BULK_DEPTH) {
+          loads.add(new Load(mode, payload, depth));
+        }
+      }
+    }
     return loads;
   }
 }

@@ -4,10 +4,14 @@ package dev.ringfetch.benchmarks;
 enum Mode {
   /** By blocking stub, one call after the other; direct executors. */
   blocking("blocking", Setup.direct),
+  /** By future stub, one thread that waits for the oldest call; direct executors. */
+  future("future", Setup.direct),
   /** By asynchronous stub; direct executors. */
   async("async", Setup.direct),
   /** By blocking stub if there is one call at a time, else by asynchronous stub; the default. */
   standard("default", Setup.standard),
+  /** By a session of the ring itself: bytes there, bytes back; the callbacks are the poller's. */
+  ring("ring", Setup.bare),
   /** Without a stub: bytes there, bytes back. */
   direct("direct", Setup.bare);
 
@@ -22,11 +26,6 @@ enum Mode {
   /** What processes it takes. */
   Setup setup() {
     return setup;
-  }
-
-  /** Whether calls go through a generated stub. Such calls take long until they are warm. */
-  boolean hasStub() {
-    return setup != Setup.bare;
   }
 
   /** Whether calls are made one after the other, whoever makes them. */

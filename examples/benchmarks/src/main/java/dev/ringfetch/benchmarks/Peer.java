@@ -25,12 +25,15 @@ enum Peer {
       "grpc-netty-tcp",
       true,
       (setup, flags) -> StubPeer.of(PairContender.grpc("localhost", isDirect(setup), flags))),
-  /** The ring in shared memory. */
+  /** The ring in shared memory, with stubs and by itself. */
   ringfetch(
       "ringfetch",
       true,
       (setup, flags) ->
-          StubPeer.of(PairContender.ring("localhost", Rings.over("shm"), isDirect(setup), flags)));
+          setup == Setup.bare
+              ? RingPeer.start(flags)
+              : StubPeer.of(
+                  PairContender.ring("localhost", Rings.over("shm"), isDirect(setup), flags)));
 
   private final String text;
   private final boolean stubs;
@@ -59,7 +62,11 @@ enum Peer {
 
   /** Whether calls can be made in this way. */
   boolean takes(Mode mode) {
-    return mode.hasStub() == stubs;
+    return switch (mode) {
+      case blocking, future, async, standard -> stubs;
+      case ring -> this == ringfetch;
+      case direct -> !stubs;
+    };
   }
 
   /** Whether client and server are one process: what it uses is the client's in all figures. */

@@ -22,8 +22,9 @@ import picocli.CommandLine.Option;
     mixinStandardHelpOptions = true,
     description = {
       "Measures calls between two processes of one host, all peers by turns: memory alone, Agrona's",
-      "rings, Aeron IPC, gRPC over TCP, over a Unix socket and in one process, and the ring. Mode default:",
-      "default executors on both sides; the other modes with stubs: direct ones.",
+      "rings, Aeron IPC, gRPC over TCP, over a Unix socket and in one process, and the ring. Modes with",
+      "stubs have direct executors on both sides, mode default has default ones. Mode ring is a session",
+      "of the ring without stub and call layer, mode direct memory without even that.",
       "This is what bench does without a name."
     })
 final class PeersBench implements Callable<Integer> {
@@ -37,6 +38,14 @@ final class PeersBench implements Callable<Integer> {
       description = "Less than two minutes: 32 bytes alone, shorter rounds, less warm-up.")
   private boolean quick;
 
+  @Option(
+      names = "--full",
+      description = {
+        "Each mode with each length and each number of calls in flight, 64 KiB and more with 1 and 16",
+        "at once: an hour. Otherwise lengths are measured one call at a time, and depths with 32 bytes."
+      })
+  private boolean full;
+
   @Option(names = "--rounds", defaultValue = "5", description = "Default: ${DEFAULT-VALUE}.")
   private int rounds;
 
@@ -47,8 +56,8 @@ final class PeersBench implements Callable<Integer> {
       names = "--warm-up",
       description = {
         "Milliseconds before the first round of each peer in each mode, and a quarter of that for",
-        "each further length or depth. Default: 20000, 6500 if quick; never more than 1500 for peers",
-        "without stubs."
+        "each further length or depth. Default: 20000, 6500 if quick; never more than 1500 in mode",
+        "direct."
       })
   private Integer warmUp;
 
@@ -65,21 +74,21 @@ final class PeersBench implements Callable<Integer> {
       names = "--modes",
       split = ",",
       description = {
-        "Of ${COMPLETION-CANDIDATES}. Default: all; without default if quick. default is a blocking",
-        "stub one call at a time and an async stub beyond."
+        "Of ${COMPLETION-CANDIDATES}. Default: all; blocking,async,direct if quick. default is a",
+        "blocking stub one call at a time and an async stub beyond."
       })
   private List<Mode> modes;
 
   @Option(
       names = "--payloads",
       split = ",",
-      description = "Of calls one at a time, in bytes. Default: 32,1024,65536; 32 if quick.")
+      description = "Of answers, in bytes. Default: 32,1024,65536,1048576; 32 if quick.")
   private List<Integer> payloads;
 
   @Option(
       names = "--in-flight",
       split = ",",
-      description = "Calls of 32 bytes at once. Default: 16,64,256; 64 if quick.")
+      description = "Calls at once, beside one. Default: 16,64,256; 64 if quick.")
   private List<Integer> depths;
 
   private final Lineup<Entrant, PeerContender> lineup =
@@ -119,8 +128,9 @@ final class PeersBench implements Callable<Integer> {
         if (peer.takes(mode)) {
           Load.of(
                   mode,
-                  or(payloads, List.of(32, 1024, 65536), List.of(32)),
-                  or(depths, List.of(16, 64, 256), List.of(64)))
+                  or(payloads, List.of(32, 1024, 65536, 1048576), List.of(32)),
+                  or(depths, List.of(16, 64, 256), List.of(64)),
+                  full)
               .forEach(load -> entries.add(new Entry(peer, load)));
         }
       }

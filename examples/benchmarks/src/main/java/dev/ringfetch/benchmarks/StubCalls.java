@@ -7,6 +7,7 @@ import dev.ringfetch.examples.process.CommandLoop;
 import dev.ringfetch.index.v1.GetResponse;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.IndexGrpc.IndexBlockingStub;
+import dev.ringfetch.index.v1.IndexGrpc.IndexFutureStub;
 import dev.ringfetch.index.v1.IndexGrpc.IndexStub;
 import io.grpc.Channel;
 import java.util.HashMap;
@@ -24,19 +25,24 @@ final class StubCalls {
   private final Stopwatch stopwatch = new Stopwatch();
   private final Map<Integer, Lookup> lookups = new HashMap<>();
   private final IndexBlockingStub stub;
+  private final IndexFutureStub futureStub;
   private final IndexStub asyncStub;
 
   StubCalls(Channel channel) {
     stub = IndexGrpc.newBlockingStub(channel);
+    futureStub = IndexGrpc.newFutureStub(channel);
     asyncStub = IndexGrpc.newStub(channel);
   }
 
   /**
-   * Has a child process answer {@code round} (length, milliseconds), {@code async} and {@code
-   * pooled} (length, calls in flight, milliseconds).
+   * Has a child process answer {@code round} (length, milliseconds), {@code future}, {@code async}
+   * and {@code pooled} (length, calls in flight, milliseconds).
    */
   CommandLoop addTo(CommandLoop loop) {
     return loop.on("round", arguments -> round(number(arguments, 0), number(arguments, 1)))
+        .on(
+            "future",
+            arguments -> future(number(arguments, 0), number(arguments, 1), number(arguments, 2)))
         .on(
             "async",
             arguments -> async(number(arguments, 0), number(arguments, 1), number(arguments, 2)))
@@ -64,6 +70,15 @@ final class StubCalls {
   private Answer round(int length, int millis) {
     lookup(length).check();
     return stopwatch.runFor(lookup(length), millis).answer();
+  }
+
+  /** Calls by future stub. */
+  private Answer future(int length, int inFlight, int millis) throws InterruptedException {
+    final Lookup lookup = lookup(length);
+    lookup.check();
+    return new FuturesInFlight<>(() -> futureStub.get(lookup.request()), lookup::isExpected)
+        .runFor(inFlight, millis)
+        .answer();
   }
 
   /** Calls by asynchronous stub whose callbacks come from one thread. */

@@ -22,10 +22,11 @@ record StubPeer(ChildProcess client, ChildProcess server, Runnable end) implemen
     return Figures.parse(
         switch (load.mode()) {
           case blocking -> oneByOne(load, millis);
+          case future -> inFlight("future", load, millis);
           case async -> inFlight("async", load, millis);
           case standard ->
               load.inFlight() == 1 ? oneByOne(load, millis) : inFlight("pooled", load, millis);
-          case direct -> throw new IllegalArgumentException("nothing but stubs: " + load);
+          case ring, direct -> throw new IllegalArgumentException("nothing but stubs: " + load);
         });
   }
 

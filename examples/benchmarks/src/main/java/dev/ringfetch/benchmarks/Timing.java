@@ -12,10 +12,10 @@ import java.util.Set;
  *
  * @param rounds how many.
  * @param millis length of a round.
- * @param warmUp milliseconds with the first load of each mode of a peer with stubs.
+ * @param warmUp milliseconds with the first load of each mode of a peer.
  */
 record Timing(int rounds, int millis, int warmUp) {
-  /** Enough for what has no stub: little code, and millions of calls a second. */
+  /** Enough for memory alone: little code, and millions of calls a second. */
   private static final int SHORT_WARM_UP_MILLIS = 1500;
 
   /** What a further load of a mode has: only what depends on lengths and depths is new. */
@@ -29,7 +29,7 @@ record Timing(int rounds, int millis, int warmUp) {
     final Set<String> begun = new HashSet<>();
     for (final Entry entry : entries) {
       final int whole =
-          entry.load().mode().hasStub() ? warmUp : Math.min(warmUp, SHORT_WARM_UP_MILLIS);
+          entry.load().mode() == Mode.direct ? Math.min(warmUp, SHORT_WARM_UP_MILLIS) : warmUp;
       final boolean first = begun.add(entry.peer() + " " + entry.load().mode());
       warmUps.put(entry, first ? whole : whole / FURTHER);
     }

@@ -15,25 +15,53 @@ final class LoadTest {
   void whatBlocksGoesByLengthWhatDoesNotByDepth() {
     assertEquals(
         List.of(new Load(Mode.direct, 32, 1), new Load(Mode.direct, 1024, 1)),
-        Load.of(Mode.direct, PAYLOADS, DEPTHS));
+        Load.of(Mode.direct, PAYLOADS, DEPTHS, false));
     assertEquals(
         List.of(new Load(Mode.blocking, 32, 1), new Load(Mode.blocking, 1024, 1)),
-        Load.of(Mode.blocking, PAYLOADS, DEPTHS));
+        Load.of(Mode.blocking, PAYLOADS, DEPTHS, false));
     assertEquals(
         List.of(new Load(Mode.async, 32, 16), new Load(Mode.async, 32, 64)),
-        Load.of(Mode.async, PAYLOADS, DEPTHS));
+        Load.of(Mode.async, PAYLOADS, DEPTHS, false));
     assertEquals(
         List.of(
             new Load(Mode.standard, 32, 1),
             new Load(Mode.standard, 32, 16),
             new Load(Mode.standard, 32, 64)),
-        Load.of(Mode.standard, PAYLOADS, DEPTHS));
+        Load.of(Mode.standard, PAYLOADS, DEPTHS, false));
   }
 
   @Test
-  void onlyStubsHaveModesOfStubs() {
+  void theRingItselfGoesByLengthAndByDepth() {
+    assertEquals(
+        List.of(
+            new Load(Mode.ring, 32, 1),
+            new Load(Mode.ring, 1024, 1),
+            new Load(Mode.ring, 32, 16),
+            new Load(Mode.ring, 32, 64)),
+        Load.of(Mode.ring, PAYLOADS, DEPTHS, false));
+  }
+
+  @Test
+  void inFullEachLengthGoesAtEachDepthButBulkOnlyAtFew() {
+    final List<Integer> payloads = List.of(32, 65536);
+    assertEquals(
+        List.of(
+            new Load(Mode.async, 32, 1),
+            new Load(Mode.async, 65536, 1),
+            new Load(Mode.async, 32, 16),
+            new Load(Mode.async, 32, 64),
+            new Load(Mode.async, 65536, 16)),
+        Load.of(Mode.async, payloads, DEPTHS, true));
+    assertEquals(
+        Load.of(Mode.blocking, payloads, DEPTHS, false),
+        Load.of(Mode.blocking, payloads, DEPTHS, true));
+  }
+
+  @Test
+  void onlyStubsHaveModesOfStubsAndOnlyTheRingItsOwn() {
     for (final Mode mode : Mode.values()) {
       assertEquals(mode != Mode.direct, Peer.ringfetch.takes(mode));
+      assertEquals(mode != Mode.direct && mode != Mode.ring, Peer.unix.takes(mode));
       assertEquals(mode == Mode.direct, Peer.aeron.takes(mode));
     }
   }

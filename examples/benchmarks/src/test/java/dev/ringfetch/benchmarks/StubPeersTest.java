@@ -18,7 +18,7 @@ final class StubPeersTest {
         assertEquals(peer.isOneProcess(), contender.isOneProcess());
         for (final Mode mode : Mode.values()) {
           if (peer.takes(mode) && mode.setup() == setup) {
-            for (final Load load : Load.of(mode, List.of(32, 65536), List.of(16))) {
+            for (final Load load : Load.of(mode, List.of(32, 65536), List.of(16), false)) {
               final PeerRound round = PeerRound.measure(contender, load, 20);
               assertTrue(round.figures().calls() >= load.inFlight(), round::toString);
               assertEquals(peer.isOneProcess(), round.server().equals(PeerRound.Use.NONE));

@@ -77,7 +77,7 @@ public final class AeronProcess implements Callable<Integer> {
           server
               ? AeronLane.sending(aeron, AeronLane.ANSWERS)
               : AeronLane.receiving(aeron, AeronLane.ANSWERS);
-      new EchoEnd(requests, answers)
+      new EchoEnd(requests, answers, answers)
           .addTo(new CommandLoop())
           .on("directory", arguments -> new Answer().with("directory", directory))
           .on(

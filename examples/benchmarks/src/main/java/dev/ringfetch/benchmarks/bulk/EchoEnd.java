@@ -7,8 +7,11 @@ import dev.ringfetch.examples.process.CommandLoop;
 
 /** One end of two lanes: makes calls or answers them when asked to. */
 final class EchoEnd {
+  /** Longest answer that takes the lane for short ones, in bytes. */
+  static final int MAX_SHORT = 64 * 1024;
+
   /** Longest answer, in bytes. */
-  static final int MAX_PAYLOAD = 64 * 1024;
+  static final int MAX_PAYLOAD = 1024 * 1024;
 
   /** Length of a request, in bytes. */
   static final int REQUEST = 32;
@@ -17,10 +20,13 @@ final class EchoEnd {
   private final Stopwatch stopwatch = new Stopwatch();
   private final Lane requests;
   private final Lane answers;
+  private final Lane longAnswers;
 
-  EchoEnd(Lane requests, Lane answers) {
+  /** An end with a lane of its own for long answers: it is larger than caches like. */
+  EchoEnd(Lane requests, Lane answers, Lane longAnswers) {
     this.requests = requests;
     this.answers = answers;
+    this.longAnswers = longAnswers;
   }
 
   /** Has a child process take part in the rounds of an {@link EchoPair}. */
@@ -34,26 +40,32 @@ final class EchoEnd {
         .on("allocated", arguments -> AllocatedBytes.answer());
   }
 
+  private Lane lane(byte[] answer) {
+    return answer.length <= MAX_SHORT ? answers : longAnswers;
+  }
+
   /** Answers until the other end has ended. */
   private Answer echo(byte[] answer) {
+    final Lane lane = lane(answer);
     while (requests.receive(request) != Lane.END) {
       answer[0] = request[0];
-      answers.send(answer);
+      lane.send(answer);
     }
     return new Answer();
   }
 
   private Answer round(byte[] answer, long millis) {
-    final Answer figures = stopwatch.runFor(() -> ask(answer), millis).answer();
+    final Lane lane = lane(answer);
+    final Answer figures = stopwatch.runFor(() -> ask(lane, answer), millis).answer();
     requests.end();
     return figures;
   }
 
   /** One call, unlike the one before. */
-  private void ask(byte[] answer) {
+  private void ask(Lane lane, byte[] answer) {
     request[0]++;
     requests.send(request);
-    if (answers.receive(answer) != answer.length || answer[0] != request[0]) {
+    if (lane.receive(answer) != answer.length || answer[0] != request[0]) {
       throw new IllegalStateException("not what was asked");
     }
   }

@@ -26,7 +26,9 @@ final class EchoProcess implements Callable<Integer> {
 
   /** Bytes of memory. */
   static int length(LaneKind kind) {
-    return kind.length(MAX_REQUEST) + kind.length(EchoEnd.MAX_PAYLOAD);
+    return kind.length(MAX_REQUEST)
+        + kind.length(EchoEnd.MAX_SHORT)
+        + kind.length(EchoEnd.MAX_PAYLOAD);
   }
 
   /** Runs the process. */
@@ -41,14 +43,20 @@ final class EchoProcess implements Callable<Integer> {
         FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
       memory = channel.map(MapMode.READ_WRITE, 0, length(kind));
     }
-    final int split = kind.length(MAX_REQUEST);
-    final Lane requests = kind.open(memory.slice(0, split), MAX_REQUEST);
-    final Lane answers =
-        kind.open(memory.slice(split, memory.capacity() - split), EchoEnd.MAX_PAYLOAD);
-    new EchoEnd(requests, answers)
+    final Lane requests = open(memory, 0, MAX_REQUEST);
+    final int answers = kind.length(MAX_REQUEST);
+    final int longAnswers = answers + kind.length(EchoEnd.MAX_SHORT);
+    new EchoEnd(
+            requests,
+            open(memory, answers, EchoEnd.MAX_SHORT),
+            open(memory, longAnswers, EchoEnd.MAX_PAYLOAD))
         .addTo(new CommandLoop())
         .on("mapped", arguments -> new Answer())
         .run();
     return CommandLine.ExitCode.OK;
+  }
+
+  private Lane open(ByteBuffer memory, int offset, int messageLength) {
+    return kind.open(memory.slice(offset, kind.length(messageLength)), messageLength);
   }
 }

@@ -18,7 +18,7 @@ final class AeronProcessTest {
     try (EchoPair pair = AeronProcess.start(List.of())) {
       directory = Path.of(pair.server().ask("directory").text("directory"));
       assertTrue(Files.isDirectory(directory));
-      for (final int payload : new int[] {32, 65536, 32}) { // 64 KiB are fragments
+      for (final int payload : new int[] {32, 65536, 1048576, 32}) { // 64 KiB are fragments
         final Figures figures = pair.round(payload, 20);
         assertTrue(figures.calls() > 0, figures::toString);
       }

@@ -14,7 +14,7 @@ final class EchoPairTest {
   @EnumSource
   void callsAreAnsweredInEachRound(LaneKind kind) throws IOException {
     try (EchoPair pair = EchoPair.start(kind, List.of())) {
-      for (final int payload : new int[] {32, 65536, 32}) {
+      for (final int payload : new int[] {32, 65536, 1048576, 32}) {
         final Figures figures = pair.round(payload, 20);
         assertTrue(figures.calls() > 0, figures::toString);
       }

@@ -1,0 +1,48 @@
+package dev.ringfetch.benchmarks;
+
+import com.google.protobuf.MessageLite;
+import dev.ringfetch.examples.process.Answer;
+import dev.ringfetch.session.ControlStream;
+import java.util.ArrayDeque;
+import java.util.Base64;
+import java.util.Deque;
+
+/**
+ * What one side of a handshake says, for somebody who carries it to the other: this process's
+ * commands and answers take the place of a stream.
+ */
+final class HandshakeSteps<T extends MessageLite> implements ControlStream<T> {
+  private static final String STEP = "step";
+
+  private final Deque<T> said = new ArrayDeque<>();
+
+  @Override
+  public synchronized void send(T step) {
+    said.add(step);
+  }
+
+  @Override
+  public void close() {
+    // Whoever carries the steps stops when it has a session.
+  }
+
+  @Override
+  public void exhausted(String reason) {
+    throw new IllegalStateException(reason);
+  }
+
+  /** The next step, for the other side; fails if nothing was said. */
+  synchronized Answer take() {
+    return new Answer().with(STEP, Base64.getEncoder().encodeToString(said.remove().toByteArray()));
+  }
+
+  /** What {@link #take} has taken, as the argument of a command. */
+  static String carried(Answer answer) {
+    return answer.text(STEP);
+  }
+
+  /** The bytes of a step that was carried here. */
+  static byte[] bytes(String carried) {
+    return Base64.getDecoder().decode(carried);
+  }
+}

@@ -1,0 +1,88 @@
+package dev.ringfetch.benchmarks;
+
+import dev.ringfetch.examples.process.Answer;
+import dev.ringfetch.examples.process.CommandLoop;
+import dev.ringfetch.fabric.FabricContext;
+import dev.ringfetch.fabric.shm.ShmProvider;
+import dev.ringfetch.session.ClientHandshake;
+import dev.ringfetch.session.ClientSession;
+import dev.ringfetch.session.PolledFabric;
+import dev.ringfetch.session.SessionContext;
+import dev.ringfetch.v1.OpenRequest;
+import dev.ringfetch.v1.OpenResponse;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+
+/** A client process with a session and nothing above it, whose calls it makes when asked to. */
+@Command(name = "ring-client")
+final class RingClientProcess implements Callable<Integer>, ClientHandshake.Listener {
+  private RingCalls calls;
+  private String refusal;
+
+  /** Runs the process. */
+  public static void main(String[] args) {
+    System.exit(new CommandLine(new RingClientProcess()).execute(args));
+  }
+
+  @Override
+  public Integer call() throws Exception {
+    final SessionContext context = new SessionContext();
+    final HandshakeSteps<OpenRequest> steps = new HandshakeSteps<>();
+    try (PolledFabric fabric =
+        PolledFabric.open(new ShmProvider(), new FabricContext(), context, 1, "ring-client")) {
+      final ClientHandshake handshake = new ClientHandshake(List.of(fabric), context, steps, this);
+      Allocation.addTo(new CommandLoop())
+          .on(
+              "hello",
+              arguments -> {
+                handshake.start();
+                return steps.take();
+              })
+          .on("connect", arguments -> connect(handshake, arguments.get(0)))
+          .on("ring", this::ring)
+          .run();
+    }
+    return CommandLine.ExitCode.OK;
+  }
+
+  private Answer connect(ClientHandshake handshake, String answer) throws Exception {
+    handshake.onResponse(OpenResponse.parseFrom(HandshakeSteps.bytes(answer)));
+    if (calls == null) {
+      throw new IllegalStateException("no session: " + refusal);
+    }
+    return new Answer();
+  }
+
+  /** Calls: length of answers, how many at once, milliseconds. */
+  private Answer ring(List<String> arguments) throws Exception {
+    final int length = Integer.parseInt(arguments.get(0));
+    final int inFlight = Integer.parseInt(arguments.get(1));
+    final int millis = Integer.parseInt(arguments.get(2));
+    return (inFlight == 1
+            ? calls.oneByOne(length, millis)
+            : calls.inFlight(length, inFlight, millis))
+        .answer();
+  }
+
+  @Override
+  public void onSession(ClientSession session, String fabric, List<String> methods) {
+    calls = new RingCalls(session);
+  }
+
+  @Override
+  public void onRefused(String reason) {
+    refusal = reason;
+  }
+
+  @Override
+  public void onUnreachable(String fabric) {
+    refusal = fabric + " cannot be reached";
+  }
+
+  @Override
+  public void onEnded(ClientSession session, String reason) {
+    // Whoever makes calls is told by them.
+  }
+}

@@ -1,0 +1,62 @@
+package dev.ringfetch.benchmarks;
+
+import dev.ringfetch.examples.process.Answer;
+import dev.ringfetch.examples.process.CommandLoop;
+import dev.ringfetch.fabric.FabricContext;
+import dev.ringfetch.fabric.shm.ShmProvider;
+import dev.ringfetch.session.PolledFabric;
+import dev.ringfetch.session.ServerHandshake;
+import dev.ringfetch.session.ServerSession;
+import dev.ringfetch.session.SessionContext;
+import dev.ringfetch.v1.OpenRequest;
+import dev.ringfetch.v1.OpenResponse;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+
+/** A server process with a session and nothing above it. */
+@Command(name = "ring-server")
+final class RingServerProcess implements Callable<Integer>, ServerHandshake.Listener {
+  /** Runs the process. */
+  public static void main(String[] args) {
+    System.exit(new CommandLine(new RingServerProcess()).execute(args));
+  }
+
+  @Override
+  public Integer call() throws Exception {
+    final SessionContext context = new SessionContext();
+    final HandshakeSteps<OpenResponse> steps = new HandshakeSteps<>();
+    final RingEcho echo = new RingEcho();
+    try (PolledFabric fabric =
+        PolledFabric.open(new ShmProvider(), new FabricContext(), context, 1, "ring-server")) {
+      final ServerHandshake handshake =
+          new ServerHandshake(List.of(fabric), List.of("echo"), context, name -> echo, steps, this);
+      Allocation.addTo(new CommandLoop())
+          .on("open", arguments -> open(handshake, steps, arguments.get(0)))
+          .run();
+    }
+    return CommandLine.ExitCode.OK;
+  }
+
+  private static Answer open(
+      ServerHandshake handshake, HandshakeSteps<OpenResponse> steps, String hello)
+      throws Exception {
+    handshake.onRequest(OpenRequest.parseFrom(HandshakeSteps.bytes(hello)));
+    return steps.take();
+  }
+
+  @Override
+  public boolean onOpening() {
+    return true;
+  }
+
+  @Override
+  public void onNotOpened() {}
+
+  @Override
+  public void onSession(ServerSession session) {}
+
+  @Override
+  public void onEnded(ServerSession session, String reason) {}
+}
