@@ -10,7 +10,9 @@ record Entry(Peer peer, Load load) {
   /** For people. */
   @Override
   public String toString() {
-    return String.format(
-        "%s %s, %d bytes, %d in flight", peer, load.mode(), load.payload(), load.inFlight());
+    final String row =
+        String.format(
+            "%s %s, %d bytes, %d in flight", peer, load.mode(), load.payload(), load.inFlight());
+    return load.hasRate() ? row + ", " + load.rate() + "/s" : row;
   }
 }

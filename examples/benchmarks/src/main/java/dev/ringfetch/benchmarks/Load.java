@@ -9,11 +9,28 @@ import java.util.List;
  * @param mode how calls are made.
  * @param payload of an answer, in bytes.
  * @param inFlight how many calls are on their way at once.
+ * @param rate how many calls are due in a second, whenever those before end; 0: the next one begins
+ *     when one ends.
  */
-record Load(Mode mode, int payload, int inFlight) {
+record Load(Mode mode, int payload, int inFlight, int rate) {
   private static final int SMALL = 32;
   private static final int BULK = 64 * 1024;
   private static final int MAX_BULK_DEPTH = 16;
+
+  /** Calls that begin when others end. */
+  Load(Mode mode, int payload, int inFlight) {
+    this(mode, payload, inFlight, 0);
+  }
+
+  /** Small calls that are due so many times a second. */
+  static Load atRate(int rate) {
+    return new Load(Mode.blocking, SMALL, 1, rate);
+  }
+
+  /** Whether calls have a time at which they are due. */
+  boolean hasRate() {
+    return rate > 0;
+  }
 
   /**
    * What a mode is measured with: calls one at a time by length, where that is what the mode is

@@ -34,12 +34,13 @@ record PeerRow(Peer peer, Load load, List<PeerRound> rounds) {
   /** The heads of {@link #line}. */
   static String head() {
     return String.format(
-        "%-14s %-8s %-9s %7s %6s %-28s %-30s %9s %-34s %9s %13s %s",
+        "%-14s %-8s %-9s %7s %6s %6s %-28s %-30s %9s %-34s %9s %13s %s",
         "peer",
         "mode",
         "executors",
         "payload",
         "flight",
+        "rate",
         "p50 us",
         "p99 us",
         "p99.9 us",
@@ -53,12 +54,13 @@ record PeerRow(Peer peer, Load load, List<PeerRound> rounds) {
   String line() {
     return String.format(
         Locale.ROOT,
-        "%-14s %-8s %-9s %7d %6d %-28s %-30s %,9.1f %-34s %9s %13s %d of %d",
+        "%-14s %-8s %-9s %7d %6d %6s %-28s %-30s %,9.1f %-34s %9s %13s %d of %d",
         peer,
         load.mode(),
         load.mode().setup().executors(),
         load.payload(),
         load.inFlight(),
+        load.hasRate() ? load.rate() : "-",
         spread(round -> round.figures().p50Us()).text(2),
         spread(round -> round.figures().p99Us()).text(1),
         median(round -> round.figures().p999Us()),
@@ -104,6 +106,7 @@ record PeerRow(Peer peer, Load load, List<PeerRound> rounds) {
                 median(round -> round.client().bytesPerCall()),
                 median(round -> round.server().bytesPerCall()))
             : "";
-    return figures + allocation + " executors=" + load.mode().setup().executors();
+    final String row = figures + allocation + " executors=" + load.mode().setup().executors();
+    return load.hasRate() ? row + " rate=" + load.rate() : row;
   }
 }

@@ -91,6 +91,15 @@ final class PeersBench implements Callable<Integer> {
       description = "Calls at once, beside one. Default: 16,64,256; 64 if quick.")
   private List<Integer> depths;
 
+  @Option(
+      names = "--rates",
+      split = ",",
+      description = {
+        "Calls of 32 bytes in a second, by a thread that makes each when it is due and blocks in it:",
+        "latencies are from then on. 0: none. Default: 1000,10000; 0 if quick."
+      })
+  private List<Integer> rates;
+
   private final Lineup<Entrant, PeerContender> lineup =
       new Lineup<>("bench peers", PeerContender::close);
 
@@ -132,6 +141,11 @@ final class PeersBench implements Callable<Integer> {
                   or(depths, List.of(16, 64, 256), List.of(64)),
                   full)
               .forEach(load -> entries.add(new Entry(peer, load)));
+        }
+        if (mode == Mode.blocking && peer.takes(mode)) {
+          or(rates, List.of(1_000, 10_000), List.of(0)).stream()
+              .filter(rate -> rate > 0)
+              .forEach(rate -> entries.add(new Entry(peer, Load.atRate(rate))));
         }
       }
     }

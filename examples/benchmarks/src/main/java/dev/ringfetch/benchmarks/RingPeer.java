@@ -27,7 +27,7 @@ record RingPeer(ChildProcess client, ChildProcess server) implements PeerContend
 
   @Override
   public Figures run(Load load, int millis) {
-    if (load.mode() != Mode.ring) {
+    if (load.mode() != Mode.ring || load.hasRate()) {
       throw new IllegalArgumentException("nothing but a ring: " + load);
     }
     return Figures.parse(client.ask("ring", load.payload(), load.inFlight(), millis));

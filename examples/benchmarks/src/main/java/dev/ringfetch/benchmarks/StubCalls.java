@@ -23,6 +23,7 @@ final class StubCalls {
   private static final int CONNECT_SECONDS = 60;
 
   private final Stopwatch stopwatch = new Stopwatch();
+  private final OpenLoop openLoop = new OpenLoop();
   private final Map<Integer, Lookup> lookups = new HashMap<>();
   private final IndexBlockingStub stub;
   private final IndexFutureStub futureStub;
@@ -35,11 +36,15 @@ final class StubCalls {
   }
 
   /**
-   * Has a child process answer {@code round} (length, milliseconds), {@code future}, {@code async}
-   * and {@code pooled} (length, calls in flight, milliseconds).
+   * Has a child process answer {@code round} (length, milliseconds), {@code due} (length, calls a
+   * second, milliseconds), {@code future}, {@code async} and {@code pooled} (length, calls in
+   * flight, milliseconds).
    */
   CommandLoop addTo(CommandLoop loop) {
     return loop.on("round", arguments -> round(number(arguments, 0), number(arguments, 1)))
+        .on(
+            "due",
+            arguments -> due(number(arguments, 0), number(arguments, 1), number(arguments, 2)))
         .on(
             "future",
             arguments -> future(number(arguments, 0), number(arguments, 1), number(arguments, 2)))
@@ -70,6 +75,12 @@ final class StubCalls {
   private Answer round(int length, int millis) {
     lookup(length).check();
     return stopwatch.runFor(lookup(length), millis).answer();
+  }
+
+  /** Calls at a rate, which block. */
+  private Answer due(int length, int rate, int millis) {
+    lookup(length).check();
+    return openLoop.runFor(lookup(length), rate, millis).answer();
   }
 
   /** Calls by future stub. */

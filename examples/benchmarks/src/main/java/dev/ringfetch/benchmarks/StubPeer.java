@@ -34,6 +34,9 @@ record StubPeer(ChildProcess client, ChildProcess server, Runnable end) implemen
     if (load.inFlight() != 1) {
       throw new IllegalArgumentException("one call blocks: " + load);
     }
+    if (load.hasRate()) {
+      return client.ask("due", load.payload(), load.rate(), millis);
+    }
     return client.ask("round", load.payload(), millis);
   }
 

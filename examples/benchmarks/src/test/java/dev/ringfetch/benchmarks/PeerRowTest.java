@@ -65,4 +65,15 @@ final class PeerRowTest {
     assertTrue(row.result().contains(" cpu_client=1.50 cpu_server=0.00 "), row::result);
     assertTrue(row.result().endsWith(" executors=default"), row::result);
   }
+
+  @Test
+  void aRateIsToldWhereThereIsOne() {
+    final PeerRow row = new PeerRow(Peer.grpc, Load.atRate(1000), List.of(round(10, 7, 0)));
+    assertTrue(
+        row.result()
+            .startsWith("RESULT peer=grpc-netty-tcp mode=blocking payload=32 inflight=1 p50_us="),
+        row::result);
+    assertTrue(row.result().endsWith(" executors=direct rate=1000"), row::result);
+    assertEquals(PeerRow.head().indexOf("rate") + "rate".length(), row.line().indexOf(" 10.00"));
+  }
 }

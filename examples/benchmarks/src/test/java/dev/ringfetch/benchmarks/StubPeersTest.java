@@ -25,6 +25,9 @@ final class StubPeersTest {
             }
           }
         }
+        if (setup == Setup.direct) {
+          assertEquals(20, contender.run(Load.atRate(1000), 20).calls());
+        }
       }
     }
   }

@@ -1,0 +1,57 @@
+package dev.ringfetch.benchmarks;
+
+import dev.ringfetch.examples.load.Figures;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.HdrHistogram.Histogram;
+
+/**
+ * Calls that begin when they are due, at a fixed rate, by one thread that blocks in each: a call
+ * that is held up by the one before counts from when it was due, so that no stall hides the calls
+ * that it kept from being made.
+ *
+ * <p>The thread sleeps between calls but for the last {@value #SPIN_NS} ns: what the system takes
+ * to wake a sleeper is not the peer's. So it uses that much of a processor for each call by itself,
+ * with any peer.
+ */
+final class OpenLoop {
+  private static final long LONGEST_NS = TimeUnit.SECONDS.toNanos(60);
+  private static final int DIGITS = 3;
+  private static final long SPIN_NS = 60_000;
+  private static final long SECOND_NS = TimeUnit.SECONDS.toNanos(1);
+
+  private final Histogram latencies = new Histogram(LONGEST_NS, DIGITS);
+
+  /**
+   * Makes as many calls as are due in some time; in twice that time no more begin, however many are
+   * late.
+   *
+   * @param rate how many are due in a second.
+   */
+  Figures runFor(Runnable call, int rate, long millis) {
+    final long calls = Math.max(1, millis * rate / TimeUnit.SECONDS.toMillis(1));
+    latencies.reset();
+    final long startNs = System.nanoTime();
+    long endNs = startNs;
+    final long limitNs = 2 * TimeUnit.MILLISECONDS.toNanos(millis);
+    for (long i = 0; i < calls && endNs - startNs < limitNs; i++) {
+      final long dueNs = startNs + i * SECOND_NS / rate;
+      await(dueNs);
+      call.run();
+      endNs = System.nanoTime();
+      latencies.recordValue(Math.min(endNs - dueNs, LONGEST_NS));
+    }
+    return Figures.of(latencies, endNs - startNs);
+  }
+
+  private void await(long dueNs) {
+    long leftNs;
+    while ((leftNs = dueNs - System.nanoTime()) > 0) {
+      if (leftNs > SPIN_NS) {
+        LockSupport.parkNanos(this, leftNs - SPIN_NS);
+      } else {
+        Thread.onSpinWait();
+      }
+    }
+  }
+}
