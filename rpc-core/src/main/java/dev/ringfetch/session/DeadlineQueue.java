@@ -3,15 +3,16 @@ package dev.ringfetch.session;
 import java.util.Arrays;
 
 /**
- * Streams by deadline: a binary heap in which each stream knows its place, so that the many calls
- * that end in time are taken out without search or allocation, and the earliest deadline is known
- * to the nanosecond: a sleeper needs no tick. Belongs to the owner of the session.
+ * Streams of a session, or sessions of a poller, by deadline: a binary heap in which each knows its
+ * place, so that the many that end in time are taken out without search or allocation, and the
+ * earliest deadline is known to the nanosecond: a sleeper needs no tick. Belongs to one thread at a
+ * time: the owner of the session, or the poller's.
  */
-final class DeadlineQueue {
-  /** Place of a stream that is not in the queue. */
+final class DeadlineQueue<T extends Dated> {
+  /** Place of what is not in the queue. */
   static final int ABSENT = -1;
 
-  private Stream[] heap = new Stream[16];
+  private Dated[] heap = new Dated[16];
   private int size;
 
   /** The earliest deadline, or {@link Stream#NO_DEADLINE}. */
@@ -19,74 +20,85 @@ final class DeadlineQueue {
     return size == 0 ? Stream.NO_DEADLINE : heap[0].deadlineNs;
   }
 
-  /** Adds a stream that is not in the queue. */
-  void add(Stream stream) {
-    if (size == heap.length) {
-      heap = Arrays.copyOf(heap, 2 * size);
+  /** Makes room for so many, which {@link #add} does not have to make then. */
+  void reserve(int capacity) {
+    if (capacity > heap.length) {
+      heap = Arrays.copyOf(heap, Math.max(capacity, 2 * heap.length));
     }
-    place(stream, size++);
-    siftUp(stream.deadlineIndex);
   }
 
-  /** Takes a stream out, if it is in. */
-  void remove(Stream stream) {
-    final int index = stream.deadlineIndex;
+  /** What has the earliest deadline, or null. */
+  @SuppressWarnings("unchecked") // only such are added
+  T first() {
+    return (T) heap[0];
+  }
+
+  /** Adds what is not in the queue. */
+  void add(T dated) {
+    reserve(size + 1);
+    place(dated, size++);
+    siftUp(dated.deadlineIndex);
+  }
+
+  /** Takes something out, if it is in. */
+  void remove(T dated) {
+    final int index = dated.deadlineIndex;
     if (index == ABSENT) {
       return;
     }
-    stream.deadlineIndex = ABSENT;
-    final Stream last = heap[--size];
+    dated.deadlineIndex = ABSENT;
+    final Dated last = heap[--size];
     heap[size] = null;
-    if (last != stream) {
+    if (last != dated) {
       place(last, index);
       siftDown(index);
       siftUp(last.deadlineIndex);
     }
   }
 
-  /** Takes out a stream whose deadline is not after now, or returns null. */
-  Stream expire(long nowNs) {
+  /** Takes out the first whose deadline is not after now, or returns null. */
+  T expire(long nowNs) {
     if (size == 0 || heap[0].deadlineNs - nowNs > 0) {
       return null;
     }
-    final Stream stream = heap[0];
-    remove(stream);
-    return stream;
+    final T first = first();
+    remove(first);
+    return first;
   }
 
-  private void place(Stream stream, int index) {
-    heap[index] = stream;
-    stream.deadlineIndex = index;
+  private void place(Dated dated, int index) {
+    heap[index] = dated;
+    dated.deadlineIndex = index;
   }
 
   private void siftUp(int from) {
     int index = from;
-    final Stream stream = heap[index];
+    final Dated dated = heap[index];
     while (index > 0) {
       final int parent = (index - 1) >>> 1;
-      if (heap[parent].deadlineNs - stream.deadlineNs <= 0) {
+      if (heap[parent].deadlineNs - dated.deadlineNs <= 0) {
         break;
       }
       place(heap[parent], index);
       index = parent;
     }
-    place(stream, index);
+    place(dated, index);
   }
 
   private void siftDown(int from) {
     int index = from;
-    final Stream stream = heap[index];
+    final Dated dated = heap[index];
     while (2 * index + 1 < size) {
       int child = 2 * index + 1;
       if (child + 1 < size && heap[child + 1].deadlineNs - heap[child].deadlineNs < 0) {
         child++;
       }
-      if (stream.deadlineNs - heap[child].deadlineNs <= 0) {
+      if (dated.deadlineNs - heap[child].deadlineNs <= 0) {
         break;
       }
       place(heap[child], index);
       index = child;
     }
-    place(stream, index);
+    place(dated, index);
   }
 }

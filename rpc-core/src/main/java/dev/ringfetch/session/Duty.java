@@ -25,7 +25,6 @@ final class Duty {
 
   private volatile boolean missed; // the poller came while another thread was about to leave
   private volatile boolean attention;
-  private volatile long earliestDeadlineNs = Stream.NO_DEADLINE; // as of the last release
 
   /** Creates it when the session has everything else. */
   Duty(Session session) {
@@ -229,8 +228,7 @@ final class Duty {
    * @return true when something was asked for meanwhile.
    */
   boolean releaseAndTell() {
-    final long earliest;
-    final boolean wakePoller;
+    final boolean earlier;
     final Stream streams;
     final List<Stream> flows;
     final List<Runnable> tasks;
@@ -240,11 +238,7 @@ final class Duty {
       session.guard.verifyTouched();
       session.count();
       unasked = asking != null;
-      earliest = session.deadlines.earliestNs();
-      wakePoller = earliest < earliestDeadlineNs;
-      if (earliest != earliestDeadlineNs) {
-        earliestDeadlineNs = earliest;
-      }
+      earlier = session.earliest.publish(session.deadlines.earliestNs());
       flows = session.news.takeFlows();
       streams = session.news.takeStreams();
       tasks = session.news.takeTasks();
@@ -255,8 +249,8 @@ final class Duty {
         session.poller.alarm();
       }
     }
-    if (wakePoller) {
-      session.poller.wakeupBefore(earliest);
+    if (earlier) {
+      session.poller.onEarlierDeadline(session.earliest);
     }
     if (missed) {
       missed = false;
@@ -269,15 +263,10 @@ final class Duty {
     return unasked || owes();
   }
 
-  /** The earliest deadline, as of the last release. Any thread. */
-  long earliestDeadlineNs() {
-    return earliestDeadlineNs;
-  }
-
   /**
    * The poller's visit: one round, and what it brings is told.
    *
-   * @param shared whether the thread serves other sessions, too: what they have left behind in it
+   * @param shared whether the thread polls other sessions, too: what they have left behind in it
    *     must come up before this one is changed, and comes out of here.
    */
   int service(boolean shared) {

@@ -39,7 +39,7 @@ public final class Poller implements Runnable, AutoCloseable {
   private final ConcurrentLinkedQueue<Session> late = new ConcurrentLinkedQueue<>();
   private final List<Session> sessions = new ArrayList<>();
   private final List<Session> active = new ArrayList<>();
-
+  private final SessionDeadlines deadlines = new SessionDeadlines();
   private final DoorbellPace pace = new DoorbellPace();
 
   private long latePolledNs;
@@ -83,6 +83,8 @@ public final class Poller implements Runnable, AutoCloseable {
     change(
         () -> {
           try {
+            deadlines.add(session.earliest, sessions.size() + 1);
+            session.place = sessions.size();
             sessions.add(session);
             tally.set(Counter.POLLER_SESSIONS, sessions.size());
             session.queuePair.bind(session);
@@ -99,10 +101,23 @@ public final class Poller implements Runnable, AutoCloseable {
     counters.remove(session.subject);
     change(
         () -> {
-          sessions.remove(session);
+          forget(session);
           tally.set(Counter.POLLER_SESSIONS, sessions.size());
           dropActive(session);
         });
+  }
+
+  /** The last of the sessions takes its place: who has many of them looks for none. */
+  private void forget(Session session) {
+    deadlines.remove(session.earliest);
+    final int place = session.place;
+    if (place < sessions.size() && sessions.get(place) == session) {
+      final Session last = sessions.remove(sessions.size() - 1);
+      if (last != session) {
+        sessions.set(place, last);
+        last.place = place;
+      }
+    }
   }
 
   /** As {@link #execute}, but also while a task waits for an answer: it may be this session's. */
@@ -153,6 +168,12 @@ public final class Poller implements Runnable, AutoCloseable {
     } else if (finished) {
       runTasks(); // nobody else would
     }
+  }
+
+  /** Heeds a session's deadline, which is earlier than this poller knows of. Any thread. */
+  void onEarlierDeadline(EarliestDeadline deadline) {
+    deadlines.call(deadline);
+    wakeupBefore(deadline.publishedNs());
   }
 
   /** Does not sleep past this time. Any thread. */
@@ -360,16 +381,15 @@ public final class Poller implements Runnable, AutoCloseable {
       return done;
     }
     final long now = clock.nanoTime();
-    final boolean shared = sessions.size() > 1;
     for (int i = 0; i < active.size(); i++) {
       final Session session = active.get(i);
-      final int served = session.duty.service(shared);
+      final int served = session.duty.service(active.size() > 1);
       if (served > 0) {
         session.lastWorkNs = now;
         session.resting = false;
         done += served;
       } else if ((served == Duty.NOT_OWNER || now - session.lastWorkNs >= spinNs)
-          && retire(session, shared)) {
+          && retire(session)) {
         dropActive(session);
         i--;
         done++; // it may have told something on its way
@@ -399,9 +419,13 @@ public final class Poller implements Runnable, AutoCloseable {
     return countEvents(events);
   }
 
-  private boolean retire(Session session, boolean shared) {
-    if (shared) {
-      verify(); // what another one has left behind, before this one's memory is touched
+  /**
+   * Lets a session go, whose visits may have left a fault behind, as those to others may have: it
+   * comes up before this one's memory is touched, and before the next one is served alone.
+   */
+  private boolean retire(Session session) {
+    if (sessions.size() > 1) {
+      verify();
     }
     return session.retire();
   }
@@ -449,7 +473,7 @@ public final class Poller implements Runnable, AutoCloseable {
     }
     verify();
     wakeAtNs = Stream.NO_DEADLINE;
-    final long earliest = earliestDeadlineNs();
+    final long earliest = deadlines.earliestNs();
     wakeAtNs = earliest;
     if ((unlessTasks && !tasks.isEmpty())
         || !late.isEmpty()
@@ -482,21 +506,13 @@ public final class Poller implements Runnable, AutoCloseable {
     activateLate(); // a session whose deadline has passed
   }
 
-  private long earliestDeadlineNs() {
-    long earliest = Stream.NO_DEADLINE;
-    for (int i = 0; i < sessions.size(); i++) {
-      earliest = Math.min(earliest, sessions.get(i).earliestDeadlineNs());
-    }
-    return earliest;
-  }
-
   private void activateLate() {
-    final long now = clock.nanoTime();
-    for (int i = 0; i < sessions.size(); i++) {
-      final Session session = sessions.get(i);
-      if (session.earliestDeadlineNs() <= now) {
-        activate(session);
-      }
+    EarliestDeadline due = deadlines.overdue(clock.nanoTime());
+    while (due != null) {
+      activate(due.session);
+      final EarliestDeadline next = due.nextOverdue;
+      due.nextOverdue = null;
+      due = next;
     }
   }
 

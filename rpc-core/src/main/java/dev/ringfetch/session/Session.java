@@ -38,7 +38,8 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   final Ending ending;
   final Duty duty;
   final ReplyChoice choice; // null: the mode is given
-  final DeadlineQueue deadlines = new DeadlineQueue();
+  final DeadlineQueue<Stream> deadlines = new DeadlineQueue<>();
+  final EarliestDeadline earliest = new EarliestDeadline(this);
   final News news = new News();
   final Tally tally = new Tally(Kind.SESSION);
   final long spinNs;
@@ -48,6 +49,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   private final long pollStart;
 
   // The poller's, not the owner's.
+  int place; // among the poller's sessions
   boolean active;
   boolean settling; // as of its last visit
   boolean resting; // and for so long that it may sleep meanwhile
@@ -269,7 +271,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
 
   /** The earliest deadline, as of the last release. Any thread. */
   long earliestDeadlineNs() {
-    return duty.earliestDeadlineNs();
+    return earliest.publishedNs();
   }
 
   /** A frame of this side's own, which no call has filled. */

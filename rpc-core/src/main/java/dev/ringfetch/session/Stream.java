@@ -12,7 +12,7 @@ import java.lang.invoke.VarHandle;
  * the session (everything package-private but {@link #operations}, which is how the call asks the
  * owner for something).
  */
-public abstract class Stream {
+public abstract class Stream extends Dated {
   private static final VarHandle OPERATIONS;
 
   static {
@@ -71,9 +71,6 @@ public abstract class Stream {
 
   // The chain of streams whose calls have something to be told.
   Stream nextReady;
-
-  long deadlineNs = NO_DEADLINE;
-  int deadlineIndex = DeadlineQueue.ABSENT;
 
   Stream() {}
 

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class DeadlineQueueTest {
   /** The queue beside what it must be equal to. Times count from an origin that overflows. */
   private static final class Model {
-    final DeadlineQueue queue = new DeadlineQueue();
+    final DeadlineQueue<Stream> queue = new DeadlineQueue<>();
     final TreeMap<Long, Set<Stream>> model = new TreeMap<>();
     final List<Stream> out = new ArrayList<>();
     final List<Stream> in = new ArrayList<>();
@@ -93,7 +93,7 @@ class DeadlineQueueTest {
 
   @Test
   void expiresAtTheNanosecond() {
-    DeadlineQueue queue = new DeadlineQueue();
+    DeadlineQueue<Stream> queue = new DeadlineQueue<>();
     assertNull(queue.expire(Long.MAX_VALUE));
     Stream stream = new TestStream(1);
     stream.deadlineNs = 100;
@@ -106,7 +106,7 @@ class DeadlineQueueTest {
 
   @Test
   void streamGoesBackIn() {
-    DeadlineQueue queue = new DeadlineQueue();
+    DeadlineQueue<Stream> queue = new DeadlineQueue<>();
     for (int i = 0; i < 40; i++) {
       Stream stream = new TestStream(i);
       stream.deadlineNs = 1000L - i;

@@ -171,6 +171,31 @@ class PollerTest {
     assertEquals(List.of("woken", "closed"), done);
   }
 
+  /** It has nothing to leave behind: a call beside it costs what it costs alone. */
+  @Test
+  void sessionBesideIdleOnesIsNotVerifiedTwice() throws IOException {
+    int[] verified = {0};
+    DirectRegion region =
+        new DirectRegion(
+            ArenaDescriptor.length(Sizes.ROOMY.ringLength(), Sizes.ROOMY.ringLength())) {
+          @Override
+          public void verify() {
+            verified[0]++;
+          }
+        };
+    SessionSteps beside = new SessionSteps(Sizes.ROOMY, region);
+    beside.serverPoller.add(counting(beside.serverPoller));
+    beside.settle();
+    beside.serverPoller.activate(beside.server);
+    beside.serverPoller.doWork(); // looks at the doorbell
+    beside.send(bytes(8, 1));
+    beside.serverPoller.activate(beside.server);
+    verified[0] = 0;
+    beside.serverPoller.doWork();
+    assertEquals(1, beside.requests.size());
+    assertEquals(1, verified[0]);
+  }
+
   /** What one session has left behind in the thread must not come up in the next one's frames. */
   @Test
   void ofSeveralSessionsEachIsVerifiedBeforeItIsTouched() throws IOException {
@@ -187,11 +212,13 @@ class PollerTest {
           }
         };
     SessionSteps shared = new SessionSteps(Sizes.ROOMY, region);
-    shared.serverPoller.add(steps.client);
+    CountingSession other = counting(shared.serverPoller);
+    shared.serverPoller.add(other);
     shared.settle();
     shared.send(bytes(8, 1));
     watched[0] = shared;
     long before = shared.server.pollPosition();
+    shared.serverPoller.activate(other);
     shared.serverPoller.activate(shared.server);
     shared.serverPoller.doWork();
     assertEquals(before + 1, shared.server.pollPosition());
@@ -290,6 +317,11 @@ class PollerTest {
     assertTrue(poller.isIdle(), "it was missed once");
   }
 
+  private CountingSession counting(Poller itsPoller) {
+    SessionContext context = new SessionContext().clock(steps::nowNs);
+    return new CountingSession(new HeapFabric(CountingSession.MEMORY_LENGTH), itsPoller, context);
+  }
+
   private CountingSession asking(Runnable whenAsked) throws IOException {
     SessionContext context = new SessionContext().clock(steps::nowNs);
     CountingSession session =
@@ -300,6 +332,9 @@ class PollerTest {
             return super.earliestDeadlineNs();
           }
         };
+    Stream stream = new TestStream(1);
+    stream.deadlineNs = steps.nowNs() + 100 * SPIN_NS;
+    session.deadlines.add(stream);
     poller.add(session);
     poller.doWork();
     comeToRest();
@@ -320,12 +355,17 @@ class PollerTest {
   void sessionThatWasTakenOutIsForgotten() throws IOException {
     int[] asked = {0};
     CountingSession session = asking(() -> asked[0]++);
-    poller.remove(session);
-    poller.doWork();
     int before = asked[0];
     poller.beginSleep(true);
     poller.endSleep();
+    assertTrue(asked[0] > before, "it has a deadline");
+    poller.remove(session);
+    poller.doWork();
+    before = asked[0];
+    assertEquals(Doorbell.FOREVER, poller.beginSleep(true));
+    poller.endSleep();
     assertEquals(before, asked[0]);
+    assertFalse(session.earliest.publish(steps.nowNs()), "nobody listens");
   }
 
   @Test
@@ -374,9 +414,7 @@ class PollerTest {
 
   @Test
   void sessionIsInThePolledSetOnce() throws IOException {
-    SessionContext context = new SessionContext().clock(steps::nowNs);
-    CountingSession session =
-        new CountingSession(new HeapFabric(CountingSession.MEMORY_LENGTH), poller, context);
+    CountingSession session = counting(poller);
     poller.add(session);
     poller.doWork();
     int rounds = session.rounds;
