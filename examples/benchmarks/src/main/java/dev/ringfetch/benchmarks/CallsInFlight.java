@@ -24,6 +24,7 @@ final class CallsInFlight<T> {
   private final Consumer<StreamObserver<T>> call;
   private final Predicate<T> expected;
   private final long patienceMillis;
+  private Histogram latencies;
 
   /**
    * Creates them.
@@ -50,6 +51,7 @@ final class CallsInFlight<T> {
    */
   Figures runFor(int limit, long millis) throws InterruptedException {
     final Round round = new Round(limit, TimeUnit.MILLISECONDS.toNanos(millis));
+    latencies = round.latencies;
     round.begin();
     try {
       return round.figures.get(millis + patienceMillis, TimeUnit.MILLISECONDS);
@@ -58,6 +60,11 @@ final class CallsInFlight<T> {
     } catch (TimeoutException e) {
       throw new IllegalStateException("calls that do not end", e);
     }
+  }
+
+  /** What the last run took, in nanoseconds. */
+  Histogram latencies() {
+    return latencies;
   }
 
   /** One run; by the thread of the callbacks, once the first call is issued. */

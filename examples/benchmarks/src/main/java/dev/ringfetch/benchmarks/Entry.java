@@ -7,6 +7,18 @@ record Entry(Peer peer, Load load) {
     return new Entrant(peer, load.mode().setup());
   }
 
+  /** Name of a file for it, without what it is of. */
+  String fileName() {
+    final String name =
+        String.join(
+            "_",
+            peer.toString(),
+            load.mode().toString(),
+            Integer.toString(load.payload()),
+            Integer.toString(load.inFlight()));
+    return load.hasRate() ? name + "_" + load.rate() + "-per-second" : name;
+  }
+
   /** For people. */
   @Override
   public String toString() {

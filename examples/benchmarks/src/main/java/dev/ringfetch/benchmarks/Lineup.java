@@ -14,18 +14,18 @@ import java.util.function.Consumer;
 final class Lineup<P, C> implements AutoCloseable {
   private static final int ATTEMPTS = 3; // on an emulated machine a JVM may crash
 
-  private final String benchmark;
+  private final Consumer<String> people;
   private final Consumer<C> ending;
   private final Map<P, C> contenders = new LinkedHashMap<>();
 
   /**
    * Creates an empty one.
    *
-   * @param benchmark its name, for what is told.
+   * @param people are told what becomes of peers.
    * @param ending ends a peer's processes.
    */
-  Lineup(String benchmark, Consumer<C> ending) {
-    this.benchmark = benchmark;
+  Lineup(Consumer<String> people, Consumer<C> ending) {
+    this.people = people;
     this.ending = ending;
   }
 
@@ -71,7 +71,7 @@ final class Lineup<P, C> implements AutoCloseable {
 
   /** Tells people. */
   void tell(String what) {
-    System.err.println(benchmark + ": " + what);
+    people.accept(what);
   }
 
   private void end(C contender) {

@@ -27,7 +27,8 @@ record PeerRow(Peer peer, Load load, List<PeerRound> rounds) {
     return Spread.of(rounds, figure);
   }
 
-  private double median(ToDoubleFunction<PeerRound> figure) {
+  /** The middle one of a figure of the rounds. */
+  double median(ToDoubleFunction<PeerRound> figure) {
     return spread(figure).median();
   }
 

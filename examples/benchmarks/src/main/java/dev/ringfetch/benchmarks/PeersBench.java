@@ -1,20 +1,17 @@
 package dev.ringfetch.benchmarks;
 
-import dev.ringfetch.examples.load.Turns;
-import dev.ringfetch.examples.process.ChildFailure;
 import java.io.IOException;
 import java.io.PrintStream;
-import java.io.UncheckedIOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.Callable;
-import java.util.stream.Collectors;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 
 /** Measures calls between two processes of one host by all that can carry them, side by side. */
 @Command(
@@ -100,27 +97,59 @@ final class PeersBench implements Callable<Integer> {
       })
   private List<Integer> rates;
 
-  private final Lineup<Entrant, PeerContender> lineup =
-      new Lineup<>("bench peers", PeerContender::close);
+  @Option(
+      names = "--logs",
+      paramLabel = "DIR",
+      description = {
+        "Folder for the latencies of each round as logs of HdrHistogram, a file for each row; for the",
+        "table, and for a plot of it (bench.svg)."
+      })
+  private Path folder;
+
+  @Option(
+      names = "--resume",
+      description = {
+        "Go on with a run that was interrupted: rounds that the folder of --logs has are not measured",
+        "again. The other options are to be the same."
+      })
+  private boolean resume;
+
+  @Spec private CommandSpec spec;
 
   @Override
   public Integer call() throws IOException {
     final Timing timing = new Timing(rounds, or(millis, 2000, 1200), or(warmUp, 20_000, 6_500));
-    final List<Entry> entries = entries();
-    out.println(timing.describe(entries));
-    Machine.print(out);
-    out.printf(
-        "rounds by turns; median [least .. most] of them; stubs: Index.Get; JVMs: %s%n",
-        String.join(" ", FLAGS));
-    try {
-      final boolean complete = prepare(entries, timing);
-      print(measure(entries, timing.millis()));
+    final RoundLogs logs = logs(timing);
+    try (PeerRun run = new PeerRun(entries(), timing, FLAGS, logs)) {
+      out.println(run.describe());
+      Machine.print(out);
+      out.printf(
+          "rounds by turns; median [least .. most] of them; stubs: Index.Get; JVMs: %s%n",
+          String.join(" ", FLAGS));
+      final boolean complete = run.measure();
+      final List<PeerRow> rows = run.rows();
+      final String table = PeerTable.of(rows);
+      out.print(table);
+      if (logs.areKept() && !rows.isEmpty()) {
+        logs.write("table.txt", table);
+        logs.write("bench.svg", PeerPlot.of(rows));
+        out.printf("%nlogs, table and plot: %s%n", folder.toAbsolutePath());
+      }
       return complete ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
-    } catch (ChildFailure e) {
-      lineup.tell(e.getMessage());
-      return CommandLine.ExitCode.SOFTWARE;
-    } finally {
-      lineup.close();
+    }
+  }
+
+  private RoundLogs logs(Timing timing) throws IOException {
+    if (folder == null && !resume) {
+      return RoundLogs.none();
+    }
+    try {
+      if (folder == null) {
+        throw new IllegalArgumentException("--resume goes on with the folder of --logs");
+      }
+      return RoundLogs.open(folder, resume, timing.settings() + " " + String.join(" ", FLAGS));
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(spec.commandLine(), e.getMessage(), e);
     }
   }
 
@@ -150,72 +179,6 @@ final class PeersBench implements Callable<Integer> {
       }
     }
     return entries;
-  }
-
-  /** Starts all and warms them up; takes those out that cannot take part, and says if there are. */
-  private boolean prepare(List<Entry> entries, Timing timing) throws IOException {
-    final Map<Entry, Integer> warmUps = timing.warmUps(entries);
-    final Set<Entrant> entrants =
-        entries.stream().map(Entry::entrant).collect(Collectors.toCollection(LinkedHashSet::new));
-    boolean complete = true;
-    for (final Entrant entrant : entrants) {
-      if (!lineup.add(
-          entrant,
-          entrant.toString(),
-          () -> entrant.start(FLAGS),
-          contender -> warmUp(entrant, contender, warmUps))) {
-        complete = false;
-        entries.removeIf(entry -> entry.entrant().equals(entrant));
-      }
-    }
-    return complete;
-  }
-
-  private void warmUp(Entrant entrant, PeerContender contender, Map<Entry, Integer> warmUps) {
-    warmUps.forEach(
-        (entry, millis) -> {
-          if (entry.entrant().equals(entrant)) {
-            lineup.tell("warming up " + entry);
-            final var unused = contender.run(entry.load(), millis);
-          }
-        });
-  }
-
-  private List<PeerRow> measure(List<Entry> entries, int roundMillis) {
-    final List<PeerRow> rows = new ArrayList<>();
-    Turns.take(entries, rounds, (entry, round) -> measure(entry, round, roundMillis))
-        .forEach((entry, measured) -> rows.add(new PeerRow(entry.peer(), entry.load(), measured)));
-    return rows;
-  }
-
-  private PeerRound measure(Entry entry, int round, int roundMillis) {
-    System.err.printf("bench peers: round %d of %d: %s%n", round + 1, rounds, entry);
-    try {
-      final PeerRound measured =
-          PeerRound.measure(lineup.get(entry.entrant()), entry.load(), roundMillis);
-      if (measured.isMarked()) {
-        System.err.printf(
-            "bench peers: marked: others had %.0f %% of the machine%n", 100 * measured.foreign());
-      }
-      return measured;
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-  }
-
-  private void print(List<PeerRow> rows) {
-    out.printf("%n%s%n", PeerRow.head());
-    rows.forEach(row -> out.println(row.line()));
-    out.printf(
-        "%nc/s: of client and server; (1): client and server are one process%n"
-            + "marked, as others had more than a tenth of the machine: %d of %d rounds%n",
-        rows.stream().mapToLong(PeerRow::marked).sum(),
-        rows.stream().mapToLong(row -> row.rounds().size()).sum());
-    if (!rows.stream().allMatch(PeerRow::tellsAllocation)) {
-      out.println("where bytes are missing, the JVM does not count what threads allocate");
-    }
-    out.println();
-    rows.forEach(row -> out.println(row.result()));
   }
 
   private <T> T or(T given, T usual, T ifQuick) {

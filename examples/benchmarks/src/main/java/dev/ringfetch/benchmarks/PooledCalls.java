@@ -25,6 +25,7 @@ final class PooledCalls<T> {
 
   private final Consumer<StreamObserver<T>> call;
   private final Predicate<T> expected;
+  private Histogram latencies;
 
   /**
    * Creates them.
@@ -45,6 +46,7 @@ final class PooledCalls<T> {
    */
   Figures runFor(int limit, long millis) throws InterruptedException {
     final Round round = new Round(limit, TimeUnit.MILLISECONDS.toNanos(millis));
+    latencies = round.latencies;
     for (int i = 0; i < limit; i++) {
       new Slot(round).issue();
     }
@@ -55,6 +57,11 @@ final class PooledCalls<T> {
     } catch (TimeoutException e) {
       throw new IllegalStateException("calls that do not end", e);
     }
+  }
+
+  /** What the last run took, in nanoseconds. */
+  Histogram latencies() {
+    return latencies;
   }
 
   /** One run. Any thread. */

@@ -9,6 +9,7 @@ import dev.ringfetch.session.Stream;
 import io.grpc.stub.StreamObserver;
 import java.util.ArrayDeque;
 import java.util.concurrent.locks.LockSupport;
+import org.HdrHistogram.Histogram;
 
 /**
  * Calls that a session carries as they are: bytes there, bytes back, without stub, protobuf or call
@@ -21,6 +22,7 @@ final class RingCalls {
   private final Stopwatch stopwatch = new Stopwatch();
   private final ArrayDeque<Call> idle = new ArrayDeque<>();
   private final ClientSession session;
+  private Histogram latencies;
   private int number;
 
   RingCalls(ClientSession session) {
@@ -30,6 +32,7 @@ final class RingCalls {
   /** One call after the other for some time; the calling thread polls. */
   Figures oneByOne(int length, long millis) {
     final Blocking call = new Blocking(length);
+    latencies = stopwatch.latencies();
     return stopwatch.runFor(call, millis);
   }
 
@@ -37,7 +40,14 @@ final class RingCalls {
   Figures inFlight(int length, int limit, long millis) throws InterruptedException {
     final CallsInFlight<Boolean> calls =
         new CallsInFlight<>(observer -> issue(observer, length), right -> right);
-    return calls.runFor(limit, millis);
+    final Figures figures = calls.runFor(limit, millis);
+    latencies = calls.latencies();
+    return figures;
+  }
+
+  /** What the last run took, in nanoseconds; the next one overwrites it. */
+  Histogram latencies() {
+    return latencies;
   }
 
   private ClientStream open(int length, ClientStream.Listener listener) {

@@ -1,5 +1,7 @@
 package dev.ringfetch.benchmarks;
 
+import dev.ringfetch.examples.load.Figures;
+import dev.ringfetch.examples.load.Latencies;
 import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.examples.process.CommandLoop;
 import dev.ringfetch.fabric.FabricContext;
@@ -18,6 +20,7 @@ import picocli.CommandLine.Command;
 /** A client process with a session and nothing above it, whose calls it makes when asked to. */
 @Command(name = "ring-client")
 final class RingClientProcess implements Callable<Integer>, ClientHandshake.Listener {
+  private final Latencies latencies = new Latencies();
   private RingCalls calls;
   private String refusal;
 
@@ -33,7 +36,8 @@ final class RingClientProcess implements Callable<Integer>, ClientHandshake.List
     try (PolledFabric fabric =
         PolledFabric.open(new ShmProvider(), new FabricContext(), context, 1, "ring-client")) {
       final ClientHandshake handshake = new ClientHandshake(List.of(fabric), context, steps, this);
-      Allocation.addTo(new CommandLoop())
+      latencies
+          .addTo(Allocation.addTo(new CommandLoop()))
           .on(
               "hello",
               arguments -> {
@@ -60,10 +64,10 @@ final class RingClientProcess implements Callable<Integer>, ClientHandshake.List
     final int length = Integer.parseInt(arguments.get(0));
     final int inFlight = Integer.parseInt(arguments.get(1));
     final int millis = Integer.parseInt(arguments.get(2));
-    return (inFlight == 1
-            ? calls.oneByOne(length, millis)
-            : calls.inFlight(length, inFlight, millis))
-        .answer();
+    final Figures figures =
+        inFlight == 1 ? calls.oneByOne(length, millis) : calls.inFlight(length, inFlight, millis);
+    latencies.keep(calls.latencies());
+    return figures.answer();
   }
 
   @Override

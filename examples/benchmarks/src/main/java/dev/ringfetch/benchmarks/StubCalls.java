@@ -1,5 +1,7 @@
 package dev.ringfetch.benchmarks;
 
+import dev.ringfetch.examples.load.Figures;
+import dev.ringfetch.examples.load.Latencies;
 import dev.ringfetch.examples.load.Lookup;
 import dev.ringfetch.examples.load.Stopwatch;
 import dev.ringfetch.examples.process.Answer;
@@ -14,6 +16,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.HdrHistogram.Histogram;
 
 /** Index.Get by the stubs of one channel, made and measured when a child process is asked to. */
 final class StubCalls {
@@ -24,6 +27,7 @@ final class StubCalls {
 
   private final Stopwatch stopwatch = new Stopwatch();
   private final OpenLoop openLoop = new OpenLoop();
+  private final Latencies latencies = new Latencies();
   private final Map<Integer, Lookup> lookups = new HashMap<>();
   private final IndexBlockingStub stub;
   private final IndexFutureStub futureStub;
@@ -38,10 +42,12 @@ final class StubCalls {
   /**
    * Has a child process answer {@code round} (length, milliseconds), {@code due} (length, calls a
    * second, milliseconds), {@code future}, {@code async} and {@code pooled} (length, calls in
-   * flight, milliseconds).
+   * flight, milliseconds), and {@code latencies} of the last of them.
    */
   CommandLoop addTo(CommandLoop loop) {
-    return loop.on("round", arguments -> round(number(arguments, 0), number(arguments, 1)))
+    return latencies
+        .addTo(loop)
+        .on("round", arguments -> round(number(arguments, 0), number(arguments, 1)))
         .on(
             "due",
             arguments -> due(number(arguments, 0), number(arguments, 1), number(arguments, 2)))
@@ -71,25 +77,30 @@ final class StubCalls {
     lookup(SMALL).check();
   }
 
+  private Answer answer(Figures figures, Histogram took) {
+    latencies.keep(took);
+    return figures.answer();
+  }
+
   /** Calls of some size for some time. */
   private Answer round(int length, int millis) {
     lookup(length).check();
-    return stopwatch.runFor(lookup(length), millis).answer();
+    return answer(stopwatch.runFor(lookup(length), millis), stopwatch.latencies());
   }
 
   /** Calls at a rate, which block. */
   private Answer due(int length, int rate, int millis) {
     lookup(length).check();
-    return openLoop.runFor(lookup(length), rate, millis).answer();
+    return answer(openLoop.runFor(lookup(length), rate, millis), openLoop.latencies());
   }
 
   /** Calls by future stub. */
   private Answer future(int length, int inFlight, int millis) throws InterruptedException {
     final Lookup lookup = lookup(length);
     lookup.check();
-    return new FuturesInFlight<>(() -> futureStub.get(lookup.request()), lookup::isExpected)
-        .runFor(inFlight, millis)
-        .answer();
+    final FuturesInFlight<GetResponse> calls =
+        new FuturesInFlight<>(() -> futureStub.get(lookup.request()), lookup::isExpected);
+    return answer(calls.runFor(inFlight, millis), calls.latencies());
   }
 
   /** Calls by asynchronous stub whose callbacks come from one thread. */
@@ -99,7 +110,7 @@ final class StubCalls {
     final CallsInFlight<GetResponse> calls =
         new CallsInFlight<>(
             observer -> asyncStub.get(lookup.request(), observer), lookup::isExpected);
-    return calls.runFor(inFlight, millis).answer();
+    return answer(calls.runFor(inFlight, millis), calls.latencies());
   }
 
   /** Calls by asynchronous stub whose callbacks come from the threads of a pool. */
@@ -109,6 +120,6 @@ final class StubCalls {
     final PooledCalls<GetResponse> calls =
         new PooledCalls<>(
             observer -> asyncStub.get(lookup.request(), observer), lookup::isExpected);
-    return calls.runFor(inFlight, millis).answer();
+    return answer(calls.runFor(inFlight, millis), calls.latencies());
   }
 }

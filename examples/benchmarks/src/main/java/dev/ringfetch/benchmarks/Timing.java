@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.ToIntFunction;
 
 /**
  * How long everything goes.
@@ -21,6 +22,7 @@ record Timing(int rounds, int millis, int warmUp) {
   /** What a further load of a mode has: only what depends on lengths and depths is new. */
   private static final int FURTHER = 4;
 
+  private static final double MILLIS_PER_SECOND = 1000;
   private static final double MILLIS_PER_MINUTE = 60_000;
 
   /** How long each is warmed up, in milliseconds and in the given order. */
@@ -36,17 +38,47 @@ record Timing(int rounds, int millis, int warmUp) {
     return warmUps;
   }
 
-  /** One line for people: what there is to do, and how long it takes. */
-  String describe(List<Entry> entries) {
-    final double warmUpMillis =
-        warmUps(entries).values().stream().mapToInt(Integer::intValue).sum();
+  /** What rounds that are compared have in common, in words for scripts. */
+  String settings() {
+    return "millis=" + millis + " warm-up=" + warmUp;
+  }
+
+  /** How long warm-ups and rounds take, in milliseconds. */
+  double millis(Map<Entry, Integer> warmUps, ToIntFunction<Entry> missing) {
+    return warmUpMillis(warmUps) + roundMillis(warmUps, missing);
+  }
+
+  private static double warmUpMillis(Map<Entry, Integer> warmUps) {
+    return warmUps.values().stream().mapToDouble(Integer::doubleValue).sum();
+  }
+
+  private double roundMillis(Map<Entry, Integer> warmUps, ToIntFunction<Entry> missing) {
+    return (double) millis * warmUps.keySet().stream().mapToInt(missing).sum();
+  }
+
+  /**
+   * One line for people: what there is to do, and how long it takes.
+   *
+   * @param rows that are asked for.
+   * @param warmUps of those that are not finished.
+   * @param missing rounds of a row.
+   */
+  String describe(int rows, Map<Entry, Integer> warmUps, ToIntFunction<Entry> missing) {
+    final int asked = rows * rounds;
+    final int left = warmUps.keySet().stream().mapToInt(missing).sum();
     return String.format(
         Locale.ROOT,
-        "%d rows x %d rounds x %.1f s = %.1f minutes, after %.1f minutes of warm-up",
-        entries.size(),
+        "%d rows x %d rounds x %.1f s = %.1f minutes%s, after %.1f minutes of warm-up",
+        rows,
         rounds,
-        millis / 1000.0,
-        (double) entries.size() * rounds * millis / MILLIS_PER_MINUTE,
-        warmUpMillis / MILLIS_PER_MINUTE);
+        millis / MILLIS_PER_SECOND,
+        (double) asked * millis / MILLIS_PER_MINUTE,
+        left == asked
+            ? ""
+            : String.format(
+                Locale.ROOT,
+                ", %.1f of them left",
+                roundMillis(warmUps, missing) / MILLIS_PER_MINUTE),
+        warmUpMillis(warmUps) / MILLIS_PER_MINUTE);
   }
 }

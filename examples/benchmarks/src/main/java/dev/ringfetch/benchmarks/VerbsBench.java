@@ -69,7 +69,7 @@ final class VerbsBench implements Callable<Integer> {
   private InetAddress address;
 
   private final Lineup<VerbsPeer, VerbsContender> lineup =
-      new Lineup<>("bench verbs", VerbsContender::close);
+      new Lineup<>(what -> System.err.println("bench verbs: " + what), VerbsContender::close);
 
   @Override
   public Integer call() throws IOException {

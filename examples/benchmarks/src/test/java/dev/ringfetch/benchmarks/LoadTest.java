@@ -2,7 +2,6 @@ package dev.ringfetch.benchmarks;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -86,10 +85,11 @@ final class LoadTest {
     final Timing timing = new Timing(5, 2000, 20_000);
     assertEquals(
         List.of(1_500, 20_000, 5_000, 20_000), List.copyOf(timing.warmUps(entries).values()));
-    assertTrue(
-        timing
-            .describe(entries)
-            .startsWith("4 rows x 5 rounds x 2.0 s = 0.7 minutes, after 0.8 minutes"),
-        () -> timing.describe(entries));
+    assertEquals(
+        "4 rows x 5 rounds x 2.0 s = 0.7 minutes, after 0.8 minutes of warm-up",
+        timing.describe(4, timing.warmUps(entries), entry -> 5));
+    assertEquals(
+        "6 rows x 5 rounds x 2.0 s = 1.0 minutes, 0.1 of them left, after 0.8 minutes of warm-up",
+        timing.describe(6, timing.warmUps(entries), entry -> 1));
   }
 }

@@ -4,38 +4,76 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.ResourceLock;
 import org.junit.jupiter.api.parallel.Resources;
 import picocli.CommandLine;
 
 final class PeersBenchTest {
-  /** Without stubs, as those take long to start. */
-  @Test
-  @ResourceLock(Resources.SYSTEM_OUT)
-  void eachRowIsPrintedForScripts() {
+  private static final String[] SHORT = {
+    "--peers=raw,aeron", "--millis=20", "--warm-up=20", "--payloads=32"
+  };
+
+  /** What is printed; without stubs, as those take long to start. */
+  private static String run(int expected, String... more) {
     final PrintStream before = System.out;
     final ByteArrayOutputStream out = new ByteArrayOutputStream();
     final int code;
     try {
       System.setOut(new PrintStream(out, true, StandardCharsets.UTF_8));
-      code =
-          Bench.execute(
-              "--peers=raw,aeron", "--rounds=2", "--millis=20", "--warm-up=20", "--payloads=32");
+      code = Bench.execute(Stream.concat(Stream.of(SHORT), Stream.of(more)).toArray(String[]::new));
     } finally {
       System.setOut(before);
     }
     final String printed = out.toString(StandardCharsets.UTF_8);
-    assertEquals(CommandLine.ExitCode.OK, code, printed);
-    final List<String> results =
-        printed.lines().filter(line -> line.startsWith("RESULT ")).toList();
+    assertEquals(expected, code, printed);
+    return printed;
+  }
+
+  private static List<String> results(String printed) {
+    return printed.lines().filter(line -> line.startsWith("RESULT ")).toList();
+  }
+
+  @Test
+  @ResourceLock(Resources.SYSTEM_OUT)
+  void eachRowIsPrintedForScripts() {
+    final String printed = run(CommandLine.ExitCode.OK, "--rounds=2");
+    assertTrue(printed.startsWith("2 rows x 2 rounds x 0.0 s"), printed);
+    final List<String> results = results(printed);
     assertEquals(2, results.size(), printed);
     assertTrue(results.get(0).startsWith("RESULT peer=raw mode=direct payload=32 inflight=1 "));
     assertTrue(results.get(1).startsWith("RESULT peer=aeron-ipc mode=direct payload=32 "));
     results.forEach(line -> assertTrue(line.contains(" alloc_server="), line));
+  }
+
+  /** Of three rounds a row the first run makes one: it stands for one that was interrupted. */
+  @Test
+  @ResourceLock(Resources.SYSTEM_OUT)
+  void aRunGoesOnWhereItWasInterrupted(@TempDir Path directory) throws IOException {
+    final String logs = "--logs=" + directory.resolve("run");
+    final Path log = directory.resolve("run/raw_direct_32_1.hlog");
+    run(CommandLine.ExitCode.OK, logs, "--rounds=1");
+    final List<String> first = Files.readAllLines(log);
+    run(CommandLine.ExitCode.OK, logs, "--resume", "--rounds=3");
+    final List<String> all = Files.readAllLines(log);
+    assertEquals(first, all.subList(0, first.size()));
+    assertEquals(
+        3, all.stream().filter(line -> line.startsWith("#[Round] ")).count(), all::toString);
+    assertTrue(Files.readString(directory.resolve("run/bench.svg")).startsWith("<svg "));
+
+    final String printed = run(CommandLine.ExitCode.OK, logs, "--resume", "--rounds=3");
+    assertTrue(printed.startsWith("2 rows x 3 rounds"), printed);
+    assertTrue(printed.contains(", 0.0 of them left, after 0.0 minutes"), printed);
+    assertEquals(all, Files.readAllLines(log));
+    assertEquals(results(printed), results(Files.readString(directory.resolve("run/table.txt"))));
   }
 
   @Test

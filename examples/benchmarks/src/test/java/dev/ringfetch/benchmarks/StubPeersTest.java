@@ -26,7 +26,8 @@ final class StubPeersTest {
           }
         }
         if (setup == Setup.direct) {
-          assertEquals(20, contender.run(Load.atRate(1000), 20).calls());
+          final long calls = contender.run(Load.atRate(1000), 20).calls();
+          assertTrue(calls >= 1 && calls <= 20, () -> calls + " calls");
         }
       }
     }

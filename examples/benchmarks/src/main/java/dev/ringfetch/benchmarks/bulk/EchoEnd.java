@@ -1,6 +1,7 @@
 package dev.ringfetch.benchmarks.bulk;
 
 import dev.ringfetch.examples.load.AllocatedBytes;
+import dev.ringfetch.examples.load.Latencies;
 import dev.ringfetch.examples.load.Stopwatch;
 import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.examples.process.CommandLoop;
@@ -18,6 +19,7 @@ final class EchoEnd {
 
   private final byte[] request = new byte[REQUEST];
   private final Stopwatch stopwatch = new Stopwatch();
+  private final Latencies latencies = new Latencies();
   private final Lane requests;
   private final Lane answers;
   private final Lane longAnswers;
@@ -31,7 +33,9 @@ final class EchoEnd {
 
   /** Has a child process take part in the rounds of an {@link EchoPair}. */
   CommandLoop addTo(CommandLoop loop) {
-    return loop.on("echo", arguments -> echo(new byte[Integer.parseInt(arguments.get(0))]))
+    return latencies
+        .addTo(loop)
+        .on("echo", arguments -> echo(new byte[Integer.parseInt(arguments.get(0))]))
         .on(
             "round",
             arguments ->
@@ -58,6 +62,7 @@ final class EchoEnd {
     final Lane lane = lane(answer);
     final Answer figures = stopwatch.runFor(() -> ask(lane, answer), millis).answer();
     requests.end();
+    latencies.keep(stopwatch.latencies());
     return figures;
   }
 

@@ -10,6 +10,11 @@ public final class Stopwatch {
 
   private final Histogram latencies = new Histogram(LONGEST_NS, DIGITS);
 
+  /** What the last run took, in nanoseconds; the next one overwrites it. */
+  public Histogram latencies() {
+    return latencies;
+  }
+
   /** Times some calls. */
   public Figures run(Runnable call, long calls) {
     return run(call, calls, TimeUnit.NANOSECONDS.toMillis(Long.MAX_VALUE));

@@ -17,7 +17,7 @@ public final class Answer {
   }
 
   /** Reads what {@link #toString} wrote. */
-  static Answer parse(String line) {
+  public static Answer parse(String line) {
     final Answer answer = new Answer();
     for (final String field : line.split(SEPARATOR, 0)) {
       final int equals = field.indexOf('=');

@@ -1,0 +1,132 @@
+package dev.ringfetch.benchmarks;
+
+import dev.ringfetch.benchmarks.PeerRound.Use;
+import dev.ringfetch.examples.load.Figures;
+import dev.ringfetch.examples.process.Answer;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import org.HdrHistogram.Histogram;
+import org.HdrHistogram.HistogramLogWriter;
+
+/**
+ * A folder with a log of HdrHistogram for each row: an interval for each round, latencies in
+ * nanoseconds, and behind it a comment with all else that the round gave, which {@link #rounds}
+ * reads. What goes on with a run that was interrupted.
+ */
+final class RoundLogs {
+  private static final String SETTINGS = "settings";
+  private static final String ROUND = "[Round] ";
+  private static final double MILLIS_PER_SECOND = 1000;
+  private static final double AS_IT_IS = 1;
+
+  private final Path folder; // null: there is none
+
+  private RoundLogs(Path folder) {
+    this.folder = folder;
+  }
+
+  /**
+   * Opens a folder, which is made if need be.
+   *
+   * @param resume whether there may be logs in it.
+   * @param settings what rounds have to have in common, in one line.
+   * @throws IllegalArgumentException if there are others, with the reason.
+   */
+  static RoundLogs open(Path folder, boolean resume, String settings) throws IOException {
+    final Path file = folder.resolve(SETTINGS);
+    if (Files.exists(file)) {
+      final String before = Files.readString(file).strip();
+      if (!resume) {
+        throw new IllegalArgumentException(folder + " has logs: --resume goes on with them");
+      }
+      if (!before.equals(settings)) {
+        throw new IllegalArgumentException(
+            folder + " has logs with other settings: " + before + " instead of " + settings);
+      }
+    } else {
+      Files.createDirectories(folder);
+      Files.writeString(file, settings + "\n");
+    }
+    return new RoundLogs(folder);
+  }
+
+  /** No folder: nothing is kept. */
+  static RoundLogs none() {
+    return new RoundLogs(null);
+  }
+
+  /** Whether rounds are kept. */
+  boolean areKept() {
+    return folder != null;
+  }
+
+  /** Writes a file of what came of all rounds. */
+  void write(String name, String text) throws IOException {
+    Files.writeString(folder.resolve(name), text);
+  }
+
+  private Path file(Entry entry) {
+    return folder.resolve(entry.fileName() + ".hlog");
+  }
+
+  /** Adds a round. */
+  void add(Entry entry, PeerRound round, Histogram latencies) throws IOException {
+    final Path file = file(entry);
+    final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    final HistogramLogWriter writer = new HistogramLogWriter(bytes);
+    if (!Files.exists(file)) {
+      writer.outputLogFormatVersion();
+      writer.outputComment(entry.toString());
+      writer.outputLegend();
+    }
+    writer.outputIntervalHistogram(
+        latencies.getStartTimeStamp() / MILLIS_PER_SECOND,
+        latencies.getEndTimeStamp() / MILLIS_PER_SECOND,
+        latencies,
+        AS_IT_IS);
+    writer.outputComment(ROUND + text(round));
+    writer.close();
+    // At once, so that a run that is interrupted leaves whole rounds.
+    Files.write(file, bytes.toByteArray(), StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+  }
+
+  /** The rounds of a row that there are. */
+  List<PeerRound> rounds(Entry entry) throws IOException {
+    final List<PeerRound> rounds = new ArrayList<>();
+    if (areKept() && Files.exists(file(entry))) {
+      for (final String line : Files.readAllLines(file(entry), StandardCharsets.UTF_8)) {
+        if (line.startsWith("#" + ROUND)) {
+          rounds.add(parse(line.substring(1 + ROUND.length())));
+        }
+      }
+    }
+    return rounds;
+  }
+
+  private static String text(PeerRound round) {
+    return round
+        .figures()
+        .answer()
+        .with("clientCores", round.client().cores())
+        .with("clientBytes", round.client().bytesPerCall())
+        .with("serverCores", round.server().cores())
+        .with("serverBytes", round.server().bytesPerCall())
+        .with("foreign", round.foreign())
+        .toString();
+  }
+
+  private static PeerRound parse(String text) {
+    final Answer fields = Answer.parse(text);
+    return new PeerRound(
+        Figures.parse(fields),
+        new Use(fields.figure("clientCores"), fields.figure("clientBytes")),
+        new Use(fields.figure("serverCores"), fields.figure("serverBytes")),
+        fields.figure("foreign"));
+  }
+}
