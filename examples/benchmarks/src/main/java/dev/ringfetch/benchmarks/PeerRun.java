@@ -19,6 +19,7 @@ final class PeerRun implements AutoCloseable {
 
   private final Timing timing;
   private final List<String> flags;
+  private final Pinning pinning;
   private final RoundLogs logs;
   private final Map<Entry, List<PeerRound>> logged = new LinkedHashMap<>();
   private final Map<Entry, Integer> warmUps;
@@ -30,12 +31,14 @@ final class PeerRun implements AutoCloseable {
    *
    * @param entries rows that are asked for.
    * @param flags of the JVMs.
+   * @param pinning of the processes, once they are warm.
    * @param logs with the rounds that an earlier run has left; gets all others.
    */
-  PeerRun(List<Entry> entries, Timing timing, List<String> flags, RoundLogs logs)
+  PeerRun(List<Entry> entries, Timing timing, List<String> flags, Pinning pinning, RoundLogs logs)
       throws IOException {
     this.timing = timing;
     this.flags = flags;
+    this.pinning = pinning;
     this.logs = logs;
     for (final Entry entry : entries) {
       logged.put(entry, logs.rounds(entry));
@@ -98,11 +101,15 @@ final class PeerRun implements AutoCloseable {
             .collect(Collectors.toCollection(LinkedHashSet::new));
     boolean complete = true;
     for (final Entrant entrant : entrants) {
-      if (!lineup.add(
+      if (lineup.add(
           entrant,
           entrant.toString(),
           () -> entrant.start(flags),
           contender -> warmUp(entrant, contender))) {
+        if (!pinning.pin(lineup.get(entrant))) {
+          progress.tell("taskset does not pin " + entrant);
+        }
+      } else {
         complete = false;
         logged.keySet().removeIf(entry -> entry.entrant().equals(entrant) && isUnfinished(entry));
       }

@@ -98,6 +98,14 @@ final class PeersBench implements Callable<Integer> {
   private List<Integer> rates;
 
   @Option(
+      names = "--no-pinning",
+      description = {
+        "Leave it to the system on which cores threads run. Otherwise clients get one half of the",
+        "cores and servers the other once they are warm, where there is taskset."
+      })
+  private boolean unpinned;
+
+  @Option(
       names = "--logs",
       paramLabel = "DIR",
       description = {
@@ -119,10 +127,13 @@ final class PeersBench implements Callable<Integer> {
   @Override
   public Integer call() throws IOException {
     final Timing timing = new Timing(rounds, or(millis, 2000, 1200), or(warmUp, 20_000, 6_500));
-    final RoundLogs logs = logs(timing);
-    try (PeerRun run = new PeerRun(entries(), timing, FLAGS, logs)) {
+    final Pinning pinning = unpinned ? Pinning.none("not asked for") : Pinning.ofMachine();
+    final RoundLogs logs =
+        logs(String.join(" ", timing.settings(), pinning.settings(), String.join(" ", FLAGS)));
+    try (PeerRun run = new PeerRun(entries(), timing, FLAGS, pinning, logs)) {
       out.println(run.describe());
       Machine.print(out);
+      out.println("pinning  " + pinning.describe());
       out.printf(
           "rounds by turns; median [least .. most] of them; stubs: Index.Get; JVMs: %s%n",
           String.join(" ", FLAGS));
@@ -139,7 +150,7 @@ final class PeersBench implements Callable<Integer> {
     }
   }
 
-  private RoundLogs logs(Timing timing) throws IOException {
+  private RoundLogs logs(String settings) throws IOException {
     if (folder == null && !resume) {
       return RoundLogs.none();
     }
@@ -147,7 +158,7 @@ final class PeersBench implements Callable<Integer> {
       if (folder == null) {
         throw new IllegalArgumentException("--resume goes on with the folder of --logs");
       }
-      return RoundLogs.open(folder, resume, timing.settings() + " " + String.join(" ", FLAGS));
+      return RoundLogs.open(folder, resume, settings);
     } catch (IllegalArgumentException e) {
       throw new ParameterException(spec.commandLine(), e.getMessage(), e);
     }
