@@ -8,6 +8,7 @@ import picocli.CommandLine.Command;
     name = "bench",
     mixinStandardHelpOptions = true,
     description = "Measures calls over rings beside calls over gRPC, between two processes.",
+    footer = "Without a command: peers, with its options.",
     subcommands = {
       PeersBench.class,
       UnaryBench.class,

@@ -17,13 +17,13 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "peers",
     mixinStandardHelpOptions = true,
-    description = {
-      "Measures calls between two processes of one host, all peers by turns: memory alone, Agrona's",
-      "rings, Aeron IPC, gRPC over TCP, over a Unix socket and in one process, and the ring. Modes with",
-      "stubs have direct executors on both sides, mode default has default ones. Mode ring is a session",
-      "of the ring without stub and call layer, mode direct memory without even that.",
-      "This is what bench does without a name."
-    })
+    description =
+        "Measures calls between two processes of one host, all peers by turns: memory "
+            + "alone, Agrona's rings, Aeron IPC, gRPC over TCP, over a Unix socket and in one "
+            + "process, and the ring. Modes with stubs have direct executors on both sides, "
+            + "mode default has default ones. Mode ring is a session of the ring without stub "
+            + "and call layer, mode direct memory without even that. This is what bench does "
+            + "without a name.")
 final class PeersBench implements Callable<Integer> {
   /** Equal for all, as there are many of them at once. */
   private static final List<String> FLAGS = List.of("-XX:+UseSerialGC", "-Xms256m", "-Xmx256m");
@@ -37,10 +37,10 @@ final class PeersBench implements Callable<Integer> {
 
   @Option(
       names = "--full",
-      description = {
-        "Each mode with each length and each number of calls in flight, 64 KiB and more with 1 and 16",
-        "at once: an hour. Otherwise lengths are measured one call at a time, and depths with 32 bytes."
-      })
+      description =
+          "Each mode with each length and each number of calls in flight, 64 KiB and more "
+              + "with 1 and 16 at once: an hour. Otherwise lengths are measured one call at a "
+              + "time, and depths with 32 bytes.")
   private boolean full;
 
   @Option(names = "--rounds", defaultValue = "5", description = "Default: ${DEFAULT-VALUE}.")
@@ -51,29 +51,26 @@ final class PeersBench implements Callable<Integer> {
 
   @Option(
       names = "--warm-up",
-      description = {
-        "Milliseconds before the first round of each peer in each mode, and a quarter of that for",
-        "each further length or depth. Default: 20000, 6500 if quick; never more than 1500 in mode",
-        "direct."
-      })
+      description =
+          "Milliseconds before the first round of each peer in each mode, and a quarter of "
+              + "that for each further length or depth. Default: 20000, 6500 if quick; never more "
+              + "than 1500 in mode direct.")
   private Integer warmUp;
 
   @Option(
       names = "--peers",
       split = ",",
-      description = {
-        "Of ${COMPLETION-CANDIDATES}.",
-        "Default: all; without agrona, grpc-inprocess and grpc-netty-uds if quick."
-      })
+      description =
+          "Of ${COMPLETION-CANDIDATES}. Default: all; without agrona, grpc-inprocess and "
+              + "grpc-netty-uds if quick.")
   private List<Peer> peers;
 
   @Option(
       names = "--modes",
       split = ",",
-      description = {
-        "Of ${COMPLETION-CANDIDATES}. Default: all; blocking,async,direct if quick. default is a",
-        "blocking stub one call at a time and an async stub beyond."
-      })
+      description =
+          "Of ${COMPLETION-CANDIDATES}. Default: all; blocking,async,direct if quick. "
+              + "default is a blocking stub one call at a time and an async stub beyond.")
   private List<Mode> modes;
 
   @Option(
@@ -91,35 +88,33 @@ final class PeersBench implements Callable<Integer> {
   @Option(
       names = "--rates",
       split = ",",
-      description = {
-        "Calls of 32 bytes in a second, by a thread that makes each when it is due and blocks in it:",
-        "latencies are from then on. 0: none. Default: 1000,10000; 0 if quick."
-      })
+      description =
+          "Calls of 32 bytes in a second, by a thread that makes each when it is due and "
+              + "blocks in it: latencies are from then on. 0: none. Default: 1000,10000; 0 if "
+              + "quick.")
   private List<Integer> rates;
 
   @Option(
       names = "--no-pinning",
-      description = {
-        "Leave it to the system on which cores threads run. Otherwise clients get one half of the",
-        "cores and servers the other once they are warm, where there is taskset."
-      })
+      description =
+          "Leave it to the system on which cores threads run. Otherwise clients get one "
+              + "half of the cores and servers the other once they are warm, where there is "
+              + "taskset.")
   private boolean unpinned;
 
   @Option(
       names = "--logs",
       paramLabel = "DIR",
-      description = {
-        "Folder for the latencies of each round as logs of HdrHistogram, a file for each row; for the",
-        "table, and for a plot of it (bench.svg)."
-      })
+      description =
+          "Folder for the latencies of each round as logs of HdrHistogram, a file for each "
+              + "row; for the table, and for a plot of it (bench.svg).")
   private Path folder;
 
   @Option(
       names = "--resume",
-      description = {
-        "Go on with a run that was interrupted: rounds that the folder of --logs has are not measured",
-        "again. The other options are to be the same."
-      })
+      description =
+          "Go on with a run that was interrupted: rounds that the folder of --logs has are "
+              + "not measured again. The other options are to be the same.")
   private boolean resume;
 
   @Spec private CommandSpec spec;
@@ -151,6 +146,9 @@ final class PeersBench implements Callable<Integer> {
   }
 
   private RoundLogs logs(String settings) throws IOException {
+    if (full && quick) {
+      throw new ParameterException(spec.commandLine(), "--full takes longer than --quick may");
+    }
     if (folder == null && !resume) {
       return RoundLogs.none();
     }
