@@ -15,8 +15,9 @@ final class PeerPlot {
   private static final int BOTTOM = 16;
   private static final int LABELS = 330;
   private static final int PANEL = 420;
-  private static final int GAP = 40;
-  private static final int WIDTH = LABELS + PANEL + GAP + PANEL + GAP;
+  private static final int GAP = 60;
+  private static final int NUMBER = 80; // room for one behind a bar
+  private static final int WIDTH = LABELS + PANEL + GAP + PANEL + NUMBER;
 
   // Of seven peers, told apart also by those who do not see red or green.
   private static final List<String> COLOURS =
@@ -98,7 +99,10 @@ final class PeerPlot {
       final double figure = Math.pow(10, power);
       final double x = scale.x(figure);
       line(x, TOP - 6, x, height - BOTTOM, "#dddddd", 1);
-      text(x - 8, TOP - 12, power < 0 ? Double.toString(figure) : String.format("%,.0f", figure));
+      text(
+          x - 8,
+          TOP - 12,
+          power < 0 ? Double.toString(figure) : String.format(Locale.ROOT, "%,.0f", figure));
     }
   }
 
@@ -112,7 +116,9 @@ final class PeerPlot {
     line(p99, y - 4, p99, y + 4, colour, 2);
     line(p999, y - 4, p999, y + 4, colour, 1);
     add("<circle cx=\"%.1f\" cy=\"%d\" r=\"3.5\" fill=\"%s\"/>", p50, y, colour);
-    line(rate.left, y, rate.x(rateOfRow(row)), y, colour, ROW / 2);
+    final double end = rate.x(rateOfRow(row));
+    line(rate.left, y, end, y, colour, ROW / 2);
+    text(end + 4, y + 4, String.format(Locale.ROOT, "%,.0f", rateOfRow(row)));
   }
 
   private void text(double x, double y, String text) {

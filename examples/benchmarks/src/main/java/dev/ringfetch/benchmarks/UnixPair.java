@@ -20,6 +20,7 @@ final class UnixPair implements AutoCloseable {
   private UnixPair(Path directory, ChildProcess server) {
     this.directory = directory;
     this.server = server;
+    Runtime.getRuntime().addShutdownHook(new Thread(this::delete)); // of an interrupted run
   }
 
   /** Starts both and makes the first call. */
@@ -63,7 +64,7 @@ final class UnixPair implements AutoCloseable {
   private void delete() {
     try {
       Files.deleteIfExists(directory.resolve("socket"));
-      Files.delete(directory);
+      Files.deleteIfExists(directory);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
