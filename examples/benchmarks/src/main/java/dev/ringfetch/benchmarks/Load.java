@@ -13,6 +13,12 @@ import java.util.List;
  *     when one ends.
  */
 record Load(Mode mode, int payload, int inFlight, int rate) {
+  /** Shortest answer, in bytes. */
+  static final int MIN_PAYLOAD = 8;
+
+  /** Longest answer, in bytes. */
+  static final int MAX_PAYLOAD = 1024 * 1024;
+
   private static final int SMALL = 32;
   private static final int BULK = 64 * 1024;
   private static final int MAX_BULK_DEPTH = 16;
@@ -25,6 +31,11 @@ record Load(Mode mode, int payload, int inFlight, int rate) {
   /** Small calls that are due so many times a second. */
   static Load atRate(int rate) {
     return new Load(Mode.blocking, SMALL, 1, rate);
+  }
+
+  /** Whether answers can be so long. */
+  static boolean isPayload(int payload) {
+    return payload >= MIN_PAYLOAD && payload <= MAX_PAYLOAD;
   }
 
   /** Whether calls have a time at which they are due. */

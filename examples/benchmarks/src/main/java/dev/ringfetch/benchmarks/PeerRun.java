@@ -40,13 +40,17 @@ final class PeerRun implements AutoCloseable {
     this.flags = flags;
     this.pinning = pinning;
     this.logs = logs;
-    for (final Entry entry : entries) {
-      logged.put(entry, logs.rounds(entry));
-    }
+    readLogs(entries);
     this.warmUps =
         timing.warmUps(entries.stream().filter(this::isUnfinished).collect(Collectors.toList()));
     this.progress = Progress.ofProcess(BENCHMARK, timing.millis(warmUps, this::missing));
     this.lineup = new Lineup<>(progress::tell, PeerContender::close);
+  }
+
+  private void readLogs(List<Entry> entries) throws IOException {
+    for (final Entry entry : entries) {
+      logged.put(entry, logs.rounds(entry));
+    }
   }
 
   private int missing(Entry entry) {
@@ -75,6 +79,7 @@ final class PeerRun implements AutoCloseable {
       return complete;
     } catch (ChildFailure e) {
       progress.tell(e.getMessage());
+      readLogs(List.copyOf(logged.keySet())); // what was done before it
       return false;
     } finally {
       progress.clear();

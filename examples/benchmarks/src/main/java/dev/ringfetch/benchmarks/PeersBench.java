@@ -121,6 +121,10 @@ final class PeersBench implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException {
+    check(!full || !quick, "--full takes longer than --quick may");
+    check(
+        payloads().stream().allMatch(Load::isPayload),
+        "payloads have from " + Load.MIN_PAYLOAD + " to " + Load.MAX_PAYLOAD + " bytes");
     final Timing timing = new Timing(rounds, or(millis, 2000, 1200), or(warmUp, 20_000, 6_500));
     final Pinning pinning = unpinned ? Pinning.none("not asked for") : Pinning.ofMachine();
     final RoundLogs logs =
@@ -145,17 +149,22 @@ final class PeersBench implements Callable<Integer> {
     }
   }
 
-  private RoundLogs logs(String settings) throws IOException {
-    if (full && quick) {
-      throw new ParameterException(spec.commandLine(), "--full takes longer than --quick may");
+  private void check(boolean right, String otherwise) {
+    if (!right) {
+      throw new ParameterException(spec.commandLine(), otherwise);
     }
-    if (folder == null && !resume) {
+  }
+
+  private List<Integer> payloads() {
+    return or(payloads, List.of(32, 1024, 65536, 1048576), List.of(32));
+  }
+
+  private RoundLogs logs(String settings) throws IOException {
+    check(folder != null || !resume, "--resume goes on with the folder of --logs");
+    if (folder == null) {
       return RoundLogs.none();
     }
     try {
-      if (folder == null) {
-        throw new IllegalArgumentException("--resume goes on with the folder of --logs");
-      }
       return RoundLogs.open(folder, resume, settings);
     } catch (IllegalArgumentException e) {
       throw new ParameterException(spec.commandLine(), e.getMessage(), e);
@@ -173,11 +182,7 @@ final class PeersBench implements Callable<Integer> {
       for (final Mode mode :
           or(modes, List.of(Mode.values()), List.of(Mode.direct, Mode.blocking, Mode.async))) {
         if (peer.takes(mode)) {
-          Load.of(
-                  mode,
-                  or(payloads, List.of(32, 1024, 65536, 1048576), List.of(32)),
-                  or(depths, List.of(16, 64, 256), List.of(64)),
-                  full)
+          Load.of(mode, payloads(), or(depths, List.of(16, 64, 256), List.of(64)), full)
               .forEach(load -> entries.add(new Entry(peer, load)));
         }
         if (mode == Mode.blocking && peer.takes(mode)) {

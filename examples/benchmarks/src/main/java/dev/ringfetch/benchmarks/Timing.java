@@ -38,9 +38,14 @@ record Timing(int rounds, int millis, int warmUp) {
     return warmUps;
   }
 
-  /** What rounds that are compared have in common, in words for scripts. */
+  /** What rounds that are compared have in common, in words for scripts, with the JDK. */
   String settings() {
-    return "millis=" + millis + " warm-up=" + warmUp;
+    return "millis="
+        + millis
+        + " warm-up="
+        + warmUp
+        + " jdk="
+        + System.getProperty("java.vm.version");
   }
 
   /** How long warm-ups and rounds take, in milliseconds. */

@@ -79,16 +79,32 @@ final class PeersBenchTest {
   @Test
   @ResourceLock(Resources.SYSTEM_ERR)
   void optionsWithoutNameAreNotThoseOfAnotherBenchmark() {
+    assertTrue(refusal("--quick", "bulk").contains("'bulk'"));
+  }
+
+  @Test
+  @ResourceLock(Resources.SYSTEM_ERR)
+  void whatCannotBeDoneIsRefusedBeforeAnythingStarts(@TempDir Path directory) throws IOException {
+    assertTrue(refusal("--quick", "--full").contains("--full takes longer"));
+    assertTrue(refusal("--payloads=7").contains("from 8 to 1048576 bytes"));
+    assertTrue(refusal("--resume").contains("--resume goes on with the folder of --logs"));
+    Files.writeString(directory.resolve("settings"), "other");
+    final String logs = "--logs=" + directory;
+    assertTrue(refusal(logs).contains("--resume goes on with them"));
+    assertTrue(refusal(logs, "--resume").contains("other settings"));
+  }
+
+  private static String refusal(String... options) {
     final PrintStream before = System.err;
     final ByteArrayOutputStream err = new ByteArrayOutputStream();
     final int code;
     try {
       System.setErr(new PrintStream(err, true, StandardCharsets.UTF_8));
-      code = Bench.execute("--quick", "bulk");
+      code = Bench.execute(options);
     } finally {
       System.setErr(before);
     }
     assertEquals(CommandLine.ExitCode.USAGE, code);
-    assertTrue(err.toString(StandardCharsets.UTF_8).contains("'bulk'"), err::toString);
+    return err.toString(StandardCharsets.UTF_8);
   }
 }
