@@ -404,7 +404,7 @@ public final class ClientSession extends Session {
   @Override
   void onEnd() {
     pending = 0;
-    for (int index = 1; index < streams.length(); index++) {
+    for (int index = 1; index < streams.bound(); index++) {
       final ClientStream stream = streams.get(index);
       if (stream != null && stream.state != State.IDLE && stream.state != State.DONE) {
         deadlines.remove(stream);

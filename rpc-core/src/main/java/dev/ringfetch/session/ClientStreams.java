@@ -1,45 +1,82 @@
 package dev.ringfetch.session;
 
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
  * The streams of a client's session by their index, and the indexes that are free. Any thread takes
- * a stream and gives it back.
+ * a stream and gives it back. The table grows with the calls that were under way at once: an idle
+ * session has next to none of it.
  */
 final class ClientStreams {
-  private final AtomicReferenceArray<ClientStream> streams;
-  private final FreeList free;
+  private static final int CHUNK_BITS = 8;
+  private static final int CHUNK_MASK = (1 << CHUNK_BITS) - 1;
+
+  private final int maxStreams;
+  private final AtomicReferenceArray<AtomicReferenceArray<ClientStream>> chunks;
+  private final AtomicInteger used = new AtomicInteger(); // the highest index that was ever
+  private final FreeList free; // of those up to it
 
   ClientStreams(int maxStreams) {
-    this.streams = new AtomicReferenceArray<>(maxStreams + 1);
+    this.maxStreams = maxStreams;
+    this.chunks = new AtomicReferenceArray<>((maxStreams >>> CHUNK_BITS) + 1);
     this.free = new FreeList(maxStreams + 1);
-    for (int index = maxStreams; index > 0; index--) {
-      free.give(index);
-    }
   }
 
   /** One more than the highest index; the lowest is 1. */
   int length() {
-    return streams.length();
+    return maxStreams + 1;
+  }
+
+  /** All streams that there are have indexes below this one. */
+  int bound() {
+    return used.get() + 1;
   }
 
   /** The stream of an index, open or not; null before its first call. */
   ClientStream get(int index) {
-    return streams.get(index);
+    final AtomicReferenceArray<ClientStream> chunk = chunks.get(index >>> CHUNK_BITS);
+    return chunk == null ? null : chunk.get(index & CHUNK_MASK);
   }
 
   /** Takes a free stream, or returns null when there is none. */
   ClientStream open() {
     final int index = free.take();
-    if (index == FreeList.NONE) {
-      return null;
+    if (index != FreeList.NONE) {
+      return get(index);
     }
-    ClientStream stream = streams.get(index);
-    if (stream == null) {
-      stream = new ClientStream(index);
-      streams.set(index, stream);
+    final int unused = takeUnused();
+    if (unused != FreeList.NONE) {
+      return create(unused);
     }
+    final int given = free.take(); // while the last that was unused went to another thread
+    return given == FreeList.NONE ? null : get(given);
+  }
+
+  private int takeUnused() {
+    int before;
+    do {
+      before = used.get();
+      if (before == maxStreams) {
+        return FreeList.NONE;
+      }
+    } while (!used.compareAndSet(before, before + 1));
+    return before + 1;
+  }
+
+  private ClientStream create(int index) {
+    free.reserve(index);
+    final int chunk = index >>> CHUNK_BITS;
+    if (chunks.get(chunk) == null) {
+      chunks.compareAndSet(chunk, null, new AtomicReferenceArray<>(CHUNK_MASK + 1));
+    }
+    final ClientStream stream = new ClientStream(index);
+    put(index, stream);
     return stream;
+  }
+
+  private void put(int index, ClientStream stream) {
+    chunks.get(index >>> CHUNK_BITS).set(index & CHUNK_MASK, stream);
   }
 
   /** Gives a stream back that nobody uses any more: the next call gets it, with another id. */
@@ -52,7 +89,7 @@ final class ClientStreams {
   /** Gives the index of a flow back: the next call gets another stream, this one may be in use. */
   void replace(ClientStream stream) {
     final int index = stream.index();
-    streams.set(index, stream.next());
+    put(index, stream.next());
     free.give(index);
   }
 }

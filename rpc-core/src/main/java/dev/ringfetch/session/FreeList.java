@@ -1,24 +1,37 @@
 package dev.ringfetch.session;
 
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
  * Free indexes of a table: a lock-free stack, any thread takes and gives back. The head carries a
  * stamp beside the index, so that an index that was taken and given back in between is noticed.
+ * Memory is taken for indexes that were given.
  */
 final class FreeList {
   /** No index is free. */
   static final int NONE = -1;
 
   private static final long INDEX_MASK = 0xFFFF_FFFFL;
+  private static final int CHUNK_BITS = 8;
+  private static final int CHUNK_MASK = (1 << CHUNK_BITS) - 1;
 
   /** The index on top, and above it the stamp. */
   final AtomicLong head = new AtomicLong(INDEX_MASK);
 
-  private final int[] next;
+  /** In chunks, which are there before an index of theirs is. */
+  private final AtomicReferenceArray<int[]> next;
 
   FreeList(int capacity) {
-    next = new int[capacity];
+    next = new AtomicReferenceArray<>((capacity + CHUNK_MASK) >>> CHUNK_BITS);
+  }
+
+  /** Makes room for an index, so that {@link #give} does not have to. Any thread. */
+  void reserve(int index) {
+    final int chunk = index >>> CHUNK_BITS;
+    if (next.get(chunk) == null) {
+      next.compareAndSet(chunk, null, new int[CHUNK_MASK + 1]);
+    }
   }
 
   /** Takes an index, or {@link #NONE}. */
@@ -29,7 +42,8 @@ final class FreeList {
       if (index == NONE) {
         return NONE;
       }
-      final long after = stamp(before) | (next[index] & INDEX_MASK);
+      final int below = next.get(index >>> CHUNK_BITS)[index & CHUNK_MASK];
+      final long after = stamp(before) | (below & INDEX_MASK);
       if (head.compareAndSet(before, after)) {
         return index;
       }
@@ -38,9 +52,11 @@ final class FreeList {
 
   /** Gives an index back. */
   void give(int index) {
+    reserve(index);
+    final int[] chunk = next.get(index >>> CHUNK_BITS);
     for (; ; ) {
       final long before = head.get();
-      next[index] = (int) before;
+      chunk[index & CHUNK_MASK] = (int) before;
       if (head.compareAndSet(before, stamp(before) | index)) {
         return;
       }

@@ -128,7 +128,7 @@ public final class ServerSession extends Session {
       sendDrain();
     }
     if (aborting) {
-      for (int index = 1; index < streams.length(); index++) {
+      for (int index = 1; index < streams.bound(); index++) {
         final ServerStream stream = streams.get(index);
         if (stream != null) {
           cancel(stream, UNAVAILABLE_CODE);
@@ -343,7 +343,7 @@ public final class ServerSession extends Session {
   @Override
   void onEnd() {
     long calls = 0;
-    for (int index = 1; index < streams.length(); index++) {
+    for (int index = 1; index < streams.bound(); index++) {
       final ServerStream stream = streams.get(index);
       if (stream != null) {
         calls++;

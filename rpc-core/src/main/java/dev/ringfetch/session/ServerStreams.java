@@ -1,41 +1,52 @@
 package dev.ringfetch.session;
 
 import java.util.ArrayDeque;
+import java.util.Arrays;
 
 /**
  * The streams of a server's session by their index: those that are open, the id that each index had
- * last, and objects for the next ones. Belongs to the owner of the session.
+ * last, and objects for the next ones. The tables grow with the highest index. Belongs to the owner
+ * of the session.
  */
 final class ServerStreams {
   private static final int MAX_POOLED = 1024;
+  private static final int FIRST_LENGTH = 64;
 
-  private final ServerStream[] open;
-  private final int[] closedIds;
+  private final int length;
+  private ServerStream[] open;
+  private int[] closedIds;
   private final ArrayDeque<ServerStream> pool = new ArrayDeque<>();
 
   ServerStreams(int maxStreams) {
-    this.open = new ServerStream[maxStreams + 1];
-    this.closedIds = new int[maxStreams + 1];
+    this.length = maxStreams + 1;
+    this.open = new ServerStream[Math.min(length, FIRST_LENGTH)];
+    this.closedIds = new int[open.length];
   }
 
   /** One more than the highest index; the lowest is 1. */
   int length() {
+    return length;
+  }
+
+  /** All streams that are open have indexes below this one. */
+  int bound() {
     return open.length;
   }
 
   /** The stream that is open at an index, or null. */
   ServerStream get(int index) {
-    return open[index];
+    return index < open.length ? open[index] : null;
   }
 
   /** True when a stream is open, and not only one that has its index. */
   boolean isOpen(ServerStream stream) {
-    return open[stream.index()] == stream;
+    return get(stream.index()) == stream;
   }
 
   /** True when the last stream that was closed at the index of an id had this one. */
   boolean isClosed(int id) {
-    return closedIds[id & Stream.INDEX_MASK] == id;
+    final int index = id & Stream.INDEX_MASK;
+    return index < closedIds.length && closedIds[index] == id;
   }
 
   /** A stream for an id whose index has none. */
@@ -43,8 +54,19 @@ final class ServerStreams {
     final ServerStream pooled = pool.poll();
     final ServerStream stream = pooled != null ? pooled : new ServerStream();
     stream.id = id;
+    reserve(stream.index());
     open[stream.index()] = stream;
     return stream;
+  }
+
+  /** Both tables, or neither where there is no memory for one. */
+  private void reserve(int index) {
+    if (index >= open.length) {
+      final int grown = Math.min(length, Math.max(index + 1, 2 * open.length));
+      final int[] ids = Arrays.copyOf(closedIds, grown);
+      open = Arrays.copyOf(open, grown);
+      closedIds = ids;
+    }
   }
 
   /** Nothing comes for a stream any more, and its index is free. */

@@ -72,7 +72,7 @@ final class RequestRules extends FrameRules {
 
   /** The flow of the stream of an index, or null. */
   Flow flow(int index) {
-    final ServerStream stream = ((ServerStream[]) STREAMS.get(session.streams))[index];
+    final ServerStream stream = session.streams.get(index);
     return stream == null ? null : stream.flow;
   }
 
@@ -105,7 +105,7 @@ final class RequestRules extends FrameRules {
     if (chains.containsKey(index)) {
       return chains.get(index);
     }
-    final ServerStream stream = ((ServerStream[]) STREAMS.get(session.streams))[index];
+    final ServerStream stream = session.streams.get(index);
     if (stream == null) {
       return null;
     }
@@ -119,7 +119,11 @@ final class RequestRules extends FrameRules {
 
   private int closedId(int index) {
     final Integer now = closed.get(index);
-    return now != null ? now : ((int[]) CLOSED.get(session.streams))[index];
+    if (now != null) {
+      return now;
+    }
+    final int[] before = (int[]) CLOSED.get(session.streams);
+    return index < before.length ? before[index] : 0;
   }
 
   private void close(int index, Chain chain, boolean stillRuns) {

@@ -10,18 +10,13 @@ import static dev.ringfetch.ring.FrameDescriptor.WINDOW_UPDATE;
 import dev.ringfetch.fabric.HeapMemory;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.session.ClientStream.State;
-import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /** What a server may write, and what a client's session is to take of it. */
 final class ResponseRules extends FrameRules {
-  private static final VarHandle STREAMS =
-      field(ClientStreams.class, "streams", AtomicReferenceArray.class);
-
   private final ClientSession session;
   private final Map<Integer, Chain> open = new HashMap<>();
 
@@ -37,15 +32,11 @@ final class ResponseRules extends FrameRules {
     this.session = session;
   }
 
-  private AtomicReferenceArray<?> streams() {
-    return (AtomicReferenceArray<?>) STREAMS.get(session.streams);
-  }
-
   @Override
   void begin() {
     open.clear();
-    for (int i = 1; i < streams().length(); i++) {
-      final ClientStream stream = (ClientStream) streams().get(i);
+    for (int i = 1; i < session.streams.length(); i++) {
+      final ClientStream stream = session.streams.get(i);
       if (stream != null
           && (stream.state == State.SENT
               || stream.state == State.CLOSING
@@ -66,7 +57,7 @@ final class ResponseRules extends FrameRules {
     if (chain == null) {
       return Reject.NOT_AWAITED;
     }
-    final ClientStream stream = (ClientStream) streams().get(streamId & 0xFFFF);
+    final ClientStream stream = session.streams.get(streamId & 0xFFFF);
     if ((flags & CLOSE) != 0) {
       open.remove(streamId);
       chain.bytes.reset(); // of half a message
