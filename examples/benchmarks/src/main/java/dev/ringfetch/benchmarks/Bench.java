@@ -15,6 +15,7 @@ import picocli.CommandLine.Command;
       ThreadsBench.class,
       AllocationBench.class,
       IdleBench.class,
+      SessionsBench.class,
       BulkBench.class,
       VerbsBench.class
     })

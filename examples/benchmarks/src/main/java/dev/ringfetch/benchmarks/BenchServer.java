@@ -45,7 +45,7 @@ final class BenchServer implements Callable<Integer> {
       builder.directExecutor();
     }
     final Server server = builder.build().start();
-    Allocation.addTo(new CommandLoop())
+    Footprint.addTo(Allocation.addTo(new CommandLoop()))
         .on("port", arguments -> new Answer().with("port", server.getPort()))
         .on("posted", arguments -> WorkRequests.ofServers().addTo(new Answer()))
         .run();

@@ -1,0 +1,66 @@
+package dev.ringfetch.benchmarks;
+
+import dev.ringfetch.examples.process.ChildProcess;
+import dev.ringfetch.examples.process.Rings;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Sessions of a server that nobody calls, in two client processes. */
+final class IdleSessions implements AutoCloseable {
+  private static final int HOLDERS = 2;
+  private static final int FIRST_ADDRESS = 2; // 127.0.0.1 is the busy client's
+  private static final int ADDRESSES = 100; // of a holder
+
+  private final List<ChildProcess> holders = new ArrayList<>();
+
+  private IdleSessions() {}
+
+  /** Starts the processes, without a session yet. */
+  static IdleSessions start(long port, Rings rings) throws IOException {
+    final IdleSessions sessions = new IdleSessions();
+    try {
+      for (int i = 0; i < HOLDERS; i++) {
+        final List<String> arguments = new ArrayList<>(rings.arguments());
+        arguments.addAll(List.of("--port", Long.toString(port)));
+        arguments.addAll(
+            List.of("--first-address", Integer.toString(FIRST_ADDRESS + i * ADDRESSES)));
+        sessions.holders.add(ChildProcess.start(List.of(), SessionHolder.class, arguments));
+      }
+      return sessions;
+    } catch (IOException | RuntimeException e) {
+      sessions.close();
+      throw e;
+    }
+  }
+
+  /** Opens or ends sessions until there are so many. */
+  void hold(int count) {
+    for (int i = 0; i < HOLDERS; i++) {
+      holders.get(i).ask("hold", count * (i + 1) / HOLDERS - count * i / HOLDERS);
+    }
+  }
+
+  /** What the processes hold. */
+  Footprint footprint() throws IOException {
+    Footprint sum = Footprint.NONE;
+    for (final ChildProcess holder : holders) {
+      sum = sum.plus(Footprint.of(holder));
+    }
+    return sum;
+  }
+
+  /** Time that the processes have had on processors so far. */
+  long cpuNs() throws IOException {
+    long sum = 0;
+    for (final ChildProcess holder : holders) {
+      sum += ProcessUse.of(holder.pid()).cpuNs();
+    }
+    return sum;
+  }
+
+  @Override
+  public void close() {
+    holders.forEach(ChildProcess::close);
+  }
+}
