@@ -11,7 +11,8 @@ import java.util.Optional;
  * in shared memory adds to memory alone, and how much longer others take, in the same run.
  */
 final class AddedTime {
-  private static final List<VerbsPeer> OTHERS = List.of(VerbsPeer.darpc, VerbsPeer.grpc);
+  private static final List<VerbsPeer> BYTES = List.of(VerbsPeer.darpc);
+  private static final List<VerbsPeer> STUBS = List.of(VerbsPeer.darpc, VerbsPeer.grpc);
 
   private final List<VerbsRow> rows;
 
@@ -82,17 +83,18 @@ final class AddedTime {
 
   /** What the ring over verbs is an alternative to. */
   private List<VerbsRow> others(VerbsRow row) {
-    return row.peer().floor().isPresent() && row.peer() != VerbsPeer.ring
-        ? OTHERS.stream().flatMap(other -> find(other).stream()).toList()
+    return row.peer().floor().isPresent() && row.peer().link().equals("verbs")
+        ? (row.peer().hasStub() ? STUBS : BYTES)
+            .stream().flatMap(other -> find(other).stream()).toList()
         : List.of();
   }
 
-  /** What a row adds, divided by what the ring adds in shared memory. */
+  /** What a row adds, divided by what the ring adds in shared memory with the same calls. */
   private Optional<Double> toShared(VerbsRow row) {
-    if (row.peer() == VerbsPeer.ring) {
+    if (row.peer().link().equals("shm")) {
       return Optional.empty();
     }
-    return find(VerbsPeer.ring)
+    return find(row.peer().hasStub() ? VerbsPeer.ring : VerbsPeer.bytes)
         .flatMap(
             ring ->
                 floor(ring)

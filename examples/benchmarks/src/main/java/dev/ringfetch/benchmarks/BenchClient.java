@@ -7,7 +7,6 @@ import dev.ringfetch.benchmarks.bulk.StreamUpload;
 import dev.ringfetch.benchmarks.bulk.UnaryUpload;
 import dev.ringfetch.benchmarks.bulk.Upload;
 import dev.ringfetch.benchmarks.verbs.WorkRequests;
-import dev.ringfetch.counters.Counter;
 import dev.ringfetch.examples.load.Connection;
 import dev.ringfetch.examples.load.Lookup;
 import dev.ringfetch.examples.load.Stopwatch;
@@ -108,13 +107,8 @@ final class BenchClient implements Callable<Integer> {
 
   /** Calls of the smallest size and nothing else for some time, with what they have posted. */
   private Answer small(int millis) {
-    final WorkRequests before = WorkRequests.ofClients();
-    final long torn = WorkRequests.total(Counter.SESSION_FRAMES_TORN);
-    final Answer answer = stopwatch.runFor(stubs.lookup(StubCalls.SMALL), millis).answer();
-    return WorkRequests.ofClients()
-        .since(before)
-        .addTo(answer)
-        .with("torn", WorkRequests.total(Counter.SESSION_FRAMES_TORN) - torn);
+    return WorkRequests.with(
+        () -> stopwatch.runFor(stubs.lookup(StubCalls.SMALL), millis).answer());
   }
 
   /** Bulk: how, length of a message, milliseconds. */

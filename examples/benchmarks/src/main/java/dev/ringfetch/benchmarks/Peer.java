@@ -31,7 +31,7 @@ enum Peer {
       true,
       (setup, flags) ->
           setup == Setup.bare
-              ? RingPeer.start(flags)
+              ? RingPeer.start(Rings.over("shm"), flags)
               : StubPeer.of(
                   PairContender.ring("localhost", Rings.over("shm"), isDirect(setup), flags)));
 

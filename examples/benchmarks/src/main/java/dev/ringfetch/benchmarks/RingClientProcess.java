@@ -1,25 +1,26 @@
 package dev.ringfetch.benchmarks;
 
+import dev.ringfetch.benchmarks.verbs.WorkRequests;
 import dev.ringfetch.examples.load.Figures;
 import dev.ringfetch.examples.load.Latencies;
 import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.examples.process.CommandLoop;
-import dev.ringfetch.fabric.FabricContext;
-import dev.ringfetch.fabric.shm.ShmProvider;
 import dev.ringfetch.session.ClientHandshake;
 import dev.ringfetch.session.ClientSession;
 import dev.ringfetch.session.PolledFabric;
-import dev.ringfetch.session.SessionContext;
 import dev.ringfetch.v1.OpenRequest;
 import dev.ringfetch.v1.OpenResponse;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 
 /** A client process with a session and nothing above it, whose calls it makes when asked to. */
 @Command(name = "ring-client")
 final class RingClientProcess implements Callable<Integer>, ClientHandshake.Listener {
+  @Mixin private final RingEnd end = new RingEnd();
+
   private final Latencies latencies = new Latencies();
   private RingCalls calls;
   private String refusal;
@@ -31,11 +32,10 @@ final class RingClientProcess implements Callable<Integer>, ClientHandshake.List
 
   @Override
   public Integer call() throws Exception {
-    final SessionContext context = new SessionContext();
     final HandshakeSteps<OpenRequest> steps = new HandshakeSteps<>();
-    try (PolledFabric fabric =
-        PolledFabric.open(new ShmProvider(), new FabricContext(), context, 1, "ring-client")) {
-      final ClientHandshake handshake = new ClientHandshake(List.of(fabric), context, steps, this);
+    try (PolledFabric fabric = end.open("ring-client")) {
+      final ClientHandshake handshake =
+          new ClientHandshake(List.of(fabric), end.context(), steps, this);
       latencies
           .addTo(Allocation.addTo(new CommandLoop()))
           .on(
@@ -46,6 +46,7 @@ final class RingClientProcess implements Callable<Integer>, ClientHandshake.List
               })
           .on("connect", arguments -> connect(handshake, arguments.get(0)))
           .on("ring", this::ring)
+          .on("small", arguments -> small(Integer.parseInt(arguments.get(0))))
           .run();
     }
     return CommandLine.ExitCode.OK;
@@ -68,6 +69,11 @@ final class RingClientProcess implements Callable<Integer>, ClientHandshake.List
         inFlight == 1 ? calls.oneByOne(length, millis) : calls.inFlight(length, inFlight, millis);
     latencies.keep(calls.latencies());
     return figures.answer();
+  }
+
+  /** Calls of the smallest size for some time, one after the other, with what they have posted. */
+  private Answer small(int millis) {
+    return WorkRequests.with(() -> calls.oneByOne(RingMessage.REQUEST_LENGTH, millis).answer());
   }
 
   @Override

@@ -1,18 +1,24 @@
 package dev.ringfetch.benchmarks;
 
+import dev.ringfetch.benchmarks.verbs.VerbsContender;
+import dev.ringfetch.benchmarks.verbs.VerbsRound;
+import dev.ringfetch.benchmarks.verbs.WorkRequests;
 import dev.ringfetch.examples.load.Figures;
+import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.examples.process.ChildProcess;
+import dev.ringfetch.examples.process.Rings;
 import java.io.IOException;
 import java.util.List;
 
 /** A session of the ring by itself, as a peer. */
-record RingPeer(ChildProcess client, ChildProcess server) implements PeerContender {
+record RingPeer(ChildProcess client, ChildProcess server) implements PeerContender, VerbsContender {
   /** Starts both processes, and carries what they say to each other until they have a session. */
-  static RingPeer start(List<String> flags) throws IOException {
-    final ChildProcess server = ChildProcess.start(flags, RingServerProcess.class, List.of());
+  static RingPeer start(Rings rings, List<String> flags) throws IOException {
+    final ChildProcess server =
+        ChildProcess.start(flags, RingServerProcess.class, rings.serverArguments());
     ChildProcess client = null;
     try {
-      client = ChildProcess.start(flags, RingClientProcess.class, List.of());
+      client = ChildProcess.start(flags, RingClientProcess.class, rings.arguments());
       final String hello = HandshakeSteps.carried(client.ask("hello"));
       client.ask("connect", HandshakeSteps.carried(server.ask("open", hello)));
       return new RingPeer(client, server);
@@ -31,6 +37,14 @@ record RingPeer(ChildProcess client, ChildProcess server) implements PeerContend
       throw new IllegalArgumentException("nothing but a ring: " + load);
     }
     return Figures.parse(client.ask("ring", load.payload(), load.inFlight(), millis));
+  }
+
+  @Override
+  public VerbsRound round(int millis) {
+    final WorkRequests before = WorkRequests.parse(server.ask("posted"));
+    final Answer called = client.ask("small", millis);
+    return VerbsRound.parse(
+        called, WorkRequests.parse(server.ask("posted")).since(before).addTo(new Answer()));
   }
 
   @Override

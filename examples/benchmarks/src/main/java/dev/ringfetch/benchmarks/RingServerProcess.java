@@ -1,23 +1,24 @@
 package dev.ringfetch.benchmarks;
 
+import dev.ringfetch.benchmarks.verbs.WorkRequests;
 import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.examples.process.CommandLoop;
-import dev.ringfetch.fabric.FabricContext;
-import dev.ringfetch.fabric.shm.ShmProvider;
 import dev.ringfetch.session.PolledFabric;
 import dev.ringfetch.session.ServerHandshake;
 import dev.ringfetch.session.ServerSession;
-import dev.ringfetch.session.SessionContext;
 import dev.ringfetch.v1.OpenRequest;
 import dev.ringfetch.v1.OpenResponse;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 
 /** A server process with a session and nothing above it. */
 @Command(name = "ring-server")
 final class RingServerProcess implements Callable<Integer>, ServerHandshake.Listener {
+  @Mixin private final RingEnd end = new RingEnd();
+
   /** Runs the process. */
   public static void main(String[] args) {
     System.exit(new CommandLine(new RingServerProcess()).execute(args));
@@ -25,15 +26,15 @@ final class RingServerProcess implements Callable<Integer>, ServerHandshake.List
 
   @Override
   public Integer call() throws Exception {
-    final SessionContext context = new SessionContext();
     final HandshakeSteps<OpenResponse> steps = new HandshakeSteps<>();
     final RingEcho echo = new RingEcho();
-    try (PolledFabric fabric =
-        PolledFabric.open(new ShmProvider(), new FabricContext(), context, 1, "ring-server")) {
+    try (PolledFabric fabric = end.open("ring-server")) {
       final ServerHandshake handshake =
-          new ServerHandshake(List.of(fabric), List.of("echo"), context, name -> echo, steps, this);
+          new ServerHandshake(
+              List.of(fabric), List.of("echo"), end.context(), name -> echo, steps, this);
       Allocation.addTo(new CommandLoop())
           .on("open", arguments -> open(handshake, steps, arguments.get(0)))
+          .on("posted", arguments -> WorkRequests.ofServers().addTo(new Answer()))
           .run();
     }
     return CommandLine.ExitCode.OK;

@@ -21,8 +21,8 @@ import picocli.CommandLine.Option;
     mixinStandardHelpOptions = true,
     description = {
       "Measures calls of 32 bytes, one at a time, on one host with an RDMA device: memory alone,",
-      "the ring in shared memory, verbs alone and the ring over verbs by way of the answer, DaRPC,",
-      "and gRPC over TCP.",
+      "the ring in shared memory, verbs alone and the ring over verbs by way of the answer, each by",
+      "stub and (bytes...) by itself, DaRPC, and gRPC over TCP.",
       "rpc-rdma/soft-roce/run gives any host such a device."
     })
 final class VerbsBench implements Callable<Integer> {
@@ -126,7 +126,8 @@ final class VerbsBench implements Callable<Integer> {
     out.printf(
         "%nW/R/S: WRITEs, READs and SENDs that a side posted per call; receives are not counted%n"
             + "+: what the transport posts by itself; !: completions asked for, but for READs%n"
-            + "ringfetch and grpc: Index.Get by blocking stub, direct executors%n%n%s%n",
+            + "ringfetch and grpc: Index.Get by blocking stub, direct executors;"
+            + " ringfetch, mode ring...: bytes, by a session%n%n%s%n",
         VerbsRow.head());
     rows.forEach(row -> out.println(row.line()));
     out.println();

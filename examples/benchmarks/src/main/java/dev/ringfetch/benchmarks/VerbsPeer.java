@@ -25,6 +25,8 @@ enum VerbsPeer {
       run -> new EchoContender(EchoPair.start(LaneKind.raw, run.flags()))),
   /** The ring in shared memory, by blocking stub. */
   ring("ringfetch", "blocking", "shm", raw, run -> run.ring(Rings.over("shm"))),
+  /** The ring in shared memory by itself: bytes, without stub and messages. */
+  bytes("ringfetch", "ring", "shm", raw, run -> run.bytes(Rings.over("shm"))),
   /** Verbs alone: the client READs the answer. */
   fetch(BareMode.fetch),
   /** Verbs alone: the server WRITEs the answer. */
@@ -39,6 +41,10 @@ enum VerbsPeer {
   ringDatagram(ReplyMode.DATAGRAM, datagram),
   /** The ring over verbs, by blocking stub: the client READs the answer or has it written. */
   ringAdaptive(ReplyMode.ADAPTIVE, push),
+  /** The ring over verbs by itself: bytes, which the client READs. */
+  bytesFetch("ringfetch", "ring-fetch", "verbs", fetch, run -> run.bytes(ReplyMode.FETCH)),
+  /** The ring over verbs by itself: bytes, which the server WRITEs. */
+  bytesPush("ringfetch", "ring-push", "verbs", push, run -> run.bytes(ReplyMode.PUSH)),
   /** DaRPC, with a server that polls. */
   darpc("darpc", "polling", "verbs", null, run -> ProcessPair.darpc(run.host(), run.flags())),
   /** gRPC over HTTP/2 over TCP, by blocking stub. */
@@ -88,6 +94,14 @@ enum VerbsPeer {
       return PairContender.ring(host.getHostAddress(), rings.spinMicros(spinMicros), true, flags);
     }
 
+    private VerbsContender bytes(ReplyMode mode) throws IOException {
+      return bytes(Rings.over("verbs").replyMode(mode));
+    }
+
+    private VerbsContender bytes(Rings rings) throws IOException {
+      return RingPeer.start(rings.spinMicros(spinMicros), flags);
+    }
+
     private VerbsContender grpc() throws IOException {
       return PairContender.grpc(host.getHostAddress(), true, flags);
     }
@@ -117,6 +131,14 @@ enum VerbsPeer {
   /** What lies between the processes. */
   String link() {
     return link;
+  }
+
+  /** Whether its calls are those of a stub, or bytes and no more. */
+  boolean hasStub() {
+    return switch (this) {
+      case ring, ringFetch, ringPush, ringDatagram, ringAdaptive, grpc -> true;
+      case raw, bytes, fetch, push, datagram, bytesFetch, bytesPush, darpc -> false;
+    };
   }
 
   /** Who uses the same link in the same way and adds nothing to it. */

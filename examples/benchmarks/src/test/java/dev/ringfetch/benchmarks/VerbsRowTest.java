@@ -88,4 +88,21 @@ final class VerbsRowTest {
         " added_us=30.00 floor_ratio=1.33 added_to_shm=1.50 darpc_ratio=2.00 grpc_ratio=10.00",
         added.fields(ring));
   }
+
+  @Test
+  void bytesAreComparedWithBytes() {
+    final VerbsRow bytes = row(VerbsPeer.bytesPush, 60);
+    final AddedTime added =
+        new AddedTime(
+            List.of(
+                row(VerbsPeer.raw, 10),
+                row(VerbsPeer.ring, 30),
+                row(VerbsPeer.bytes, 15),
+                row(VerbsPeer.push, 50),
+                bytes,
+                row(VerbsPeer.darpc, 90),
+                row(VerbsPeer.grpc, 1200)));
+    assertEquals(
+        " added_us=10.00 floor_ratio=1.20 added_to_shm=2.00 darpc_ratio=1.50", added.fields(bytes));
+  }
 }

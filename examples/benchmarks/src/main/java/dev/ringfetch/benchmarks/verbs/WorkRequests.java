@@ -5,6 +5,7 @@ import dev.ringfetch.counters.Counters;
 import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.rdma.verbs.WorkRequestCounts;
 import java.util.Locale;
+import java.util.function.Supplier;
 
 /**
  * Work requests that one side posted to send queues, by kind.
@@ -38,6 +39,17 @@ public record WorkRequests(long writes, long reads, long sends, long control, lo
         lines + counts.sends() + counts.credits() + counts.probes(),
         // Each fetch has one READ that asks, and each probe asks.
         counts.signaled() - total(Counter.SESSION_FETCHES) - counts.probes());
+  }
+
+  /** Has this process's channels make calls; adds what they have posted for them. */
+  public static Answer with(Supplier<Answer> calls) {
+    final WorkRequests before = ofClients();
+    final long torn = total(Counter.SESSION_FRAMES_TORN);
+    final Answer answer = calls.get();
+    return ofClients()
+        .since(before)
+        .addTo(answer)
+        .with("torn", total(Counter.SESSION_FRAMES_TORN) - torn);
   }
 
   /** What all rings of this process have counted, whatever they are made of. */

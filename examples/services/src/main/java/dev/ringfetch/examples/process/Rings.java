@@ -1,8 +1,10 @@
 package dev.ringfetch.examples.process;
 
+import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.rpc.RingChannelBuilder;
 import dev.ringfetch.rpc.RingServerBuilder;
 import dev.ringfetch.session.ReplyMode;
+import dev.ringfetch.session.SessionContext;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
@@ -123,6 +125,21 @@ public final class Rings {
     }
     if (spinMicros != null) {
       builder.spinTime(spinTime());
+    }
+  }
+
+  /** Has a session heed them that has no channel or server. */
+  public void apply(SessionContext context) {
+    context.replyMode(replyMode());
+    if (spinMicros != null) {
+      context.spinNs(spinTime().toNanos());
+    }
+  }
+
+  /** Has a fabric heed them that has no channel or server. */
+  public void apply(FabricContext context) {
+    if (shmDirectory != null) {
+      context.directory(shmDirectory);
     }
   }
 
