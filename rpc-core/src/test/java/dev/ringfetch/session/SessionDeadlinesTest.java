@@ -146,6 +146,16 @@ class SessionDeadlinesTest {
     assertEquals(1099, deadlines.earliestNs());
   }
 
+  /** A session that has left, with a call of its owner's on the way. */
+  @Test
+  void whoHasLeftIsHeardNoMore() {
+    EarliestDeadline session = served(1);
+    publish(session, 100);
+    deadlines.remove(session);
+    assertEquals(Stream.NO_DEADLINE, deadlines.earliestNs());
+    assertNull(deadlines.overdue(100));
+  }
+
   /** An owner publishes an earlier one while the poller notes a later one. */
   @Test
   void earlierDeadlineThatComesWhileALaterOneIsNotedIsNotLost() {

@@ -139,4 +139,20 @@ class StreamTablesTest {
       assertEquals(index % 2 == 0, streams.get(index) == null, "index=" + index);
     }
   }
+
+  @Test
+  void serversTablesGrowWithTheHighestIndexAndNoFurtherThanTheLimit() {
+    assertEquals(11, new ServerStreams(10).bound());
+    ServerStreams streams = new ServerStreams(1000);
+    int[][] boundsByIndex = {
+      {5, 64}, {63, 64}, {64, 128}, {128, 256}, {7, 256}, {256, 512}, {512, 1001}
+    };
+    for (int[] expected : boundsByIndex) {
+      streams.open(expected[0]);
+      assertEquals(expected[1], streams.bound(), "index=" + expected[0]);
+    }
+    ServerStreams leaping = new ServerStreams(1000);
+    leaping.open(300);
+    assertEquals(301, leaping.bound());
+  }
 }
