@@ -33,7 +33,8 @@ final class RingClientProcess implements Callable<Integer>, ClientHandshake.List
   @Override
   public Integer call() throws Exception {
     final HandshakeSteps<OpenRequest> steps = new HandshakeSteps<>();
-    try (PolledFabric fabric = end.open("ring-client")) {
+    try (end;
+        PolledFabric fabric = end.open("ring-client")) {
       final ClientHandshake handshake =
           new ClientHandshake(List.of(fabric), end.context(), steps, this);
       latencies

@@ -1,5 +1,6 @@
 package dev.ringfetch.benchmarks;
 
+import dev.ringfetch.counters.Counters;
 import dev.ringfetch.examples.process.Rings;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.fabric.FabricProvider;
@@ -10,22 +11,35 @@ import java.util.List;
 import java.util.ServiceLoader;
 import picocli.CommandLine.Mixin;
 
-/** What both processes of a session by itself have: a fabric, with one polling thread. */
-final class RingEnd {
+/**
+ * What both processes of a session by itself have: a fabric, with one polling thread, and counters
+ * that are published as those of channels and servers are.
+ */
+final class RingEnd implements AutoCloseable {
   @Mixin private final Rings rings = new Rings();
 
   private final SessionContext context = new SessionContext();
+  private Counters counters; // null: not opened
 
   /** Starts the thread. */
   PolledFabric open(String threadName) throws IOException {
     final FabricContext ofFabric = new FabricContext();
     rings.apply(ofFabric);
     rings.apply(context);
+    counters = Counters.acquire(ofFabric.directory());
+    context.counters(counters);
     return PolledFabric.open(provider(), ofFabric, context, 1, threadName);
   }
 
   SessionContext context() {
     return context;
+  }
+
+  @Override
+  public void close() {
+    if (counters != null) {
+      counters.release();
+    }
   }
 
   private FabricProvider provider() {

@@ -28,7 +28,8 @@ final class RingServerProcess implements Callable<Integer>, ServerHandshake.List
   public Integer call() throws Exception {
     final HandshakeSteps<OpenResponse> steps = new HandshakeSteps<>();
     final RingEcho echo = new RingEcho();
-    try (PolledFabric fabric = end.open("ring-server")) {
+    try (end;
+        PolledFabric fabric = end.open("ring-server")) {
       final ServerHandshake handshake =
           new ServerHandshake(
               List.of(fabric), List.of("echo"), end.context(), name -> echo, steps, this);
