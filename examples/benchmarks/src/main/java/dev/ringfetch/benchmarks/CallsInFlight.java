@@ -4,9 +4,7 @@ import dev.ringfetch.examples.load.Figures;
 import io.grpc.stub.StreamObserver;
 import java.util.ArrayDeque;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.HdrHistogram.Histogram;
@@ -53,13 +51,7 @@ final class CallsInFlight<T> {
     final Round round = new Round(limit, TimeUnit.MILLISECONDS.toNanos(millis));
     latencies = round.latencies;
     round.begin();
-    try {
-      return round.figures.get(millis + patienceMillis, TimeUnit.MILLISECONDS);
-    } catch (ExecutionException e) {
-      throw new IllegalStateException("a call failed: " + e.getCause().getMessage(), e.getCause());
-    } catch (TimeoutException e) {
-      throw new IllegalStateException("calls that do not end", e);
-    }
+    return CallEnd.await(round.figures, millis + patienceMillis);
   }
 
   /** What the last run took, in nanoseconds. */

@@ -2,10 +2,8 @@ package dev.ringfetch.benchmarks;
 
 import dev.ringfetch.examples.load.Figures;
 import java.util.ArrayDeque;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.HdrHistogram.Histogram;
@@ -18,7 +16,7 @@ import org.HdrHistogram.Histogram;
 final class FuturesInFlight<T> {
   private static final long LONGEST_NS = TimeUnit.SECONDS.toNanos(60);
   private static final int DIGITS = 3;
-  private static final long PATIENCE_SECONDS = 30;
+  private static final long PATIENCE_MILLIS = TimeUnit.SECONDS.toMillis(30);
 
   private final Supplier<? extends Future<T>> call;
   private final Predicate<T> expected;
@@ -66,14 +64,8 @@ final class FuturesInFlight<T> {
   }
 
   private void await(Future<T> answer) throws InterruptedException {
-    try {
-      if (!expected.test(answer.get(PATIENCE_SECONDS, TimeUnit.SECONDS))) {
-        throw new IllegalStateException("not what was asked");
-      }
-    } catch (ExecutionException e) {
-      throw new IllegalStateException("a call failed: " + e.getCause().getMessage(), e.getCause());
-    } catch (TimeoutException e) {
-      throw new IllegalStateException("calls that do not end", e);
+    if (!expected.test(CallEnd.await(answer, PATIENCE_MILLIS))) {
+      throw new IllegalStateException("not what was asked");
     }
   }
 

@@ -2,8 +2,6 @@ package dev.ringfetch.benchmarks;
 
 import dev.ringfetch.benchmarks.verbs.VerbsContender;
 import dev.ringfetch.benchmarks.verbs.VerbsRound;
-import dev.ringfetch.benchmarks.verbs.WorkRequests;
-import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.examples.process.Rings;
 import java.io.IOException;
 import java.util.List;
@@ -44,10 +42,8 @@ record PairContender(Pair pair, Contender contender) implements VerbsContender {
 
   @Override
   public VerbsRound round(int millis) {
-    final WorkRequests before = WorkRequests.parse(pair.askServer("posted"));
-    final Answer called = pair.ask(contender, "small", millis);
-    return VerbsRound.parse(
-        called, WorkRequests.parse(pair.askServer("posted")).since(before).addTo(new Answer()));
+    return VerbsRound.measure(
+        () -> pair.askServer("posted"), () -> pair.ask(contender, "small", millis));
   }
 
   @Override

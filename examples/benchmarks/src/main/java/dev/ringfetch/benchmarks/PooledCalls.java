@@ -3,9 +3,7 @@ package dev.ringfetch.benchmarks;
 import dev.ringfetch.examples.load.Figures;
 import io.grpc.stub.StreamObserver;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
@@ -50,13 +48,7 @@ final class PooledCalls<T> {
     for (int i = 0; i < limit; i++) {
       new Slot(round).issue();
     }
-    try {
-      return round.figures.get(millis + PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
-    } catch (ExecutionException e) {
-      throw new IllegalStateException("a call failed: " + e.getCause().getMessage(), e.getCause());
-    } catch (TimeoutException e) {
-      throw new IllegalStateException("calls that do not end", e);
-    }
+    return CallEnd.await(round.figures, millis + PATIENCE_MILLIS);
   }
 
   /** What the last run took, in nanoseconds. */

@@ -2,9 +2,7 @@ package dev.ringfetch.benchmarks;
 
 import dev.ringfetch.benchmarks.verbs.VerbsContender;
 import dev.ringfetch.benchmarks.verbs.VerbsRound;
-import dev.ringfetch.benchmarks.verbs.WorkRequests;
 import dev.ringfetch.examples.load.Figures;
-import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.examples.process.ChildProcess;
 import dev.ringfetch.examples.process.Rings;
 import java.io.IOException;
@@ -41,10 +39,7 @@ record RingPeer(ChildProcess client, ChildProcess server) implements PeerContend
 
   @Override
   public VerbsRound round(int millis) {
-    final WorkRequests before = WorkRequests.parse(server.ask("posted"));
-    final Answer called = client.ask("small", millis);
-    return VerbsRound.parse(
-        called, WorkRequests.parse(server.ask("posted")).since(before).addTo(new Answer()));
+    return VerbsRound.measure(() -> server.ask("posted"), () -> client.ask("small", millis));
   }
 
   @Override

@@ -2,6 +2,7 @@ package dev.ringfetch.benchmarks.verbs;
 
 import dev.ringfetch.examples.load.Figures;
 import dev.ringfetch.examples.process.Answer;
+import java.util.function.Supplier;
 
 /**
  * What one round gave.
@@ -17,8 +18,20 @@ public record VerbsRound(Figures figures, WorkRequests client, WorkRequests serv
     return new VerbsRound(figures, WorkRequests.NONE, WorkRequests.NONE, 0);
   }
 
+  /**
+   * Measures one.
+   *
+   * @param posted asks the server's process what it has posted so far.
+   * @param calls has the client's process make calls.
+   */
+  public static VerbsRound measure(Supplier<Answer> posted, Supplier<Answer> calls) {
+    final WorkRequests before = WorkRequests.parse(posted.get());
+    final Answer called = calls.get();
+    return parse(called, WorkRequests.parse(posted.get()).since(before).addTo(new Answer()));
+  }
+
   /** Reads what the two processes said. */
-  public static VerbsRound parse(Answer client, Answer server) {
+  static VerbsRound parse(Answer client, Answer server) {
     return new VerbsRound(
         Figures.parse(client),
         WorkRequests.parse(client),
