@@ -59,8 +59,9 @@ abstract class AnsweringCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT> {
       CallAcceptor acceptor,
       ServerSession session,
       ServerStream stream,
-      ServerMethodDefinition<ReqT, RespT> method) {
-    super(acceptor, session, stream, method);
+      ServerMethodDefinition<ReqT, RespT> method,
+      HandlerRecord record) {
+    super(acceptor, session, stream, method, record);
   }
 
   /** True when the call has its answer, whoever gave it. */

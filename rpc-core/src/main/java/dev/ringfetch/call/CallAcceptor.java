@@ -25,6 +25,7 @@ import java.util.concurrent.Executor;
  */
 public final class CallAcceptor implements ServerSession.Acceptor {
   private final List<ServerMethodDefinition<?, ?>> methods;
+  private final List<HandlerRecord> records;
   private final HandlerRegistry registry;
   private final Executor executor;
   private final ServerCallExecutorSupplier executorSupplier;
@@ -40,6 +41,8 @@ public final class CallAcceptor implements ServerSession.Acceptor {
    * Creates the acceptor.
    *
    * @param methods the table: the index is the id.
+   * @param records one for each of these, shared by the server's sessions; none when no call may
+   *     run in the poller's thread.
    * @param registry for methods that are not in the table.
    * @param executor that runs the calls; {@link DirectExecutor} for the poller's thread.
    * @param executorSupplier chooses another executor for a call, or is null.
@@ -50,6 +53,7 @@ public final class CallAcceptor implements ServerSession.Acceptor {
    */
   public CallAcceptor(
       List<ServerMethodDefinition<?, ?>> methods,
+      List<HandlerRecord> records,
       HandlerRegistry registry,
       Executor executor,
       ServerCallExecutorSupplier executorSupplier,
@@ -59,6 +63,7 @@ public final class CallAcceptor implements ServerSession.Acceptor {
       ServerLimits limits,
       List<ServerStreamTracer.Factory> tracerFactories) {
     this.methods = List.copyOf(methods);
+    this.records = List.copyOf(records);
     this.registry = registry;
     this.executor = executor;
     this.executorSupplier = executorSupplier;
@@ -79,10 +84,12 @@ public final class CallAcceptor implements ServerSession.Acceptor {
               .build();
     }
     if (stream.flow() == null) {
-      accept(session, stream, method(stream.inboundFlags(), stream.inboundCode()));
+      final int flags = stream.inboundFlags();
+      final int id = stream.inboundCode();
+      accept(session, stream, method(flags, id), record(flags, id));
     } else { // of which the next unit may have come in
       final Unit first = stream.flow().peek();
-      accept(session, stream, method(first.flags(), first.code()));
+      accept(session, stream, method(first.flags(), first.code()), null);
     }
   }
 
@@ -90,15 +97,22 @@ public final class CallAcceptor implements ServerSession.Acceptor {
     return (flags & NAMED) == 0 && id < methods.size() ? methods.get(id) : null;
   }
 
+  private HandlerRecord record(int flags, int id) {
+    return (flags & NAMED) == 0 && id < records.size() ? records.get(id) : null;
+  }
+
   private <ReqT, RespT> void accept(
-      ServerSession session, ServerStream stream, ServerMethodDefinition<ReqT, RespT> method) {
+      ServerSession session,
+      ServerStream stream,
+      ServerMethodDefinition<ReqT, RespT> method,
+      HandlerRecord record) {
     final boolean unary =
         stream.flow() == null
             && tracerFactories.isEmpty()
             && (method == null
                 || method.getMethodDescriptor().getType() == MethodDescriptor.MethodType.UNARY);
     if (unary) {
-      new UnaryServerCall<>(this, session, stream, method).begin();
+      new UnaryServerCall<>(this, session, stream, method, record).begin();
     } else {
       new StreamingServerCall<>(this, session, stream, method).begin();
     }
@@ -113,9 +127,14 @@ public final class CallAcceptor implements ServerSession.Acceptor {
   void execute(ServerCallTask<?, ?> call) {
     if (turns == null) {
       executor.execute(call);
-    } else {
+    } else if (!call.offer()) {
       turns.execute(call);
     }
+  }
+
+  /** As {@link #execute}, of a call that the poller was to run. */
+  void handOver(ServerCallTask<?, ?> call) {
+    turns.execute(call);
   }
 
   /** A call's task runs for the first time. */

@@ -1,5 +1,6 @@
 package dev.ringfetch.call;
 
+import dev.ringfetch.session.InlineTask;
 import dev.ringfetch.session.ServerSession;
 import dev.ringfetch.session.ServerStream;
 import io.grpc.Context;
@@ -19,10 +20,11 @@ import java.util.concurrent.TimeoutException;
 /**
  * A server's call as its own task: whoever has something for the handler signals, and the server's
  * executor runs the task, never twice at a time. Nothing else of a call happens in the poller's
- * thread, unless the executor is {@link DirectExecutor}.
+ * thread, unless the executor is {@link DirectExecutor}, or the method's {@link HandlerRecord} says
+ * that the task's first run may happen there: it is most often the only one.
  */
 abstract class ServerCallTask<ReqT, RespT> extends EncodedCall<ReqT, RespT>
-    implements ServerStream.Listener, Runnable {
+    implements ServerStream.Listener, InlineTask, Runnable {
   private static final VarHandle SIGNALS;
   private static final VarHandle REQUESTED;
 
@@ -51,6 +53,7 @@ abstract class ServerCallTask<ReqT, RespT> extends EncodedCall<ReqT, RespT>
 
   ServerMethodDefinition<ReqT, RespT> method;
   Listener<ReqT> listener;
+  private final HandlerRecord record; // null: the call never runs in the poller's thread
   private volatile Context.CancellableContext context;
   private CallExecutor own; // null while the server's executor runs the call
   private boolean hasRun;
@@ -67,11 +70,13 @@ abstract class ServerCallTask<ReqT, RespT> extends EncodedCall<ReqT, RespT>
       CallAcceptor acceptor,
       ServerSession session,
       ServerStream stream,
-      ServerMethodDefinition<ReqT, RespT> method) {
+      ServerMethodDefinition<ReqT, RespT> method,
+      HandlerRecord record) {
     super(acceptor);
     this.session = session;
     this.stream = stream;
     this.method = method;
+    this.record = record;
   }
 
   /**
@@ -162,12 +167,53 @@ abstract class ServerCallTask<ReqT, RespT> extends EncodedCall<ReqT, RespT>
     }
   }
 
+  /** Has the poller's thread run the task, if that is who calls and it may. */
+  final boolean offer() {
+    return record != null && record.isTrusted() && session.poller().offer(session, this);
+  }
+
+  @Override
+  public final void runInline() {
+    hasRun = true;
+    serve();
+  }
+
+  @Override
+  public final void handOver() {
+    acceptor.handOver(this);
+  }
+
+  @Override
+  public final void ranInline(long durationNs) {
+    record.ranInline(durationNs);
+  }
+
+  @Override
+  public final void overran(boolean waits) {
+    record.overran(waits);
+  }
+
   @Override
   public final void run() {
-    if (!hasRun) {
-      hasRun = true;
-      acceptor.begun();
+    if (hasRun) {
+      serve();
+      return;
     }
+    hasRun = true;
+    acceptor.begun();
+    if (record == null || record.isTrusted()) {
+      serve();
+      return;
+    }
+    final long startNs = session.nanoTime();
+    try {
+      serve();
+    } finally {
+      record.ranElsewhere(session.nanoTime() - startNs);
+    }
+  }
+
+  private void serve() {
     try {
       runSignalled();
     } catch (Throwable t) { // not the handler's: there is no memory or no stack to serve it in

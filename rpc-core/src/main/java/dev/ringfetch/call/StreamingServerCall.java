@@ -71,7 +71,7 @@ final class StreamingServerCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT>
       ServerSession session,
       ServerStream stream,
       ServerMethodDefinition<ReqT, RespT> method) {
-    super(acceptor, session, stream, method);
+    super(acceptor, session, stream, method, null);
     this.flow = stream.openFlow();
   }
 

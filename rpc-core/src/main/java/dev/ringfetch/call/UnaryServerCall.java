@@ -28,8 +28,9 @@ final class UnaryServerCall<ReqT, RespT> extends AnsweringCall<ReqT, RespT> {
       CallAcceptor acceptor,
       ServerSession session,
       ServerStream stream,
-      ServerMethodDefinition<ReqT, RespT> method) {
-    super(acceptor, session, stream, method);
+      ServerMethodDefinition<ReqT, RespT> method,
+      HandlerRecord record) {
+    super(acceptor, session, stream, method, record);
   }
 
   @Override

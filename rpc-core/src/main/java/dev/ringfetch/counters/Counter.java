@@ -97,7 +97,13 @@ public enum Counter {
   /** Sessions among them that it polls. */
   POLLER_SESSIONS_POLLED(Kind.POLLER, "sessions.polled", "sessions", Type.LEVEL),
   /** Times that it found the heap used up, or sessions left in the midst of something. */
-  POLLER_ALARMS(Kind.POLLER, "alarms", "times", Type.TOTAL);
+  POLLER_ALARMS(Kind.POLLER, "alarms", "times", Type.TOTAL),
+  /** Short calls that it has run itself. */
+  POLLER_CALLS_INLINE(Kind.POLLER, "calls.inline", "calls", Type.TOTAL),
+  /** Those that it was to run, and that went to the executor because one before them took long. */
+  POLLER_CALLS_MOVED(Kind.POLLER, "calls.moved", "calls", Type.TOTAL),
+  /** Times that a thread that stood by has become the poller, because a call took long. */
+  POLLER_TAKEOVERS(Kind.POLLER, "takeovers", "times", Type.TOTAL);
 
   /** How a counter moves. */
   public enum Type {

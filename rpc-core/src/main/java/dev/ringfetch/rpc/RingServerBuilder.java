@@ -2,6 +2,7 @@ package dev.ringfetch.rpc;
 
 import dev.ringfetch.call.Codecs;
 import dev.ringfetch.call.DirectExecutor;
+import dev.ringfetch.call.HandlerRecord;
 import dev.ringfetch.call.ServerLimits;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.fabric.FabricProvider;
@@ -53,6 +54,9 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   private DecompressorRegistry decompressors = DecompressorRegistry.getDefaultInstance();
   private HandlerRegistry fallback = new EmptyRegistry();
   private Executor executor = DefaultExecutor.INSTANCE;
+  private boolean inlineHandlers = true;
+  private int inlineAfter = HandlerRecord.RUNS_DEFAULT;
+  private long inlineNs = HandlerRecord.SHORT_NS_DEFAULT;
   private FabricSelection fabrics = FabricSelection.unlessSet();
   private PlaintextFabrics plaintext = PlaintextFabrics.unlessSet(PlaintextFabrics.SERVER);
   private ServerCallExecutorSupplier executorSupplier;
@@ -243,6 +247,28 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
     return this;
   }
 
+  /**
+   * Whether handlers whose unary calls have proven short run in the polling threads, where neither
+   * an executor nor a supplier of executors is set; they do unless set. One that takes long all the
+   * same delays others by some tenths of a millisecond: then another thread polls on. docs/adr/0013
+   * says more.
+   */
+  public RingServerBuilder inlineHandlers(boolean inline) {
+    this.inlineHandlers = inline;
+    return this;
+  }
+
+  /**
+   * For tests: after so many runs of at most so many nanoseconds, and from so many calls in a
+   * millisecond. See {@link #inlineHandlers(boolean)}.
+   */
+  RingServerBuilder inlineHandlers(int afterRuns, long shortNs, int perMs) {
+    this.inlineAfter = afterRuns;
+    this.inlineNs = shortNs;
+    sessionContext.inlinePerMs(perMs);
+    return this;
+  }
+
   /** Handlers run in the polling threads: for those that never block. */
   @Override
   public RingServerBuilder directExecutor() {
@@ -298,6 +324,9 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
             new InterceptedRegistry(fallback, onRings),
             executor,
             executorSupplier,
+            inlineHandlers && executor == DefaultExecutor.INSTANCE && executorSupplier == null
+                ? () -> new HandlerRecord(sessionContext.clock(), inlineAfter, inlineNs)
+                : null,
             sessionContext,
             new ServerLimits(sessionContext.maxInboundLength(), sessionContext.maxMetadataLength()),
             new Codecs(compressors, decompressors),

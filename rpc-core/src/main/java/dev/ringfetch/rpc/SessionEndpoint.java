@@ -2,6 +2,7 @@ package dev.ringfetch.rpc;
 
 import dev.ringfetch.call.CallAcceptor;
 import dev.ringfetch.call.Codecs;
+import dev.ringfetch.call.HandlerRecord;
 import dev.ringfetch.call.Peer;
 import dev.ringfetch.call.ServerLimits;
 import dev.ringfetch.counters.Counter;
@@ -42,6 +43,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Supplier;
 
 /** The session service of a server: opens sessions over gRPC and keeps those that are open. */
 final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
@@ -49,6 +51,7 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
 
   private final List<ServerMethodDefinition<?, ?>> methods = new ArrayList<>();
   private final List<String> methodNames = new ArrayList<>();
+  private final List<HandlerRecord> records = new ArrayList<>();
   private final HandlerRegistry registry;
   private final Executor executor;
   private final ServerCallExecutorSupplier executorSupplier;
@@ -75,6 +78,7 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
       HandlerRegistry fallback,
       Executor executor,
       ServerCallExecutorSupplier executorSupplier,
+      Supplier<HandlerRecord> handlerRecords,
       SessionContext context,
       ServerLimits limits,
       Codecs codecs,
@@ -85,6 +89,9 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
       for (final ServerMethodDefinition<?, ?> method : service.getMethods()) {
         methods.add(method);
         methodNames.add(method.getMethodDescriptor().getFullMethodName());
+        if (handlerRecords != null) {
+          records.add(handlerRecords.get());
+        }
       }
     }
     this.registry = fallback;
@@ -216,6 +223,7 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
     private CallAcceptor acceptor(String fabric) {
       return new CallAcceptor(
           methods,
+          records,
           registry,
           executor,
           executorSupplier,

@@ -36,6 +36,16 @@ final class Ownership {
     return (Thread) OWNER.getVolatile(this) == Thread.currentThread();
   }
 
+  /** True when nobody holds the token. */
+  boolean isFree() {
+    return (Thread) OWNER.getVolatile(this) == NOBODY;
+  }
+
+  /** Who holds the token, or null. */
+  Thread holder() {
+    return (Thread) OWNER.getVolatile(this);
+  }
+
   /**
    * Lets the token go. The caller looks at the queue afterwards, and that look must not come before
    * this store: a volatile one, as the enqueuer's attempt comes after its enqueueing.

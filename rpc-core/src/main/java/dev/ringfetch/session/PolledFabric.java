@@ -11,14 +11,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** An opened fabric with the pollers that serve its sessions, each in a daemon thread. */
+/** An opened fabric with the pollers that serve its sessions, each in daemon threads. */
 public final class PolledFabric implements AutoCloseable {
   private static final long CLOSE_TIMEOUT_MS = 5_000;
 
   private final Fabric fabric;
   private final Counters counters;
   private final List<Poller> pollers = new ArrayList<>();
-  private final List<Thread> threads = new ArrayList<>();
+  private final List<Poller> driven = new ArrayList<>();
   private final List<Subject> subjects = new ArrayList<>();
   private final AtomicInteger next = new AtomicInteger();
 
@@ -56,10 +56,10 @@ public final class PolledFabric implements AutoCloseable {
         final Thread thread = new Thread(poller, threadName + "-" + i);
         thread.setDaemon(true);
         opened.pollers.add(poller);
-        opened.threads.add(thread);
         opened.subjects.add(
             opened.counters.add(Kind.POLLER, thread.getName(), poller.tally()::get));
         thread.start();
+        opened.driven.add(poller);
       }
     } catch (IOException | RuntimeException e) {
       opened.close();
@@ -83,11 +83,9 @@ public final class PolledFabric implements AutoCloseable {
   public void close() {
     pollers.forEach(Poller::close);
     boolean interrupted = false;
-    for (final Thread thread : threads) {
+    for (final Poller poller : driven) {
       try {
-        if (thread != Thread.currentThread()) {
-          thread.join(CLOSE_TIMEOUT_MS);
-        }
+        poller.awaitEnd(CLOSE_TIMEOUT_MS);
       } catch (InterruptedException e) {
         interrupted = true;
       }

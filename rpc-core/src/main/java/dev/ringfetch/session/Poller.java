@@ -9,6 +9,8 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.agrona.concurrent.NanoClock;
 
@@ -19,10 +21,15 @@ import org.agrona.concurrent.NanoClock;
  *
  * <p>A duty cycle: {@link #run} is what a thread does with it, {@link #doWork} is one round of it.
  * {@link #execute}, {@link #wakeupBefore}, {@link #add} and {@link #close} may be called from any
- * thread, all else belongs to the one thread that runs it.
+ * thread, all else belongs to the one thread that has the duty. While that one runs an {@link
+ * InlineTask} nobody has it, and another may take it.
  */
 public final class Poller implements Runnable, AutoCloseable {
   static final long AWAKE = Long.MIN_VALUE;
+
+  /** A round after which another thread has the duty. */
+  static final int LOST = Inline.LOST;
+
   private static final int MAX_FAULTS = 1_000;
   private static final long FAULTS_INTERVAL_NS = 1_000_000_000;
   private static final long ALARM_PAUSE_NS = 10_000_000;
@@ -34,6 +41,9 @@ public final class Poller implements Runnable, AutoCloseable {
   private final long spinNs;
   private final Counters counters;
   private final Tally tally = new Tally(Kind.POLLER); // written by the one thread
+  private final Ownership duty = new Ownership(); // all else that is not shared goes with it
+  private final Inline inline;
+  private final CountDownLatch end = new CountDownLatch(1);
   private final ConcurrentLinkedQueue<Runnable> tasks = new ConcurrentLinkedQueue<>();
   private final ConcurrentLinkedQueue<Runnable> changes = new ConcurrentLinkedQueue<>();
   private final ConcurrentLinkedQueue<Session> late = new ConcurrentLinkedQueue<>();
@@ -49,7 +59,7 @@ public final class Poller implements Runnable, AutoCloseable {
   private volatile boolean alarmed;
   private volatile boolean nested; // written by the one thread
   private volatile long wakeAtNs = AWAKE;
-  private volatile Thread thread;
+  private volatile String name = "poller";
   private volatile boolean closed;
   private volatile boolean finished;
 
@@ -59,6 +69,7 @@ public final class Poller implements Runnable, AutoCloseable {
     this.clock = context.clock();
     this.spinNs = context.spinNs();
     this.counters = context.counters();
+    this.inline = new Inline(this, duty, context);
   }
 
   /** The doorbell that this poller sleeps on. */
@@ -183,45 +194,135 @@ public final class Poller implements Runnable, AutoCloseable {
     }
   }
 
-  /** True in the thread that runs this poller. */
+  /** True in the thread that has this poller's duty; not in an {@link InlineTask}. */
   boolean isCurrentThread() {
-    return thread == Thread.currentThread();
+    return duty.isMine();
   }
 
-  /** One round, without sleeping: tasks, then every busy session. Returns how much was done. */
+  /**
+   * Has a session's task run in this poller's thread, after this round. Refuses in any other
+   * thread, in a task or callback that waits, and while tasks are so few that handing them over
+   * costs less than to see to it that none holds everybody up.
+   */
+  public boolean offer(Session session, InlineTask task) {
+    return isCurrentThread() && !nested && !closed && inline.offer(session, task);
+  }
+
+  /**
+   * One round, without sleeping: tasks, then every busy session, then what they have offered.
+   *
+   * @return how much was done, or {@link #LOST}.
+   */
   public int doWork() throws IOException {
-    return runTasks() + serveSessions();
+    final int done = runTasks() + serveSessions();
+    if (inline.isEmpty()) {
+      return done;
+    }
+    verify();
+    final int ran = inline.run();
+    return ran == LOST ? LOST : done + ran;
   }
 
-  /** Serves until {@link #close}. */
+  /** Serves until {@link #close}, or stands by. */
   @Override
   public void run() {
-    thread = Thread.currentThread();
+    name = Thread.currentThread().getName();
+    if (begin()) {
+      serve();
+    }
+    standBy();
+  }
+
+  /** Gives the duty to the calling thread, the first one. */
+  boolean begin() {
+    return duty.tryAcquire();
+  }
+
+  /** Stands by, and serves when the duty is to be taken over, as long as this thread is needed. */
+  void standBy() {
+    while (inline.standby().await()) {
+      serve();
+    }
+  }
+
+  /** Serves until {@link #close}, or until another thread has the duty. */
+  private void serve() {
     try {
       while (!closed) {
         try {
-          if (doWork() == 0) {
+          final int done = doWork();
+          if (done == 0) {
             idle();
+          } else if (done == LOST) {
+            return;
           }
         } catch (InternalError e) {
+          if (!isCurrentThread()) {
+            return;
+          }
           endFaulted(e);
         } catch (OutOfMemoryError e) { // of whatever there is not enough
           alarmed = true;
+          if (!isCurrentThread()) {
+            return;
+          }
         }
       }
       runTasks();
       endSessions("closed");
     } catch (IOException | RuntimeException | Error e) {
-      endSessions("poller failed: " + e); // first: what it failed of may fail the log
-      System.getLogger(Poller.class.getName())
-          .log(System.Logger.Level.ERROR, "poller failed, its sessions have ended", e);
+      if (isCurrentThread()) {
+        endSessions("poller failed: " + e); // first: what it failed of may fail the log
+        System.getLogger(Poller.class.getName())
+            .log(System.Logger.Level.ERROR, "poller failed, its sessions have ended", e);
+      }
     } finally {
-      doorbell.close();
-      closed = true;
-      wakeAtNs = AWAKE;
-      finished = true;
+      if (isCurrentThread()) { // and remains so: nobody takes the duty over any more
+        finish();
+      }
+    }
+  }
+
+  private void finish() {
+    doorbell.close();
+    closed = true;
+    wakeAtNs = AWAKE;
+    finished = true;
+    try {
       runChanges();
       runTasks();
+      inline.handOver();
+    } finally {
+      inline.end();
+      end.countDown();
+    }
+  }
+
+  /** True when the duty is nobody's for ever. */
+  boolean isFinished() {
+    return finished;
+  }
+
+  /** Name of the thread that had the duty first. */
+  String name() {
+    return name;
+  }
+
+  /**
+   * Waits until this poller has ended, and its threads with it, but for those that a task holds up.
+   * Returns at once in the thread that has the duty.
+   *
+   * @param timeoutMs how long, in milliseconds; 0 is not for ever.
+   */
+  void awaitEnd(long timeoutMs) throws InterruptedException {
+    final Thread me = Thread.currentThread();
+    if (isCurrentThread() || !end.await(timeoutMs, TimeUnit.MILLISECONDS)) {
+      return;
+    }
+    for (final Thread thread : new Thread[] {duty.holder(), inline.standby().thread()}) {
+      if (thread != null && thread != me) {
+        thread.join(Math.max(1, timeoutMs));
+      }
     }
   }
 
@@ -293,6 +394,7 @@ public final class Poller implements Runnable, AutoCloseable {
   boolean beginNested() {
     final boolean before = nested;
     nested = true;
+    inline.handOver(); // what is in line would wait, too
     return before;
   }
 

@@ -12,6 +12,7 @@ import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.ring.FrameDescriptor;
 import dev.ringfetch.ring.RingPoller;
 import dev.ringfetch.ring.RingWriter;
+import java.util.ArrayDeque;
 import org.agrona.concurrent.NanoClock;
 
 /**
@@ -54,6 +55,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   boolean settling; // as of its last visit
   boolean resting; // and for so long that it may sleep meanwhile
   long lastWorkNs;
+  ArrayDeque<InlineTask> inline; // null until there is one
   volatile Subject subject; // as which it is listed
 
   Session(RingPair rings, Poller poller, SessionContext context) {

@@ -43,6 +43,10 @@ public final class SessionContext {
   /** Default of {@link #hintWaitNs()}: some times what a datagram takes between two cards. */
   public static final long HINT_WAIT_NS_DEFAULT = 20_000;
 
+  /** Default of {@link #inlinePerMs()}. */
+  public static final int INLINE_PER_MS_DEFAULT = 8;
+
+  private int inlinePerMs = INLINE_PER_MS_DEFAULT;
   private int bulkThreshold = BULK_THRESHOLD_DEFAULT;
   private int bulkSegmentLength = BULK_SEGMENT_LENGTH_DEFAULT;
   private int bulkLength = BULK_LENGTH_DEFAULT;
@@ -276,6 +280,23 @@ public final class SessionContext {
       throw new IllegalArgumentException("hintWaitNs=" + nanos);
     }
     this.hintWaitNs = nanos;
+    return this;
+  }
+
+  /**
+   * From how many short calls in a millisecond a server's poller runs them itself: so many
+   * hand-overs cost as much as the looks of the thread that stands by meanwhile.
+   */
+  public int inlinePerMs() {
+    return inlinePerMs;
+  }
+
+  /** Sets {@link #inlinePerMs()}. */
+  public SessionContext inlinePerMs(int calls) {
+    if (calls < 1) {
+      throw new IllegalArgumentException("inlinePerMs=" + calls);
+    }
+    this.inlinePerMs = calls;
     return this;
   }
 

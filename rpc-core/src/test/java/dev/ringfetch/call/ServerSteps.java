@@ -85,6 +85,7 @@ final class ServerSteps {
             context,
             new CallAcceptor(
                 methods,
+                List.of(),
                 registry,
                 this::execute,
                 null,

@@ -1,0 +1,26 @@
+package dev.ringfetch.session;
+
+/**
+ * What a poller may run in its own thread, because others like it were short: {@linkplain
+ * Poller#offer offered} to it, and then either run there or handed over. Nothing of it throws.
+ */
+public interface InlineTask {
+  /**
+   * Runs in the calling thread, which owns nothing, not even the poller's duty: another thread
+   * takes that over if this takes long.
+   */
+  void runInline();
+
+  /** Runs in whatever thread it would have run in without a poller. */
+  void handOver();
+
+  /** It ran inline and is over, and the thread is still the poller's. */
+  void ranInline(long durationNs);
+
+  /**
+   * It runs inline, and for so long that another thread has taken the duty over; told there.
+   *
+   * @param waits true when its thread was found to wait for something, and not only to be slow.
+   */
+  void overran(boolean waits);
+}

@@ -1,0 +1,148 @@
+package dev.ringfetch.call;
+
+import static dev.ringfetch.call.HandlerRecord.LONG;
+import static dev.ringfetch.call.HandlerRecord.LONG_PENALTY;
+import static dev.ringfetch.call.HandlerRecord.MAX_CREDIT;
+import static dev.ringfetch.call.HandlerRecord.PENALTY;
+import static dev.ringfetch.call.HandlerRecord.RUNS_DEFAULT;
+import static dev.ringfetch.call.HandlerRecord.SHORT_NS_DEFAULT;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** By what a method earns that its calls run in the poller's thread, and loses it. */
+class HandlerRecordTest {
+  private static final long SHORT_NS = SHORT_NS_DEFAULT;
+  private static final long LONG_NS = LONG * SHORT_NS;
+
+  private long nowNs = -7;
+  private final HandlerRecord record =
+      new HandlerRecord(() -> nowNs, RUNS_DEFAULT, SHORT_NS_DEFAULT);
+
+  private void runElsewhere(int runs, long durationNs) {
+    for (int i = 0; i < runs; i++) {
+      record.ranElsewhere(durationNs);
+    }
+  }
+
+  private void runInline(int runs, long durationNs) {
+    for (int i = 0; i < runs; i++) {
+      record.ranInline(durationNs);
+    }
+  }
+
+  /** Short runs that it takes to be trusted, from here on. */
+  private int runsToTrust() {
+    int runs = 0;
+    while (!record.isTrusted()) {
+      record.ranElsewhere(SHORT_NS);
+      runs++;
+    }
+    return runs;
+  }
+
+  @Test
+  void nothingIsTrustedUnseen() {
+    assertFalse(record.isTrusted());
+    runElsewhere(RUNS_DEFAULT - 1, SHORT_NS);
+    assertFalse(record.isTrusted());
+    runElsewhere(1, SHORT_NS);
+    assertTrue(record.isTrusted());
+  }
+
+  @Test
+  void longerRunsCountDownButNotBelowNothing() {
+    runElsewhere(100, SHORT_NS + 1);
+    runElsewhere(RUNS_DEFAULT - 1, SHORT_NS);
+    runElsewhere(1, SHORT_NS + 1);
+    runElsewhere(PENALTY, SHORT_NS);
+    assertFalse(record.isTrusted());
+    runElsewhere(1, SHORT_NS);
+    assertTrue(record.isTrusted());
+  }
+
+  @Test
+  void methodThatIsLongerOnceInAFewRunsIsNeverTrusted() {
+    for (int i = 0; i < 10_000; i++) {
+      runElsewhere(PENALTY - 1, SHORT_NS);
+      runElsewhere(1, SHORT_NS + 1);
+      assertFalse(record.isTrusted());
+    }
+  }
+
+  @Test
+  void oneLongRunIsForgivenTwoAreNot() {
+    runsToTrust();
+    runInline(1, LONG_NS + 1);
+    assertTrue(record.isTrusted());
+    runInline(MAX_CREDIT, SHORT_NS);
+    runInline(1, LONG_NS + 1);
+    assertTrue(record.isTrusted());
+    runInline(2 * LONG_PENALTY - MAX_CREDIT - 1, SHORT_NS);
+    runInline(1, LONG_NS + 1);
+    assertFalse(record.isTrusted());
+  }
+
+  @Test
+  void methodThatGrowsLongerLosesTheTrust() {
+    runsToTrust();
+    runInline(MAX_CREDIT / PENALTY, SHORT_NS + 1);
+    assertTrue(record.isTrusted());
+    runInline(1, SHORT_NS + 1);
+    assertFalse(record.isTrusted());
+  }
+
+  @Test
+  void methodThatWaitsLosesTheTrustAtOnce() {
+    runsToTrust();
+    record.overran(true);
+    assertFalse(record.isTrusted());
+  }
+
+  @Test
+  void slowRunIsForgivenOnce() {
+    runsToTrust();
+    record.overran(false);
+    assertTrue(record.isTrusted());
+    record.overran(false);
+    assertFalse(record.isTrusted());
+  }
+
+  @Test
+  void trustThatWasLostIsDearer() {
+    int needed = RUNS_DEFAULT;
+    for (int i = 0; i < 12; i++) {
+      assertEquals(needed, runsToTrust());
+      record.overran(true);
+      needed = Math.min(2 * needed, RUNS_DEFAULT << 10);
+    }
+    nowNs += 4 * HandlerRecord.HALVING_NS;
+    runsToTrust();
+    record.overran(true);
+    assertEquals(RUNS_DEFAULT << (10 - 4 + 1), runsToTrust());
+    nowNs += TimeUnit.HOURS.toNanos(1);
+    record.overran(true);
+    assertEquals(RUNS_DEFAULT << 1, runsToTrust());
+  }
+
+  /** Of those that were handed over before. */
+  @Test
+  void runsElsewhereDoNotShakeTheTrust() {
+    runsToTrust();
+    runElsewhere(1_000, LONG_NS);
+    assertTrue(record.isTrusted());
+  }
+
+  @Test
+  void whatRunsOnWithoutTrustLosesNothingTwice() {
+    runsToTrust();
+    record.overran(true);
+    runInline(10, LONG_NS + 1);
+    record.overran(true);
+    runInline(RUNS_DEFAULT, SHORT_NS);
+    assertEquals(2 * RUNS_DEFAULT, runsToTrust());
+  }
+}
