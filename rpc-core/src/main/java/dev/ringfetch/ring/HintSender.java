@@ -59,7 +59,7 @@ public final class HintSender {
 
   /** A frame was written. Sends those before it, where it has no room in their datagram. */
   void append(long position, int frameSlots) {
-    if (slots > 0 && (slots + frameSlots > maxSlots || (position & mask) == 0)) {
+    if (slots + frameSlots > maxSlots || (position & mask) == 0) {
       flush();
     }
     if (slots == 0) {

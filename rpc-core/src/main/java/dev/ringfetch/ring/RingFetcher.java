@@ -205,7 +205,7 @@ public final class RingFetcher {
     }
     if (left == 0 || begun > left) {
       grow();
-    } else if (begun == 0 && left != imageLength && !sized) {
+    } else if (begun == 0 && left != imageLength) {
       final int brought = Integer.highestOneBit(2 * (imageLength - left) - 1);
       window = Math.min(Math.max(brought, MIN_WINDOW), MAX_WINDOW);
     }

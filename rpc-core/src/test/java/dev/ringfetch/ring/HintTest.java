@@ -1,6 +1,8 @@
 package dev.ringfetch.ring;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.ArgumentMatchers.anyInt;
 import static org.mockito.Mockito.mock;
@@ -38,7 +40,8 @@ class HintTest {
   private final List<Integer> taken = new ArrayList<>(); // stream ids
   private final DirectRegion receive = new DirectRegion(MAX_SLOTS * SLOT + 64);
   private int posted = QueuePair.POSTED;
-  private boolean refuses;
+  private int refused; // stream id
+  private boolean closed;
   private int written;
   private ControlFlyweight told;
   private RingWriter writer;
@@ -73,7 +76,7 @@ class HintTest {
                 call.<QueuePair.DatagramHandler>getArgument(0)
                     .onDatagram(receive, 40, datagram.length);
               }
-              return polled;
+              return closed ? QueuePair.CLOSED : polled;
             });
     told = new ControlFlyweight(writing, LINE);
     told.consumed(START);
@@ -123,7 +126,7 @@ class HintTest {
           Arrays.fill(expected, (byte) streamId);
           assertEquals(Arrays.toString(expected), Arrays.toString(payload));
           taken.add(streamId);
-          return !refuses;
+          return streamId != refused;
         },
         LIMIT);
   }
@@ -308,14 +311,75 @@ class HintTest {
     assertEquals(1, receiver.taken());
   }
 
+  /** It is as good as lost: nothing tells that there is more of it to be read. */
   @Test
-  void provedFrameThatNoPeerMayWriteEndsTheSession() {
+  void damageOfAWholeFrameIsNotItsBeginning() {
+    write(1);
+    sender.flush();
+    final byte[] damaged = sent.get(0).clone();
+    damaged[FrameDescriptor.PAYLOAD_OFFSET] ^= 1;
+    assertDropped(damaged);
+    assertEquals(0, receiver.begun());
+    assertEquals(0, receiver.taken());
+  }
+
+  /** By which those who wait for datagrams learn that they do not wait for long enough. */
+  @Test
+  void whatComesAfterItWasFetchedIsLate() {
     write(1);
     write(1);
     sender.flush();
-    refuses = true;
-    arriving.add(sent.get(0));
-    assertEquals(RingPoller.PROTOCOL_VIOLATION, take(sent.get(0)));
-    assertEquals(List.of(1), taken);
+    final byte[] first = Arrays.copyOf(sent.get(0), SLOT);
+    final long start = poller.position();
+    assertEquals(1, take(first));
+    assertDropped(first);
+    assertEquals(0, receiver.late(), "twice, and in time");
+    receiver.fetched(start);
+    assertDropped(first);
+    assertEquals(1, receiver.late());
+    assertDropped(Arrays.copyOf(first, SLOT - 1));
+    assertDropped(new byte[0]); // behind what stands there of the one before
+    assertEquals(1, receiver.late(), "too short to say");
+  }
+
+  @Test
+  void whoGetsNoDatagramAnyMoreKnows() {
+    assertEquals(0, take(new byte[0]));
+    assertFalse(receiver.isBroken());
+    closed = true;
+    assertEquals(0, take(new byte[0]));
+    assertTrue(receiver.isBroken());
+  }
+
+  /** One datagram with both frames, or two. Nothing is believed afterwards. */
+  @Test
+  void provedFrameThatNoPeerMayWriteEndsTheSession() {
+    write(1);
+    sender.flush();
+    write(1);
+    sender.flush();
+    write(1);
+    write(1);
+    sender.flush();
+    refused = 2;
+    arriving.addAll(sent.subList(0, 2));
+    assertEquals(RingPoller.PROTOCOL_VIOLATION, take(sent.get(2)));
+    assertEquals(List.of(1, 2), taken);
+
+    restart();
+    refused = 3;
+    arriving.addAll(sent.subList(0, 2));
+    assertEquals(RingPoller.PROTOCOL_VIOLATION, take(sent.get(2)));
+    assertEquals(List.of(1, 2, 3), taken);
+  }
+
+  @Test
+  void framesOfAllDatagramsCount() {
+    for (int i = 0; i < 3; i++) {
+      write(1);
+      sender.flush();
+    }
+    arriving.addAll(sent.subList(0, 2));
+    assertEquals(3, take(sent.get(2)));
   }
 }

@@ -30,7 +30,7 @@ final class ProcessTimeTest {
 
   @Test
   void itGoesWithTheStatusInSixteenBits() {
-    for (final long nanos : new long[] {Long.MIN_VALUE, -1, 0, 1, 5_000, Long.MAX_VALUE}) {
+    for (final long nanos : new long[] {Long.MIN_VALUE, -17, -1, 0, 1, 5_000, Long.MAX_VALUE}) {
       for (int status = 0; status <= 16; status++) {
         final int code = ProcessTime.code(status, nanos);
         assertEquals(status, code & 0xFF);
@@ -38,6 +38,7 @@ final class ProcessTimeTest {
       }
     }
     assertEquals(0, ProcessTime.ofCode(ProcessTime.code(3, -1)));
+    assertEquals(0, ProcessTime.ofCode(ProcessTime.code(3, -17)));
     assertEquals(0x1F, ProcessTime.code(0, Long.MAX_VALUE) >>> 11, "exponent of the longest");
     assertTrue(ProcessTime.ofCode(ProcessTime.code(0, Long.MAX_VALUE)) >= LONGEST_NS);
   }
