@@ -200,7 +200,10 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
     return this;
   }
 
-  /** How long a waiting thread polls before it sleeps; 50 us unless set. */
+  /**
+   * How long a waiting thread polls at most before it sleeps; 50 us unless set. docs/adr/0015 says
+   * more.
+   */
   public RingChannelBuilder spinTime(Duration time) {
     sessionContext.spinNs(time.toNanos());
     return this;

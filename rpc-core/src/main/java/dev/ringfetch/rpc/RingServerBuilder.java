@@ -167,7 +167,9 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
     return this;
   }
 
-  /** How long a poller polls before it sleeps; 50 us unless set. */
+  /**
+   * How long a poller polls at most before it sleeps; 50 us unless set. docs/adr/0015 says more.
+   */
   public RingServerBuilder spinTime(Duration time) {
     sessionContext.spinNs(time.toNanos());
     return this;

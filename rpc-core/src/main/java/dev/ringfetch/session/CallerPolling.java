@@ -15,7 +15,7 @@ final class CallerPolling {
   private final Poller poller;
   private final News news;
   private final NanoClock clock;
-  private final long spinNs;
+  private final SpinPace spin; // the session's owner's
 
   CallerPolling(ClientSession session) {
     this.session = session;
@@ -23,7 +23,7 @@ final class CallerPolling {
     this.poller = session.poller;
     this.news = session.news;
     this.clock = session.clock;
-    this.spinNs = session.spinNs;
+    this.spin = new SpinPace(session.spinNs);
   }
 
   /** See {@link ClientSession#sendAndPoll}. */
@@ -98,9 +98,15 @@ final class CallerPolling {
     while (true) {
       duty.disarm();
       session.work(true);
-      if (stream.ended // also by the session's end
-          || clock.nanoTime() - startNs >= spinNs
-          || thread.isInterrupted()) {
+      if (stream.ended) { // also by the session's end
+        spin.found();
+        return true;
+      }
+      if (clock.nanoTime() - startNs >= spin.boundNs()) {
+        spin.missed();
+        return true;
+      }
+      if (thread.isInterrupted()) {
         return true;
       }
       if (news.hasCalls()) {

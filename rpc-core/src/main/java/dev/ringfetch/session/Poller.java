@@ -38,7 +38,8 @@ public final class Poller implements Runnable, AutoCloseable {
 
   private final Doorbell doorbell;
   private final NanoClock clock;
-  private final long spinNs;
+  private final SpinPace spin;
+  private final long spinNs; // longest
   private final Counters counters;
   private final Tally tally = new Tally(Kind.POLLER); // written by the one thread
   private final Ownership duty = new Ownership(); // all else that is not shared goes with it
@@ -53,6 +54,7 @@ public final class Poller implements Runnable, AutoCloseable {
   private final DoorbellPace pace = new DoorbellPace();
 
   private long latePolledNs;
+  private boolean slept; // and has found nothing since
   private Throwable suspected; // a fault that was not of the session that it came up in
   private int faults; // of the interval, with nobody to blame
   private long faultsNs;
@@ -68,6 +70,7 @@ public final class Poller implements Runnable, AutoCloseable {
     this.doorbell = doorbell;
     this.clock = context.clock();
     this.spinNs = context.spinNs();
+    this.spin = new SpinPace(spinNs);
     this.counters = context.counters();
     this.inline = new Inline(this, duty, context);
   }
@@ -483,6 +486,7 @@ public final class Poller implements Runnable, AutoCloseable {
       return done;
     }
     final long now = clock.nanoTime();
+    boolean found = false;
     for (int i = 0; i < active.size(); i++) {
       final Session session = active.get(i);
       final int served = session.duty.service(active.size() > 1);
@@ -490,7 +494,8 @@ public final class Poller implements Runnable, AutoCloseable {
         session.lastWorkNs = now;
         session.resting = false;
         done += served;
-      } else if ((served == Duty.NOT_OWNER || now - session.lastWorkNs >= spinNs)
+        found = true;
+      } else if ((served == Duty.NOT_OWNER || now - session.lastWorkNs >= spin.boundNs())
           && retire(session)) {
         dropActive(session);
         i--;
@@ -498,6 +503,12 @@ public final class Poller implements Runnable, AutoCloseable {
       } else {
         session.resting = session.settling && now - session.lastWorkNs - spinNs >= spinNs;
       }
+    }
+    if (found) {
+      if (!slept) {
+        spin.found();
+      }
+      slept = false;
     }
     if (now - latePolledNs >= DoorbellPace.MIN_INTERVAL_NS) {
       latePolledNs = now; // for sessions that sleep beside busy ones
@@ -543,6 +554,10 @@ public final class Poller implements Runnable, AutoCloseable {
   private void sleep(boolean unlessTasks) throws IOException {
     final long timeoutNs = beginSleep(unlessTasks);
     if (timeoutNs != AWAKE) {
+      if (!slept) {
+        spin.missed();
+      }
+      slept = true;
       countEvents(doorbell.await(timeoutNs));
       tally.add(Counter.POLLER_WAKEUPS, 1);
     }
