@@ -462,7 +462,7 @@ public final class ClientSession extends Session {
   boolean mustArmToLeave() {
     return pending > 0
         || !reads.isEmpty() // a flow whose last unit is being read is not pending
-        || (!hasEnded() && delivery.isUncertain());
+        || (!hasEnded() && delivery.isBehind());
   }
 
   @Override
@@ -485,14 +485,17 @@ public final class ClientSession extends Session {
     return true;
   }
 
-  /** Nothing is expected, or the server rings: the poller may leave. */
+  /**
+   * Nothing is expected, or the server rings: the poller may leave. What it came for may stand in
+   * this side's memory, where another thread had the session when it came.
+   */
   private boolean settle() {
     boolean settled = true;
     try {
       if (!inbox.isSettling()) {
         duty.disarm(); // as above: of what the poller came for
       }
-      settled = hasEnded() || !mustArmToLeave() || duty.settle();
+      settled = hasEnded() || (mustArmToLeave() ? duty.settle() : !inbox.hasNext());
       settling = !settled && inbox.isSettling();
     } catch (Throwable t) { // see Ending.failed
       ending.failed(t);

@@ -51,7 +51,7 @@ final class FetchingInbox extends Inbox {
     this.toServer = delivery;
     this.fetcher = rings.fetcher();
     this.choice = session.choice;
-    this.fetches = choice == null ? context.replyMode() != ReplyMode.PUSH : choice.fetches();
+    this.fetches = context.replyMode() != ReplyMode.PUSH; // with a choice, too: it begins so
     this.hints =
         rings.hintReceiver() == null
             ? null
@@ -143,24 +143,20 @@ final class FetchingInbox extends Inbox {
     return state != State.AWAKE && state != State.SETTLED;
   }
 
-  /** Not at once: who leaves leaves it to the poller. */
+  /** Never at once: who leaves leaves it to the poller. */
   @Override
   boolean arm() {
-    return state == State.SETTLED;
+    return false;
   }
 
   @Override
   boolean settle() {
     switch (state) {
-      case AWAKE -> {
-        if (!toServer.isBehind()) {
-          tellAsleep();
-        }
-      }
+      case AWAKE -> tellAsleep();
       case LOOKED -> {
         if (ring.hasNext()) {
           disarm();
-        } else if (!toServer.isBehind()) {
+        } else {
           state = State.SETTLED;
         }
       }
@@ -174,11 +170,16 @@ final class FetchingInbox extends Inbox {
     toldAt = session.writer.position();
     ownControl.sleeping(true);
     toServer.fetching(false);
+    tellConsumed();
+    endRound();
+  }
+
+  /** In the same write as the words before. */
+  private void tellConsumed() {
     if (ring.untold() != 0) {
       ring.tellConsumed();
       toServer.wakeBlockedPeer();
     }
-    endRound();
   }
 
   @Override
@@ -194,7 +195,7 @@ final class FetchingInbox extends Inbox {
     if (isArmed() && session.writer.position() != toldAt) {
       disarm();
     }
-    if (choice != null && choice.fetches() != fetches && !isArmed()) {
+    if (choice != null && choice.fetches() != fetches) { // by what came in: it is awake
       turn();
     }
     toServer.flush();
@@ -215,10 +216,7 @@ final class FetchingInbox extends Inbox {
     turning = !fetches;
     last = false; // a read under way may be of an earlier turn
     toServer.fetching(fetches);
-    if (ring.untold() != 0) {
-      ring.tellConsumed(); // in the same write
-      toServer.wakeBlockedPeer();
-    }
+    tellConsumed();
     tally.add(Counter.SESSION_REPLY_TURNS, 1);
   }
 

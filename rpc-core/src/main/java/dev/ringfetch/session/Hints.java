@@ -42,8 +42,7 @@ final class Hints {
     this.receiver = receiver;
     this.fetcher = fetcher;
     this.minWaitNs = minWaitNs;
-    this.maxWaitNs =
-        Math.max(minWaitNs, Math.min(minWaitNs, Long.MAX_VALUE / MAX_WAITS) * MAX_WAITS);
+    this.maxWaitNs = MAX_WAITS * minWaitNs;
     this.waitNs = minWaitNs;
   }
 
@@ -52,7 +51,7 @@ final class Hints {
     final long late = receiver.late();
     final int frames = receiver.take(session, LIMIT);
     if (receiver.late() != late) {
-      waitNs = waitNs > maxWaitNs / 2 ? maxWaitNs : 2 * waitNs;
+      waitNs = Math.min(2 * waitNs, maxWaitNs);
     }
     return frames;
   }

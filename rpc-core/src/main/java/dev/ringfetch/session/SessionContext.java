@@ -46,6 +46,8 @@ public final class SessionContext {
   /** Default of {@link #inlinePerMs()}. */
   public static final int INLINE_PER_MS_DEFAULT = 8;
 
+  private static final long MAX_HINT_WAIT_NS = 1_000_000_000;
+
   private int inlinePerMs = INLINE_PER_MS_DEFAULT;
   private int bulkThreshold = BULK_THRESHOLD_DEFAULT;
   private int bulkSegmentLength = BULK_SEGMENT_LENGTH_DEFAULT;
@@ -277,9 +279,9 @@ public final class SessionContext {
     return hintWaitNs;
   }
 
-  /** Sets {@link #hintWaitNs()}. */
+  /** Sets {@link #hintWaitNs()}: a second at the most. */
   public SessionContext hintWaitNs(long nanos) {
-    if (nanos < 0) {
+    if (nanos < 0 || nanos > MAX_HINT_WAIT_NS) {
       throw new IllegalArgumentException("hintWaitNs=" + nanos);
     }
     this.hintWaitNs = nanos;

@@ -15,6 +15,7 @@ public final class CountedQueuePair implements QueuePair {
   private boolean corked;
   private boolean waiting;
   private int refusals;
+  private int untilFull = Integer.MAX_VALUE; // work requests, then the queue is polled
   private int losses;
   private boolean held;
 
@@ -71,6 +72,11 @@ public final class CountedQueuePair implements QueuePair {
     refusals = workRequests;
   }
 
+  /** So many work requests find room, then none before the completions are polled. */
+  public void refuseUnlessPolledAfter(int workRequests) {
+    untilFull = workRequests;
+  }
+
   /** The next datagrams that are sent are lost. */
   public void lose(int count) {
     losses = count;
@@ -82,7 +88,11 @@ public final class CountedQueuePair implements QueuePair {
   }
 
   private boolean refuses() {
-    return refusals > 0 && refusals-- > 0;
+    if (refusals > 0) {
+      refusals--;
+      return true;
+    }
+    return untilFull != Integer.MAX_VALUE && untilFull-- <= 0;
   }
 
   @Override
@@ -204,7 +214,10 @@ public final class CountedQueuePair implements QueuePair {
 
   @Override
   public CompletionQueue completions() {
-    return counted.completions();
+    return (handler, limit) -> {
+      untilFull = Integer.MAX_VALUE;
+      return counted.completions().poll(handler, limit);
+    };
   }
 
   @Override

@@ -56,16 +56,29 @@ record RemotePair(CountedQueuePair client, CountedQueuePair server, Geometry geo
 
   /** The client's session, added to a poller of its doorbell. It must not end. */
   ClientSession openClient(Poller poller, SessionContext context) {
-    final ClientSession session =
-        new ClientSession(client, geometry, poller, context, RemotePair::failOnEnd);
+    return openClient(poller, context, RemotePair::failOnEnd);
+  }
+
+  /** As the other one, but that it may end. */
+  ClientSession openClient(Poller poller, SessionContext context, ClientSession.Listener listener) {
+    final ClientSession session = new ClientSession(client, geometry, poller, context, listener);
     poller.add(session);
     return session;
   }
 
   /** The server's session, added to a poller of its doorbell. It must not end. */
   ServerSession openServer(Poller poller, SessionContext context, ServerSession.Acceptor acceptor) {
+    return openServer(poller, context, acceptor, RemotePair::failOnEnd);
+  }
+
+  /** As the other one, but that it may end. */
+  ServerSession openServer(
+      Poller poller,
+      SessionContext context,
+      ServerSession.Acceptor acceptor,
+      ServerSession.Listener listener) {
     final ServerSession session =
-        new ServerSession(server, geometry, poller, context, acceptor, RemotePair::failOnEnd);
+        new ServerSession(server, geometry, poller, context, acceptor, listener);
     poller.add(session);
     return session;
   }

@@ -40,8 +40,11 @@ final class RemoteSteps {
   final ServerSession server;
   final Geometry geometry;
   final List<ServerStream> requests = new ArrayList<>();
+  final List<String> clientEnds = new ArrayList<>(); // none, unless it may end
   int answered;
   int lastCode;
+  int unanswered; // told of another end, of a session that may end
+  private boolean mayEnd;
   private long nowNs;
 
   RemoteSteps(ReplyMode mode, int ringLength) throws IOException {
@@ -62,15 +65,28 @@ final class RemoteSteps {
     serverPair = pair.server();
     final SessionContext context =
         new SessionContext().clock((NanoClock) () -> nowNs).spinNs(SPIN_NS).replyMode(mode);
-    client = pair.openClient(new Poller(clientDoorbell, context), context);
+    client =
+        pair.openClient(
+            new Poller(clientDoorbell, context),
+            context,
+            (session, reason) -> {
+              assertTrue(mayEnd, reason);
+              clientEnds.add(reason);
+            });
     server =
         pair.openServer(
             new Poller(serverDoorbell, context),
             context,
-            (session, stream) -> requests.add(stream));
+            (session, stream) -> requests.add(stream),
+            (session, reason) -> assertTrue(mayEnd, reason));
     client.poller().doWork();
     server.poller().doWork();
     cards();
+  }
+
+  /** From now on sessions may end, and calls with them. */
+  void mayEnd() {
+    mayEnd = true;
   }
 
   /** The cards do all that was posted. */
@@ -116,21 +132,46 @@ final class RemoteSteps {
   }
 
   /** Sends a request of one slot. */
-  void send() {
+  ClientStream send() {
     final ClientStream stream = client.open();
     stream.outbound().addBytes(new byte[20], 0, 20);
     stream.prepare(
         (session, told, outcome) -> {
-          assertTrue(outcome == Outcome.ANSWERED, "told " + outcome);
-          answered++;
-          lastCode = told.inboundCode();
-          session.recycle(told);
+          assertTrue(outcome == Outcome.ANSWERED || mayEnd, "told " + outcome);
+          if (outcome == Outcome.ANSWERED) {
+            answered++;
+            lastCode = told.inboundCode();
+            session.recycle(told);
+          } else {
+            unanswered++;
+          }
         },
         UNIT,
         5,
         Stream.NO_DEADLINE,
         1024);
     client.send(stream);
+    return stream;
+  }
+
+  /** Rounds of the client, and whatever the cards have to do, until it is asleep. */
+  void clientSleeps() throws IOException {
+    spinTimeIsOver();
+    for (int rounds = 0; !client.inbox.isArmed() || client.inbox.isSettling(); rounds++) {
+      assertTrue(rounds < 20, "it does not go to sleep");
+      clientRound();
+      cards();
+    }
+  }
+
+  /** Rounds of both sides, and whatever the cards have to do, until so many calls are answered. */
+  void answers(int expected) throws IOException {
+    for (int rounds = 0; answered < expected; rounds++) {
+      assertTrue(rounds < 20, () -> "missing: " + (expected - answered));
+      cards();
+      serverRound();
+      clientRound();
+    }
   }
 
   /** Answers the request that came first, in a slot. */

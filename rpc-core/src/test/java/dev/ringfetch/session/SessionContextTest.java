@@ -32,6 +32,8 @@ class SessionContextTest {
     assertThrows(IllegalArgumentException.class, () -> context.maxHeldLength(-1));
     assertThrows(IllegalArgumentException.class, () -> context.spinNs(-1));
     assertThrows(IllegalArgumentException.class, () -> context.hintWaitNs(-1));
+    assertEquals(1_000_000_000, context.hintWaitNs(1_000_000_000).hintWaitNs());
+    assertThrows(IllegalArgumentException.class, () -> context.hintWaitNs(1_000_000_001));
     assertThrows(IllegalArgumentException.class, () -> context.requestRingLength(127));
     assertThrows(IllegalArgumentException.class, () -> context.responseRingLength(64));
   }
