@@ -107,7 +107,7 @@ final class FetchingInbox extends Inbox {
     }
     last = false;
     if (state == State.LOOKING) {
-      if (frames > 0 || fetcher.hasFrame()) {
+      if (fetcher.hasFrame()) { // there is more to come; what has come is progress
         disarm();
       } else {
         state = State.LOOKED;
@@ -123,9 +123,7 @@ final class FetchingInbox extends Inbox {
     int frames = 1;
     while (frames > 0 && ring.position() - end < 0 && !isViolated()) {
       frames = taken(ring.poll(session, ring.slots()));
-      if (fetcher.isPending()) {
-        fetcher.poll();
-      }
+      fetcher.poll();
       frames += taken(fetcher.take(session, ring.slots()));
       if (hints != null) {
         frames += taken(hints.take());

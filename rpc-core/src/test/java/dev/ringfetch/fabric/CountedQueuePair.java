@@ -18,6 +18,7 @@ public final class CountedQueuePair implements QueuePair {
   private int untilFull = Integer.MAX_VALUE; // work requests, then the queue is polled
   private int losses;
   private boolean held;
+  private boolean broken;
 
   /**
    * Counts from now on.
@@ -87,6 +88,11 @@ public final class CountedQueuePair implements QueuePair {
     held = hold;
   }
 
+  /** No datagram comes any more. */
+  public void breakDatagrams() {
+    broken = true;
+  }
+
   private boolean refuses() {
     if (refusals > 0) {
       refusals--;
@@ -142,6 +148,9 @@ public final class CountedQueuePair implements QueuePair {
 
   @Override
   public int pollDatagrams(DatagramHandler handler, int limit) {
+    if (broken) {
+      return CLOSED;
+    }
     return held ? 0 : counted.pollDatagrams(handler, limit);
   }
 

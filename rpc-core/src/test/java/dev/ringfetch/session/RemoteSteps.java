@@ -22,7 +22,7 @@ import org.agrona.concurrent.NanoClock;
 final class RemoteSteps {
   private static final int UNIT =
       FrameDescriptor.PREFIX | FrameDescriptor.MESSAGE | FrameDescriptor.SUFFIX;
-  private static final long SPIN_NS = 1_000_000;
+  static final long SPIN_NS = 1_000_000;
   private static final int MAX_DATAGRAM = 256; // bytes
 
   private final Timeline timeline = new Timeline(1);
@@ -152,6 +152,24 @@ final class RemoteSteps {
         1024);
     client.send(stream);
     return stream;
+  }
+
+  /** Has a request answered with so many bytes, and what the answer takes posted. */
+  void exchange(int length) throws IOException {
+    send();
+    while (requests.isEmpty()) {
+      assertTrue(card(), "the request does not come");
+      serverRound();
+    }
+    respond(length);
+  }
+
+  /** The cards do everything, and the client has looked. */
+  void look() throws IOException {
+    cards();
+    clientRound();
+    cards();
+    clientRound();
   }
 
   /** Rounds of the client, and whatever the cards have to do, until it is asleep. */

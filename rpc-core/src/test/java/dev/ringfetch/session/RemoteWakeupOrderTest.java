@@ -3,6 +3,7 @@ package dev.ringfetch.session;
 import static dev.ringfetch.ring.ArenaDescriptor.CLIENT_CONTROL_OFFSET;
 import static dev.ringfetch.ring.ArenaDescriptor.REQUEST_RING_OFFSET;
 import static dev.ringfetch.ring.ArenaDescriptor.SERVER_CONTROL_OFFSET;
+import static dev.ringfetch.ring.ControlDescriptor.BLOCKED_OFFSET;
 import static dev.ringfetch.ring.ControlDescriptor.CONTROL_LENGTH;
 import static dev.ringfetch.ring.ControlDescriptor.FETCHING_OFFSET;
 import static dev.ringfetch.ring.ControlDescriptor.SLEEP_OFFSET;
@@ -168,5 +169,31 @@ class RemoteWakeupOrderTest {
     send();
     assertFalse(session.delivery.isBehind());
     assertTrue(session.inbox.arm());
+  }
+
+  /** Also one that fetches: it may not do so for long, with nothing to expect. */
+  @Test
+  void whatIsNotExpectedIsPushedAndRungFor() {
+    client(false, true);
+    final Stream stream = new TestStream(1);
+    stream.headerOnly = true;
+    session.outbox.addUnsolicited(stream);
+    session.outbox.flush();
+    verify(queuePair).write(RESPONSE_RING_OFFSET, SLOT_LENGTH);
+    verify(queuePair).ringDoorbell();
+  }
+
+  @Test
+  void creditRingsWhoSleepsForWantOfIt() {
+    client(true, false);
+    session.delivery.wakeBlockedPeer();
+    verify(queuePair, never()).ringDoorbell();
+    client(false, false);
+    region.putInt(CLIENT_CONTROL_OFFSET + BLOCKED_OFFSET, 1);
+    session.delivery.wakeBlockedPeer();
+    verify(queuePair, never()).ringDoorbell();
+    client(true, false);
+    session.delivery.wakeBlockedPeer();
+    verify(queuePair).ringDoorbell();
   }
 }

@@ -20,34 +20,16 @@ class SessionDatagramTest {
 
   SessionDatagramTest() throws IOException {}
 
-  /** Has a request answered, and what the answer takes posted. */
-  private void exchange(int length) throws IOException {
-    steps.send();
-    while (steps.requests.isEmpty()) {
-      assertTrue(steps.card(), "the request does not come");
-      steps.serverRound();
-    }
-    steps.respond(length);
-  }
-
   /** A call whose answer comes without that any time passes. */
   private void call(int length) throws IOException {
     final int before = steps.answered;
-    exchange(length);
+    steps.exchange(length);
     while (steps.answered == before) {
       steps.clientRound();
       assertTrue(steps.card() || steps.answered > before, "the answer does not come");
     }
     steps.cards();
     steps.serverRound();
-  }
-
-  /** The cards do everything, and the client has looked. */
-  private void look() throws IOException {
-    steps.cards();
-    steps.clientRound();
-    steps.cards();
-    steps.clientRound();
   }
 
   private void assertHints(long sent, long taken, long dropped) {
@@ -82,11 +64,11 @@ class SessionDatagramTest {
   void lostAnswerIsReadWhenItsTimeIsOver() throws IOException {
     call(SMALL);
     steps.serverPair.lose(1);
-    exchange(SMALL);
-    look();
+    steps.exchange(SMALL);
+    steps.look();
     assertReads(0);
     steps.hintIsOverdue();
-    look();
+    steps.look();
     assertEquals(2, steps.answered);
     assertReads(1);
     assertEquals(0, steps.client.count(Counter.SESSION_FETCH_MISSES));
@@ -103,8 +85,8 @@ class SessionDatagramTest {
     for (int i = 1; i <= 3; i++) {
       steps.clientRound();
       steps.hintIsOverdue();
-      look();
-      look();
+      steps.look();
+      steps.look();
       assertReads(i);
     }
     assertEquals(3, steps.client.count(Counter.SESSION_FETCH_MISSES));
@@ -113,79 +95,17 @@ class SessionDatagramTest {
   @Test
   void readAnswerIsNotTakenAgain() throws IOException {
     steps.clientPair.holdDatagrams(true);
-    exchange(SMALL);
-    look();
+    steps.exchange(SMALL);
+    steps.look();
     steps.hintIsOverdue();
-    look();
+    steps.look();
     assertEquals(1, steps.answered);
     steps.clientPair.holdDatagrams(false);
-    look();
+    steps.look();
     assertEquals(1, steps.answered);
     assertHints(1, 0, 1);
     call(SMALL);
     assertHints(2, 1, 1);
-  }
-
-  /** The wait is over, and rounds go by until the read is back. */
-  private void readLater() throws IOException {
-    steps.pass(Hints.MAX_WAITS * SessionContext.HINT_WAIT_NS_DEFAULT);
-    steps.clientRound();
-    steps.clientRound();
-    steps.clientRound();
-    look();
-  }
-
-  /** An answer whose datagram comes when it was read. */
-  private void lateDatagram() throws IOException {
-    final int before = steps.answered;
-    steps.clientPair.holdDatagrams(true);
-    exchange(SMALL);
-    look();
-    readLater();
-    assertEquals(before + 1, steps.answered);
-    steps.clientPair.holdDatagrams(false);
-    look();
-  }
-
-  /** Where datagrams take longer, they are waited for longer, but not for ever. */
-  @Test
-  void waitGrowsWithDatagramsThatComeLate() throws IOException {
-    lateDatagram();
-    assertHints(1, 0, 1);
-    steps.serverPair.lose(1);
-    exchange(SMALL);
-    look();
-    steps.pass(2 * SessionContext.HINT_WAIT_NS_DEFAULT - 1);
-    look();
-    assertEquals(1, steps.answered, "twice as long");
-    steps.pass(1);
-    look();
-    assertEquals(2, steps.answered);
-    for (int i = 0; i < 40; i++) {
-      lateDatagram();
-    }
-    assertHints(42, 0, 41);
-  }
-
-  /** Where they are lost, whoever waits for them soon does so for as short as may be. */
-  @Test
-  void waitShrinksWithDatagramsThatAreLost() throws IOException {
-    for (int i = 0; i < 10; i++) {
-      lateDatagram();
-    }
-    for (int i = 0; i < 40; i++) {
-      steps.serverPair.lose(1);
-      exchange(SMALL);
-      look();
-      readLater();
-    }
-    assertEquals(50, steps.answered);
-    steps.serverPair.lose(1);
-    exchange(SMALL);
-    look();
-    steps.hintIsOverdue();
-    look();
-    assertEquals(51, steps.answered);
   }
 
   /** After a lost one, those behind it are of no use until it was read. */
@@ -202,11 +122,11 @@ class SessionDatagramTest {
     for (int i = 0; i < 3; i++) {
       steps.respond();
     }
-    look();
+    steps.look();
     assertEquals(0, steps.answered);
     assertHints(3, 0, 2);
     steps.hintIsOverdue();
-    look();
+    steps.look();
     assertEquals(3, steps.answered);
     assertReads(1);
   }
@@ -224,12 +144,12 @@ class SessionDatagramTest {
   @Test
   void fullSendQueueMakesNoHint() throws IOException {
     steps.serverPair.refuse(1);
-    exchange(SMALL);
-    look();
+    steps.exchange(SMALL);
+    steps.look();
     assertEquals(0, steps.answered);
     assertEquals(1, steps.server.count(Counter.SESSION_HINTS_UNSENT));
     steps.hintIsOverdue();
-    look();
+    steps.look();
     assertEquals(1, steps.answered);
     assertHints(0, 0, 0);
   }
@@ -250,7 +170,7 @@ class SessionDatagramTest {
     assertEquals(1, steps.serverPair.ringWrites());
     assertEquals(1, steps.server.count(Counter.SESSION_WAKEUPS_SENT));
     assertHints(1, 1, 0);
-    look();
+    steps.look();
     steps.client.poller().serveNested();
     while (steps.answered < 2) {
       steps.clientRound();
@@ -275,12 +195,12 @@ class SessionDatagramTest {
     steps.serverRound();
     assertTrue(steps.server.inbox.isArmed());
     steps.respond();
-    look();
+    steps.look();
     steps.send();
     for (int i = 1; i < held && steps.client.count(Counter.SESSION_WAKEUPS_SENT) == 0; i++) {
       steps.pass(SessionContext.HINT_WAIT_NS_DEFAULT / 4);
       steps.respond();
-      look();
+      steps.look();
     }
     assertEquals(1, steps.client.count(Counter.SESSION_WAKEUPS_SENT));
     assertTrue(steps.requests.size() > 1, "not when handlers had nothing more to say");

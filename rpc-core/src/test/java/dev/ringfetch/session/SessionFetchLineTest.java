@@ -38,6 +38,7 @@ class SessionFetchLineTest {
   @Test
   void lineIsReadAfterSomeMissesAndThenNowAndThen() throws IOException {
     send(1);
+    steps.serverSleeps(); // and has said that it has consumed all
     final long own = steps.clientPair.lineReads();
     for (int lines = 1; lines <= 3; lines++) {
       final int misses = lines == 1 ? MISSES : INTERVAL + 1;

@@ -75,7 +75,7 @@ class SessionFetchSleepTest {
     begin(ReplyMode.PUSH, 1);
     final long writes = steps.clientPair.lineWrites();
     steps.spinTimeIsOver();
-    steps.clientPair.refuse(2);
+    steps.clientPair.refuse(1);
     steps.clientRound();
     assertTrue(steps.client.inbox.isSettling());
     assertEquals(writes, steps.clientPair.lineWrites());
@@ -95,6 +95,29 @@ class SessionFetchSleepTest {
     steps.cards();
     steps.client.poller().serveNested();
     steps.answers(1);
+  }
+
+  /** Of a long answer the last read has the beginning only, and the server does not ring. */
+  @Test
+  void whatThatReadHasBegunKeepsItAwake() throws IOException {
+    boolean more = true;
+    for (int done = 0; more; done++) {
+      begin(ReplyMode.FETCH, 1);
+      steps.spinTimeIsOver();
+      steps.clientRound();
+      assertTrue(steps.client.inbox.isSettling());
+      for (int card = 0; card < done; card++) {
+        more = steps.card();
+      }
+      steps.respond(1_000);
+      steps.serverSleeps();
+      for (int rounds = 0; steps.answered == 0; rounds++) {
+        final int after = done;
+        assertTrue(rounds < 20, () -> "the answer does not come, after cards=" + after);
+        steps.cards();
+        steps.client.poller().serveNested();
+      }
+    }
   }
 
   /** Rounds for other reasons look at nothing. */

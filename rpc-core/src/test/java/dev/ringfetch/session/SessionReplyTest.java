@@ -140,4 +140,59 @@ final class SessionReplyTest {
     assertTrue(Math.abs(said - processNs) <= processNs / 16, "said=" + said);
     assertEquals(0, ProcessTime.status(steps.lastCode));
   }
+
+  /** Whatever the cards have done by the time at which the answer is stored. */
+  @Test
+  void readFromBeforeTheTurnDoesNotEndIt() throws IOException {
+    boolean more = true;
+    for (int done = 0; more; done++) {
+      final RemoteSteps other = new RemoteSteps(ReplyMode.ADAPTIVE, RING_LENGTH);
+      other.send(); // and a read is under way
+      other.client.choice.turn();
+      other.clientRound();
+      assertTrue(((FetchingInbox) other.client.inbox).isTurning());
+      while (other.requests.isEmpty()) {
+        assertTrue(other.card(), "the request does not come");
+        other.serverRound();
+      }
+      for (int card = 0; card < done; card++) {
+        more = other.card();
+      }
+      other.respond();
+      other.serverSleeps();
+      for (int rounds = 0; other.answered == 0; rounds++) {
+        final int after = done;
+        assertTrue(rounds < 20, () -> "the answer does not come, after cards=" + after);
+        assertFalse(other.client.inbox.isArmed(), "it goes to sleep, which brings all");
+        other.cards();
+        other.clientRound();
+      }
+    }
+  }
+
+  /** Reads follow as for any call: there is nothing else to look for. */
+  @Test
+  void turnToFetchingIsDoneAtOnce() throws IOException {
+    steps.client.choice.turn();
+    steps.clientRound();
+    assertTrue(((FetchingInbox) steps.client.inbox).isTurning());
+    steps.cards();
+    steps.clientRound();
+    assertFalse(((FetchingInbox) steps.client.inbox).isTurning());
+    steps.client.choice.turn();
+    steps.clientRound();
+    assertFalse(((FetchingInbox) steps.client.inbox).isTurning());
+  }
+
+  /** Whose line is not pushed by then, nor when it sleeps. */
+  @Test
+  void serverThatSleptBeforeTheTurnIsRung() throws IOException {
+    steps.serverSleeps();
+    assertTrue(steps.server.inbox.isArmed());
+    steps.client.choice.turn();
+    steps.send();
+    steps.cards();
+    steps.clientRound();
+    assertEquals(1, steps.client.count(Counter.SESSION_WAKEUPS_SENT));
+  }
 }

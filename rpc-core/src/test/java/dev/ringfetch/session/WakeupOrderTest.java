@@ -134,6 +134,22 @@ class WakeupOrderTest {
     assertEquals(1, fabric.server().ringsSent());
   }
 
+  /** By who does not look for a sleeper. */
+  @Test
+  void whatIsNotExpectedIsStoredThenFencedThenRungFor() {
+    clearInvocations(region);
+    final Stream stream = new TestStream(1);
+    stream.headerOnly = true;
+    session.outbox.addUnsolicited(stream);
+    session.outbox.flush();
+
+    InOrder order = inOrder(region);
+    order.verify(region).putLongRelease(eq(response(0)), anyLong());
+    order.verify(region).fullFence();
+    order.verifyNoMoreInteractions();
+    assertEquals(1, fabric.server().ringsSent());
+  }
+
   @Test
   void writerWithoutCreditTellsThenFencesThenLooksForCredit() {
     for (int slot = 0; slot < SLOTS; slot++) {
