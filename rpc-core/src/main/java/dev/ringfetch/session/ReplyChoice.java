@@ -131,7 +131,7 @@ final class ReplyChoice {
     wholeNs += OF_LATE * (counted - wholeNs);
     usualNs += OF_USUAL * (counted - usualNs);
     if (hasChanged(wholeNs, usualNs) || hasChanged(processNs, usualProcessNs)) {
-      keep(Math.max(0, wholeNs - processNs), processNs, trialCalls);
+      keep(wholeNs - processNs, processNs, trialCalls);
       final int before = left;
       tryAfter(FIRST_TRIALS * trialCalls);
       left = Math.min(left, before);
@@ -168,7 +168,7 @@ final class ReplyChoice {
     triedNs += Math.min(ownNs, most(cost));
     if (tried >= trialCalls) {
       decide();
-    } else if (tried >= Math.max(1, trialCalls / 4)
+    } else if (tried >= trialCalls / 4
         && processNs + triedNs / tried > HOPELESS * (processNs + cost)) {
       decide();
     }
