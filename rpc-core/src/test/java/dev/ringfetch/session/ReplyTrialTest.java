@@ -116,6 +116,16 @@ class ReplyTrialTest {
   }
 
   @Test
+  void nextTrialBeginsAfterTwiceAsManyCalls() {
+    for (int i = 0; i < SEEDS; i++) {
+      create(i);
+      trial(6_000, 9_000, 0);
+      final int calls = callsUntilTurn(6_000, 9_000, 0);
+      assertTrue(calls >= FIRST && calls <= 3 * FIRST, () -> "calls=" + calls + " " + seed());
+    }
+  }
+
+  @Test
   void trialsDoNotBecomeSeldomerForEver() {
     calls(MANY, 6_000, 9_000, 0);
     int trials = 0;
@@ -142,6 +152,12 @@ class ReplyTrialTest {
       call(6_000, PAUSE_NS);
       trial(6_000, 10_000, 0);
       assertTrue(choice.fetches(), this::seed);
+
+      create(i);
+      calls(FIRST - TRIAL - 1, 16_000, 6_000, 0);
+      call(16_000, PAUSE_NS);
+      trial(16_000, 6_000, 0);
+      assertFalse(choice.fetches(), this::seed);
 
       create(i);
       callsUntilTurn(16_000, 6_000, 0);
@@ -185,6 +201,19 @@ class ReplyTrialTest {
     }
     final int all = fetched;
     assertTrue(all < 2_000, () -> "fetched=" + all + " " + seed());
+  }
+
+  @Test
+  void callsThatBecomeFasterHaveItTrySoon() {
+    for (int i = 0; i < SEEDS / 10; i++) {
+      create(i);
+      calls(20_000, 60_000, 90_000, 0);
+      if (!choice.fetches()) {
+        callsUntilTurn(60_000, 90_000, 0); // a trial
+      }
+      final int calls = callsUntilTurn(20_000, 90_000, 0);
+      assertTrue(calls < 100, () -> "calls=" + calls + " " + seed());
+    }
   }
 
   /** Though calls take as long as before. */
