@@ -37,7 +37,8 @@ class ClientDeliveryTest {
   @BeforeEach
   void connect() throws IOException {
     when(queuePair.memory()).thenReturn(region);
-    when(queuePair.scratch(anyInt())).thenAnswer(call -> new DirectRegion(call.<Integer>getArgument(0)));
+    when(queuePair.scratch(anyInt()))
+        .thenAnswer(call -> new DirectRegion(call.<Integer>getArgument(0)));
     when(queuePair.capabilities())
         .thenReturn(new FabricCapabilities(WriteOrder.NONE, ReadAtomicity.NONE, false, 0));
     final RingPair rings = RingPair.ofClient(queuePair, CountingSession.GEOMETRY);

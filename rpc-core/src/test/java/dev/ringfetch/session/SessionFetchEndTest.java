@@ -14,7 +14,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What of that which has come is taken when a session ends whose sides have memory of their own. */
+/**
+ * What of that which has come is taken when a session ends whose sides have memory of their own.
+ */
 @Timeout(60)
 class SessionFetchEndTest {
   private static final int SLOTS = 64;
