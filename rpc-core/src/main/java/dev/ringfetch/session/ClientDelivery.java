@@ -74,6 +74,11 @@ final class ClientDelivery extends Delivery {
     return behind;
   }
 
+  @Override
+  boolean isUncertain() {
+    return behind || (owing && writer.unconsumed() > 0);
+  }
+
   /** The server will be told that this side fetches, or does not. */
   void fetching(boolean now) {
     if (now == fetching) {

@@ -462,7 +462,7 @@ public final class ClientSession extends Session {
   boolean mustArmToLeave() {
     return pending > 0
         || !reads.isEmpty() // a flow whose last unit is being read is not pending
-        || (!hasEnded() && delivery.isBehind());
+        || (!hasEnded() && delivery.isUncertain());
   }
 
   @Override

@@ -46,6 +46,11 @@ abstract class Delivery {
   /** True when the send queue had no room for all that is due: another round follows. */
   abstract boolean isBehind();
 
+  /** True when something is under way that the peer may go to sleep over. */
+  boolean isUncertain() {
+    return isBehind();
+  }
+
   /** Counts what is not counted as it happens. */
   void count() {}
 

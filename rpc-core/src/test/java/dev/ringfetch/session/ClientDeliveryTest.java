@@ -182,6 +182,30 @@ class ClientDeliveryTest {
     assertRung(1);
   }
 
+  /** The word that it sleeps may come when this side has nothing more to do. */
+  @Test
+  void whatHasGoneOutIsUncertainUntilItIsConsumedOrRungFor() {
+    assertFalse(delivery.isUncertain());
+    write();
+    assertTrue(delivery.isUncertain());
+    line.consumed(writer.position());
+    delivery.flush();
+    assertFalse(delivery.isUncertain());
+
+    write();
+    assertTrue(delivery.isUncertain());
+    line.sleeping(true);
+    delivery.flush();
+    assertRung(1);
+    assertFalse(delivery.isUncertain(), "it is awake from now on");
+
+    when(queuePair.write(eq(RING), anyInt())).thenReturn(QueuePair.SEND_QUEUE_FULL);
+    line.consumed(writer.position());
+    write();
+    line.consumed(writer.position());
+    assertTrue(delivery.isUncertain(), "it is not even on its way");
+  }
+
   @Test
   void endedConnectionKeepsNobodyBusy() {
     when(queuePair.write(anyInt(), anyInt())).thenReturn(QueuePair.CLOSED);

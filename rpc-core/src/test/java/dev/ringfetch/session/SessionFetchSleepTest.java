@@ -194,4 +194,35 @@ class SessionFetchSleepTest {
       }
     }
   }
+
+  /**
+   * A cancel crosses the server's way to sleep, at any of its steps: the client stays until the
+   * server has it, or is known to sleep and is rung for.
+   */
+  @ParameterizedTest
+  @EnumSource
+  void cancelIsConsumedThoughTheServerGoesToSleep(ReplyMode mode) throws IOException {
+    boolean more = true;
+    for (int done = 0; more; done++) {
+      begin(mode, 0);
+      steps.mayEnd();
+      steps.client.cancel(steps.send());
+      for (int card = 0; card < done; card++) {
+        more = steps.card();
+      }
+      for (int i = 0; i < 3; i++) {
+        steps.spinTimeIsOver();
+        steps.clientRound();
+      }
+      steps.serverSleeps();
+      for (int rounds = 0; steps.client.writePosition() != steps.server.pollPosition(); rounds++) {
+        final int after = done;
+        assertTrue(rounds < 20, () -> "nobody rings, after cards=" + after);
+        steps.cards();
+        steps.client.poller().serveNested();
+        steps.spinTimeIsOver();
+        steps.server.poller().serveNested();
+      }
+    }
+  }
 }
