@@ -47,7 +47,8 @@ final class Inline {
     this.duty = duty;
     this.clock = context.clock();
     this.leastPerWindow = context.inlinePerMs();
-    this.standby = new Standby(this, poller, duty, clock, leastPerWindow / 2); // not to and fro
+    final int leastToLook = (leastPerWindow + 1) / 2; // not to and fro
+    this.standby = new Standby(this, poller, duty, clock, leastToLook);
   }
 
   Standby standby() {
@@ -149,10 +150,9 @@ final class Inline {
   /** The duty was taken over from a thread that runs a task: that one is told of. */
   void takenOver(long lentNs, boolean waits) {
     poller.tally().add(Counter.POLLER_TAKEOVERS, 1);
-    if (lentNs == lentAtNs && running != null) { // otherwise it has only just begun
+    if (lentNs == lentAtNs) { // otherwise it has only just begun
       running.overran(waits);
     }
-    running = null;
     handOver();
   }
 

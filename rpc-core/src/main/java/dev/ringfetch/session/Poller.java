@@ -274,11 +274,9 @@ public final class Poller implements Runnable, AutoCloseable {
       runTasks();
       endSessions("closed");
     } catch (IOException | RuntimeException | Error e) {
-      if (isCurrentThread()) {
-        endSessions("poller failed: " + e); // first: what it failed of may fail the log
-        System.getLogger(Poller.class.getName())
-            .log(System.Logger.Level.ERROR, "poller failed, its sessions have ended", e);
-      }
+      endSessions("poller failed: " + e); // first: what it failed of may fail the log
+      System.getLogger(Poller.class.getName())
+          .log(System.Logger.Level.ERROR, "poller failed, its sessions have ended", e);
     } finally {
       if (isCurrentThread()) { // and remains so: nobody takes the duty over any more
         finish();
@@ -315,17 +313,16 @@ public final class Poller implements Runnable, AutoCloseable {
    * Waits until this poller has ended, and its threads with it, but for those that a task holds up.
    * Returns at once in the thread that has the duty.
    *
-   * @param timeoutMs how long, in milliseconds; 0 is not for ever.
+   * @param timeoutMs how long for each of them, in milliseconds; 0 is not for ever.
    */
   void awaitEnd(long timeoutMs) throws InterruptedException {
-    final Thread me = Thread.currentThread();
     if (isCurrentThread() || !end.await(timeoutMs, TimeUnit.MILLISECONDS)) {
       return;
     }
-    for (final Thread thread : new Thread[] {duty.holder(), inline.standby().thread()}) {
-      if (thread != null && thread != me) {
-        thread.join(Math.max(1, timeoutMs));
-      }
+    TimeUnit.MILLISECONDS.timedJoin(duty.holder(), timeoutMs);
+    final Thread standsBy = inline.standby().thread();
+    if (standsBy != null) {
+      TimeUnit.MILLISECONDS.timedJoin(standsBy, timeoutMs);
     }
   }
 

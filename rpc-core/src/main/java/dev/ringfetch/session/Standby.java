@@ -154,11 +154,12 @@ final class Standby {
     if (!duty.tryAcquire()) {
       return false;
     }
+    final long lentNs = watch.lentAtNs();
     looking = false; // and nothing is lent before another thread stands here
     thread.set(null);
     pause();
     try {
-      inline.takenOver(watch.lentAtNs(), state != State.RUNNABLE);
+      inline.takenOver(lentNs, state != State.RUNNABLE);
     } catch (Throwable t) { // for want of memory: what is left is handed over after the next round
       Callbacks.report(t);
     }

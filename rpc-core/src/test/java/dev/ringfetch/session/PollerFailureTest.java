@@ -42,6 +42,41 @@ class PollerFailureTest {
     }
   }
 
+  /** Whatever it was may be of one session, and of a moment. */
+  @Test
+  void pollerOutlivesFaultsAndWantOfMemory() {
+    class Failing implements Doorbell {
+      private Poller sleeper;
+      private int awaits;
+
+      @Override
+      public int await(long timeoutNs) {
+        switch (++awaits) {
+          case 1 -> throw new InternalError("by a test");
+          case 2 -> throw new OutOfMemoryError("by a test");
+          default -> sleeper.close();
+        }
+        return 0;
+      }
+
+      @Override
+      public int poll() {
+        return 0;
+      }
+
+      @Override
+      public void wakeup() {}
+
+      @Override
+      public void close() {}
+    }
+
+    Failing doorbell = new Failing();
+    doorbell.sleeper = new Poller(doorbell, new SessionContext().spinNs(0));
+    doorbell.sleeper.run();
+    assertEquals(3, doorbell.awaits);
+  }
+
   @Test
   void sessionsOfABrokenDoorbellEnd() {
     HeapFabric fabric = new HeapFabric(ArenaDescriptor.length(RING, RING));

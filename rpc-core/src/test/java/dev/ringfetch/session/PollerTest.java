@@ -412,6 +412,123 @@ class PollerTest {
     assertTrue(looks[0] - before <= expected + 2, "looks=" + (looks[0] - before));
   }
 
+  /** Of those that sleep beside busy ones. */
+  @Test
+  void deadlinesAreLookedAtNowAndThenWhileSessionsAreBusy() throws IOException {
+    int[] asked = {0};
+    CountingSession session = asking(() -> asked[0]++);
+    steps.advance(session.earliestDeadlineNs() - 1 - steps.nowNs());
+    poller.activate(steps.client);
+    poller.doWork(); // looks at them
+    int before = asked[0];
+    steps.advance(DOORBELL_INTERVAL_NS - 1);
+    poller.doWork();
+    assertEquals(before, asked[0], "in every round");
+    int rounds = session.rounds;
+    steps.advance(1);
+    poller.doWork();
+    poller.doWork();
+    assertEquals(rounds + 1, session.rounds);
+  }
+
+  /** Behind a card it may take long until a session may sleep: the poller does not wait for it. */
+  @Test
+  void sessionThatWaitsForLeaveToSleepKeepsNobodyAwakeForLong() throws IOException {
+    boolean[] waits = {true};
+    Poller alone = new Poller(new HeapDoorbell(), pollContext());
+    alone.add(
+        new CountingSession(
+            new HeapFabric(CountingSession.MEMORY_LENGTH), alone, new SessionContext()) {
+          @Override
+          boolean retire() {
+            settling = waits[0];
+            return false;
+          }
+        });
+    alone.doWork();
+    steps.advance(2 * SPIN_NS - 1);
+    alone.doWork();
+    assertFalse(alone.isIdle());
+    steps.advance(1);
+    alone.doWork();
+    assertTrue(alone.isIdle());
+    waits[0] = false;
+    alone.doWork();
+    assertFalse(alone.isIdle(), "it has something to do");
+  }
+
+  private SessionContext pollContext() {
+    return new SessionContext().clock(steps::nowNs).spinNs(SPIN_NS);
+  }
+
+  /** A poller with one session, for which something comes while the poller polls, or sleeps. */
+  private final class Waits {
+    final Poller waiter = new Poller(new HeapDoorbell(), pollContext());
+    final CountingSession session =
+        new CountingSession(
+            new HeapFabric(CountingSession.MEMORY_LENGTH), waiter, new SessionContext());
+    final Stream stream = new TestStream(1);
+
+    Waits() throws IOException {
+      waiter.add(session);
+      waiter.doWork();
+    }
+
+    void find() throws IOException {
+      waiter.doWork(); // in vain
+      waiter.doWork();
+      session.duty.submit(stream, Stream.WRITE);
+      waiter.activate(session);
+      assertTrue(waiter.doWork() > 0);
+    }
+
+    void sleep() throws IOException {
+      steps.advance(SPIN_NS);
+      waiter.doWork();
+      assertTrue(waiter.isIdle());
+      waiter.serveNested();
+    }
+
+    /** What a whole wait of the least time comes to, after something was found. */
+    boolean pollsForLong() throws IOException {
+      steps.advance(SpinPace.LEAST_NS);
+      waiter.doWork();
+      return !waiter.isIdle();
+    }
+  }
+
+  @Test
+  void pollerThatMustBeWokenForWhatComesPollsForLessTime() throws IOException {
+    Waits waits = new Waits();
+    for (int i = 0; i < SpinPace.MAX_BALANCE; i++) {
+      assertTrue(waits.pollsForLong());
+      waits.sleep();
+      waits.find();
+    }
+    assertFalse(waits.pollsForLong());
+  }
+
+  @Test
+  void pollerThatFindsSomethingInEveryOtherWaitPollsForLong() throws IOException {
+    Waits waits = new Waits();
+    for (int i = 0; i < 2 * SpinPace.MAX_BALANCE; i++) {
+      waits.sleep();
+      waits.find();
+      waits.find();
+      assertTrue(waits.pollsForLong());
+    }
+  }
+
+  @Test
+  void sleepsOneAfterTheOtherAreOneWait() throws IOException {
+    Waits waits = new Waits();
+    for (int i = 0; i < 2 * SpinPace.MAX_BALANCE; i++) {
+      waits.sleep();
+    }
+    waits.find();
+    assertTrue(waits.pollsForLong());
+  }
+
   @Test
   void sessionIsInThePolledSetOnce() throws IOException {
     CountingSession session = counting(poller);

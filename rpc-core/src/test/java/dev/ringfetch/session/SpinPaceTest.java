@@ -48,7 +48,20 @@ class SpinPaceTest {
 
   @Test
   void thoseThatDoNotAreOverAtLast() {
-    for (int i = 1; i < MAX_BALANCE; i++) {
+    assertShortAfter(MAX_BALANCE);
+  }
+
+  /** However many have ended in time before. */
+  @Test
+  void goodTimesAreForgotten() {
+    for (int i = 0; i < 1_000; i++) {
+      pace.found();
+    }
+    assertShortAfter(MAX_BALANCE);
+  }
+
+  private void assertShortAfter(int waits) {
+    for (int i = 1; i < waits; i++) {
       pace.missed();
       assertEquals(SPIN_NS, pace.boundNs());
     }

@@ -41,6 +41,21 @@ class WatchTest {
     assertTakes(PAUSE_NS);
   }
 
+  @Test
+  void looksAreFrequentForAWhile() {
+    nowNs = START_NS + Watch.CALM_NS - 1;
+    assertEquals(PAUSE_NS, lookAt(false, 0));
+    nowNs++;
+    assertEquals(Watch.LONG_PAUSE_NS, lookAt(false, 0));
+  }
+
+  @Test
+  void looksAgainWhenTheTaskHasHadItsTime() {
+    assertEquals(PAUSE_NS, lookAt(true, nowNs), "no later than without a task");
+    assertEquals(PATIENCE_NS - 30_000, lookAt(true, nowNs - 30_000));
+    assertEquals(20_000, lookAt(true, nowNs - PATIENCE_NS + 1), "not at once");
+  }
+
   /** From whenever on the task runs between two looks. */
   private void assertTakes(long longestPauseNs) {
     for (long offsetNs = 0; offsetNs < longestPauseNs + SLACK_NS; offsetNs += 1_000) {
