@@ -66,13 +66,22 @@ final class CallerPolling {
     }
   }
 
-  /** Polls as the owner, then leaves. False when there is more to do. */
+  /**
+   * Sends and polls as the owner, then leaves. The time counts from when the request was sent: to
+   * look at the clock takes longer than that. False when there is more to do.
+   */
   private boolean poll(ClientStream stream) {
-    final long startNs = clock.nanoTime();
     boolean over = false;
+    boolean sent = false;
+    long sentNs = 0;
     while (!over) {
       try {
-        over = pollUntilNews(stream, startNs);
+        if (!sent) {
+          sent = true;
+          round();
+          sentNs = clock.nanoTime();
+        }
+        over = pollUntilNews(stream, sentNs);
         session.guard.verify();
       } catch (Throwable t) { // see Ending.failed
         session.ending.failed(t);
@@ -88,21 +97,20 @@ final class CallerPolling {
     return !duty.leave();
   }
 
+  private void round() {
+    duty.disarm();
+    session.work(true);
+  }
+
   /**
    * Polls as the owner.
    *
    * @return true when the stream or the time has ended, false when others are to be told first.
    */
-  private boolean pollUntilNews(ClientStream stream, long startNs) {
+  private boolean pollUntilNews(ClientStream stream, long sentNs) {
     final Thread thread = Thread.currentThread();
-    while (true) {
-      duty.disarm();
-      session.work(true);
-      if (stream.ended) { // also by the session's end
-        spin.found();
-        return true;
-      }
-      if (clock.nanoTime() - startNs >= spin.boundNs()) {
+    while (!stream.ended) { // also by the session's end
+      if (clock.nanoTime() - sentNs >= spin.boundNs()) {
         spin.missed();
         return true;
       }
@@ -113,6 +121,9 @@ final class CallerPolling {
         return false;
       }
       Thread.onSpinWait();
+      round();
     }
+    spin.found();
+    return true;
   }
 }

@@ -308,8 +308,7 @@ class StandbyTest {
     final CountDownLatch begun = new CountDownLatch(1);
     final AtomicInteger lost = new AtomicInteger();
     final Poller run =
-        new Poller(
-            new Parked(), new SessionContext().clock(nowNs::get).spinNs(0).inlinePerMs(1));
+        new Poller(new Parked(), new SessionContext().clock(nowNs::get).spinNs(0).inlinePerMs(1));
     final Thread lender =
         new Thread("lender") {
           @Override
