@@ -16,8 +16,11 @@ import picocli.CommandLine.Command;
       AllocationBench.class,
       IdleBench.class,
       SessionsBench.class,
+      ClientsBench.class,
       BulkBench.class,
-      VerbsBench.class
+      VerbsBench.class,
+      StagesBench.class,
+      PartsBench.class
     })
 public final class Bench {
   /** Runs a benchmark; ends the JVM. */

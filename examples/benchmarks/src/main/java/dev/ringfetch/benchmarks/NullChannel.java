@@ -12,13 +12,14 @@ import io.grpc.ServerServiceDefinition;
  * and response, runs handler and listeners, and makes the metadata objects that they must be given.
  * All on the calling thread. What a real transport costs is the difference to this. For one thread.
  */
-final class NullChannel extends Channel {
+public final class NullChannel extends Channel {
   private final ServerServiceDefinition service;
   private final NullBuffer requests = new NullBuffer();
   private final NullBuffer responses = new NullBuffer();
   private long serverBytes;
 
-  NullChannel(ServerServiceDefinition service) {
+  /** Creates a channel to this service. */
+  public NullChannel(ServerServiceDefinition service) {
     this.service = service;
   }
 

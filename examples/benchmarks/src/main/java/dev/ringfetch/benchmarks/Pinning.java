@@ -92,9 +92,17 @@ record Pinning(List<Integer> clients, List<Integer> servers, String obstacle) {
    * @return false if that does not succeed.
    */
   boolean pin(PeerContender peer) throws IOException {
-    return obstacle != null
-        || peer.isOneProcess()
-        || (pin(peer.client(), clients) && pin(peer.server(), servers));
+    return peer.isOneProcess() || (pinClient(peer.client()) && pinServer(peer.server()));
+  }
+
+  /** Pins all threads of a client's process; false if that does not succeed. */
+  boolean pinClient(ChildProcess client) throws IOException {
+    return obstacle != null || pin(client, clients);
+  }
+
+  /** Pins all threads of a server's process; false if that does not succeed. */
+  boolean pinServer(ChildProcess server) throws IOException {
+    return obstacle != null || pin(server, servers);
   }
 
   private static boolean pin(ChildProcess process, List<Integer> cores) throws IOException {

@@ -1,0 +1,156 @@
+package dev.ringfetch.benchmarks;
+
+import dev.ringfetch.examples.load.Side;
+import dev.ringfetch.examples.load.Turns;
+import dev.ringfetch.examples.process.ChildProcess;
+import dev.ringfetch.examples.process.Rings;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Measures several client processes at once, which are more than the machine has processors. */
+@Command(
+    name = "clients",
+    mixinStandardHelpOptions = true,
+    description =
+        "Measures one client process and several at once, of one server process, by asynchronous"
+            + " stub with direct executors: over rings and over gRPC.")
+final class ClientsBench implements Callable<Integer> {
+  private static final double LEAST_OF_ONE = 0.7;
+  private static final double LEAST_OF_MEAN = 0.5;
+  private static final int PAYLOAD = StubCalls.SMALL;
+
+  private final PrintStream out = System.out;
+
+  @Option(names = "--clients", defaultValue = "8", description = "Default: ${DEFAULT-VALUE}.")
+  private int clients;
+
+  @Option(
+      names = "--in-flight",
+      defaultValue = "16",
+      description = "Calls that each has on its way. Default: ${DEFAULT-VALUE}.")
+  private int inFlight;
+
+  @Option(names = "--rounds", defaultValue = "5", description = "Default: ${DEFAULT-VALUE}.")
+  private int rounds;
+
+  @Option(
+      names = "--millis",
+      defaultValue = "2000",
+      description = "Length of a round. Default: ${DEFAULT-VALUE}.")
+  private int millis;
+
+  @Option(
+      names = "--warm-up",
+      defaultValue = "20000",
+      description =
+          "Milliseconds before the first round, of one client and of all. Default:"
+              + " ${DEFAULT-VALUE}.")
+  private int warmUp;
+
+  @Option(
+      names = "--no-pinning",
+      description =
+          "Leave it to the system on which cores threads run. Otherwise clients get one half of"
+              + " the cores and the server the other once they are warm, where there is taskset.")
+  private boolean unpinned;
+
+  @Mixin private Rings rings;
+
+  /** Who calls at the same time. */
+  private record Turn(Side side, int active) {}
+
+  @Override
+  public Integer call() throws IOException {
+    Machine.print(out);
+    final ChildProcess server = ChildProcess.start(List.of(), BenchServer.class, serverArguments());
+    try {
+      final long port = server.ask("port").count("port");
+      try (Crowd ring = Crowd.start(port, Side.ring, clients, rings);
+          Crowd grpc = Crowd.start(port, Side.grpc, clients, rings)) {
+        final Map<Side, Crowd> crowds = Map.of(Side.ring, ring, Side.grpc, grpc);
+        final List<Turn> turns =
+            List.of(
+                new Turn(Side.ring, 1),
+                new Turn(Side.ring, clients),
+                new Turn(Side.grpc, 1),
+                new Turn(Side.grpc, clients));
+        turns.forEach(turn -> run(crowds, turn, warmUp));
+        final Pinning pinning = unpinned ? Pinning.none("not asked for") : Pinning.ofMachine();
+        out.println("pinning  " + pinning.describe());
+        if (!ring.pin(pinning) || !grpc.pin(pinning) || !pinning.pinServer(server)) {
+          throw new IOException("a process cannot be pinned; --no-pinning does without");
+        }
+        return print(turns, Turns.take(turns, rounds, (turn, round) -> run(crowds, turn, millis)))
+            ? CommandLine.ExitCode.OK
+            : CommandLine.ExitCode.SOFTWARE;
+      }
+    } finally {
+      server.close();
+    }
+  }
+
+  private List<String> serverArguments() {
+    final List<String> arguments = new ArrayList<>(rings.serverArguments());
+    arguments.add("--direct");
+    return arguments;
+  }
+
+  private CrowdRound run(Map<Side, Crowd> crowds, Turn turn, int length) {
+    return CrowdRound.of(crowds.get(turn.side()).run(turn.active(), PAYLOAD, inFlight, length));
+  }
+
+  /** Says whether the rings' clients share what there is. */
+  private boolean print(List<Turn> turns, Map<Turn, List<CrowdRound>> measured) {
+    out.printf(
+        "%d bytes, %d calls in flight each, asynchronous stub, direct executors; %d rounds of %d ms"
+            + " by turns, median [least .. most]%n%n",
+        PAYLOAD, inFlight, rounds, millis);
+    out.printf(
+        "%-5s %7s  %-33s  %-8s  %-8s  %-28s  %s%n",
+        "", "clients", "calls/s, all", "of one's", "slowest", "p50 us", "p99 us");
+    boolean shared = true;
+    for (final Turn turn : turns) {
+      final boolean fair = print(turn, measured);
+      shared &= fair || turn.side() == Side.grpc;
+    }
+    out.printf(
+        Locale.ROOT,
+        "%nof one's: median of the rounds, all calls by those of one client alone; slowest: of the"
+            + " mean client; bars: %.1f and %.1f: %s%n",
+        LEAST_OF_ONE,
+        LEAST_OF_MEAN,
+        shared ? "reached" : "NOT REACHED");
+    return shared;
+  }
+
+  private boolean print(Turn turn, Map<Turn, List<CrowdRound>> measured) {
+    final List<CrowdRound> many = measured.get(turn);
+    final List<CrowdRound> one = measured.get(new Turn(turn.side(), 1));
+    final double[] ratios = new double[rounds];
+    for (int i = 0; i < rounds; i++) {
+      ratios[i] = many.get(i).perSecond() / one.get(i).perSecond();
+    }
+    final double ofOne = Spread.of(ratios).median();
+    final double slowest = Spread.of(many, CrowdRound::slowest).median();
+    out.printf(
+        Locale.ROOT,
+        "%-5s %7d  %-33s  %-8.2f  %-8.2f  %-28s  %s%n",
+        turn.side(),
+        turn.active(),
+        Spread.of(many, CrowdRound::perSecond).text(0),
+        ofOne,
+        slowest,
+        Spread.of(many, CrowdRound::p50Us).text(1),
+        Spread.of(many, CrowdRound::p99Us).text(0));
+    return ofOne >= LEAST_OF_ONE && slowest >= LEAST_OF_MEAN;
+  }
+}

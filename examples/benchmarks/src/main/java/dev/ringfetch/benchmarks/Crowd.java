@@ -1,0 +1,81 @@
+package dev.ringfetch.benchmarks;
+
+import dev.ringfetch.examples.load.Connection;
+import dev.ringfetch.examples.load.Figures;
+import dev.ringfetch.examples.load.Side;
+import dev.ringfetch.examples.process.ChildProcess;
+import dev.ringfetch.examples.process.Rings;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+
+/** A server process and several client processes, which make calls at the same time. */
+final class Crowd implements AutoCloseable {
+  private final List<ChildProcess> clients = new ArrayList<>();
+  private final ExecutorService askers;
+
+  private Crowd(int count) {
+    this.askers = Executors.newFixedThreadPool(count);
+  }
+
+  /**
+   * Starts client processes of a server, each with a channel of its own and direct executors, and
+   * has each make its first call.
+   *
+   * @param side what the channels are of.
+   * @param count how many.
+   */
+  static Crowd start(long port, Side side, int count, Rings rings) throws IOException {
+    final Crowd crowd = new Crowd(count);
+    try {
+      for (int i = 0; i < count; i++) {
+        final ChildProcess client =
+            ChildProcess.start(
+                List.of(),
+                BenchClient.class,
+                Connection.arguments("localhost:" + port, side, true, rings));
+        crowd.clients.add(client);
+        client.ask("connect");
+      }
+      return crowd;
+    } catch (IOException | RuntimeException e) {
+      crowd.close();
+      throw e;
+    }
+  }
+
+  /** Has each keep to the cores of clients; false if that does not succeed. */
+  boolean pin(Pinning pinning) throws IOException {
+    boolean pinned = true;
+    for (final ChildProcess client : clients) {
+      pinned &= pinning.pinClient(client);
+    }
+    return pinned;
+  }
+
+  /**
+   * Has the first of them make calls by asynchronous stub, all at the same time.
+   *
+   * @param active how many of them; the others rest.
+   * @param inFlight calls that each has on its way.
+   * @return what each gave.
+   */
+  List<Figures> run(int active, int payload, int inFlight, int millis) {
+    final List<CompletableFuture<Figures>> rounds = new ArrayList<>();
+    for (final ChildProcess client : clients.subList(0, active)) {
+      rounds.add(
+          CompletableFuture.supplyAsync(
+              () -> Figures.parse(client.ask("async", payload, inFlight, millis)), askers));
+    }
+    return rounds.stream().map(CompletableFuture::join).toList();
+  }
+
+  @Override
+  public void close() {
+    clients.forEach(ChildProcess::close);
+    askers.shutdown();
+  }
+}
