@@ -11,8 +11,8 @@ package dev.ringfetch.fabric.sim;
  * @param inboundPerSecond work requests of others that a card can serve.
  * @param bitsPerSecond bandwidth of a card, each way.
  * @param wireNs one way, from card to card.
- * @param cachedConnections whose state a card keeps; with more in use every one may miss.
- * @param missNs what a miss adds to a work request.
+ * @param cachedConnections whose state a card has at hand; with more in use some are missed.
+ * @param missNs how much longer an engine is busy with a work request whose connection is missed.
  */
 public record NicModel(
     String name,
@@ -37,20 +37,26 @@ public record NicModel(
   public static final NicModel CONNECT_X3 =
       new NicModel("ConnectX-3, 40 Gb/s (RFP)", 100, 2.11e6, 11.26e6, 40e9, 850, 400, 300);
 
+  /** The same card, with the state of so many connections at hand. */
+  public NicModel caching(int connections) {
+    return new NicModel(
+        name,
+        postNs,
+        outboundPerSecond,
+        inboundPerSecond,
+        bitsPerSecond,
+        wireNs,
+        connections,
+        missNs);
+  }
+
   /** Time that the outbound engine is busy with one work request, in nanoseconds. */
-  double outboundNs(int bytes, int connections) {
-    return Math.max(1e9 / outboundPerSecond, bytes * 8e9 / bitsPerSecond) + miss(connections);
+  double outboundNs(int bytes) {
+    return Math.max(1e9 / outboundPerSecond, bytes * 8e9 / bitsPerSecond);
   }
 
   /** Time that the inbound engine is busy with one work request, in nanoseconds. */
-  double inboundNs(int bytes, int connections) {
-    return Math.max(1e9 / inboundPerSecond, bytes * 8e9 / bitsPerSecond) + miss(connections);
-  }
-
-  /** As many of the work requests miss as there are connections too many. */
-  private double miss(int connections) {
-    return connections <= cachedConnections
-        ? 0
-        : missNs * (connections - cachedConnections) / connections;
+  double inboundNs(int bytes) {
+    return Math.max(1e9 / inboundPerSecond, bytes * 8e9 / bitsPerSecond);
   }
 }

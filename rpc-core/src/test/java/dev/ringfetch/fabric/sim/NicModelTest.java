@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** Closed loops over the costs alone: as many work requests a second as were published. */
@@ -11,47 +12,70 @@ class NicModelTest {
   private static final int CLIENTS = 35;
   private static final int REQUESTS = 20_000;
 
-  private static Nic nic(int connections) {
-    Nic nic = new Nic(NicModel.CONNECT_X3);
-    for (int i = 0; i < connections; i++) {
-      nic.connected();
-    }
-    return nic;
+  private final Timeline timeline = new Timeline(1);
+  private int begun;
+  private long endNs;
+
+  private Nic card() {
+    return new Nic(NicModel.CONNECT_X3, timeline);
+  }
+
+  private static Nic.Connection[] connect(Nic nic, int connections) {
+    return Stream.generate(nic::connect).limit(connections).toArray(Nic.Connection[]::new);
+  }
+
+  private double perSecond(long startNs) {
+    while (timeline.runNext()) {}
+    return REQUESTS * 1e9 / (endNs - startNs);
   }
 
   /** Clients read from one server, each one at a time. Returns requests a second. */
-  private static double inbound(int clients, int bytes) {
-    Nic server = nic(clients);
-    Nic[] nics = new Nic[clients];
-    long[] freeNs = new long[clients];
-    for (int i = 0; i < clients; i++) {
-      nics[i] = nic(1);
+  private double inbound(int clients, int bytes) {
+    final long startNs = timeline.nowNs();
+    Nic server = card();
+    begun = 0;
+    for (Nic.Connection connection : connect(server, clients)) {
+      Nic client = card();
+      read(client, client.connect(), server, connection, bytes);
     }
-    long endNs = 0;
-    for (int request = 0; request < REQUESTS; request++) {
-      int next = 0;
-      for (int i = 1; i < clients; i++) {
-        next = freeNs[i] < freeNs[next] ? i : next;
-      }
-      long servedNs = server.serve(nics[next].issue(freeNs[next], 0), bytes);
-      freeNs[next] = servedNs + nics[next].returnNs();
-      endNs = Math.max(endNs, servedNs);
-    }
-    return REQUESTS * 1e9 / endNs;
+    return perSecond(startNs);
   }
 
-  /** One server writes to its clients as fast as it can. */
-  private static double outbound(int clients, int bytes) {
-    Nic server = nic(clients);
-    Nic[] nics = new Nic[clients];
-    for (int i = 0; i < clients; i++) {
-      nics[i] = nic(1);
+  private void read(
+      Nic client, Nic.Connection own, Nic server, Nic.Connection connection, int bytes) {
+    if (begun++ < REQUESTS) {
+      client.issue(
+          own,
+          0,
+          () ->
+              server.serve(
+                  connection,
+                  bytes,
+                  () -> {
+                    endNs = timeline.nowNs();
+                    timeline.after(
+                        client.returnNs(),
+                        "answer",
+                        () -> read(client, own, server, connection, bytes));
+                  }));
     }
-    long endNs = 0;
+  }
+
+  /** One server writes to its clients in turn, as fast as it can. */
+  private double outbound(int clients, int bytes) {
+    final long startNs = timeline.nowNs();
+    Nic server = card();
+    Nic.Connection[] connections = connect(server, clients);
+    Nic[] nics = Stream.generate(this::card).limit(clients).toArray(Nic[]::new);
+    Nic.Connection[] own = Stream.of(nics).map(Nic::connect).toArray(Nic.Connection[]::new);
     for (int request = 0; request < REQUESTS; request++) {
-      endNs = nics[request % clients].serve(server.issue(0, bytes), bytes);
+      final int client = request % clients;
+      server.issue(
+          connections[client],
+          bytes,
+          () -> nics[client].serve(own[client], bytes, () -> endNs = timeline.nowNs()));
     }
-    return REQUESTS * 1e9 / endNs;
+    return perSecond(startNs);
   }
 
   @Test
@@ -72,6 +96,31 @@ class NicModelTest {
     double cached = outbound(NicModel.CONNECT_X3.cachedConnections(), 32);
     assertEquals(outbound(10, 32), cached, 0.02 * cached);
     assertTrue(outbound(2 * NicModel.CONNECT_X3.cachedConnections(), 32) < 0.9 * cached);
+  }
+
+  /** Of connections in use one after the other, those are missed that there is no room for. */
+  @Test
+  void onlyConnectionsInUseTakeRoom() {
+    final int room = NicModel.CONNECT_X3.cachedConnections();
+    Nic nic = card();
+    Nic.Connection[] connections = connect(nic, 4 * room);
+    assertEquals(0, missed(nic, connections, 0, room), "those at hand stay there");
+    for (int i = 0; i < room; i++) {
+      nic.disconnect(connections[i]);
+    }
+    assertEquals(room, missed(nic, connections, room, room), "there is room for others again");
+    final long missed = missed(nic, connections, room, 3 * room);
+    assertTrue(missed > REQUESTS / 2 && missed < REQUESTS, "missed: " + missed);
+  }
+
+  /** Issues over so many connections in turn, and returns how many were not at hand. */
+  private long missed(Nic nic, Nic.Connection[] connections, int first, int count) {
+    final long before = nic.misses();
+    for (int request = 0; request < REQUESTS; request++) {
+      nic.issue(connections[first + request % count], 32, () -> {});
+    }
+    while (timeline.runNext()) {}
+    return nic.misses() - before;
   }
 
   /** The model is an option of the network: a read through it takes the way there and back. */

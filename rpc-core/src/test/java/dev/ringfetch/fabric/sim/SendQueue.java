@@ -100,23 +100,15 @@ final class SendQueue implements CompletionQueue {
   }
 
   private void begin(WorkRequest request) {
-    final long nowNs = network.timeline().nowNs();
-    final long arrivalNs = queuePair.process().nic().issue(nowNs, request.outBytes);
-    if (arrivalNs <= nowNs) {
-      serve(request);
-    } else {
-      network.timeline().after(arrivalNs - nowNs, "arrived", () -> serve(request));
-    }
+    queuePair.nic().issue(queuePair.connection(), request.outBytes, () -> serve(request));
   }
 
   private void serve(WorkRequest request) {
-    final long nowNs = network.timeline().nowNs();
-    final long servedNs = queuePair.peerPair().process().nic().serve(nowNs, request.inBytes);
-    network
-        .timeline()
-        .after(
-            Math.max(0, servedNs - nowNs),
-            "work request",
+    final SimQueuePair peer = queuePair.peerPair();
+    peer.nic()
+        .serve(
+            peer.connection(),
+            request.inBytes,
             () -> {
               request.served = true;
               execute(request);
@@ -138,7 +130,7 @@ final class SendQueue implements CompletionQueue {
     }
     posted.poll();
     if (request.id != QueuePair.UNSIGNALED) {
-      final long delayNs = queuePair.process().nic().returnNs() + network.delayNs();
+      final long delayNs = queuePair.nic().returnNs() + network.delayNs();
       executed.add(request);
       network.timeline().after(delayNs, "completion", this::completeNext);
     }
@@ -152,6 +144,7 @@ final class SendQueue implements CompletionQueue {
     final WorkRequest request = executed.poll();
     if (request != null) {
       completions.add(new Completion(request.id, QueuePair.SUCCESS, request.value));
+      queuePair.change();
       network.changed();
     }
   }
@@ -198,6 +191,7 @@ final class SendQueue implements CompletionQueue {
         others().putLongRelease(index, own().getLong(index));
         placed += Long.BYTES;
       }
+      queuePair.peerPair().change();
       return placed < length;
     }
 

@@ -10,6 +10,7 @@ public final class SimDoorbell implements Doorbell {
   private final SimNetwork network;
   private final ArrayDeque<Runnable> news = new ArrayDeque<>();
   private boolean woken;
+  private long changes;
   private volatile boolean closed;
 
   SimDoorbell(SimNetwork network) {
@@ -23,6 +24,16 @@ public final class SimDoorbell implements Doorbell {
   /** True when {@link #await} would not sleep. */
   public boolean isRung() {
     return woken || closed || !news.isEmpty();
+  }
+
+  /** Grows with whatever a poller of this doorbell may find new. */
+  public long changes() {
+    return changes;
+  }
+
+  /** Something was placed in memory of a connection, or a work request is done. */
+  void change() {
+    changes++;
   }
 
   void arrived(SimOffer offer, QueuePair queuePair) {
@@ -44,6 +55,7 @@ public final class SimDoorbell implements Doorbell {
   /** Something to be told; with the lock held. */
   void add(Runnable one) {
     news.add(one);
+    change();
     network.changed();
   }
 

@@ -34,7 +34,7 @@ public final class SimFabric implements Fabric {
 
   SimFabric(SimNetwork network) {
     this.network = network;
-    this.nic = new Nic(network.context().nic());
+    this.nic = new Nic(network.context().nic(), network.timeline());
   }
 
   SimNetwork network() {
@@ -43,6 +43,11 @@ public final class SimFabric implements Fabric {
 
   Nic nic() {
     return nic;
+  }
+
+  /** How often this process's card found the state of a connection not at hand. */
+  public long misses() {
+    return nic.misses();
   }
 
   /** True after {@link #kill}. */
@@ -99,13 +104,12 @@ public final class SimFabric implements Fabric {
 
   void remove(SimQueuePair queuePair) {
     if (queuePairs.remove(queuePair)) {
-      nic.disconnected();
+      nic.disconnect(queuePair.connection());
     }
   }
 
   private void add(SimQueuePair queuePair) {
     queuePairs.add(queuePair);
-    nic.connected();
   }
 
   @Override

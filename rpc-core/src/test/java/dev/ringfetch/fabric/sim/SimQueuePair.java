@@ -29,6 +29,7 @@ public final class SimQueuePair implements QueuePair {
   private final RemoteMemory remote;
   private final String name;
   private final SendQueue sendQueue;
+  private final Nic.Connection connection;
   private final List<HeapMemory> registered = new ArrayList<>();
   private final List<SimRegion> beside = new ArrayList<>();
   private int refusedMemory;
@@ -49,6 +50,7 @@ public final class SimQueuePair implements QueuePair {
     this.remote = new RemoteMemory(0, memory.length(), rkey);
     this.name = name;
     this.sendQueue = new SendQueue(network, this);
+    this.connection = process.nic().connect();
   }
 
   void connectTo(SimQueuePair other, SimDatagrams sent) {
@@ -58,6 +60,19 @@ public final class SimQueuePair implements QueuePair {
 
   SimFabric process() {
     return process;
+  }
+
+  /** There is something new for this side. */
+  void change() {
+    doorbell.change();
+  }
+
+  Nic nic() {
+    return process.nic();
+  }
+
+  Nic.Connection connection() {
+    return connection;
   }
 
   SimQueuePair peerPair() {
