@@ -85,6 +85,12 @@ public enum Counter {
   SESSION_HINTS_TAKEN(Kind.SESSION, "hints.taken", "datagrams", Type.TOTAL),
   /** Datagrams that a client dropped: late, early, damaged, or not of this session. */
   SESSION_HINTS_DROPPED(Kind.SESSION, "hints.dropped", "datagrams", Type.TOTAL),
+  /** Times that a server has told a client when it should send. */
+  SESSION_TURNS_TOLD(Kind.SESSION, "turns.told", "writes", Type.TOTAL),
+  /** Time that a client's output has waited for a turn. */
+  SESSION_TURNS_WAITED(Kind.SESSION, "turns.waited", "nanoseconds", Type.TOTAL),
+  /** Times that a client has sent beside its turns, because a deadline was near. */
+  SESSION_TURNS_SKIPPED(Kind.SESSION, "turns.skipped", "times", Type.TOTAL),
 
   /** Times that the poller woke from a sleep. */
   POLLER_WAKEUPS(Kind.POLLER, "wakeups", "times", Type.TOTAL),

@@ -25,8 +25,16 @@ package dev.ringfetch.ring;
  *  +---------------------------------------------------------------+
  *  |                           Fetching                            |
  *  +---------------------------------------------------------------+
- *  |                           Reserved                           ...
- * ...                                                              |
+ *  |                          Turn Stamp                           |
+ *  |                                                               |
+ *  +---------------------------------------------------------------+
+ *  |                          Turn Begin                           |
+ *  +---------------------------------------------------------------+
+ *  |                          Turn Length                          |
+ *  +---------------------------------------------------------------+
+ *  |                          Turn Period                          |
+ *  +---------------------------------------------------------------+
+ *  |                          Turn Check                           |
  *  +---------------------------------------------------------------+
  * </pre>
  *
@@ -40,6 +48,12 @@ package dev.ringfetch.ring;
  *   <li><b>Blocked</b>: 1 while the writer of the line has output and no credit.
  *   <li><b>Fetching</b>: of the client's line: 1 while it fetches the response ring and the
  *       server's line from the server's memory, where nothing need be published then.
+ *   <li><b>Turn Stamp</b>, <b>Turn Begin</b>, <b>Turn Length</b>, <b>Turn Period</b>: of the
+ *       server's line, where it is published: when the client should send, by the server's clock at
+ *       the stamp; in nanoseconds. The next turn begins so long after the stamp and lasts so long,
+ *       and others follow, a period from begin to begin. Period 0: at any time.
+ *   <li><b>Turn Check</b>: {@link ControlFlyweight#turnCheck} of those four, which are not placed
+ *       at once.
  * </ul>
  */
 public final class ControlDescriptor {
@@ -64,8 +78,20 @@ public final class ControlDescriptor {
   /** Offset of the fetching flag, 32 bits. */
   public static final int FETCHING_OFFSET = BLOCKED_OFFSET + Integer.BYTES;
 
-  /** Offset of what is reserved. */
-  public static final int RESERVED_OFFSET = FETCHING_OFFSET + Integer.BYTES;
+  /** Offset of the time at which a turn was told, 64 bits. */
+  public static final int TURN_STAMP_OFFSET = FETCHING_OFFSET + Integer.BYTES;
+
+  /** Offset of the time until the next turn, 32 bits. */
+  public static final int TURN_BEGIN_OFFSET = TURN_STAMP_OFFSET + Long.BYTES;
+
+  /** Offset of the length of a turn, 32 bits. */
+  public static final int TURN_LENGTH_OFFSET = TURN_BEGIN_OFFSET + Integer.BYTES;
+
+  /** Offset of the time from turn to turn, 32 bits. */
+  public static final int TURN_PERIOD_OFFSET = TURN_LENGTH_OFFSET + Integer.BYTES;
+
+  /** Offset of the check of what is told of turns, 32 bits. */
+  public static final int TURN_CHECK_OFFSET = TURN_PERIOD_OFFSET + Integer.BYTES;
 
   /** Length of a control line. */
   public static final int CONTROL_LENGTH = 64;

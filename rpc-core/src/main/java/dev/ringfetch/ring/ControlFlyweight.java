@@ -6,6 +6,11 @@ import static dev.ringfetch.ring.ControlDescriptor.CONTROL_LENGTH;
 import static dev.ringfetch.ring.ControlDescriptor.FETCHING_OFFSET;
 import static dev.ringfetch.ring.ControlDescriptor.RELEASED_OFFSET;
 import static dev.ringfetch.ring.ControlDescriptor.SLEEP_OFFSET;
+import static dev.ringfetch.ring.ControlDescriptor.TURN_BEGIN_OFFSET;
+import static dev.ringfetch.ring.ControlDescriptor.TURN_CHECK_OFFSET;
+import static dev.ringfetch.ring.ControlDescriptor.TURN_LENGTH_OFFSET;
+import static dev.ringfetch.ring.ControlDescriptor.TURN_PERIOD_OFFSET;
+import static dev.ringfetch.ring.ControlDescriptor.TURN_STAMP_OFFSET;
 
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
@@ -83,6 +88,47 @@ public final class ControlFlyweight {
   /** Sets {@link #fetching()}. */
   public void fetching(boolean fetching) {
     put(FETCHING_OFFSET, fetching);
+  }
+
+  /** When the writer of the line told of turns, by its own clock; in nanoseconds. */
+  public long turnStamp() {
+    return region.getLongAcquire(offset + TURN_STAMP_OFFSET);
+  }
+
+  /** How long after the stamp the next turn begins, in nanoseconds. */
+  public int turnBegin() {
+    return region.getIntAcquire(offset + TURN_BEGIN_OFFSET);
+  }
+
+  /** How long a turn lasts, in nanoseconds. */
+  public int turnLength() {
+    return region.getIntAcquire(offset + TURN_LENGTH_OFFSET);
+  }
+
+  /** Time from turn to turn, in nanoseconds; 0 when there are none. */
+  public int turnPeriod() {
+    return region.getIntAcquire(offset + TURN_PERIOD_OFFSET);
+  }
+
+  /** True when these four words, as they were loaded, were told together. */
+  public boolean isTurn(long stamp, int begin, int length, int period) {
+    final int check = region.getIntAcquire(offset + TURN_CHECK_OFFSET);
+    return check == turnCheck(stamp, begin, length, period);
+  }
+
+  /** Sets {@link #turnStamp()}, {@link #turnBegin()} and so on. */
+  public void turn(long stamp, int begin, int length, int period) {
+    region.putLongRelease(offset + TURN_STAMP_OFFSET, stamp);
+    region.putIntRelease(offset + TURN_BEGIN_OFFSET, begin);
+    region.putIntRelease(offset + TURN_LENGTH_OFFSET, length);
+    region.putIntRelease(offset + TURN_PERIOD_OFFSET, period);
+    region.putIntRelease(offset + TURN_CHECK_OFFSET, turnCheck(stamp, begin, length, period));
+    dirty = true;
+  }
+
+  /** {@code ((stamp * 31 + begin) * 31 + length) * 31 + period}, the low 32 bits. */
+  static int turnCheck(long stamp, int begin, int length, int period) {
+    return (((int) stamp * 31 + begin) * 31 + length) * 31 + period;
   }
 
   /** True when something was set since {@link #publish} has posted the line. */

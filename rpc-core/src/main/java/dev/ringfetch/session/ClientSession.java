@@ -495,8 +495,12 @@ public final class ClientSession extends Session {
       if (!inbox.isSettling()) {
         duty.disarm(); // as above: of what the poller came for
       }
-      settled = hasEnded() || (mustArmToLeave() ? duty.settle() : !inbox.hasNext());
-      settling = !settled && inbox.isSettling();
+      awaitsTurn = outbox.isHeld();
+      nextTurnNs = turn.untilNs();
+      settled =
+          !awaitsTurn
+              && (hasEnded() || (mustArmToLeave() ? duty.settle() : !inbox.hasNext()));
+      settling = awaitsTurn || (!settled && inbox.isSettling());
     } catch (Throwable t) { // see Ending.failed
       ending.failed(t);
     }

@@ -95,6 +95,9 @@ final class Duty {
 
   /** True when a thread may leave the session as it is; otherwise the poller has to come. */
   private boolean mayLeave() {
+    if (session.outbox.isHeld()) {
+      return session.outbox.isWatched();
+    }
     return !session.delivery.isBehind() && (!session.mustArmToLeave() || arm());
   }
 
@@ -207,6 +210,7 @@ final class Duty {
    * @return false when there may be more.
    */
   private boolean look() {
+    session.outbox.watched(false); // it has gone
     for (int rounds = 0; rounds < LEAVE_TRIES; rounds++) {
       missed = false;
       session.guard.touch();
@@ -286,6 +290,7 @@ final class Duty {
         disarm();
       }
       done = session.work(true);
+      session.outbox.watched(true);
       session.guard.verifyTouched();
     } catch (Throwable t) { // see Ending.failed
       if (!clean) {

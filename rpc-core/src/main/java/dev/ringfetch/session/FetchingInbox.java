@@ -61,6 +61,7 @@ final class FetchingInbox extends Inbox {
 
   @Override
   int poll() {
+    session.turn.look();
     int frames = taken(ring.poll(session, POLL_LIMIT));
     if (hints != null) {
       frames += taken(hints.take());
@@ -200,7 +201,8 @@ final class FetchingInbox extends Inbox {
     if (fetcher.isPending()) {
       return;
     }
-    if (state == State.TOLD || (state == State.AWAKE && (turning || (fetches && isReadDue())))) {
+    if (state == State.TOLD
+        || (state == State.AWAKE && (turning || (fetches && isReadDue() && mayRead())))) {
       fetch();
     }
   }
@@ -221,6 +223,10 @@ final class FetchingInbox extends Inbox {
   /** True while a read has yet to find nothing after the server was told to push. */
   boolean isTurning() {
     return turning;
+  }
+
+  private boolean mayRead() {
+    return session.turn.mayRead(session.deadlines.earliestNs());
   }
 
   private boolean isReadDue() {

@@ -46,6 +46,8 @@ final class Outbox {
   private long queuedLength;
   private boolean blocked;
   private boolean unsolicited;
+  private boolean held;
+  private boolean watched; // and the poller comes by until that is over
 
   /** Creates the outbox; frames acknowledge the position of the ring of the other direction. */
   Outbox(Session session, RingPair rings) {
@@ -65,6 +67,21 @@ final class Outbox {
   /** True while there is output and no credit for it. */
   boolean isBlocked() {
     return blocked;
+  }
+
+  /** True while there is output that waits for this side's turn. */
+  boolean isHeld() {
+    return held;
+  }
+
+  /** True when the poller stays until what is held was sent. */
+  boolean isWatched() {
+    return watched;
+  }
+
+  /** The poller has come by, or has gone. */
+  void watched(boolean stays) {
+    watched = stays && held;
   }
 
   /** True when no stream is in line. */
@@ -89,6 +106,7 @@ final class Outbox {
       stream.outbound().releaseSegments();
     }
     line.clear();
+    held = false;
     reading.forEach(Segment::release);
     reading.clear();
   }
@@ -154,6 +172,9 @@ final class Outbox {
       session.ending.blame("the peer released what it was never given");
       return 0;
     }
+    if (session.turn != null && hold()) {
+      return 0;
+    }
     final long before = writer.position();
     int frames = 0;
     Stream stream;
@@ -192,6 +213,17 @@ final class Outbox {
       publish();
     }
     return frames;
+  }
+
+  private boolean hold() {
+    if (line.isEmpty()) {
+      session.turn.holdNothing();
+      held = false;
+    } else {
+      held = session.turn.holds(session.deadlines.earliestNs());
+    }
+    watched &= held;
+    return held;
   }
 
   private int write(Stream stream, boolean update) {

@@ -53,6 +53,7 @@ public final class Poller implements Runnable, AutoCloseable {
   private final SessionDeadlines deadlines = new SessionDeadlines();
   private final DoorbellPace pace = new DoorbellPace();
 
+  private Turns turns; // null: no session takes any
   private long latePolledNs;
   private boolean slept; // and has found nothing since
   private Throwable suspected; // a fault that was not of the session that it came up in
@@ -102,6 +103,9 @@ public final class Poller implements Runnable, AutoCloseable {
             sessions.add(session);
             tally.set(Counter.POLLER_SESSIONS, sessions.size());
             session.queuePair.bind(session);
+            if (session.turns() != null) {
+              turns = session.turns();
+            }
           } catch (Throwable t) { // nobody will serve it: both sides learn so by the end
             session.end("poller cannot serve the session: " + t);
             throw t;
@@ -484,6 +488,9 @@ public final class Poller implements Runnable, AutoCloseable {
     }
     final long now = clock.nanoTime();
     boolean found = false;
+    if (turns != null) {
+      turns.tick(now);
+    }
     for (int i = 0; i < active.size(); i++) {
       final Session session = active.get(i);
       final int served = session.duty.service(active.size() > 1);
@@ -492,7 +499,8 @@ public final class Poller implements Runnable, AutoCloseable {
         session.resting = false;
         done += served;
         found = true;
-      } else if ((served == Duty.NOT_OWNER || now - session.lastWorkNs >= spin.boundNs())
+      } else if ((served == Duty.NOT_OWNER
+              || now - session.lastWorkNs >= Math.max(spin.boundNs(), session.lingerNs))
           && retire(session)) {
         dropActive(session);
         i--;
@@ -607,10 +615,15 @@ public final class Poller implements Runnable, AutoCloseable {
   private long restNs() {
     final long now = clock.nanoTime();
     long waited = 4 * MAX_REST_NS;
+    long turnNs = MAX_REST_NS;
     for (int i = 0; i < active.size(); i++) {
-      waited = Math.min(waited, now - active.get(i).lastWorkNs);
+      final Session session = active.get(i);
+      waited = Math.min(waited, now - session.lastWorkNs);
+      if (session.awaitsTurn) {
+        turnNs = Math.min(turnNs, session.nextTurnNs - now);
+      }
     }
-    return Math.max(MIN_REST_NS, waited / 4);
+    return Math.max(0, Math.min(turnNs, Math.max(MIN_REST_NS, waited / 4)));
   }
 
   /** Awake again, for whatever reason; after every {@link #beginSleep}. */

@@ -79,6 +79,24 @@ final class ServerDelivery extends Delivery {
     }
   }
 
+  /** True while the client reads its answers. */
+  boolean isFetched() {
+    return peerControl.fetching();
+  }
+
+  /**
+   * Tells the client when it should send, also one that fetches. False when the send queue has no
+   * room: another round follows.
+   */
+  boolean tellTurn(long stamp, int beginNs, int lengthNs, int periodNs) {
+    ownControl.turn(stamp, beginNs, lengthNs, periodNs);
+    behind = ownControl.publish() == QueuePair.SEND_QUEUE_FULL;
+    if (behind) {
+      queuePair.completions().poll(IGNORED, COMPLETIONS);
+    }
+    return !behind;
+  }
+
   @Override
   boolean isBehind() {
     return behind;

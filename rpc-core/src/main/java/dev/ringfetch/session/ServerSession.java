@@ -26,6 +26,8 @@ public final class ServerSession extends Session {
   private final Intake intake;
   private final Acceptor acceptor;
   private final Listener listener;
+  private final ServerTurn serverTurn; // null: clients send at any time
+  private final Turns turns;
 
   private volatile boolean draining;
   private boolean drainSent;
@@ -50,6 +52,14 @@ public final class ServerSession extends Session {
     this.intake = new Intake(this, streams, held, context);
     this.acceptor = acceptor;
     this.listener = listener;
+    final boolean mayTakeTurns = !loadStore && context.turnThreshold() > 0;
+    this.turns = mayTakeTurns ? context.turns() : null;
+    this.serverTurn = mayTakeTurns ? new ServerTurn(this, (ServerDelivery) delivery, turns) : null;
+  }
+
+  @Override
+  Turns turns() {
+    return turns;
   }
 
   /**
@@ -123,6 +133,9 @@ public final class ServerSession extends Session {
 
   @Override
   void onRound() {
+    if (serverTurn != null) {
+      serverTurn.onRound();
+    }
     if (draining && !drainSent) {
       drainSent = true;
       sendDrain();

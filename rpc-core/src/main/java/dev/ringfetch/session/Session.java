@@ -39,6 +39,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   final Ending ending;
   final Duty duty;
   final ReplyChoice choice; // null: the mode is given
+  final ClientTurn turn; // null: this side sends at any time
   final DeadlineQueue<Stream> deadlines = new DeadlineQueue<>();
   final EarliestDeadline earliest = new EarliestDeadline(this);
   final News news = new News();
@@ -56,6 +57,9 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   boolean resting; // and for so long that it may sleep meanwhile
   long lastWorkNs;
   ArrayDeque<InlineTask> inline; // null until there is one
+  boolean awaitsTurn; // as of its last visit: output waits for a turn
+  long nextTurnNs;
+  volatile long lingerNs; // how long it is polled at the least, after something came
   volatile Subject subject; // as which it is listed
 
   Session(RingPair rings, Poller poller, SessionContext context) {
@@ -73,12 +77,15 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
     if (loadStore) {
       this.delivery = new StoreDelivery(tally, rings);
       this.inbox = new PollingInbox(this, rings);
+      this.turn = null;
     } else if (rings.fetcher() == null) {
       this.delivery = new ServerDelivery(tally, rings);
       this.inbox = new PollingInbox(this, rings);
+      this.turn = null;
     } else {
       final ClientDelivery written = new ClientDelivery(tally, rings);
       this.delivery = written;
+      this.turn = new ClientTurn(rings.peerControl(), clock, tally);
       this.inbox = new FetchingInbox(this, rings, written, context);
     }
     this.outbox = new Outbox(this, rings);
@@ -306,6 +313,11 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
 
   /** What this side looks after in every round; owner. */
   abstract void onRound();
+
+  /** The timetable of this side's sessions; null when there is none. */
+  Turns turns() {
+    return null;
+  }
 
   /** What came in for a stream that waits to be told may be garbage: the memory went; owner. */
   abstract void distrust(Stream ready);

@@ -43,6 +43,15 @@ public final class SessionContext {
   /** Default of {@link #hintWaitNs()}: some times what a datagram takes between two cards. */
   public static final long HINT_WAIT_NS_DEFAULT = 20_000;
 
+  /** Default of {@link #turnThreshold()}: half of what cards have at hand that have little. */
+  public static final int TURN_THRESHOLD_DEFAULT = 128;
+
+  /** Default of {@link #turnGroup()}: ScaleRPC's. */
+  public static final int TURN_GROUP_DEFAULT = 40;
+
+  /** Default of {@link #turnLengthNs()}: some ten calls for each that a turn makes slower. */
+  public static final int TURN_LENGTH_NS_DEFAULT = 200_000;
+
   /** Default of {@link #inlinePerMs()}. */
   public static final int INLINE_PER_MS_DEFAULT = 8;
 
@@ -66,6 +75,10 @@ public final class SessionContext {
   private ReplyMode replyMode = ReplyMode.ADAPTIVE;
   private int replyTrialCalls = ReplyChoice.TRIAL_CALLS;
   private long hintWaitNs = HINT_WAIT_NS_DEFAULT;
+  private int turnThreshold = TURN_THRESHOLD_DEFAULT;
+  private int turnGroup = TURN_GROUP_DEFAULT;
+  private int turnLengthNs = TURN_LENGTH_NS_DEFAULT;
+  private Turns turns; // as long as nobody has asked: none
 
   /** Length of the ring of requests in bytes, a power of two. The server has the last word. */
   public int requestRingLength() {
@@ -303,6 +316,59 @@ public final class SessionContext {
     }
     this.inlinePerMs = calls;
     return this;
+  }
+
+  /**
+   * Sessions in use at the same time, beyond which a server has them take turns; 0 for never. Only
+   * where a card stands between the sides.
+   */
+  public int turnThreshold() {
+    return turnThreshold;
+  }
+
+  /** Sets {@link #turnThreshold()}. */
+  public SessionContext turnThreshold(int sessions) {
+    if (sessions < 0) {
+      throw new IllegalArgumentException("turnThreshold=" + sessions);
+    }
+    this.turnThreshold = sessions;
+    return this;
+  }
+
+  /** Sessions that have their turn together, about. */
+  public int turnGroup() {
+    return turnGroup;
+  }
+
+  /** Sets {@link #turnGroup()}. */
+  public SessionContext turnGroup(int sessions) {
+    if (sessions < 1) {
+      throw new IllegalArgumentException("turnGroup=" + sessions);
+    }
+    this.turnGroup = sessions;
+    return this;
+  }
+
+  /** How long a turn lasts, in nanoseconds. */
+  public int turnLengthNs() {
+    return turnLengthNs;
+  }
+
+  /** Sets {@link #turnLengthNs()}. */
+  public SessionContext turnLengthNs(int nanos) {
+    if (nanos < 1 || nanos > ClientTurn.MAX_PERIOD_NS) {
+      throw new IllegalArgumentException("turnLengthNs=" + nanos);
+    }
+    this.turnLengthNs = nanos;
+    return this;
+  }
+
+  /** What a server's sessions with this context share to take turns. Any thread. */
+  synchronized Turns turns() {
+    if (turns == null) {
+      turns = new Turns(this);
+    }
+    return turns;
   }
 
   /** Clock of deadlines and spinning. */

@@ -31,6 +31,11 @@ class ControlFlyweightTest {
   private static final int SLEEP = OFFSET + ControlDescriptor.SLEEP_OFFSET;
   private static final int BLOCKED = OFFSET + ControlDescriptor.BLOCKED_OFFSET;
   private static final int FETCHING = OFFSET + ControlDescriptor.FETCHING_OFFSET;
+  private static final int STAMP = OFFSET + ControlDescriptor.TURN_STAMP_OFFSET;
+  private static final int BEGIN = OFFSET + ControlDescriptor.TURN_BEGIN_OFFSET;
+  private static final int LENGTH = OFFSET + ControlDescriptor.TURN_LENGTH_OFFSET;
+  private static final int PERIOD = OFFSET + ControlDescriptor.TURN_PERIOD_OFFSET;
+  private static final int CHECK = OFFSET + ControlDescriptor.TURN_CHECK_OFFSET;
 
   private final MemoryRegion region = mock(MemoryRegion.class);
   private final QueuePair queuePair = mock(QueuePair.class);
@@ -84,6 +89,36 @@ class ControlFlyweightTest {
   }
 
   @Test
+  void turnIsToldWithItsCheck() {
+    line.turn(7L << 32 | 5, 1, 2, 3);
+    InOrder order = inOrder(region);
+    order.verify(region).putLongRelease(STAMP, 7L << 32 | 5);
+    order.verify(region).putIntRelease(BEGIN, 1);
+    order.verify(region).putIntRelease(LENGTH, 2);
+    order.verify(region).putIntRelease(PERIOD, 3);
+    order.verify(region).putIntRelease(CHECK, ((5 * 31 + 1) * 31 + 2) * 31 + 3);
+    verifyNoMoreInteractions(region, queuePair);
+  }
+
+  @Test
+  void turnCountsOnlyWhole() {
+    when(region.getLongAcquire(STAMP)).thenReturn(-9L);
+    when(region.getIntAcquire(BEGIN)).thenReturn(1);
+    when(region.getIntAcquire(LENGTH)).thenReturn(2);
+    when(region.getIntAcquire(PERIOD)).thenReturn(3);
+    when(region.getIntAcquire(CHECK)).thenReturn(((-9 * 31 + 1) * 31 + 2) * 31 + 3);
+    assertEquals(-9L, line.turnStamp());
+    assertEquals(1, line.turnBegin());
+    assertEquals(2, line.turnLength());
+    assertEquals(3, line.turnPeriod());
+    assertTrue(line.isTurn(-9, 1, 2, 3));
+    assertFalse(line.isTurn(-8, 1, 2, 3));
+    assertFalse(line.isTurn(-9, 0, 2, 3));
+    assertFalse(line.isTurn(-9, 1, 3, 3));
+    assertFalse(line.isTurn(-9, 1, 2, 2));
+  }
+
+  @Test
   void whatWasSetIsPublishedAtOnce() {
     assertEquals(QueuePair.POSTED, line.publish());
     verifyNoMoreInteractions(queuePair);
@@ -109,7 +144,8 @@ class ControlFlyweightTest {
             () -> line.released(0),
             () -> line.sleeping(false),
             () -> line.blocked(false),
-            () -> line.fetching(false));
+            () -> line.fetching(false),
+            () -> line.turn(0, 0, 0, 0));
     for (Runnable setter : setters) {
       setter.run();
       assertTrue(line.isDirty());

@@ -129,10 +129,14 @@ class DescriptorDiagramTest {
             "Sleep",
             "Blocked",
             "Fetching",
-            "Reserved"),
+            "Turn Stamp",
+            "Turn Begin",
+            "Turn Length",
+            "Turn Period",
+            "Turn Check"),
         names(fields));
-    assertEquals(Field.OPEN, fields.get(7).bytes());
-    assertTrue(fields.get(7).offset() < ControlDescriptor.CONTROL_LENGTH);
+    Field last = fields.get(11);
+    assertEquals(ControlDescriptor.CONTROL_LENGTH, last.offset() + last.bytes());
     assertEquals(FrameDescriptor.SLOT_LENGTH, ControlDescriptor.CONTROL_LENGTH);
   }
 

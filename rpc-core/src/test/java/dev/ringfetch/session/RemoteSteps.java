@@ -126,6 +126,11 @@ final class RemoteSteps {
     nowNs += SessionContext.HINT_WAIT_NS_DEFAULT;
   }
 
+  /** The time of both sides. */
+  long nowNs() {
+    return nowNs;
+  }
+
   /** Some time passes. */
   void pass(long ns) {
     nowNs += ns;
@@ -133,6 +138,11 @@ final class RemoteSteps {
 
   /** Sends a request of one slot. */
   ClientStream send() {
+    return send(Stream.NO_DEADLINE);
+  }
+
+  /** As the other one, with a deadline. */
+  ClientStream send(long deadlineNs) {
     final ClientStream stream = client.open();
     stream.outbound().addBytes(new byte[20], 0, 20);
     stream.prepare(
@@ -148,7 +158,7 @@ final class RemoteSteps {
         },
         UNIT,
         5,
-        Stream.NO_DEADLINE,
+        deadlineNs,
         1024);
     client.send(stream);
     return stream;

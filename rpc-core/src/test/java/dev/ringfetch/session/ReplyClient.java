@@ -13,7 +13,7 @@ final class ReplyClient extends ReplyThread {
   final CountedQueuePair pair;
   final CountedQueuePair serverPair;
   private final ClientSession session;
-  private final ReplyMode mode;
+  private final ReplyExperiment.Setup setup;
   private boolean begun;
   private long nowNs;
   private long sentNs;
@@ -28,27 +28,26 @@ final class ReplyClient extends ReplyThread {
    * Creates a thread.
    *
    * @param session of which it is the only caller.
-   * @param mode of the session.
    * @param pair of the session.
    * @param serverPair of the other side of it.
    */
   ReplyClient(
       Timeline timeline,
       ClientSession session,
-      ReplyMode mode,
+      ReplyExperiment.Setup setup,
       long nextNs,
       CountedQueuePair pair,
       CountedQueuePair serverPair) {
-    super(timeline, session.poller(), nextNs);
+    super(timeline, session.poller(), nextNs, setup.clientPollNs());
     this.session = session;
-    this.mode = mode;
+    this.setup = setup;
     this.pair = pair;
     this.serverPair = serverPair;
   }
 
   /** True when it reads its answers, as it is now. */
   boolean fetches() {
-    return session.choice == null ? mode == ReplyMode.FETCH : session.choice.fetches();
+    return session.choice == null ? setup.mode() == ReplyMode.FETCH : session.choice.fetches();
   }
 
   @Override
@@ -56,12 +55,13 @@ final class ReplyClient extends ReplyThread {
     final long before = calls;
     nowNs = now;
     if (begun) {
-      poller.doWork();
+      poll();
     } else {
       begun = true;
       call();
     }
-    return roundNs(calls != before);
+    final long tookNs = roundNs(calls != before);
+    return session.outbox.isHeld() ? Math.max(tookNs, session.turn.untilNs() - now) : tookNs;
   }
 
   private void call() {

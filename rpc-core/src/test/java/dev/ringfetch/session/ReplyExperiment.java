@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.PriorityQueue;
+import java.util.function.Consumer;
 import java.util.function.LongUnaryOperator;
 import org.agrona.concurrent.NanoClock;
 
@@ -25,20 +26,50 @@ final class ReplyExperiment {
   static final int UNIT = FrameDescriptor.PREFIX | FrameDescriptor.MESSAGE | FrameDescriptor.SUFFIX;
   static final byte[] MESSAGE = new byte[32];
 
-  private static final int SERVER_THREADS = 16;
-  private static final int CLIENTS = 35;
-  private static final int CLIENT_MACHINES = 7;
-  private static final int RING_LENGTH = 16 * 1024;
+  static final int SERVER_THREADS = 16;
+
+  private static final long POLL_NS = 100;
   private static final long MAX_DELAY_NS = 8; // besides what cards take
   private static final long BEGIN_NS = 10_000; // within this time all have begun
 
+  private final Setup setup;
   private final Timeline timeline;
   private final SimNetwork network;
   private final SessionContext context;
+  private SimFabric serverFabric;
   private final List<ReplyServer> servers = new ArrayList<>();
   private final List<ReplyClient> clients = new ArrayList<>();
   private final PriorityQueue<ReplyThread> threads =
       new PriorityQueue<>(Comparator.comparingLong(ReplyThread::nextNs));
+
+  /**
+   * What is measured.
+   *
+   * @param mode of all clients.
+   * @param nic of all machines.
+   * @param processNs how long a request takes, by the time since the start; in nanoseconds.
+   * @param clients that have a call each under way.
+   * @param machines that they are spread over.
+   * @param ringLength in bytes.
+   * @param serverPollNs how long a server's round takes at the least, in nanoseconds.
+   * @param clientPollNs how long a client's round takes at the least, in nanoseconds.
+   * @param options of all sessions, further ones.
+   */
+  record Setup(
+      ReplyMode mode,
+      NicModel nic,
+      LongUnaryOperator processNs,
+      int clients,
+      int machines,
+      int ringLength,
+      long serverPollNs,
+      long clientPollNs,
+      Consumer<SessionContext> options) {
+    /** RFP's. */
+    static Setup ofRfp(ReplyMode mode, NicModel nic, LongUnaryOperator processNs) {
+      return new Setup(mode, nic, processNs, 35, 7, 16 * 1024, POLL_NS, POLL_NS, context -> {});
+    }
+  }
 
   /**
    * What was measured.
@@ -48,6 +79,7 @@ final class ReplyExperiment {
    * @param reads of the clients, by call.
    * @param clientWrites by call.
    * @param serverWrites by call.
+   * @param misses of the server's card, by call.
    * @param fetching share of the clients that read their answers, at the end.
    */
   record Result(
@@ -56,9 +88,11 @@ final class ReplyExperiment {
       double reads,
       double clientWrites,
       double serverWrites,
+      double misses,
       double fetching) {}
 
-  private ReplyExperiment(long seed, ReplyMode mode, NicModel nic) {
+  private ReplyExperiment(long seed, Setup setup) {
+    this.setup = setup;
     timeline = new Timeline(seed);
     network =
         new SimNetwork(
@@ -67,53 +101,52 @@ final class ReplyExperiment {
                 .loadStore(false)
                 .readAtomicity(ReadAtomicity.LINE)
                 .maxDelayNs(MAX_DELAY_NS)
-                .nic(nic)
+                .nic(setup.nic)
                 .preemption(() -> {}));
     context =
         new SessionContext()
             .clock((NanoClock) timeline::nowNs) // a look takes no time: rounds do
             .spinNs(Long.MAX_VALUE)
-            .replyMode(mode);
+            .replyMode(setup.mode);
+    setup.options.accept(context);
   }
 
   /**
    * Runs it.
    *
-   * @param processNs how long a request takes, by the time since the start; in nanoseconds.
    * @param warmUpNs virtual time before it is measured, in nanoseconds.
    * @param measureNs virtual time in which it is, in nanoseconds.
    */
-  static Result run(
-      long seed,
-      ReplyMode mode,
-      NicModel nic,
-      LongUnaryOperator processNs,
-      long warmUpNs,
-      long measureNs) {
+  static Result run(long seed, Setup setup, long warmUpNs, long measureNs) {
     try {
-      final ReplyExperiment experiment = new ReplyExperiment(seed, mode, nic);
-      experiment.connect(processNs);
+      final ReplyExperiment experiment = new ReplyExperiment(seed, setup);
+      experiment.connect();
       return experiment.measure(warmUpNs, measureNs);
     } catch (IOException e) {
       throw new AssertionError("seed=" + seed, e);
     }
   }
 
-  private void connect(LongUnaryOperator processNs) throws IOException {
+  private void connect() throws IOException {
     final SimFabric server = network.open();
+    serverFabric = server;
     final long startNs = timeline.nowNs();
     for (int i = 0; i < SERVER_THREADS; i++) {
       final Poller poller = new Poller(server.openDoorbell(), context);
       servers.add(
           new ReplyServer(
-              timeline, poller, beginNs(), now -> processNs.applyAsLong(now - startNs)));
+              timeline,
+              poller,
+              beginNs(),
+              setup.serverPollNs,
+              now -> setup.processNs.applyAsLong(now - startNs)));
     }
     final List<SimFabric> machines = new ArrayList<>();
-    for (int i = 0; i < CLIENT_MACHINES; i++) {
+    for (int i = 0; i < setup.machines; i++) {
       machines.add(network.open());
     }
-    for (int i = 0; i < CLIENTS; i++) {
-      connect(server, servers.get(i % SERVER_THREADS), machines.get(i % CLIENT_MACHINES));
+    for (int i = 0; i < setup.clients; i++) {
+      connect(server, servers.get(i % SERVER_THREADS), machines.get(i % setup.machines));
     }
     threads.addAll(servers);
     threads.addAll(clients);
@@ -126,9 +159,9 @@ final class ReplyExperiment {
   private void connect(SimFabric owner, ReplyServer server, SimFabric machine) throws IOException {
     final Geometry geometry =
         new Geometry(
-            RING_LENGTH,
-            RING_LENGTH,
-            RING_LENGTH,
+            setup.ringLength,
+            setup.ringLength,
+            setup.ringLength,
             64,
             timeline.random().nextLong(),
             timeline.random().nextLong(),
@@ -139,9 +172,7 @@ final class ReplyExperiment {
             timeline, owner, server.poller.doorbell(), machine, doorbell, geometry, false);
     final ClientSession client = pair.openClient(new Poller(doorbell, context), context);
     pair.openServer(server.poller, context, server::accept);
-    clients.add(
-        new ReplyClient(
-            timeline, client, context.replyMode(), beginNs(), pair.client(), pair.server()));
+    clients.add(new ReplyClient(timeline, client, setup, beginNs(), pair.client(), pair.server()));
   }
 
   private Result measure(long warmUpNs, long measureNs) throws IOException {
@@ -156,7 +187,8 @@ final class ReplyExperiment {
         (after.reads - before.reads) / calls,
         (after.clientWrites - before.clientWrites) / calls,
         (after.serverWrites - before.serverWrites) / calls,
-        (double) clients.stream().filter(ReplyClient::fetches).count() / CLIENTS);
+        (after.misses - before.misses) / calls,
+        (double) clients.stream().filter(ReplyClient::fetches).count() / setup.clients);
   }
 
   private void runUntil(long endNs) throws IOException {
@@ -178,7 +210,7 @@ final class ReplyExperiment {
   }
 
   private record Totals(
-      long calls, long latencyNs, long reads, long clientWrites, long serverWrites) {}
+      long calls, long latencyNs, long reads, long clientWrites, long serverWrites, long misses) {}
 
   private Totals totals() {
     long calls = 0;
@@ -193,6 +225,6 @@ final class ReplyExperiment {
       clientWrites += client.pair.ringWrites() + client.pair.lineWrites();
       serverWrites += client.serverPair.ringWrites() + client.serverPair.lineWrites();
     }
-    return new Totals(calls, latencyNs, reads, clientWrites, serverWrites);
+    return new Totals(calls, latencyNs, reads, clientWrites, serverWrites, serverFabric.misses());
   }
 }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.fabric.sim.NicModel;
 import dev.ringfetch.session.ReplyExperiment.Result;
+import dev.ringfetch.session.ReplyExperiment.Setup;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.LongUnaryOperator;
@@ -36,7 +37,8 @@ class ReplyModeTest {
   private final long seed = Long.getLong("ringfetch.seed", System.nanoTime());
 
   private Result run(ReplyMode mode, NicModel card, long processNs) {
-    return ReplyExperiment.run(seed, mode, card, sinceNs -> processNs, WARM_UP_NS, MEASURE_NS);
+    return ReplyExperiment.run(
+        seed, Setup.ofRfp(mode, card, sinceNs -> processNs), WARM_UP_NS, MEASURE_NS);
   }
 
   private double rate(ReplyMode mode, NicModel card, long processNs) {
@@ -105,7 +107,10 @@ class ReplyModeTest {
       final double push = rate(ReplyMode.PUSH, card, processNs);
       final Result adaptive =
           ReplyExperiment.run(
-              seed, ReplyMode.ADAPTIVE, card, sinceNs -> processNs, LEARN_NS, LEARN_NS / 2);
+              seed,
+              Setup.ofRfp(ReplyMode.ADAPTIVE, card, sinceNs -> processNs),
+              LEARN_NS,
+              LEARN_NS / 2);
       final double share = adaptive.callsPerSecond() / Math.max(fetch, push);
       final String line =
           String.format(
@@ -157,7 +162,8 @@ class ReplyModeTest {
   }
 
   private double overall(ReplyMode mode, NicModel card, LongUnaryOperator processNs) {
-    return ReplyExperiment.run(seed, mode, card, processNs, 2 * PHASE_NS, PHASES * PHASE_NS)
+    return ReplyExperiment.run(
+            seed, Setup.ofRfp(mode, card, processNs), 2 * PHASE_NS, PHASES * PHASE_NS)
         .callsPerSecond();
   }
 

@@ -15,10 +15,12 @@ final class ReplyServer extends ReplyThread {
   /**
    * Creates a thread.
    *
+   * @param pollNs how long a round takes at the least, in nanoseconds.
    * @param processNs how long a request takes that it begins at a time, both in nanoseconds.
    */
-  ReplyServer(Timeline timeline, Poller poller, long nextNs, LongUnaryOperator processNs) {
-    super(timeline, poller, nextNs);
+  ReplyServer(
+      Timeline timeline, Poller poller, long nextNs, long pollNs, LongUnaryOperator processNs) {
+    super(timeline, poller, nextNs, pollNs);
     this.processNs = processNs;
   }
 
@@ -31,7 +33,7 @@ final class ReplyServer extends ReplyThread {
   long run(long nowNs) throws IOException {
     final long tookNs;
     if (requests.isEmpty()) {
-      poller.doWork();
+      poll();
       tookNs = roundNs(!requests.isEmpty());
     } else {
       answer(requests.remove());

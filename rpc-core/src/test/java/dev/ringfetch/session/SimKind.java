@@ -74,7 +74,7 @@ enum SimKind {
   List<SimState> states() {
     final List<SimState> states = new ArrayList<>(List.of(SimState.values()));
     if (loadStore) {
-      states.remove(SimState.SETTLING);
+      states.removeAll(List.of(SimState.SETTLING, SimState.WAITING));
     } else {
       states.removeAll(List.of(SimState.READING, SimState.CLIENT_HELD, SimState.SERVER_HELD));
     }

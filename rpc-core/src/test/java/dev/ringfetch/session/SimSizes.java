@@ -12,6 +12,7 @@ import java.util.SplittableRandom;
  * @param bulkThreshold messages that are longer go by registered memory.
  * @param bulkLength how much of that a side has for a session.
  * @param bulkSegmentLength what of it is read at a time.
+ * @param turnNs length of turns, which all clients behind cards take, in nanoseconds; 0 for none.
  * @param deadlines whether some calls have one.
  * @param cancels whether some calls are cancelled.
  */
@@ -26,6 +27,7 @@ record SimSizes(
     int bulkThreshold,
     int bulkLength,
     int bulkSegmentLength,
+    int turnNs,
     boolean deadlines,
     boolean cancels) {
   private static final int ROOMY = 1024 * 1024;
@@ -43,6 +45,7 @@ record SimSizes(
         random.nextInt(6) == 0 ? Integer.MAX_VALUE : random.nextInt(2 * ring),
         random.nextInt(6) == 0 ? 0 : 16 * 1024 * (1 + random.nextInt(3)),
         64 << random.nextInt(7),
+        random.nextInt(2) * (2_000 << random.nextInt(4)),
         random.nextBoolean(),
         random.nextBoolean());
   }

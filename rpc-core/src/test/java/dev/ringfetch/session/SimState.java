@@ -24,6 +24,8 @@ enum SimState {
   },
   /** A request waits for the ring. */
   SENDING,
+  /** A request waits for the client's turn. */
+  WAITING,
   /** A request is half in the ring. */
   PARTIAL,
   /** A request is in the ring, and unanswered. */
@@ -111,6 +113,7 @@ enum SimState {
     addFlows(client.calls, states);
     add(states, IDLE, !session.mustArmToLeave());
     add(states, CLIENT_BLOCKED, session.outbox.isBlocked());
+    add(states, WAITING, session.outbox.isHeld());
     add(states, CLIENT_ARMED, session.inbox.isArmed());
     add(states, SETTLING, session.inbox.isSettling());
     add(states, TURNING, session.inbox instanceof FetchingInbox inbox && inbox.isTurning());

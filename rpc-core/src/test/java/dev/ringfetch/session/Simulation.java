@@ -81,6 +81,9 @@ final class Simulation {
             .bulkThreshold(sizes.bulkThreshold())
             .bulkLength(sizes.bulkLength())
             .bulkSegmentLength(sizes.bulkSegmentLength());
+    if (sizes.turnNs() > 0) {
+      context.turnThreshold(1).turnGroup(1).turnLengthNs(sizes.turnNs());
+    }
     add(new Machine());
     add(new StoreBuffers());
     server = new SimServer(this);

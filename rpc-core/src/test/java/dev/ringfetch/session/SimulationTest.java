@@ -88,7 +88,7 @@ class SimulationTest {
   @MethodSource("kinds")
   void cancelAndCloseGetThroughFullRings(SimKind kind, StoreOrder order) {
     final SimSizes sizes =
-        new SimSizes(128, 64, 6, 1 << 20, 1 << 20, 1, 0, 100, 16 * 1024, 256, false, false);
+        new SimSizes(128, 64, 6, 1 << 20, 1 << 20, 1, 0, 100, 16 * 1024, 256, 0, false, false);
     final long seed = Long.getLong("ringfetch.seed", System.nanoTime());
     final Simulation simulation = new Simulation(seed, sizes, kind, order);
     try {
@@ -102,7 +102,8 @@ class SimulationTest {
   @MethodSource("kinds")
   void whoeverSleepsIsWoken(SimKind kind, StoreOrder order) {
     final SimSizes sizes =
-        new SimSizes(1024, 256, 6, 1 << 20, 1 << 20, 1, 0, Integer.MAX_VALUE, 0, 256, false, false);
+        new SimSizes(
+            1024, 256, 6, 1 << 20, 1 << 20, 1, 0, Integer.MAX_VALUE, 0, 256, 0, false, false);
     final long seed = Long.getLong("ringfetch.seed", System.nanoTime());
     final Simulation simulation = new Simulation(seed, sizes, kind, order);
     try {
@@ -124,6 +125,27 @@ class SimulationTest {
             Counter.SESSION_HINTS_TAKEN,
             Counter.SESSION_HINTS_DROPPED,
             Counter.SESSION_FETCHES)) {
+      final long total = simulation.context.counters().total(counter);
+      System.out.println("seed=" + seed + " " + counter + "=" + total);
+      assertTrue(total > 0, counter + "; " + simulation);
+    }
+  }
+
+  static List<Arguments> kindsWithCards() {
+    return kinds().stream().filter(kind -> kind.get()[0] != SimKind.SHM).toList();
+  }
+
+  /** Each of three clients is a group: what they are told is lost, late, or of a server before. */
+  @ParameterizedTest
+  @MethodSource("kindsWithCards")
+  void callsEndWhereClientsTakeTurns(SimKind kind, StoreOrder order) {
+    final SimSizes sizes =
+        new SimSizes(
+            1024, 256, 6, 1 << 20, 1 << 20, 3, 400, Integer.MAX_VALUE, 0, 256, 4_000, true, true);
+    final long seed = Long.getLong("ringfetch.seed", System.nanoTime());
+    final Simulation simulation = new Simulation(seed, sizes, kind, order);
+    simulation.rounds(2, 200);
+    for (Counter counter : List.of(Counter.SESSION_TURNS_TOLD, Counter.SESSION_TURNS_WAITED)) {
       final long total = simulation.context.counters().total(counter);
       System.out.println("seed=" + seed + " " + counter + "=" + total);
       assertTrue(total > 0, counter + "; " + simulation);

@@ -1,0 +1,106 @@
+package dev.ringfetch.session;
+
+import dev.ringfetch.counters.Counter;
+import dev.ringfetch.ring.RingPoller;
+import org.agrona.concurrent.NanoClock;
+
+/**
+ * A server's session in the timetable of {@link Turns}: tells the client when it should send.
+ * Belongs to the owner of the session.
+ *
+ * <p>A client that fetches is told anew before each of its turns. The card then has the
+ * connection's state at hand by the outbound engine, which has nothing else to do for such clients,
+ * and not by the inbound engine, which is busy with others' requests. Where answers are pushed it
+ * is the other way round: the request brings it.
+ */
+final class ServerTurn {
+  private static final int REFRESH_PERIODS = 16;
+  private static final int LEAD_NS = 4_000; // some times what a write takes
+
+  private final ServerSession session;
+  private final Turns turns;
+  private final ServerDelivery delivery;
+  private final RingPoller ring;
+  private final NanoClock clock;
+
+  private final Turns.Seat seat = new Turns.Seat();
+
+  private long seen; // position of the ring
+  private boolean due; // the client is to be told
+  private boolean told; // that it has turns
+  private long nextNs; // when it is to be told again
+
+  ServerTurn(ServerSession session, ServerDelivery delivery, Turns turns) {
+    this.session = session;
+    this.turns = turns;
+    this.delivery = delivery;
+    this.ring = session.ring;
+    this.clock = session.clock;
+    this.seen = ring.position();
+  }
+
+  /** Frames came, or time has passed; each round. */
+  void onRound() {
+    final long position = ring.position();
+    if (position != seen) {
+      seen = position;
+      if (turns.isNew(seat)) {
+        use();
+      }
+    }
+    if (seat.group() != Turns.NO_GROUP) {
+      stay();
+    }
+    if (due) {
+      tell(clock.nanoTime());
+    }
+  }
+
+  private void use() {
+    final boolean stays = seat.group() != Turns.NO_GROUP && !turns.isOld(seat);
+    turns.use(seat, session.poller);
+    if (seat.group() != Turns.NO_GROUP) {
+      due |= !stays;
+    } else {
+      session.lingerNs = 0;
+      due = told; // that it has none any more
+    }
+  }
+
+  private void stay() {
+    if (turns.isIdle(seat)) {
+      seat.leave();
+      session.lingerNs = 0;
+      due = false; // it is told when it comes again, or forgets by itself
+    } else {
+      due |= clock.nanoTime() - nextNs >= 0;
+    }
+  }
+
+  private void tell(long nowNs) {
+    final int lengthNs = turns.lengthNs();
+    if (seat.group() == Turns.NO_GROUP) {
+      told = !delivery.tellTurn(nowNs, 0, 0, 0);
+      due = told;
+      return;
+    }
+    final int periodNs = seat.groups() * lengthNs;
+    final int beginNs =
+        (int) Math.floorMod((long) seat.group() * lengthNs - nowNs, (long) periodNs);
+    if (delivery.tellTurn(nowNs, beginNs, lengthNs, periodNs)) {
+      told = true;
+      due = false;
+      session.lingerNs = 2L * periodNs;
+      session.tally.add(Counter.SESSION_TURNS_TOLD, 1);
+      nextNs =
+          nowNs + (delivery.isFetched() ? warmUpNs(beginNs) : REFRESH_PERIODS * (long) periodNs);
+    }
+  }
+
+  /** Until shortly before the next turn: one of the group after the other. */
+  private long warmUpNs(int beginNs) {
+    final int lengthNs = turns.lengthNs();
+    final long leadNs = LEAD_NS + (long) seat.number() % 64 * (lengthNs / 128);
+    return beginNs > leadNs ? beginNs - leadNs : beginNs - leadNs + (long) seat.groups() * lengthNs;
+  }
+}
