@@ -134,6 +134,15 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
     return this;
   }
 
+  /**
+   * Clients in use at the same time over a fabric between hosts, beyond which they take turns; 0 for
+   * never. Too many at a time, and the network card cannot keep the state of their connections.
+   */
+  public RingServerBuilder turnThreshold(int clients) {
+    sessionContext.turnThreshold(clients);
+    return this;
+  }
+
   /** Calls that one client can have under way at once on its ring; others of it go over gRPC. */
   public RingServerBuilder maxStreams(int streams) {
     sessionContext.maxStreams(streams);

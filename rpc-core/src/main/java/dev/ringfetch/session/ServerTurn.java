@@ -15,6 +15,7 @@ import org.agrona.concurrent.NanoClock;
  */
 final class ServerTurn {
   private static final int REFRESH_PERIODS = 16;
+  private static final int SPREAD = 64; // members of a group, over half a turn
   private static final int LEAD_NS = 4_000; // some times what a write takes
 
   private final ServerSession session;
@@ -28,7 +29,8 @@ final class ServerTurn {
   private long seen; // position of the ring
   private boolean due; // the client is to be told
   private boolean told; // that it has turns
-  private long nextNs; // when it is to be told again
+  private long toldNs; // when
+  private long nextNs; // shortly before its next turn
 
   ServerTurn(ServerSession session, ServerDelivery delivery, Turns turns) {
     this.session = session;
@@ -73,8 +75,16 @@ final class ServerTurn {
       session.lingerNs = 0;
       due = false; // it is told when it comes again, or forgets by itself
     } else {
-      due |= clock.nanoTime() - nextNs >= 0;
+      final long now = clock.nanoTime();
+      if (now - nextNs >= 0) {
+        nextNs += periodNs();
+        due |= delivery.isFetched() || now - toldNs >= REFRESH_PERIODS * (long) periodNs();
+      }
     }
+  }
+
+  private int periodNs() {
+    return seat.groups() * turns.lengthNs();
   }
 
   private void tell(long nowNs) {
@@ -84,7 +94,7 @@ final class ServerTurn {
       due = told;
       return;
     }
-    final int periodNs = seat.groups() * lengthNs;
+    final int periodNs = periodNs();
     final int beginNs =
         (int) Math.floorMod((long) seat.group() * lengthNs - nowNs, (long) periodNs);
     if (delivery.tellTurn(nowNs, beginNs, lengthNs, periodNs)) {
@@ -92,15 +102,14 @@ final class ServerTurn {
       due = false;
       session.lingerNs = 2L * periodNs;
       session.tally.add(Counter.SESSION_TURNS_TOLD, 1);
-      nextNs =
-          nowNs + (delivery.isFetched() ? warmUpNs(beginNs) : REFRESH_PERIODS * (long) periodNs);
+      toldNs = nowNs;
+      nextNs = nowNs + warmUpNs(beginNs, periodNs);
     }
   }
 
   /** Until shortly before the next turn: one of the group after the other. */
-  private long warmUpNs(int beginNs) {
-    final int lengthNs = turns.lengthNs();
-    final long leadNs = LEAD_NS + (long) seat.number() % 64 * (lengthNs / 128);
-    return beginNs > leadNs ? beginNs - leadNs : beginNs - leadNs + (long) seat.groups() * lengthNs;
+  private long warmUpNs(int beginNs, int periodNs) {
+    final long leadNs = LEAD_NS + (long) (seat.number() % SPREAD) * (turns.lengthNs() / (2 * SPREAD));
+    return 1 + Math.floorMod(beginNs - leadNs - 1, (long) periodNs);
   }
 }

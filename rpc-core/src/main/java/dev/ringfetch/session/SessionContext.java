@@ -356,7 +356,7 @@ public final class SessionContext {
 
   /** Sets {@link #turnLengthNs()}. */
   public SessionContext turnLengthNs(int nanos) {
-    if (nanos < 1 || nanos > ClientTurn.MAX_PERIOD_NS) {
+    if (nanos < 1 || nanos > ClientTurn.MAX_PERIOD_NS / 2) {
       throw new IllegalArgumentException("turnLengthNs=" + nanos);
     }
     this.turnLengthNs = nanos;

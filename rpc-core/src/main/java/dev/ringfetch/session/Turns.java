@@ -126,7 +126,7 @@ final class Turns {
   /** As they are, while they are of about the right size; few groups are given up late. */
   private int groupsFor(int sessions) {
     final int before = sizes.length;
-    if (sessions <= (before == 0 ? threshold : threshold / 4 * 3)) {
+    if (sessions <= (before == 0 ? threshold : threshold - threshold / 4)) {
       return 0;
     }
     final long twice = 2L * sessions;

@@ -17,6 +17,10 @@ class SessionContextTest {
     assertEquals(1, context.maxMetadataLength(1).maxMetadataLength());
     assertEquals(0, context.maxHeldLength(0).maxHeldLength());
     assertEquals(0, context.spinNs(0).spinNs());
+    assertEquals(0, context.turnThreshold(0).turnThreshold());
+    assertEquals(1, context.turnGroup(1).turnGroup());
+    assertEquals(1, context.turnLengthNs(1).turnLengthNs());
+    assertEquals(50_000_000, context.turnLengthNs(50_000_000).turnLengthNs());
     assertEquals(0, context.hintWaitNs(0).hintWaitNs());
     assertEquals(128, context.requestRingLength(128).requestRingLength());
     assertEquals(128, context.responseRingLength(128).responseRingLength());
@@ -31,6 +35,10 @@ class SessionContextTest {
     assertThrows(IllegalArgumentException.class, () -> context.maxMetadataLength(0));
     assertThrows(IllegalArgumentException.class, () -> context.maxHeldLength(-1));
     assertThrows(IllegalArgumentException.class, () -> context.spinNs(-1));
+    assertThrows(IllegalArgumentException.class, () -> context.turnThreshold(-1));
+    assertThrows(IllegalArgumentException.class, () -> context.turnGroup(0));
+    assertThrows(IllegalArgumentException.class, () -> context.turnLengthNs(0));
+    assertThrows(IllegalArgumentException.class, () -> context.turnLengthNs(50_000_001));
     assertThrows(IllegalArgumentException.class, () -> context.hintWaitNs(-1));
     assertEquals(1_000_000_000, context.hintWaitNs(1_000_000_000).hintWaitNs());
     assertThrows(IllegalArgumentException.class, () -> context.hintWaitNs(1_000_000_001));

@@ -127,7 +127,12 @@ final class Nic {
       engine.submit(readyNs, () -> costNs + load(connection), afterNs, done);
     } else {
       final double doneNs = engine.submit(readyNs, costNs + load(connection)) + afterNs;
-      timeline.after((long) doneNs - timeline.nowNs(), "done", done);
+      final long leftNs = (long) doneNs - timeline.nowNs();
+      if (leftNs <= 0 && engine == outbound) { // there already
+        done.run();
+      } else {
+        timeline.after(Math.max(0, leftNs), "done", done);
+      }
     }
   }
 
