@@ -135,8 +135,8 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   }
 
   /**
-   * Clients in use at the same time over a fabric between hosts, beyond which they take turns; 0 for
-   * never. Too many at a time, and the network card cannot keep the state of their connections.
+   * Clients in use at the same time over a fabric between hosts, beyond which they take turns; 0
+   * for never. Too many at a time, and the network card cannot keep the state of their connections.
    */
   public RingServerBuilder turnThreshold(int clients) {
     sessionContext.turnThreshold(clients);

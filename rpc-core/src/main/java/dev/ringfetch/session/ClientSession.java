@@ -498,8 +498,7 @@ public final class ClientSession extends Session {
       awaitsTurn = outbox.isHeld();
       nextTurnNs = turn.untilNs();
       settled =
-          !awaitsTurn
-              && (hasEnded() || (mustArmToLeave() ? duty.settle() : !inbox.hasNext()));
+          !awaitsTurn && (hasEnded() || (mustArmToLeave() ? duty.settle() : !inbox.hasNext()));
       settling = awaitsTurn || (!settled && inbox.isSettling());
     } catch (Throwable t) { // see Ending.failed
       ending.failed(t);

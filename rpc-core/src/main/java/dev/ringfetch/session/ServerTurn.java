@@ -109,7 +109,8 @@ final class ServerTurn {
 
   /** Until shortly before the next turn: one of the group after the other. */
   private long warmUpNs(int beginNs, int periodNs) {
-    final long leadNs = LEAD_NS + (long) (seat.number() % SPREAD) * (turns.lengthNs() / (2 * SPREAD));
+    final long leadNs =
+        LEAD_NS + (long) (seat.number() % SPREAD) * (turns.lengthNs() / (2 * SPREAD));
     return 1 + Math.floorMod(beginNs - leadNs - 1, (long) periodNs);
   }
 }

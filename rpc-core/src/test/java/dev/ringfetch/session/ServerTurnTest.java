@@ -60,8 +60,7 @@ class ServerTurnTest {
       final Geometry geometry =
           new Geometry(RING_LENGTH, RING_LENGTH, RING_LENGTH, 64, i, 1000, 2000);
       final RemotePair pair =
-          RemotePair.connect(
-              timeline, owner, poller.doorbell(), peer, doorbell, geometry, false);
+          RemotePair.connect(timeline, owner, poller.doorbell(), peer, doorbell, geometry, false);
       pairs.add(pair);
       clients.add(pair.openClient(new Poller(doorbell, context), context));
       servers.add(
