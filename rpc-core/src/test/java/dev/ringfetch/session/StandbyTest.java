@@ -211,7 +211,7 @@ class StandbyTest {
     onLook = () -> stay(over);
     warmUp();
     assertTrue(poller.offer(session, new Task("fourth")));
-    nowNs.addAndGet(Inline.WINDOW_NS);
+    nowNs.addAndGet(2 * Inline.WINDOW_NS);
     assertTrue(poller.offer(session, new Task("only one")));
     over.countDown();
   }
