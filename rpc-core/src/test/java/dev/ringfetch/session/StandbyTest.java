@@ -233,7 +233,7 @@ class StandbyTest {
     final CountDownLatch lent = new CountDownLatch(1);
     onLook =
         () -> {
-          if (looks.get() == 2) {
+          if (looks.get() == 3) { // whichever came first, its start or the wake-up
             nowNs.addAndGet(Inline.WINDOW_NS);
             looking.countDown();
             stay(lent);
