@@ -499,7 +499,7 @@ public final class ClientSession extends Session {
       nextTurnNs = turn.untilNs();
       settled =
           !awaitsTurn && (hasEnded() || (mustArmToLeave() ? duty.settle() : !inbox.hasNext()));
-      settling = awaitsTurn || (!settled && inbox.isSettling());
+      settling = awaitsTurn || (!settled && (inbox.isSettling() || !mustArmToLeave()));
     } catch (Throwable t) { // see Ending.failed
       ending.failed(t);
     }

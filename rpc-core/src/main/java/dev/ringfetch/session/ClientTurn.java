@@ -19,7 +19,7 @@ final class ClientTurn {
   static final int MAX_PERIOD_NS = 100_000_000;
 
   private static final int LIFETIME = 64; // periods
-  private static final int DRIFT_SHIFT = 13; // clocks go apart by less than one 8192nd
+  private static final int DRIFT_SHIFT = 10; // clocks go apart by less than one 1024th
 
   private final ControlFlyweight line;
   private final NanoClock clock;
@@ -98,7 +98,7 @@ final class ClientTurn {
     final long now = clock.nanoTime();
     final long waitNs = waitNs(now);
     final boolean late = isLate(earliestDeadlineNs, now, waitNs);
-    if (waitNs == 0 || late) {
+    if (waitNs == 0 || late || (holding && now - untilNs >= 0)) { // it was woken too late
       holdNothing();
       tally.add(Counter.SESSION_TURNS_SKIPPED, waitNs == 0 ? 0 : 1);
       return false;
@@ -106,8 +106,9 @@ final class ClientTurn {
     if (!holding) {
       holding = true;
       sinceNs = now;
+      untilNs = now + waitNs;
     }
-    untilNs = now + waitNs;
+    untilNs = Math.min(untilNs, now + waitNs);
     return true;
   }
 
