@@ -9,9 +9,6 @@ final class FullRings {
   private static final int ROUNDS = 20;
   private static final int STREAMS = 3;
 
-  /** Windows of many KiB go through rings of two slots, with a way there and back for each. */
-  private static final int CLOSING = 3;
-
   private final Simulation simulation;
   private final Rest rest;
 
@@ -34,8 +31,7 @@ final class FullRings {
       }
       rest.await("both ends are there", () -> calls.stream().allMatch(c -> c.server() != null));
       if (round % 2 == 0) { // rings fill from windows that open, otherwise from such that close
-        rest.await(
-            "windows close", CLOSING, () -> calls.stream().allMatch(SimStreamCall::isHeldBack));
+        rest.await("windows close", () -> calls.stream().allMatch(SimStreamCall::isHeldBack));
         calls.forEach(SimStreamCall::resume);
       }
       rest.await("both rings are full", () -> isFull(client));

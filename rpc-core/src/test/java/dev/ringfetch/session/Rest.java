@@ -9,8 +9,10 @@ import java.util.function.BooleanSupplier;
 
 /** What must hold of a {@link Simulation} when nothing goes wrong any more. */
 final class Rest {
-  /** Until when everything pending has ended, after the last fault; in virtual time. */
-  private static final long BOUND_NS = TimeUnit.MILLISECONDS.toNanos(20);
+  /** For how long nothing may come further while something is awaited; in virtual time. */
+  private static final long BOUND_NS = TimeUnit.MILLISECONDS.toNanos(5);
+
+  private static final long SETTLE_NS = TimeUnit.MILLISECONDS.toNanos(1);
 
   private static final int MAX_STEPS = 400_000;
 
@@ -46,15 +48,15 @@ final class Rest {
   }
 
   void await(String what, BooleanSupplier condition) {
-    await(what, 1, condition);
-  }
-
-  /** As the other one, for so many times the bound. */
-  void await(String what, int bounds, BooleanSupplier condition) {
-    final long untilNs = simulation.timeline.nowNs() + bounds * BOUND_NS;
+    long untilNs = simulation.timeline.nowNs() + BOUND_NS;
+    long progress = simulation.progress();
     int steps = 0;
     while (!condition.getAsBoolean()) {
       simulation.step();
+      if (simulation.progress() != progress) { // a window of bytes by rings of two slots takes long
+        progress = simulation.progress();
+        untilNs = simulation.timeline.nowNs() + BOUND_NS;
+      }
       simulation.check(
           simulation.timeline.nowNs() < untilNs && ++steps < MAX_STEPS,
           "not in time: " + what + ", steps=" + steps);
@@ -64,7 +66,7 @@ final class Rest {
 
   /** What is under way arrives, and whoever has nothing to do sleeps. */
   private void settle() {
-    final long untilNs = simulation.timeline.nowNs() + BOUND_NS / 20;
+    final long untilNs = simulation.timeline.nowNs() + SETTLE_NS;
     for (int steps = 0; simulation.timeline.nowNs() < untilNs && steps < MAX_STEPS / 20; steps++) {
       simulation.step();
     }

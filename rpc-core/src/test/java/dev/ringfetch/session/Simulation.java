@@ -185,6 +185,18 @@ final class Simulation {
     }
   }
 
+  /** Other than before when a frame was taken, a call has ended, or a session was begun. */
+  long progress() {
+    long sum = ledger.over() + sessions();
+    for (int i = 0; i < clients.size(); i++) {
+      final ClientSession own = clients.get(i).session;
+      final ServerSession other = server.sessionOf(clients.get(i));
+      sum += own == null ? 0 : own.pollPosition();
+      sum += other == null ? 0 : other.pollPosition();
+    }
+    return sum;
+  }
+
   /** Lets one of those that can go on do one step. */
   void step() {
     timeline.pass(timeline.random().nextInt(60));

@@ -65,23 +65,27 @@ public final class SimulationCommand implements Callable<Integer> {
     final long startNs = System.nanoTime();
     final double limitNs = hours * TimeUnit.HOURS.toNanos(1);
     long reportedNs = startNs;
+    SimulationRun running = null;
     try {
       do {
-        runs.forEach(SimulationRun::next);
+        for (final SimulationRun run : runs) {
+          running = run;
+          run.next();
+        }
         if (System.nanoTime() - reportedNs >= REPORT_NS) {
           reportedNs = System.nanoTime();
           runs.forEach(System.out::println);
         }
       } while (System.nanoTime() - startNs < limitNs);
       for (final SimulationRun run : runs) { // chance may have left out a few cells of some
+        running = run;
         while (!run.matrix.zeros().isEmpty() && System.nanoTime() - startNs < 4 * limitNs) {
           run.next();
         }
       }
     } catch (AssertionError e) {
       e.printStackTrace();
-      System.out.println(
-          "FAILED; run it again with --hours 0 and the seed, fabric and store order above");
+      System.out.println("FAILED; run it again with --hours 0 " + running.options());
       return 1;
     }
     boolean complete = true;

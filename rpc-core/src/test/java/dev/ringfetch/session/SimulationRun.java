@@ -54,6 +54,12 @@ final class SimulationRun {
     return seeds;
   }
 
+  /** By which the command runs what is next, or has just failed. */
+  String options() {
+    return String.format(
+        "--seed %d --fabric %s --store-order %s", firstSeed + seeds * stride, kind, storeOrder);
+  }
+
   @Override
   public String toString() {
     return String.format(
