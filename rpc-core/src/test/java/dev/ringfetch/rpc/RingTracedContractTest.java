@@ -1,11 +1,13 @@
 package dev.ringfetch.rpc;
 
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 
 /**
  * The transport contract over rings once more, with tracers: a unary call then takes the way of
  * streams, which is other code on both sides, and the same contract.
  */
+@Tag("long")
 final class RingTracedContractTest {
   @Nested
   final class OnUnaryExchange extends UnaryExchangeContract {

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.ringfetch.fabric.sim.NicModel;
 import dev.ringfetch.session.ReplyExperiment.Result;
 import dev.ringfetch.session.ReplyExperiment.Setup;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.Test;
  *
  * <p>A failure names its seed: run it first with {@code -Dtest.args=-Dringfetch.seed=SEED}.
  */
+@Tag("long")
 class ManyClientsTest {
   private static final NicModel CARD = NicModel.CONNECT_X3.caching(256);
   private static final int[] CLIENTS = {40, 100, 200, 400, 800};

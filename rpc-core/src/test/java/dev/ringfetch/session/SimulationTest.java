@@ -11,6 +11,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,6 +25,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  *
  * <p>A failure names its seed: run it first with {@code -Dtest.args=-Dringfetch.seed=SEED}.
  */
+@Tag("long")
 @Timeout(300)
 class SimulationTest {
   private static final int SEEDS = 40;

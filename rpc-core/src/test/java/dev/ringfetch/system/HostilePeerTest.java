@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -18,6 +19,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * A process that misbehaves over sessions of its own, beside one that does not: the latter loses no
  * call and no session, gets no wrong answer, and the server gets rid of what the other has opened.
  */
+@Tag("long")
 @Timeout(120)
 class HostilePeerTest {
   private static final int SESSIONS = 20;

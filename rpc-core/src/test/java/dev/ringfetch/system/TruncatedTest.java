@@ -17,11 +17,13 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** A peer that takes its memory away loses its session; who has another one notices nothing. */
+@Tag("long")
 class TruncatedTest {
   private static final int ROUNDS = 10;
   private static final int LIMIT_S = 20;

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
  * operations a round; {@code -Dringfetch.seed=SEED} draws the same operations again, which then
  * meet as they happen to.
  */
+@Tag("long")
 final class LinearizabilityTest {
   private static final int ROUNDS = Integer.getInteger("ringfetch.linearizability.rounds", 30);
   private static final long SEED =

@@ -20,6 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * switches between the threads at points that it chooses, inside the map, too; the stress test lets
  * them run. Stores that are wrong show that this can fail.
  */
+@Tag("long")
 final class HashStoreLincheckTest {
   @Test
   void resultsOfTwoThreadsHaveAnOrder() {
