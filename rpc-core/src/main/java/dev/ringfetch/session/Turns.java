@@ -139,17 +139,15 @@ final class Turns {
   }
 
   /**
-   * A session is in use: counts it, and gives it a place if it was in use before.
+   * A session is in use that {@linkplain #isNew was not} in this epoch: counts it, and gives it a
+   * place if it was in use in the one before.
    *
    * @param poller that serves the session, besides others.
    */
   synchronized void use(Seat seat, Poller poller) {
-    final boolean first = seat.epoch != epoch;
-    final boolean steady = seat.epoch == epoch - 1 || !first;
-    if (first) {
-      seat.epoch = epoch;
-      used++;
-    }
+    final boolean steady = seat.epoch == epoch - 1;
+    seat.epoch = epoch;
+    used++;
     if (seat.generation != generation || seat.group == NO_GROUP) {
       seat.generation = generation;
       seat.groups = sizes.length;
@@ -158,7 +156,7 @@ final class Turns {
         join(seat, poller);
       }
     }
-    if (first && seat.group != NO_GROUP) {
+    if (seat.group != NO_GROUP) {
       counts[seat.group]++;
     }
   }

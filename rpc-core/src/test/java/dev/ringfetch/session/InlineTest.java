@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.counters.Counter;
-import dev.ringfetch.fabric.Doorbell;
 import dev.ringfetch.session.SessionSteps.Sizes;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -14,7 +13,6 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
@@ -29,35 +27,13 @@ class InlineTest {
 
   private final AtomicLong nowNs = new AtomicLong(-3);
   private final Poller poller =
-      new Poller(new Parked(), new SessionContext().clock(nowNs::get).spinNs(0).inlinePerMs(LEAST));
+      new Poller(
+          new ParkedDoorbell(),
+          new SessionContext().clock(nowNs::get).spinNs(0).inlinePerMs(LEAST));
   private final Session one = new SessionSteps(Sizes.ROOMY).server;
   private final Session other = new SessionSteps(Sizes.ROOMY).server;
   private final List<String> done = Collections.synchronizedList(new ArrayList<>());
   private final CountDownLatch takenOver = new CountDownLatch(1);
-
-  /** Sleeps until it is woken. */
-  private static final class Parked implements Doorbell {
-    private final Semaphore wakeups = new Semaphore(0);
-
-    @Override
-    public int poll() {
-      return 0;
-    }
-
-    @Override
-    public int await(long timeoutNs) {
-      wakeups.acquireUninterruptibly();
-      return 0;
-    }
-
-    @Override
-    public void wakeup() {
-      wakeups.release();
-    }
-
-    @Override
-    public void close() {}
-  }
 
   /** Says what became of it. */
   private class Task implements InlineTask {
@@ -310,7 +286,8 @@ class InlineTest {
     final long seed = System.nanoTime();
     System.out.println("seed " + seed);
     final Random random = new Random(seed);
-    final Poller run = new Poller(new Parked(), new SessionContext().spinNs(0).inlinePerMs(2));
+    final Poller run =
+        new Poller(new ParkedDoorbell(), new SessionContext().spinNs(0).inlinePerMs(2));
     final Thread first = new Thread(run, "poller");
     first.start();
     for (int turn = 1; turn <= turns; turn++) {

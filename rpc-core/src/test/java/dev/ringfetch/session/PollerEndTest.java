@@ -3,7 +3,6 @@ package dev.ringfetch.session;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.ringfetch.fabric.Doorbell;
 import dev.ringfetch.fabric.HeapDoorbell;
 import dev.ringfetch.session.SessionSteps.Sizes;
 import java.lang.management.ManagementFactory;
@@ -11,7 +10,6 @@ import java.lang.management.ThreadInfo;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.FutureTask;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -25,7 +23,8 @@ class PollerEndTest {
   private final AtomicLong nowNs = new AtomicLong();
   private final Map<String, Thread> threads = new ConcurrentHashMap<>();
   private final Poller poller =
-      new Poller(new Parked(), new SessionContext().clock(this::clock).spinNs(0).inlinePerMs(1));
+      new Poller(
+          new ParkedDoorbell(), new SessionContext().clock(this::clock).spinNs(0).inlinePerMs(1));
   private final FutureTask<Void> waits =
       new FutureTask<>(
           () -> {
@@ -33,30 +32,6 @@ class PollerEndTest {
             return null;
           });
   private final Thread waiter = new Thread(waits, "waiter");
-
-  /** Sleeps until it is woken. */
-  private static final class Parked implements Doorbell {
-    private final Semaphore wakeups = new Semaphore(0);
-
-    @Override
-    public int poll() {
-      return 0;
-    }
-
-    @Override
-    public int await(long timeoutNs) {
-      wakeups.acquireUninterruptibly();
-      return 0;
-    }
-
-    @Override
-    public void wakeup() {
-      wakeups.release();
-    }
-
-    @Override
-    public void close() {}
-  }
 
   /** A thread of a poller that has ended stays until it is waited for, or nobody does. */
   private long clock() {

@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.counters.Counter;
-import dev.ringfetch.fabric.Doorbell;
 import dev.ringfetch.fabric.HeapDoorbell;
 import dev.ringfetch.session.SessionSteps.Sizes;
 import java.lang.Thread.State;
@@ -16,7 +15,6 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -38,7 +36,8 @@ class StandbyTest {
   private final Thread first = Thread.currentThread();
   private final Poller poller =
       new Poller(
-          new Parked(), new SessionContext().clock(this::clock).spinNs(0).inlinePerMs(LEAST));
+          new ParkedDoorbell(),
+          new SessionContext().clock(this::clock).spinNs(0).inlinePerMs(LEAST));
   private final Session session = new SessionSteps(Sizes.ROOMY).server;
   private final List<String> done = Collections.synchronizedList(new ArrayList<>());
   private final CountDownLatch overran = new CountDownLatch(1);
@@ -46,30 +45,6 @@ class StandbyTest {
 
   private volatile Thread standby; // whoever was here last
   private volatile Runnable onLook = () -> {};
-
-  /** Sleeps until it is woken. */
-  private static final class Parked implements Doorbell {
-    private final Semaphore wakeups = new Semaphore(0);
-
-    @Override
-    public int poll() {
-      return 0;
-    }
-
-    @Override
-    public int await(long timeoutNs) {
-      wakeups.acquireUninterruptibly();
-      return 0;
-    }
-
-    @Override
-    public void wakeup() {
-      wakeups.release();
-    }
-
-    @Override
-    public void close() {}
-  }
 
   /** Says what became of it. */
   private class Task implements InlineTask {
@@ -308,7 +283,8 @@ class StandbyTest {
     final CountDownLatch begun = new CountDownLatch(1);
     final AtomicInteger lost = new AtomicInteger();
     final Poller run =
-        new Poller(new Parked(), new SessionContext().clock(nowNs::get).spinNs(0).inlinePerMs(1));
+        new Poller(
+            new ParkedDoorbell(), new SessionContext().clock(nowNs::get).spinNs(0).inlinePerMs(1));
     final Thread lender =
         new Thread("lender") {
           @Override

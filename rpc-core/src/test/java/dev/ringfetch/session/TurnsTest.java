@@ -75,6 +75,16 @@ class TurnsTest {
     }
   }
 
+  /** The epoch in which the session was counted ends then, and not before. */
+  private void assertEpochEndsAfter(long ns, Turns.Seat seat) {
+    nowNs += ns - 1;
+    turns.tick(nowNs);
+    assertFalse(turns.isNew(seat));
+    nowNs++;
+    turns.tick(nowNs);
+    assertTrue(turns.isNew(seat));
+  }
+
   @Test
   void asManyAsTheThresholdTakeNoTurns() {
     List<Turns.Seat> seats = seats(THRESHOLD);
@@ -95,12 +105,7 @@ class TurnsTest {
   void epochEndsWhenItIsOverAndNotBefore() {
     List<Turns.Seat> seats = seats(THRESHOLD + 1);
     use(seats);
-    nowNs += EPOCH_NS - 1;
-    turns.tick(nowNs);
-    assertFalse(turns.isNew(seats.get(0)));
-    nowNs++;
-    turns.tick(nowNs);
-    assertTrue(turns.isNew(seats.get(0)));
+    assertEpochEndsAfter(EPOCH_NS, seats.get(0));
   }
 
   /** Groups last at least so long that everybody had several turns. */
@@ -109,12 +114,7 @@ class TurnsTest {
     List<Turns.Seat> seats = seats(12 * GROUP);
     epoch(seats);
     assertGroups(12, seats);
-    nowNs += 4 * 12 * LENGTH_NS - 1;
-    turns.tick(nowNs);
-    assertFalse(turns.isNew(seats.get(0)));
-    nowNs++;
-    turns.tick(nowNs);
-    assertTrue(turns.isNew(seats.get(0)));
+    assertEpochEndsAfter(4 * 12 * LENGTH_NS, seats.get(0));
   }
 
   @Test

@@ -135,11 +135,7 @@ final class ClientsBench implements Callable<Integer> {
   private boolean print(Turn turn, Map<Turn, List<CrowdRound>> measured) {
     final List<CrowdRound> many = measured.get(turn);
     final List<CrowdRound> one = measured.get(new Turn(turn.side(), 1));
-    final double[] ratios = new double[rounds];
-    for (int i = 0; i < rounds; i++) {
-      ratios[i] = many.get(i).perSecond() / one.get(i).perSecond();
-    }
-    final double ofOne = Spread.of(ratios).median();
+    final double ofOne = Spread.ofRatios(many, one, CrowdRound::perSecond).median();
     final double slowest = Spread.of(many, CrowdRound::slowest).median();
     out.printf(
         Locale.ROOT,

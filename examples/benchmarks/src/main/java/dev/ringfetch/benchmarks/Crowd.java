@@ -12,7 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
-/** A server process and several client processes, which make calls at the same time. */
+/** Several client processes of a server, which make calls at the same time. */
 final class Crowd implements AutoCloseable {
   private final List<ChildProcess> clients = new ArrayList<>();
   private final ExecutorService askers;

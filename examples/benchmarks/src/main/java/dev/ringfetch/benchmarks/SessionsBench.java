@@ -115,11 +115,7 @@ final class SessionsBench implements Callable<Integer> {
   }
 
   private boolean print(int count, List<Figures> figures, List<Figures> first) {
-    final double[] ratios = new double[rounds];
-    for (int i = 0; i < rounds; i++) {
-      ratios[i] = figures.get(i).p50Us() / first.get(i).p50Us();
-    }
-    final double ratio = Figures.median(ratios);
+    final double ratio = Spread.ofRatios(figures, first, Figures::p50Us).median();
     final Figures median = Figures.median(figures);
     out.printf(
         Locale.ROOT,

@@ -3,8 +3,10 @@ package dev.ringfetch.benchmarks;
 import dev.ringfetch.examples.load.Figures;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.List;
 import java.util.Locale;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.IntStream;
 
 /**
  * What several rounds gave for one figure.
@@ -23,6 +25,17 @@ record Spread(double median, double least, double most) {
 
   static <T> Spread of(Collection<T> rounds, ToDoubleFunction<T> figure) {
     return of(rounds.stream().mapToDouble(figure).toArray());
+  }
+
+  /** Of each round the figure of some by that of others, which had their turns in it, too. */
+  static <T> Spread ofRatios(List<T> rounds, List<T> others, ToDoubleFunction<T> figure) {
+    return of(
+        IntStream.range(0, rounds.size())
+            .mapToDouble(
+                round ->
+                    figure.applyAsDouble(rounds.get(round))
+                        / figure.applyAsDouble(others.get(round)))
+            .toArray());
   }
 
   /** Median, and the range in brackets. */
