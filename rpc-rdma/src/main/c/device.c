@@ -3,8 +3,10 @@
 
 #include "native.h"
 
+#include <fcntl.h>
 #include <infiniband/verbs.h>
 #include <string.h>
+#include <unistd.h>
 
 /* All devices, to be freed with ibv_free_device_list; throws and returns NULL without a list. */
 static struct ibv_device **list_devices(JNIEnv *env, int *count) {
@@ -65,6 +67,23 @@ RINGFETCH(jlong, Devices, open)(JAVA, jstring wanted) {
 
 RINGFETCH(void, Devices, close)(JAVA, jlong context) {
   check(env, "ibv_close_device", ibv_close_device(POINTER(struct ibv_context, context)));
+}
+
+/*
+ * Takes the context's descriptors away from the kernel, which then forgets the process, and leaves
+ * others in their places: whoever closes them later closes nobody else's.
+ */
+RINGFETCH(void, Devices, abandon)(JAVA, jlong handle) {
+  struct ibv_context *context = POINTER(struct ibv_context, handle);
+  int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (nothing < 0) {
+    throw_errno(env, "open", errno);
+    return;
+  }
+  if (dup2(nothing, context->cmd_fd) < 0 || dup2(nothing, context->async_fd) < 0) {
+    throw_errno(env, "dup2", errno);
+  }
+  close(nothing);
 }
 
 RINGFETCH(jstring, Devices, name)(JAVA, jlong context) {

@@ -125,7 +125,7 @@ final class Arrivals {
     if (said.side().memory().length() != endpoint.memory().length()) {
       throw new IOException("the peer's copy has another length: " + said.side().memory());
     }
-    endpoint.open(id, doorbell.completions().of(offer.context()));
+    endpoint.open(id, doorbell.completions());
     ReceiveQueue receiveQueue = new ReceiveQueue(endpoint);
     DatagramSender sender = null;
     if (said.side().datagrams() != 0

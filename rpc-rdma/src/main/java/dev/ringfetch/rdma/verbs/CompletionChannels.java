@@ -3,57 +3,71 @@ package dev.ringfetch.rdma.verbs;
 import com.ibm.disni.verbs.IbvCompChannel;
 import com.ibm.disni.verbs.IbvContext;
 import java.io.IOException;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The channels that tell a doorbell of completions, one for each device that it meets. They live
- * until the doorbell and whoever is about to connect have let go of them. Any thread.
+ * The channels that tell a doorbell of completions, one for each device that it has connections at.
+ * A channel ends with the last of them, so that a device that is removed can go.
+ *
+ * <p>{@link #leave} belongs to the doorbell's owner, who may be looking at a channel, until the
+ * doorbell is closed; everything else may be called from any thread.
  */
 final class CompletionChannels {
   /** Devices of one host, at the most. */
   static final int MAX_DEVICES = 14;
 
-  private final Map<Long, IbvCompChannel> byContext = new HashMap<>(); // guarded by this
-  private int holders = 1; // guarded by this: the doorbell
+  private final Map<Long, Shared> byContext = new HashMap<>(); // guarded by this
+  private boolean closed; // guarded by this
   private volatile IbvCompChannel[] all = {};
 
-  /** Keeps them alive until {@link #release}. */
-  synchronized void hold() throws IOException {
-    if (holders == 0) {
+  private static final class Shared {
+    final IbvCompChannel channel;
+    int connections;
+
+    Shared(IbvCompChannel channel) {
+      this.channel = channel;
+    }
+  }
+
+  /** The channel of a device, until {@link #leave}. */
+  synchronized IbvCompChannel join(IbvContext context) throws IOException {
+    if (closed) {
       throw new IOException("the doorbell is closed");
     }
-    holders++;
-  }
-
-  /** Lets go of them; whoever does so last destroys them. No queue is left then. */
-  synchronized void release() {
-    if (--holders == 0) {
-      for (IbvCompChannel channel : all) {
-        Disni.giveBack(channel, IbvCompChannel::destroyCompChannel);
+    Shared shared = byContext.get(Disni.handle(context));
+    if (shared == null) {
+      if (byContext.size() == MAX_DEVICES) {
+        throw new IOException("more than " + MAX_DEVICES + " RDMA devices");
       }
+      shared = new Shared(context.createCompChannel());
+      byContext.put(Disni.handle(context), shared);
+      list();
+    }
+    shared.connections++;
+    return shared.channel;
+  }
+
+  /** A connection has ended, and its queues. */
+  synchronized void leave(IbvContext context) {
+    Shared shared = byContext.get(Disni.handle(context));
+    if (--shared.connections == 0) {
+      byContext.remove(Disni.handle(context));
+      list();
+      Disni.giveBack(shared.channel, IbvCompChannel::destroyCompChannel);
     }
   }
 
-  /** The channel of a device. For who holds them. */
-  synchronized IbvCompChannel of(IbvContext context) throws IOException {
-    IbvCompChannel known = byContext.get(Disni.handle(context));
-    if (known != null) {
-      return known;
-    }
-    if (byContext.size() == MAX_DEVICES) {
-      throw new IOException("more than " + MAX_DEVICES + " RDMA devices");
-    }
-    IbvCompChannel channel = context.createCompChannel();
-    byContext.put(Disni.handle(context), channel);
-    IbvCompChannel[] more = Arrays.copyOf(all, all.length + 1);
-    more[all.length] = channel;
-    all = more;
-    return channel;
+  private void list() {
+    all = byContext.values().stream().map(s -> s.channel).toArray(IbvCompChannel[]::new);
   }
 
-  /** All of them so far, not to be changed. For who holds them. */
+  /** None is joined any more. */
+  synchronized void close() {
+    closed = true;
+  }
+
+  /** All of them, not to be changed; another array when there are others. */
   IbvCompChannel[] all() {
     return all;
   }

@@ -31,6 +31,7 @@ final class Connector {
   private static final int BY_THE_PEER = 28;
 
   private final VerbsDoorbell doorbell;
+  private final DeviceAddresses devices;
   private final OfferDescriptor offer;
   private final Introduction.Token token;
   private final long timeoutNs;
@@ -43,13 +44,16 @@ final class Connector {
   private RdmaEventChannel channel;
   private long limitNs;
 
+  /** Creates it, with this host's devices, held by the caller. */
   Connector(
       VerbsDoorbell doorbell,
+      DeviceAddresses devices,
       OfferDescriptor offer,
       Introduction.Token token,
       long timeoutNs,
       boolean datagrams) {
     this.doorbell = doorbell;
+    this.devices = devices;
     this.offer = offer;
     this.token = token;
     this.timeoutNs = timeoutNs;
@@ -67,32 +71,27 @@ final class Connector {
 
   /** Connects, or throws with the reason and leaves nothing behind. */
   QueuePair connect() throws IOException {
-    doorbell.completions().hold();
-    try {
-      IOException first = null;
-      int left = offer.addresses().size();
-      for (InetAddress host : offer.addresses()) {
-        address = new InetSocketAddress(host, offer.port());
-        long passedNs = System.nanoTime() - startNs;
-        limitNs = passedNs + (timeoutNs - passedNs) / left--;
-        try {
-          return tryAddress();
-        } catch (RefusedException | InterruptedIOException e) {
-          throw e;
-        } catch (IOException e) {
-          IOException failed =
-              new IOException("cannot connect to " + address + ": " + e.getMessage(), e);
-          if (first == null) {
-            first = failed;
-          } else {
-            first.addSuppressed(failed);
-          }
+    IOException first = null;
+    int left = offer.addresses().size();
+    for (InetAddress host : offer.addresses()) {
+      address = new InetSocketAddress(host, offer.port());
+      long passedNs = System.nanoTime() - startNs;
+      limitNs = passedNs + (timeoutNs - passedNs) / left--;
+      try {
+        return tryAddress();
+      } catch (RefusedException | InterruptedIOException e) {
+        throw e;
+      } catch (IOException e) {
+        IOException failed =
+            new IOException("cannot connect to " + address + ": " + e.getMessage(), e);
+        if (first == null) {
+          first = failed;
+        } else {
+          first.addSuppressed(failed);
         }
       }
-      throw first;
-    } finally {
-      doorbell.completions().release();
     }
+    throw first;
   }
 
   private QueuePair tryAddress() throws IOException {
@@ -104,8 +103,8 @@ final class Connector {
       id = Disni.createId(channel);
       resolve(id);
       IbvContext context = id.getVerbs();
-      endpoint = Endpoint.mirroring(context, offer.length());
-      endpoint.open(id, doorbell.completions().of(context));
+      endpoint = Endpoint.mirroring(devices, context, offer.length());
+      endpoint.open(id, doorbell.completions());
       ReceiveQueue receiveQueue = new ReceiveQueue(endpoint);
       DatagramReceiver receiver = datagrams ? datagramReceiver(endpoint) : null;
       Introduction.Side peer = present(id, endpoint);
@@ -133,14 +132,27 @@ final class Connector {
       }
       return queuePair;
     } finally {
-      if (!connected && endpoint != null) {
-        endpoint.release();
+      if (connected) {
+        Disni.giveBack(channel, RdmaEventChannel::destroyEventChannel);
+      } else {
+        giveBack(id, endpoint);
       }
-      if (!connected && (endpoint == null || endpoint.id() == null)) {
-        Disni.giveBack(id, RdmaCmId::destroyId);
-      }
-      Disni.giveBack(channel, RdmaEventChannel::destroyEventChannel);
     }
+  }
+
+  /** By the doorbell's owner, who may be asking for the endpoint's completions. */
+  private void giveBack(RdmaCmId id, Endpoint endpoint) {
+    RdmaEventChannel own = channel;
+    doorbell.giveBack(
+        () -> {
+          if (endpoint != null) {
+            endpoint.release();
+          }
+          if (endpoint == null || endpoint.id() == null) {
+            Disni.giveBack(id, RdmaCmId::destroyId);
+          }
+          Disni.giveBack(own, RdmaEventChannel::destroyEventChannel);
+        });
   }
 
   /** Null where the device has no datagrams, or this side no memory for them. */

@@ -12,7 +12,10 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The addresses of this host behind which there are RDMA devices, as they were when they were
@@ -27,12 +30,22 @@ import java.util.List;
  *
  * <p>Loopback and link-local addresses are left out: rdma_cm knows no device at the former, and the
  * latter say nothing to another host. Any thread.
+ *
+ * <p>They keep the devices open, and a device that is removed goes only when nobody has it open any
+ * more: so everybody who works with one of their devices {@linkplain #hold holds} them, and when
+ * the last one has closed them they are given back.
  */
 final class DeviceAddresses implements AutoCloseable {
   private static final byte VERSION = 1;
 
+  /** What a peer is told by a host without devices. */
+  static final byte[] NO_HINT = {VERSION, 0};
+
   private final RdmaEventChannel channel;
+  private final AtomicInteger holders = new AtomicInteger(1);
+  private final ByteBuffer event = Request.direct(EventLayout.SIZE);
   private final List<RdmaCmId> ids = new ArrayList<>(); // bound, so that they keep their devices
+  private final Map<Long, Long> contexts = new HashMap<>(); // by those of them that found one
   private final List<DeviceAddress> addresses = new ArrayList<>();
 
   private DeviceAddresses() throws IOException {
@@ -86,7 +99,33 @@ final class DeviceAddresses implements AutoCloseable {
       Devices.queryPort(
           Disni.handle(context), ConnectionManager.port(Disni.handle(id)), Regions.address(port));
       addresses.add(new DeviceAddress(host, port.get(PortLayout.LINK_LAYER), context));
+      contexts.put(Disni.handle(id), Disni.handle(context));
+      OpenDevices.enter(Disni.handle(context));
     }
+  }
+
+  /** Keeps them, for one more {@link #close}. For who holds them. */
+  DeviceAddresses hold() {
+    holders.incrementAndGet();
+    return this;
+  }
+
+  /** Descriptor that is readable when a device was removed. */
+  int eventDescriptor() {
+    return ConnectionManager.channelDescriptor(Disni.handle(channel));
+  }
+
+  /** Whether a device was removed since the last look. No two threads at once. */
+  boolean takeRemoval() {
+    boolean removed = false;
+    while (ConnectionManager.nextEvent(Disni.handle(channel), Regions.address(event), 0) > 0) {
+      Long context = contexts.get(event.getLong(EventLayout.ID));
+      if (context != null && event.getInt(EventLayout.TYPE) == EventLayout.DEVICE_REMOVED) {
+        OpenDevices.remove(context);
+        removed = true;
+      }
+    }
+    return removed;
   }
 
   /** What a peer is told. */
@@ -138,8 +177,13 @@ final class DeviceAddresses implements AutoCloseable {
     return reachable.stream().filter(own -> Disni.handle(own.context()) == context).toList();
   }
 
+  /** Lets go of them. */
   @Override
   public void close() {
+    if (holders.decrementAndGet() > 0) {
+      return;
+    }
+    contexts.values().forEach(OpenDevices::leave);
     ids.forEach(id -> Disni.giveBack(id, RdmaCmId::destroyId));
     Disni.giveBack(channel, RdmaEventChannel::destroyEventChannel);
   }

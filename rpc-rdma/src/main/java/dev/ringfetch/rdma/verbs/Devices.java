@@ -18,6 +18,12 @@ final class Devices {
   /** Closes a context of {@link #open} in which nothing is left. */
   static native void close(long context) throws IOException;
 
+  /**
+   * Makes an end of a removed device's context, also of one that belongs to the connection manager
+   * and is not to be closed: what is left of it does nothing any more, without saying so.
+   */
+  static native void abandon(long context) throws IOException;
+
   /** Name of a context's device. */
   static native String name(long context);
 

@@ -46,38 +46,54 @@ final class Endpoint {
 
   private static final int MIRROR_ACCESS = RegionLayout.LOCAL_WRITE | RegionLayout.REMOTE_WRITE;
 
+  private final DeviceAddresses devices; // held until the end
   private final IbvPd domain;
   private final VerbsMemory memory;
   private VerbsMemory creditLine;
   private final List<VerbsMemory> beside = new ArrayList<>(2); // guarded by this
   private boolean released; // guarded by this
   private RdmaCmId id;
+  private IbvContext context; // null: the channels are not joined
+  private CompletionChannels channels;
   private IbvCQ sendCompletions;
   private IbvCQ receiveCompletions;
   private long queuePair;
   private int maxInline;
   private DatagramPair datagrams; // null: none
 
-  private Endpoint(IbvPd domain, int length, int access) throws IOException {
+  private Endpoint(DeviceAddresses devices, IbvPd domain, int length, int access)
+      throws IOException {
     this.domain = domain;
     this.memory = VerbsMemory.register(domain, length, access);
+    this.devices = devices.hold();
   }
 
-  /** Registers memory that a peer will WRITE, READ and count in. */
-  static Endpoint offering(IbvContext context, int length) throws IOException {
-    return allocate(context, length, MEMORY_ACCESS);
+  /**
+   * Registers memory that a peer will WRITE, READ and count in.
+   *
+   * @param devices of which the context is one's, held by the caller.
+   */
+  static Endpoint offering(DeviceAddresses devices, IbvContext context, int length)
+      throws IOException {
+    return allocate(devices, context, length, MEMORY_ACCESS);
   }
 
-  /** Registers this side's copy of a peer's memory, into which the peer WRITEs and no more. */
-  static Endpoint mirroring(IbvContext context, int length) throws IOException {
-    return allocate(context, length, MIRROR_ACCESS);
+  /**
+   * Registers this side's copy of a peer's memory, into which the peer WRITEs and no more.
+   *
+   * @param devices of which the context is one's, held by the caller.
+   */
+  static Endpoint mirroring(DeviceAddresses devices, IbvContext context, int length)
+      throws IOException {
+    return allocate(devices, context, length, MIRROR_ACCESS);
   }
 
-  private static Endpoint allocate(IbvContext context, int length, int access) throws IOException {
+  private static Endpoint allocate(
+      DeviceAddresses devices, IbvContext context, int length, int access) throws IOException {
     IbvPd domain = context.allocPd();
     boolean registered = false;
     try {
-      Endpoint endpoint = new Endpoint(domain, length, access);
+      Endpoint endpoint = new Endpoint(devices, domain, length, access);
       registered = true;
       return endpoint;
     } finally {
@@ -90,12 +106,15 @@ final class Endpoint {
   /**
    * Creates the queue pair of an id, which is the endpoint's from here on, even if this throws.
    *
-   * @param channel that is told of completions.
+   * @param channels one of which is told of completions.
    */
-  void open(RdmaCmId id, IbvCompChannel channel) throws IOException {
+  void open(RdmaCmId id, CompletionChannels channels) throws IOException {
     this.id = id;
-    creditLine = register(CREDIT_LENGTH, MIRROR_ACCESS);
     IbvContext context = id.getVerbs();
+    IbvCompChannel channel = channels.join(context);
+    this.channels = channels;
+    this.context = context;
+    creditLine = register(CREDIT_LENGTH, MIRROR_ACCESS);
     sendCompletions = context.createCQ(channel, SendQueue.DEPTH, 0);
     receiveCompletions = context.createCQ(channel, ReceiveQueue.DEPTH, 0);
     ByteBuffer capacity = Request.direct(QueuePairLayout.CAPACITY_SIZE);
@@ -210,7 +229,8 @@ final class Endpoint {
 
   /**
    * Gives everything back: the queue pair first, after which the device touches no memory any more.
-   * Nobody posts or polls meanwhile or later. Idempotent.
+   * Nobody posts or polls meanwhile or later; once it was opened, this belongs to the doorbell's
+   * owner. Idempotent.
    */
   synchronized void release() {
     if (released) {
@@ -226,7 +246,11 @@ final class Endpoint {
     Disni.giveBack(receiveCompletions, IbvCQ::destroyCQ);
     Disni.giveBack(sendCompletions, IbvCQ::destroyCQ);
     Disni.giveBack(domain, IbvPd::deallocPd);
-    Disni.giveBack(id, RdmaCmId::destroyId);
+    if (context != null) {
+      channels.leave(context);
+    }
+    Disni.giveBack(id, RdmaCmId::destroyId); // the device may go with it
+    devices.close();
   }
 
   private static void deregister(VerbsMemory memory) {

@@ -16,8 +16,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Sleeps on three kinds of descriptors at once: a wake-up, the connection manager's events of all
- * queue pairs, and the completion channels at which their arrivals are told.
+ * Sleeps on four kinds of descriptors at once: a wake-up, the connection manager's events of all
+ * queue pairs, those of the devices, and the completion channels at which arrivals are told.
  *
  * <p>{@link #await} and {@link #poll} belong to one owner thread; everything else may be called
  * from any. An interrupt does not end a sleep; the next one is not begun.
@@ -38,7 +38,7 @@ final class VerbsDoorbell implements Doorbell {
   /** Events of the connection manager that one turn takes. */
   private static final int BATCH = 64;
 
-  private static final int FIXED = 2; // the wake-up and the connection manager
+  private static final int FIXED = 3; // the wake-up, the connection manager, and the devices
 
   private final VerbsFabric fabric;
   private final int wakeUp;
@@ -49,6 +49,7 @@ final class VerbsDoorbell implements Doorbell {
   private final Map<Long, VerbsQueuePair> byQueue = new ConcurrentHashMap<>();
   private final Queue<VerbsQueuePair> ready = new ConcurrentLinkedQueue<>();
   private final Queue<VerbsQueuePair> retired = new ConcurrentLinkedQueue<>();
+  private final Queue<Runnable> left = new ConcurrentLinkedQueue<>(); // to be given back
   private final AtomicBoolean woken = new AtomicBoolean();
 
   /** Held by the owner in {@link #await} and {@link #poll}, and by who gives everything back. */
@@ -110,6 +111,21 @@ final class VerbsDoorbell implements Doorbell {
   void retire(VerbsQueuePair queuePair) {
     retired.add(queuePair);
     wakeup();
+  }
+
+  /** Has the owner give something back that it may be looking at. */
+  void giveBack(Runnable giving) {
+    lock.lock();
+    try {
+      if (released) {
+        giving.run();
+      } else {
+        left.add(giving);
+        wakeup();
+      }
+    } finally {
+      lock.unlock();
+    }
   }
 
   /**
@@ -188,6 +204,7 @@ final class VerbsDoorbell implements Doorbell {
     IbvCompChannel[] channels = completions.all();
     enter(0, wakeUp);
     enter(1, ConnectionManager.channelDescriptor(Disni.handle(channel)));
+    enter(2, fabric.eventDescriptor());
     for (int i = 0; i < channels.length; i++) {
       enter(FIXED + i, CompletionQueues.channelDescriptor(Disni.handle(channels[i])));
     }
@@ -203,10 +220,13 @@ final class VerbsDoorbell implements Doorbell {
       FileDescriptors.drain(wakeUp);
       woken.set(false); // after it: whoever finds it set has been heard by what follows
     }
+    if (isReady(2)) {
+      fabric.takeDeviceEvents();
+    }
     // A listener may take a turn of its own, so the entries may be those of an inner one: what they
-    // miss was told there.
+    // miss was told there. Channels may have ended there; what they miss, the next turn finds.
     int told = isReady(1) ? takeEvents() : 0;
-    for (int i = 0; i < channels.length; i++) {
+    for (int i = 0; i < channels.length && channels == completions.all(); i++) {
       told += isReady(FIXED + i) ? takeCompletions(Disni.handle(channels[i])) : 0;
     }
     for (int left = ready.size(); left > 0 && !closed; left--) {
@@ -214,6 +234,7 @@ final class VerbsDoorbell implements Doorbell {
       told += queuePair == null ? 0 : queuePair.onReady();
     }
     finishRetired();
+    giveBackLeft();
     tick();
     return told;
   }
@@ -299,6 +320,13 @@ final class VerbsDoorbell implements Doorbell {
     }
   }
 
+  private void giveBackLeft() {
+    Runnable giving;
+    while ((giving = left.poll()) != null) {
+      giving.run();
+    }
+  }
+
   private void tick() {
     long nowNs = System.nanoTime();
     if (nowNs - tickNs >= TICK_NS) {
@@ -377,7 +405,8 @@ final class VerbsDoorbell implements Doorbell {
     }
     byId.clear();
     byQueue.clear();
-    completions.release();
+    completions.close();
+    giveBackLeft();
     Disni.giveBack(channel, RdmaEventChannel::destroyEventChannel);
     FileDescriptors.close(wakeUp);
     fabric.remove(this);

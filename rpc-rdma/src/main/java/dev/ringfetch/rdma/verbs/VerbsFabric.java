@@ -7,6 +7,8 @@ import dev.ringfetch.fabric.FabricCapabilities;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.fabric.WorkRequests;
 import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.security.SecureRandom;
 import java.util.List;
 import java.util.Set;
@@ -14,16 +16,21 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Registered memory of each side's own, and reliable connections between the two through the RDMA
- * devices that this host had when the fabric was opened.
+ * devices that this host had when the fabric was opened, or had again after one was removed.
  */
 final class VerbsFabric implements Fabric {
+  private static final Logger LOGGER = System.getLogger(VerbsFabric.class.getName());
+  private static final int NO_DESCRIPTOR = -1;
+
   private final SecureRandom random = new SecureRandom();
-  private final DeviceAddresses addresses;
   private final Set<VerbsDoorbell> doorbells = ConcurrentHashMap.newKeySet();
+  private DeviceAddresses addresses; // guarded by this; null: to be looked for again
+  private volatile int eventDescriptor = NO_DESCRIPTOR;
   private volatile boolean closed;
 
   VerbsFabric() throws IOException {
     addresses = DeviceAddresses.find();
+    eventDescriptor = addresses.eventDescriptor();
   }
 
   /**
@@ -54,9 +61,50 @@ final class VerbsFabric implements Fabric {
     return capabilities(0, 0);
   }
 
+  /** The addresses of the devices that there are now, held for the caller. */
+  private synchronized DeviceAddresses addresses() throws IOException {
+    if (closed) {
+      throw new IOException("the fabric is closed");
+    }
+    takeDeviceEvents();
+    if (addresses == null) {
+      addresses = DeviceAddresses.find();
+      eventDescriptor = addresses.eventDescriptor();
+      doorbells.forEach(VerbsDoorbell::wakeup); // so that they sleep on the other descriptor
+    }
+    return addresses.hold();
+  }
+
+  /** Descriptor that is readable when {@link #takeDeviceEvents} should be called, or negative. */
+  int eventDescriptor() {
+    return eventDescriptor;
+  }
+
+  /**
+   * Lets go of all devices after one was removed: it goes when its connections have, too. Those of
+   * the others stay.
+   */
+  synchronized void takeDeviceEvents() {
+    if (addresses != null && addresses.takeRemoval()) {
+      LOGGER.log(Level.INFO, "an RDMA device was removed; they were at {0}", addresses);
+      letGo();
+    }
+  }
+
+  private void letGo() {
+    eventDescriptor = NO_DESCRIPTOR;
+    addresses.close();
+    addresses = null;
+  }
+
   @Override
   public byte[] hint() {
-    return addresses.hint();
+    try (DeviceAddresses now = addresses()) {
+      return now.hint();
+    } catch (IOException e) {
+      LOGGER.log(Level.DEBUG, "no hint", e);
+      return DeviceAddresses.NO_HINT.clone();
+    }
   }
 
   @Override
@@ -78,25 +126,27 @@ final class VerbsFabric implements Fabric {
     Introduction.Token secret = Introduction.Token.of(token);
     WorkRequests.checkLength(length);
     bell.checkOpen();
-    List<DeviceAddress> reachable = addresses.towards(peerHint);
     Arrivals arrivals = bell.arrivals();
-    OfferDescriptor descriptor =
-        new OfferDescriptor(
-            random.nextLong(),
-            length,
-            arrivals.port(),
-            reachable.stream().map(DeviceAddress::host).toList());
-    IbvContext context = reachable.get(0).context();
-    Endpoint endpoint = Endpoint.offering(context, length);
-    VerbsOffer offer = new VerbsOffer(arrivals, descriptor, secret, endpoint, context, listener);
-    boolean added = false;
-    try {
-      arrivals.add(offer);
-      added = true;
-      return offer;
-    } finally {
-      if (!added) {
-        endpoint.release();
+    try (DeviceAddresses now = addresses()) {
+      List<DeviceAddress> reachable = now.towards(peerHint);
+      OfferDescriptor descriptor =
+          new OfferDescriptor(
+              random.nextLong(),
+              length,
+              arrivals.port(),
+              reachable.stream().map(DeviceAddress::host).toList());
+      IbvContext context = reachable.get(0).context();
+      Endpoint endpoint = Endpoint.offering(now, context, length);
+      VerbsOffer offer = new VerbsOffer(arrivals, descriptor, secret, endpoint, context, listener);
+      boolean added = false;
+      try {
+        arrivals.add(offer);
+        added = true;
+        return offer;
+      } finally {
+        if (!added) {
+          endpoint.release();
+        }
       }
     }
   }
@@ -107,8 +157,10 @@ final class VerbsFabric implements Fabric {
       throws IOException {
     VerbsDoorbell bell = own(doorbell);
     Introduction.Token secret = Introduction.Token.of(token);
-    return new Connector(bell, OfferDescriptor.decode(descriptor), secret, timeoutNs, datagrams)
-        .connect();
+    OfferDescriptor offer = OfferDescriptor.decode(descriptor);
+    try (DeviceAddresses now = addresses()) {
+      return new Connector(bell, now, offer, secret, timeoutNs, datagrams).connect();
+    }
   }
 
   private VerbsDoorbell own(Doorbell doorbell) {
@@ -131,11 +183,15 @@ final class VerbsFabric implements Fabric {
       closed = true;
     }
     doorbells.forEach(VerbsDoorbell::close);
-    addresses.close();
+    synchronized (this) {
+      if (addresses != null) {
+        letGo();
+      }
+    }
   }
 
   @Override
-  public String toString() {
-    return "VerbsFabric" + addresses;
+  public synchronized String toString() {
+    return "VerbsFabric" + (addresses == null ? "[]" : addresses);
   }
 }
