@@ -20,12 +20,16 @@ import java.util.concurrent.CompletableFuture;
 /**
  * Keeps a channel's ring: opens a session when a call wants one, again at once after one was lost
  * that had carried an answer, and with backoff after one that had not or was refused. A fabric that
- * could not be reached comes after the others for a while. Nothing happens without a call, but that
- * {@link IdleWatch} looks at a ring that is open, and that {@link WaitForReady} repeats attempts
- * for calls that wait. Thread-safe.
+ * could not be reached comes after the others for a while. A session whose rings have been full is
+ * drained when another one with longer rings has taken its place. Nothing happens without a call,
+ * but that {@link IdleWatch} looks at a ring that is open, and that {@link WaitForReady} repeats
+ * attempts for calls that wait. Thread-safe.
  */
 final class Connector {
   static final String SHUTDOWN = "Channel shutdown invoked";
+
+  private static final String UNASKED = "no call has asked for a ring yet";
+  private static final String IDLE = "the channel is idle";
 
   private final Channel control;
   private final SharedFabrics shared;
@@ -44,8 +48,9 @@ final class Connector {
   private Attempt attempt;
   private final Set<Attempt> streams = new HashSet<>(); // whose control stream has not ended
   private final Set<ClientSession> sessions = new HashSet<>(); // the newest, and those that drain
-  private String obstacle = "no call has asked for a ring yet";
+  private String obstacle = UNASKED;
   private String logged;
+  private boolean crowded; // rings have been full since the channel was idle
   private final Backoff backoff = new Backoff();
   private final Map<String, Long> failures = new HashMap<>(); // last time, by name of a fabric
   private long openedPosition; // of the connection's inbound ring
@@ -128,10 +133,8 @@ final class Connector {
         begun = null;
         news = refused(shared.fabrics().obstacles(), Backoff.MAX_NS);
       } else {
-        begun = new Attempt();
+        begun = newAttempt();
         news = null;
-        attempt = begun;
-        streams.add(begun);
       }
     }
     log(news);
@@ -139,6 +142,32 @@ final class Connector {
       // A session serves all calls of the channel: it does not end with the first one's context.
       Context.ROOT.run(begun::start);
     }
+  }
+
+  /** Guarded by this. */
+  private Attempt newAttempt() {
+    final boolean mayGrow =
+        context.initialRingLength()
+            < Math.max(context.requestRingLength(), context.responseRingLength());
+    attempt = new Attempt(mayGrow && !crowded);
+    if (obstacle.equals(UNASKED) || obstacle.equals(IDLE)) {
+      obstacle = "a session is being opened";
+    }
+    streams.add(attempt);
+    return attempt;
+  }
+
+  /** A session has too little room: another one is to take its place. */
+  private void grow(ClientSession session) {
+    final Attempt begun;
+    synchronized (this) {
+      crowded = true;
+      if (attempt != null || shutdown || open() == null || connection.session() != session) {
+        return; // what comes next begins with more
+      }
+      begun = newAttempt();
+    }
+    Context.ROOT.run(begun::start);
   }
 
   private static CompletableFuture<ClientConnection> failed(String reason) {
@@ -193,7 +222,8 @@ final class Connector {
         return false;
       }
       connection = null;
-      obstacle = "the channel is idle";
+      crowded = false;
+      obstacle = IDLE;
       backoff.skip();
     }
     session.drain();
@@ -280,9 +310,16 @@ final class Connector {
     final CompletableFuture<ClientConnection> future = new CompletableFuture<>();
 
     private final HandshakeStream stream = new HandshakeStream(this);
-    private final ClientHandshake handshake =
-        new ClientHandshake(shared.fabrics().opened(), context, stream, this);
+    private final boolean initial;
+    private final ClientHandshake handshake;
     private ClientSession opened; // guarded by the connector
+
+    /** One that asks for rings to begin with, or for whole ones. */
+    Attempt(boolean initial) {
+      this.initial = initial;
+      this.handshake =
+          new ClientHandshake(shared.fabrics().opened(), context, initial, stream, this);
+    }
 
     void start() {
       stream.start(control);
@@ -356,6 +393,7 @@ final class Connector {
               codecs);
       final boolean unwanted;
       final String ended;
+      ClientConnection outgrown = null;
       synchronized (Connector.this) {
         opened = session;
         unwanted = shutdown;
@@ -366,6 +404,7 @@ final class Connector {
           openedPosition = session.pollPosition();
           sessions.add(session);
           failures.remove(fabric);
+          outgrown = open();
           connection = made;
           logged = null;
           obstacle = "drained"; // once it is not open, until its end or a refusal says more
@@ -378,6 +417,9 @@ final class Connector {
       future.complete(made);
       waitForReady.wake(); // who sleeps after an earlier attempt
       idleWatch.start(session);
+      if (outgrown != null) {
+        outgrown.session().drain("another session has longer rings");
+      }
       if (unwanted) {
         session.drain();
       }
@@ -399,12 +441,19 @@ final class Connector {
         attempt = null;
         sessionsRefused++;
         told = shutdown ? SHUTDOWN : reason;
-        news = refused(told, maxBackoffNs);
+        news = open() == null ? refused(told, maxBackoffNs) : null; // or it was for more room
       }
       log(news);
       future.completeExceptionally(
           Status.UNAVAILABLE.withDescription("no ring: " + told).asRuntimeException());
       terminateIfIdle();
+    }
+
+    @Override
+    public void onCrowded(ClientSession session) {
+      if (initial) {
+        DefaultExecutor.INSTANCE.execute(() -> grow(session));
+      }
     }
 
     @Override

@@ -157,9 +157,16 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
     return this;
   }
 
-  /** Lengths of the rings that the server is asked for, in bytes: powers of two. */
+  /**
+   * Lengths of the rings that the server is asked for, in bytes: powers of two. Unless set, a
+   * session begins with 16 KiB each, and when they have been full several times another one with
+   * 256 KiB each takes its place.
+   */
   public RingChannelBuilder ringLengths(int requests, int responses) {
-    sessionContext.requestRingLength(requests).responseRingLength(responses);
+    sessionContext
+        .requestRingLength(requests)
+        .responseRingLength(responses)
+        .initialRingLength(Math.max(requests, responses));
     return this;
   }
 

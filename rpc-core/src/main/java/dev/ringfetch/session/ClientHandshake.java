@@ -29,6 +29,7 @@ public final class ClientHandshake {
 
   private final List<PolledFabric> fabrics;
   private final SessionContext context;
+  private final int maxRingLength;
   private final ControlStream<OpenRequest> control;
   private final Listener listener;
   private final Map<String, String> obstacles = new HashMap<>(); // by the name of a fabric
@@ -37,14 +38,18 @@ public final class ClientHandshake {
    * Creates the handshake.
    *
    * @param fabrics that this process can use, the best first.
+   * @param initial whether rings of the {@linkplain SessionContext#initialRingLength() length to
+   *     begin with} will do.
    */
   public ClientHandshake(
       List<PolledFabric> fabrics,
       SessionContext context,
+      boolean initial,
       ControlStream<OpenRequest> control,
       Listener listener) {
     this.fabrics = List.copyOf(fabrics);
     this.context = context;
+    this.maxRingLength = initial ? context.initialRingLength() : ArenaDescriptor.MAX_RING_LENGTH;
     this.control = control;
     this.listener = listener;
   }
@@ -73,8 +78,8 @@ public final class ClientHandshake {
     }
     hello
         .getGeometryBuilder()
-        .setRequestRingBytes(context.requestRingLength())
-        .setResponseRingBytes(context.responseRingLength())
+        .setRequestRingBytes(Math.min(context.requestRingLength(), maxRingLength))
+        .setResponseRingBytes(Math.min(context.responseRingLength(), maxRingLength))
         .setMaxFrameBytes(context.maxFrameLength());
     control.send(OpenRequest.newBuilder().setHello(hello).build());
   }
@@ -153,7 +158,7 @@ public final class ClientHandshake {
   private ClientSession open(QueuePair queuePair, Geometry geometry, Poller poller)
       throws IOException {
     try {
-      return new ClientSession(queuePair, geometry, poller, context, listener::onEnded);
+      return new ClientSession(queuePair, geometry, poller, context, listener);
     } catch (UncheckedIOException e) {
       queuePair.close();
       throw e.getCause();
@@ -233,7 +238,7 @@ public final class ClientHandshake {
   }
 
   /** Told what comes of a handshake: {@link #onSession} or {@link #onRefused}, once. */
-  public interface Listener {
+  public interface Listener extends ClientSession.Listener {
     /** Why this client may not use a fabric, in one line, or null when it may. */
     default String obstacle(String fabric) {
       return null;
@@ -259,6 +264,7 @@ public final class ClientHandshake {
     void onRefused(String reason);
 
     /** The session has ended, after {@link #onSession} or while it is called. */
+    @Override
     void onEnded(ClientSession session, String reason);
   }
 }

@@ -35,12 +35,16 @@ public final class ClientSession extends Session {
 
   private static final String DRAINED = "drained";
 
+  /** So many times a ring was full, rings are too short: more than a burst or two. */
+  private static final int CROWDED = 16;
+
   final ClientStreams streams;
 
   private final CallerPolling polling;
   private final Listener listener;
 
   private int pending;
+  private int fullRings; // how often there was no room
   private volatile String drainReason; // null while new calls are welcome
 
   /**
@@ -137,6 +141,13 @@ public final class ClientSession extends Session {
     final String reason = drainReason;
     if (reason != null && pending == 0) {
       ending.request(reason);
+    }
+  }
+
+  @Override
+  void onFullRing() {
+    if (fullRings < CROWDED && ++fullRings == CROWDED) {
+      listener.onCrowded(this);
     }
   }
 
@@ -506,9 +517,15 @@ public final class ClientSession extends Session {
     return !duty.releaseAndTell() && settled;
   }
 
-  /** Told of a session's end. */
+  /** Told of a session's end, and before it, perhaps, that it has not room enough. */
   @FunctionalInterface
   public interface Listener {
+    /**
+     * Its rings have been full several times. Called once at the most, by the thread that owns the
+     * session: returns at once, and does not use it.
+     */
+    default void onCrowded(ClientSession session) {}
+
     /** The session has ended; every call on it has been told. Called once, owning nothing. */
     void onEnded(ClientSession session, String reason);
   }

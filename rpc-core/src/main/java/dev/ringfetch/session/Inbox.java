@@ -93,7 +93,11 @@ abstract class Inbox {
   /** Tells the peer what was consumed: now and then, and at once when it waits for that. */
   final void creditPeer() {
     final long untold = ring.untold();
-    if (untold != 0 && (untold >= tellThreshold || delivery.isPeerBlocked())) {
+    final boolean awaited = untold != 0 && delivery.isPeerBlocked();
+    if (awaited) {
+      session.onFullRing();
+    }
+    if (awaited || untold >= tellThreshold) {
       ring.tellConsumed();
       memory.fullFence();
       delivery.wakeBlockedPeer();

@@ -183,6 +183,7 @@ final class Outbox {
       int written = write(stream, update);
       if (written == RingWriter.INSUFFICIENT_CREDIT && !blocked) {
         tally.add(Counter.SESSION_CREDIT_EXHAUSTED, 1);
+        session.onFullRing();
         blocked = true;
         ownControl.blocked(true);
         memory.fullFence();

@@ -314,6 +314,9 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   /** What this side looks after in every round; owner. */
   abstract void onRound();
 
+  /** A ring was full: this side's, or the peer's, as far as its line can be seen; owner. */
+  void onFullRing() {}
+
   /** The timetable of this side's sessions; null when there is none. */
   Turns turns() {
     return null;

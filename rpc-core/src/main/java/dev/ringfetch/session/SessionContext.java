@@ -15,6 +15,9 @@ public final class SessionContext {
   /** Default of {@link #responseRingLength()}. */
   public static final int RESPONSE_RING_LENGTH_DEFAULT = 256 * 1024;
 
+  /** Default of {@link #initialRingLength()}: some hundred small calls. */
+  public static final int INITIAL_RING_LENGTH_DEFAULT = 16 * 1024;
+
   /** Default of {@link #maxFrameLength()}. */
   public static final int MAX_FRAME_LENGTH_DEFAULT = 32 * 1024;
 
@@ -64,6 +67,7 @@ public final class SessionContext {
   private BulkBudget bulkBudget = BulkBudget.PROCESS;
   private int requestRingLength = REQUEST_RING_LENGTH_DEFAULT;
   private int responseRingLength = RESPONSE_RING_LENGTH_DEFAULT;
+  private int initialRingLength = INITIAL_RING_LENGTH_DEFAULT;
   private int maxFrameLength = MAX_FRAME_LENGTH_DEFAULT;
   private int maxStreams = MAX_STREAMS_DEFAULT;
   private int maxInboundLength = 4 * 1024 * 1024;
@@ -101,6 +105,21 @@ public final class SessionContext {
   public SessionContext responseRingLength(int bytes) {
     ArenaDescriptor.checkRingLength("responseRingLength", bytes);
     this.responseRingLength = bytes;
+    return this;
+  }
+
+  /**
+   * Longest ring in bytes, a power of two, of a session whose channel does not know yet that it
+   * needs longer ones; where these are full, another session takes its place.
+   */
+  public int initialRingLength() {
+    return initialRingLength;
+  }
+
+  /** Sets {@link #initialRingLength()}. */
+  public SessionContext initialRingLength(int bytes) {
+    ArenaDescriptor.checkRingLength("initialRingLength", bytes);
+    this.initialRingLength = bytes;
     return this;
   }
 

@@ -89,9 +89,14 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
   }
 
   private ClientHandshake handshake() {
+    return handshake(new SessionContext(), false);
+  }
+
+  private ClientHandshake handshake(SessionContext context, boolean initial) {
     return new ClientHandshake(
         List.of(PolledFabric.undriven(other, poller), PolledFabric.undriven(fabric, poller)),
-        new SessionContext(),
+        context,
+        initial,
         this,
         this);
   }
@@ -129,6 +134,25 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
     assertEquals(1, sent.size());
     assertEquals(refusal, sent.get(0).getDecline().getReason());
     assertTrue(closed);
+  }
+
+  private void assertWish(int requests, int responses, SessionContext context, boolean initial) {
+    sent.clear();
+    handshake(context, initial).start();
+    final Geometry wish = sent.get(0).getHello().getGeometry();
+    assertEquals(requests, wish.getRequestRingBytes());
+    assertEquals(responses, wish.getResponseRingBytes());
+  }
+
+  @Test
+  void ringsToBeginWithAreNoLongerThanOthers() {
+    final SessionContext context =
+        new SessionContext()
+            .requestRingLength(1024)
+            .responseRingLength(4096)
+            .initialRingLength(2048);
+    assertWish(1024, 4096, context, false);
+    assertWish(1024, 2048, context, true);
   }
 
   @Test
@@ -342,7 +366,7 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
 
   @Test
   void refusalIsPassedOn() {
-    new ClientHandshake(List.of(), new SessionContext(), this, this)
+    new ClientHandshake(List.of(), new SessionContext(), true, this, this)
         .onResponse(
             OpenResponse.newBuilder().setRefusal(Refusal.newBuilder().setReason("full")).build());
     assertEquals("full", refusal);

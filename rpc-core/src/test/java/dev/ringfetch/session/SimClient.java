@@ -49,6 +49,7 @@ final class SimClient extends SimProcess {
         new ClientHandshake(
             List.of(polled),
             simulation.context,
+            true,
             control.clientEnd(),
             new ClientHandshake.Listener() {
               @Override

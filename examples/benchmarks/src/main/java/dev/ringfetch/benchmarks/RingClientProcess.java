@@ -36,7 +36,7 @@ final class RingClientProcess implements Callable<Integer>, ClientHandshake.List
     try (end;
         PolledFabric fabric = end.open("ring-client")) {
       final ClientHandshake handshake =
-          new ClientHandshake(List.of(fabric), end.context(), steps, this);
+          new ClientHandshake(List.of(fabric), end.context(), false, steps, this);
       latencies
           .addTo(Allocation.addTo(new CommandLoop()))
           .on(
