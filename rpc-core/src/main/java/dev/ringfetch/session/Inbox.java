@@ -93,7 +93,10 @@ abstract class Inbox {
   /** Tells the peer what was consumed: now and then, and at once when it waits for that. */
   final void creditPeer() {
     final long untold = ring.untold();
-    final boolean awaited = untold != 0 && delivery.isPeerBlocked();
+    if (untold == 0) {
+      return;
+    }
+    final boolean awaited = delivery.isPeerBlocked();
     if (awaited) {
       session.onFullRing();
     }

@@ -6,8 +6,6 @@ import dev.ringfetch.counters.Kind;
 import dev.ringfetch.counters.Tally;
 import dev.ringfetch.fabric.Doorbell;
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -33,8 +31,6 @@ public final class Poller implements Runnable, AutoCloseable {
   private static final int MAX_FAULTS = 1_000;
   private static final long FAULTS_INTERVAL_NS = 1_000_000_000;
   private static final long ALARM_PAUSE_NS = 10_000_000;
-  private static final long MIN_REST_NS = 20_000;
-  private static final long MAX_REST_NS = 1_000_000;
 
   private final Doorbell doorbell;
   private final NanoClock clock;
@@ -48,8 +44,7 @@ public final class Poller implements Runnable, AutoCloseable {
   private final ConcurrentLinkedQueue<Runnable> tasks = new ConcurrentLinkedQueue<>();
   private final ConcurrentLinkedQueue<Runnable> changes = new ConcurrentLinkedQueue<>();
   private final ConcurrentLinkedQueue<Session> late = new ConcurrentLinkedQueue<>();
-  private final List<Session> sessions = new ArrayList<>();
-  private final List<Session> active = new ArrayList<>();
+  private final PolledSessions sessions = new PolledSessions(tally);
   private final SessionDeadlines deadlines = new SessionDeadlines();
   private final DoorbellPace pace = new DoorbellPace();
 
@@ -99,9 +94,7 @@ public final class Poller implements Runnable, AutoCloseable {
         () -> {
           try {
             deadlines.add(session.earliest, sessions.size() + 1);
-            session.place = sessions.size();
             sessions.add(session);
-            tally.set(Counter.POLLER_SESSIONS, sessions.size());
             session.queuePair.bind(session);
             if (session.turns() != null) {
               turns = session.turns();
@@ -119,23 +112,9 @@ public final class Poller implements Runnable, AutoCloseable {
     counters.remove(session.subject);
     change(
         () -> {
-          forget(session);
-          tally.set(Counter.POLLER_SESSIONS, sessions.size());
-          dropActive(session);
+          deadlines.remove(session.earliest);
+          sessions.remove(session);
         });
-  }
-
-  /** The last of the sessions takes its place: who has many of them looks for none. */
-  private void forget(Session session) {
-    deadlines.remove(session.earliest);
-    final int place = session.place;
-    if (place < sessions.size() && sessions.get(place) == session) {
-      final Session last = sessions.remove(sessions.size() - 1);
-      if (last != session) {
-        sessions.set(place, last);
-        last.place = place;
-      }
-    }
   }
 
   /** As {@link #execute}, but also while a task waits for an answer: it may be this session's. */
@@ -148,21 +127,10 @@ public final class Poller implements Runnable, AutoCloseable {
     }
   }
 
-  private void dropActive(Session session) {
-    active.remove(session);
-    session.active = false;
-    tally.set(Counter.POLLER_SESSIONS_POLLED, active.size());
-  }
-
   /** Polls a session for a while, because there is something to do for it. */
   void activate(Session session) {
     session.lastWorkNs = clock.nanoTime();
-    session.resting = false;
-    if (!session.active) {
-      session.active = true;
-      active.add(session);
-      tally.set(Counter.POLLER_SESSIONS_POLLED, active.size());
-    }
+    sessions.activate(session);
   }
 
   /** As {@link #activate}, from any thread; also while a task waits for an answer. */
@@ -337,11 +305,11 @@ public final class Poller implements Runnable, AutoCloseable {
    */
   private void endFaulted(InternalError fault) {
     wakeAtNs = AWAKE;
-    if (!sessions.isEmpty()) {
+    if (sessions.size() > 0) {
       Faults.absorb(sessions.get(0).queuePair.memory(), fault);
     }
     boolean found = false;
-    for (final Session session : List.copyOf(sessions)) {
+    for (final Session session : sessions.copy()) {
       found |= session.duty.probe();
       activate(session); // whoever found it owned for a moment relies on the owner to look
     }
@@ -455,7 +423,7 @@ public final class Poller implements Runnable, AutoCloseable {
       suspected = null;
       throw fault;
     }
-    if (!sessions.isEmpty()) {
+    if (sessions.size() > 0) {
       sessions.get(0).queuePair.memory().verify();
     }
   }
@@ -483,7 +451,7 @@ public final class Poller implements Runnable, AutoCloseable {
     while ((called = late.poll()) != null) {
       activate(called);
     }
-    if (active.isEmpty()) {
+    if (sessions.activeCount() == 0) {
       return done;
     }
     final long now = clock.nanoTime();
@@ -491,9 +459,9 @@ public final class Poller implements Runnable, AutoCloseable {
     if (turns != null) {
       turns.tick(now);
     }
-    for (int i = 0; i < active.size(); i++) {
-      final Session session = active.get(i);
-      final int served = session.duty.service(active.size() > 1);
+    for (int i = 0; i < sessions.activeCount(); i++) {
+      final Session session = sessions.active(i);
+      final int served = session.duty.service(sessions.activeCount() > 1);
       if (served > 0) {
         session.lastWorkNs = now;
         session.resting = false;
@@ -502,7 +470,7 @@ public final class Poller implements Runnable, AutoCloseable {
       } else if ((served == Duty.NOT_OWNER
               || now - session.lastWorkNs >= Math.max(spin.boundNs(), session.lingerNs))
           && retire(session)) {
-        dropActive(session);
+        sessions.drop(session);
         i--;
         done++; // it may have told something on its way
       } else {
@@ -576,12 +544,7 @@ public final class Poller implements Runnable, AutoCloseable {
 
   /** True when no session is busy, but for those that have waited long for leave to sleep. */
   boolean isIdle() {
-    for (int i = 0; i < active.size(); i++) {
-      if (!active.get(i).resting) {
-        return false;
-      }
-    }
-    return true;
+    return sessions.isResting();
   }
 
   /**
@@ -608,22 +571,9 @@ public final class Poller implements Runnable, AutoCloseable {
         earliest == Stream.NO_DEADLINE
             ? Doorbell.FOREVER
             : Math.max(0, earliest - clock.nanoTime());
-    return active.isEmpty() ? timeoutNs : Math.min(timeoutNs, restNs());
-  }
-
-  /** How long those that wait for leave to sleep may wait until the next look: the longer it is. */
-  private long restNs() {
-    final long now = clock.nanoTime();
-    long waited = 4 * MAX_REST_NS;
-    long turnNs = MAX_REST_NS;
-    for (int i = 0; i < active.size(); i++) {
-      final Session session = active.get(i);
-      waited = Math.min(waited, now - session.lastWorkNs);
-      if (session.awaitsTurn) {
-        turnNs = Math.min(turnNs, session.nextTurnNs - now);
-      }
-    }
-    return Math.max(0, Math.min(turnNs, Math.max(MIN_REST_NS, waited / 4)));
+    return sessions.activeCount() == 0
+        ? timeoutNs
+        : Math.min(timeoutNs, sessions.restNs(clock.nanoTime()));
   }
 
   /** Awake again, for whatever reason; after every {@link #beginSleep}. */
@@ -645,7 +595,7 @@ public final class Poller implements Runnable, AutoCloseable {
 
   private void endSessions(String reason) {
     runChanges(); // a session that has just come ends, too
-    for (final Session session : List.copyOf(sessions)) {
+    for (final Session session : sessions.copy()) {
       session.end(reason);
     }
     runChanges();

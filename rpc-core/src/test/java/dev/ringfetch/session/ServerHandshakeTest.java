@@ -264,15 +264,15 @@ class ServerHandshakeTest extends OfferingServer {
     awaitPoller();
     awaitPoller(); // the first may have been asked for in the same round
     final CompletableFuture<Integer> kept = new CompletableFuture<>();
-    polled.nextPoller().execute(() -> kept.complete(sessions().size()));
+    polled.nextPoller().execute(() -> kept.complete(sessions()));
     assertEquals(0, kept.get(30, TimeUnit.SECONDS));
   }
 
-  private List<?> sessions() {
+  private int sessions() {
     try {
       final Field sessions = Poller.class.getDeclaredField("sessions");
       sessions.setAccessible(true);
-      return (List<?>) sessions.get(polled.nextPoller());
+      return ((PolledSessions) sessions.get(polled.nextPoller())).size();
     } catch (ReflectiveOperationException e) {
       throw new LinkageError(e.toString(), e);
     }
