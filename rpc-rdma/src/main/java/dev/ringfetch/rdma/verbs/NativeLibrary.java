@@ -14,8 +14,8 @@ import java.nio.file.Path;
  * {@value #PROPERTY} says, and loaded with no flag on the command line.
  *
  * <p>It is loaded once, by whoever asks first, before any class of DiSNI's is initialised. What
- * goes wrong is kept as one line and never thrown at those who only ask. All methods may be called
- * from any thread.
+ * goes wrong is kept as one line and never thrown at those who only ask; where the copy out of the
+ * jar found no room, whoever asks next tries again. All methods may be called from any thread.
  */
 final class NativeLibrary {
   /** System property: absolute path of an installed library, used instead of the one in the jar. */
@@ -27,6 +27,8 @@ final class NativeLibrary {
   private static final String DISNI_NEEDS = "sun.nio.ch";
 
   private static final String LOADED = "";
+
+  private static String outcome; // of loading, null until it is final; guarded by the class
 
   private NativeLibrary() {}
 
@@ -40,8 +42,9 @@ final class NativeLibrary {
    * as they come and go while a process runs.
    */
   static String unavailableBecause() {
-    if (!loaded()) {
-      return Loading.OUTCOME;
+    String loading = load();
+    if (!loading.equals(LOADED)) {
+      return loading;
     }
     try {
       if (Devices.names().length == 0) {
@@ -58,7 +61,7 @@ final class NativeLibrary {
 
   /** Whether the library is loaded, devices or not. Initialises nothing of DiSNI's. */
   static boolean loaded() {
-    return Loading.OUTCOME.equals(LOADED);
+    return load().equals(LOADED);
   }
 
   /**
@@ -68,9 +71,10 @@ final class NativeLibrary {
    * @throws IOException if it is not, with the reason as its message.
    */
   static void require() throws IOException {
-    String outcome = loaded() ? Linking.OUTCOME : Loading.OUTCOME;
-    if (!outcome.equals(LOADED)) {
-      throw new IOException(outcome);
+    String loading = load();
+    String reason = loading.equals(LOADED) ? Linking.OUTCOME : loading;
+    if (!reason.equals(LOADED)) {
+      throw new IOException(reason);
     }
   }
 
@@ -80,60 +84,83 @@ final class NativeLibrary {
     return "/native/linux-" + (arch.equals("amd64") ? "x86_64" : arch) + "/" + FILE;
   }
 
-  /** Loads when first asked, once. */
-  private static final class Loading {
-    static final String OUTCOME = load();
+  /** Loads when first asked, and again if the directory for the copy had no room then. */
+  private static synchronized String load() {
+    if (outcome != null) {
+      return outcome;
+    }
+    String path = System.getProperty(PROPERTY);
+    try {
+      if (path != null) {
+        link(path);
+      } else {
+        linkBundled();
+      }
+      outcome = LOADED;
+    } catch (CopyException e) {
+      return "native library: " + e.getMessage();
+    } catch (IOException | LinkageError | IllegalCallerException | IllegalStateException e) {
+      // The last two: native access is denied by a flag; the library is of another build.
+      outcome = "native library: " + oneLine(e);
+    }
+    return outcome;
+  }
 
-    private static String load() {
-      String path = System.getProperty(PROPERTY);
+  /** Copies the library out of the jar, which no linker can read, for as long as loading takes. */
+  private static void linkBundled() throws IOException {
+    try (InputStream library = NativeLibrary.class.getResourceAsStream(resource())) {
+      if (library == null) {
+        throw new IOException("none in the jar at " + resource());
+      }
+      try (Copy copy = Copy.of(library)) {
+        link(copy.path().toString());
+      }
+    }
+  }
+
+  private static void link(String path) throws IOException {
+    System.load(path);
+    publishSymbols();
+    exportPackage(Object.class.getModule(), DISNI_NEEDS, MemoryUtils.class.getModule());
+    Layouts.verify();
+  }
+
+  /** A file that nobody else may write, as it was made, and that goes when it is closed. */
+  private record Copy(Path path) implements Closeable {
+    static Copy of(InputStream content) throws CopyException {
       try {
-        if (path != null) {
-          load(path);
-        } else {
-          loadBundled();
+        Copy copy = new Copy(Files.createTempFile("ringfetch-verbs", ".so"));
+        try {
+          copy.fill(content);
+          return copy;
+        } catch (IOException e) {
+          copy.close();
+          throw e;
         }
-        exportPackage(Object.class.getModule(), DISNI_NEEDS, MemoryUtils.class.getModule());
-        Layouts.verify();
-        return LOADED;
-      } catch (IOException | LinkageError | IllegalCallerException | IllegalStateException e) {
-        // The last two: native access is denied by a flag; the library is of another build.
-        return "native library: " + oneLine(e);
+      } catch (IOException e) {
+        throw new CopyException(e);
       }
     }
 
-    /**
-     * Copies the library out of the jar, which no linker can read, for as long as loading takes.
-     */
-    private static void loadBundled() throws IOException {
-      try (InputStream library = NativeLibrary.class.getResourceAsStream(resource())) {
-        if (library == null) {
-          throw new IOException("none in the jar at " + resource());
-        }
-        try (Copy copy = new Copy(Files.createTempFile("ringfetch-verbs", ".so"))) {
-          copy.fill(library);
-          load(copy.path().toString());
-        }
+    /** Writes into the very file: a new one in its place would have the mode of the umask. */
+    private void fill(InputStream content) throws IOException {
+      try (OutputStream out = Files.newOutputStream(path)) {
+        content.transferTo(out);
       }
     }
 
-    /** A file that nobody else may write, as it was made, and that goes when it is closed. */
-    private record Copy(Path path) implements Closeable {
-      /** Writes into the very file: a new one in its place would have the mode of the umask. */
-      void fill(InputStream content) throws IOException {
-        try (OutputStream out = Files.newOutputStream(path)) {
-          content.transferTo(out);
-        }
-      }
-
-      @Override
-      public void close() throws IOException {
-        Files.delete(path); // stays mapped
-      }
+    @Override
+    public void close() throws IOException {
+      Files.delete(path); // stays mapped
     }
+  }
 
-    private static void load(String path) throws IOException {
-      System.load(path);
-      publishSymbols();
+  /** The directory took no copy now, as it is full; it may later. */
+  private static final class CopyException extends IOException {
+    private static final long serialVersionUID = 1;
+
+    CopyException(IOException cause) {
+      super("no copy in " + System.getProperty("java.io.tmpdir") + ": " + oneLine(cause), cause);
     }
   }
 

@@ -38,6 +38,27 @@ final class NativeLibraryProcessTest {
     }
   }
 
+  /** Has no directory for the copy when it first asks, and one when it asks again. */
+  static final class LateDirectory {
+    public static void main(String[] arguments) throws IOException {
+      System.out.println("early=" + NativeLibrary.unavailableBecause());
+      Files.createDirectory(Path.of(System.getProperty("java.io.tmpdir")));
+      Main.main(arguments);
+    }
+  }
+
+  @Test
+  void copyThatFoundNoRoomIsTriedAgain() throws Exception {
+    RdmaAssumptions.assumeBuilt();
+    Path missing = directory.resolve("missing");
+    List<String> output = run(LateDirectory.class, "-Djava.io.tmpdir=" + missing);
+    String early = line(output, "early=");
+    assertTrue(early.startsWith("native library: no copy in " + missing + ": "), early);
+    assertTrue(output.contains("loaded=true"), output::toString);
+    assertTrue(output.contains("required=yes"), output::toString);
+    assertTrue(output.contains("left=[]"), output::toString);
+  }
+
   @Test
   void libraryInTheJarIsLoadedAndLeavesNothingBehind() throws Exception {
     RdmaAssumptions.assumeBuilt();
@@ -92,13 +113,18 @@ final class NativeLibraryProcessTest {
   }
 
   private List<String> run(String... flags) throws IOException, InterruptedException {
+    return run(Main.class, flags);
+  }
+
+  private List<String> run(Class<?> main, String... flags)
+      throws IOException, InterruptedException {
     Path temporary = Files.createTempDirectory(directory, "tmp");
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.add("-Djava.io.tmpdir=" + temporary);
     command.add("-XX:-UsePerfData");
     command.addAll(List.of(flags));
-    command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
+    command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
     Path output = directory.resolve("output");
     Process process =
         new ProcessBuilder(command)
