@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 /** The client: one line has changed. */
 final class GreeterClient implements AutoCloseable {
   private static final int END_SECONDS = 10;
-  private static final int DEADLINE_SECONDS = 10;
+  private static final int DEADLINE_SECONDS = 60;
 
   private final ManagedChannel channel;
   private final GreeterGrpc.GreeterBlockingStub stub;
