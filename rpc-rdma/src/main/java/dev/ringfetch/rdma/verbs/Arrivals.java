@@ -2,7 +2,6 @@ package dev.ringfetch.rdma.verbs;
 
 import com.ibm.disni.verbs.RdmaCmId;
 import com.ibm.disni.verbs.RdmaEventChannel;
-import dev.ringfetch.fabric.Fabric;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -18,8 +17,8 @@ import java.util.concurrent.ConcurrentHashMap;
  * of the system's choice, from the first offer on. A peer is let in when it names an offer and
  * presents its token; before that it is told nothing and can reach nothing.
  *
- * <p>{@link #onRequest}, {@link #onEstablished} and {@link #onFailed} belong to the thread that
- * owns the doorbell, everything else may be called from any thread.
+ * <p>{@link #onRequest}, {@link #onEstablished}, {@link #onFailed} and {@link #forget} belong to
+ * the thread that owns the doorbell, everything else may be called from any thread.
  */
 final class Arrivals {
   private static final Logger LOGGER = System.getLogger(Arrivals.class.getName());
@@ -33,7 +32,7 @@ final class Arrivals {
   private final Map<Long, VerbsOffer> offers = new ConcurrentHashMap<>();
 
   /** Accepted, and not heard of since; the owner's. */
-  private final Map<VerbsQueuePair, Fabric.OfferListener> accepted = new HashMap<>();
+  private final Map<VerbsQueuePair, VerbsOffer> accepted = new HashMap<>();
 
   private RdmaCmId listening; // guarded by this
   private int port; // guarded by this
@@ -151,7 +150,8 @@ final class Arrivals {
         Regions.address(answer),
         answer.capacity());
     doorbell.add(queuePair, false);
-    accepted.put(queuePair, offer.listener());
+    accepted.put(queuePair, offer);
+    offer.letIn(queuePair);
   }
 
   private static void reject(RdmaCmId id, String reason) {
@@ -172,13 +172,13 @@ final class Arrivals {
 
   /** A peer that was let in is connected. Returns how many events were told. */
   int onEstablished(VerbsQueuePair queuePair) {
-    Fabric.OfferListener listener = accepted.remove(queuePair);
-    if (listener == null) {
+    VerbsOffer offer = accepted.remove(queuePair);
+    if (offer == null || !offer.isConnected()) {
       return 0;
     }
     queuePair.ringDoorbell(); // the greeting, which the other side's connect waits for
     try {
-      listener.onConnected(queuePair);
+      offer.listener().onConnected(queuePair);
     } catch (Throwable e) {
       VerbsDoorbell.report(e);
       queuePair.close();
@@ -193,6 +193,11 @@ final class Arrivals {
       queuePair.close();
     }
     return isArriving;
+  }
+
+  /** A queue pair is given back, of a peer that may have been let in and never came. */
+  void forget(VerbsQueuePair queuePair) {
+    accepted.remove(queuePair);
   }
 
   /** Withdraws all offers, and listens no more. */

@@ -314,6 +314,7 @@ final class VerbsDoorbell implements Doorbell {
       // Not looked up any more before its handles can be those of another.
       if (queuePair.isOver()) {
         remove(queuePair);
+        arrivals.forget(queuePair);
         queuePair.finish();
         lingering.remove(i);
       }

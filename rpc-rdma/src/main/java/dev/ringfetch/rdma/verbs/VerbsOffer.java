@@ -16,6 +16,9 @@ final class VerbsOffer implements Fabric.Offer {
   private final IbvContext context;
   private final Fabric.OfferListener listener;
 
+  private VerbsQueuePair arriving; // let in, and not connected yet; guarded by this
+  private boolean withdrawn; // guarded by this
+
   VerbsOffer(
       Arrivals arrivals,
       OfferDescriptor descriptor,
@@ -52,6 +55,23 @@ final class VerbsOffer implements Fabric.Offer {
     return listener;
   }
 
+  /** A peer presents the token, and has yet to connect: it may never do so. */
+  void letIn(VerbsQueuePair queuePair) {
+    synchronized (this) {
+      if (!withdrawn) {
+        arriving = queuePair;
+        return;
+      }
+    }
+    queuePair.close();
+  }
+
+  /** The peer has connected. False if the offer was withdrawn before, and all is given back. */
+  synchronized boolean isConnected() {
+    arriving = null;
+    return !withdrawn;
+  }
+
   @Override
   public byte[] descriptor() {
     return descriptor.encode();
@@ -66,6 +86,16 @@ final class VerbsOffer implements Fabric.Offer {
   public void close() {
     if (arrivals.take(this)) {
       endpoint.release();
+      return;
+    }
+    VerbsQueuePair late;
+    synchronized (this) {
+      withdrawn = true;
+      late = arriving;
+      arriving = null;
+    }
+    if (late != null) {
+      late.close(); // else the kernel would wait for its peer for a minute
     }
   }
 

@@ -10,9 +10,11 @@ import dev.ringfetch.fabric.FabricHarness.Connection;
 import dev.ringfetch.fabric.FabricHarness.Offered;
 import dev.ringfetch.fabric.FabricHarness.Told;
 import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.fabric.RemoteMemory;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -34,6 +36,9 @@ import org.junit.jupiter.api.Timeout;
 final class VerbsConnectTest {
   /** Connections that may leave nothing behind; more of them take their time. */
   private static final int ROUNDS = Integer.getInteger("ringfetch.connects", 200);
+
+  /** Event of a client without a queue pair, whose request was accepted (rdma_cma.h). */
+  private static final int ANSWERED = 5;
 
   private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(30);
 
@@ -123,6 +128,60 @@ final class VerbsConnectTest {
       QueuePair queuePair = harness.connect(descriptor, token("a"));
       assertTrue(queuePair.peer().contains(address.getHostAddress()), queuePair::peer);
     }
+  }
+
+  /** One that presents the token, and never says that it has heard the answer. */
+  @Test
+  void withdrawnOfferGivesBackWhatAPeerThatNeverConnectsHas() throws Exception {
+    Offered first = harness.offer(token("first")); // from here on the server listens
+    OfferDescriptor listening = OfferDescriptor.decode(first.offer.descriptor());
+    first.offer.close();
+    RcLoop.End peer = new RcLoop.End();
+    peer.id = Disni.createId(peer.channel);
+    try {
+      resolve(peer, new InetSocketAddress(listening.addresses().get(0), listening.port()));
+      String before = objects();
+      Offered offered = harness.offer(token("a"));
+      present(peer, OfferDescriptor.decode(offered.offer.descriptor()), token("a"));
+      harness.drive(() -> nextEvent(peer) > 0);
+      assertEquals(ANSWERED, peer.event.getInt(EventLayout.TYPE));
+      offered.offer.close();
+      awaitObjects(before); // the peer is there still
+      assertTrue(offered.arrived.isEmpty());
+    } finally {
+      assertEquals(0, peer.id.destroyId());
+      assertEquals(0, peer.channel.destroyEventChannel());
+    }
+  }
+
+  private static void resolve(RcLoop.End peer, InetSocketAddress listening) throws IOException {
+    ByteBuffer address = RcLoop.direct(AddressLayout.SIZE);
+    AddressLayout.encode(listening, address);
+    int timeoutMs = (int) TimeUnit.NANOSECONDS.toMillis(TIMEOUT_NS);
+    ConnectionManager.resolveAddress(Disni.handle(peer.id), 0, Regions.address(address), timeoutMs);
+    assertEquals(0, peer.await(EventLayout.ADDRESS_RESOLVED));
+    peer.id.resolveRoute(timeoutMs);
+    assertEquals(0, peer.await(EventLayout.ROUTE_RESOLVED));
+  }
+
+  /** Asks for the connection without a queue pair, so that nothing answers by itself. */
+  private static void present(RcLoop.End peer, OfferDescriptor descriptor, byte[] token)
+      throws IOException {
+    RemoteMemory memory = new RemoteMemory(0, descriptor.length(), 0);
+    Introduction.Side side = new Introduction.Side(memory, new RemoteMemory(0, Long.BYTES, 0), 0);
+    ByteBuffer data =
+        new Introduction(descriptor.offer(), Introduction.Token.of(token), side).encode();
+    ConnectionManager.connect(
+        Disni.handle(peer.id),
+        ConnectionManager.ALL,
+        7,
+        7,
+        Regions.address(data),
+        Introduction.LENGTH);
+  }
+
+  private static int nextEvent(RcLoop.End peer) {
+    return ConnectionManager.nextEvent(Disni.handle(peer.channel), Regions.address(peer.event), 0);
   }
 
   @Test
