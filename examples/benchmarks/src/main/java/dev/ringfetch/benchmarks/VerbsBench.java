@@ -8,12 +8,16 @@ import dev.ringfetch.rdma.verbs.BareVerbs;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.net.InetAddress;
+import java.net.NetworkInterface;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 
 /** Measures small calls over RDMA, and what they are compared with, on one host with a device. */
 @Command(
@@ -68,11 +72,17 @@ final class VerbsBench implements Callable<Integer> {
       description = "Of the device. Default: the first of an interface that is not the loopback.")
   private InetAddress address;
 
+  @Spec private CommandSpec spec;
+
   private final Lineup<VerbsPeer, VerbsContender> lineup =
       new Lineup<>(what -> System.err.println("bench verbs: " + what), VerbsContender::close);
 
   @Override
   public Integer call() throws IOException {
+    check(rounds > 0, "--rounds: at least one");
+    check(
+        address == null || NetworkInterface.getByInetAddress(address) != null,
+        "--address: no interface of this host has " + address);
     final String missing = BareVerbs.unavailableBecause();
     if (!missing.isEmpty()) {
       System.err.println("bench verbs: RDMA is not available: " + missing);
@@ -95,6 +105,12 @@ final class VerbsBench implements Callable<Integer> {
       return CommandLine.ExitCode.SOFTWARE;
     } finally {
       lineup.close();
+    }
+  }
+
+  private void check(boolean right, String otherwise) {
+    if (!right) {
+      throw new ParameterException(spec.commandLine(), otherwise);
     }
   }
 

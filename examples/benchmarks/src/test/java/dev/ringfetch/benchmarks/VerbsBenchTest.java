@@ -38,9 +38,23 @@ final class VerbsBenchTest {
 
   @Test
   void unknownPeerIsRefused() {
+    assertRefused("nobody", "--peers", "raw,nobody");
+  }
+
+  @Test
+  void addressOfAnotherHostIsRefused() {
+    assertRefused("192.0.2.1", "--address", "192.0.2.1"); // of a network for documentation
+  }
+
+  @Test
+  void noRoundIsRefused() {
+    assertRefused("--rounds", "--rounds", "0");
+  }
+
+  private static void assertRefused(String why, String option, String value) {
     final StringWriter err = new StringWriter();
     final CommandLine command = new CommandLine(new Bench()).setErr(new PrintWriter(err));
-    assertEquals(CommandLine.ExitCode.USAGE, command.execute("verbs", "--peers", "raw,nobody"));
-    assertTrue(err.toString().contains("nobody"), err::toString);
+    assertEquals(CommandLine.ExitCode.USAGE, command.execute("verbs", option, value));
+    assertTrue(err.toString().lines().findFirst().orElse("").contains(why), err::toString);
   }
 }
