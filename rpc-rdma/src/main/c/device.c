@@ -1,7 +1,6 @@
 /* Devices: which there are, what they can do, and what they report. */
-#include "device.h"
-
 #include "native.h"
+#include "device.h"
 
 #include <fcntl.h>
 #include <infiniband/verbs.h>
@@ -71,17 +70,19 @@ RINGFETCH(void, Devices, close)(JAVA, jlong context) {
 
 /*
  * Takes the context's descriptors away from the kernel, which then forgets the process, and leaves
- * others in their places: whoever closes them later closes nobody else's.
+ * others in their places: whoever closes them later closes nobody else's, and whoever asks for
+ * something by them fails.
  */
 RINGFETCH(void, Devices, abandon)(JAVA, jlong handle) {
   struct ibv_context *context = POINTER(struct ibv_context, handle);
-  int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+  int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (nothing < 0) {
     throw_errno(env, "open", errno);
     return;
   }
-  if (dup2(nothing, context->cmd_fd) < 0 || dup2(nothing, context->async_fd) < 0) {
-    throw_errno(env, "dup2", errno);
+  if (dup3(nothing, context->cmd_fd, O_CLOEXEC) < 0 ||
+      dup3(nothing, context->async_fd, O_CLOEXEC) < 0) {
+    throw_errno(env, "dup3", errno);
   }
   close(nothing);
 }

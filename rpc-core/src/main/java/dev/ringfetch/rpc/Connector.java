@@ -28,8 +28,8 @@ import java.util.concurrent.CompletableFuture;
 final class Connector {
   static final String SHUTDOWN = "Channel shutdown invoked";
 
-  private static final String UNASKED = "no call has asked for a ring yet";
-  private static final String IDLE = "the channel is idle";
+  /** How long no longer rings are asked for after they were. */
+  private static final long GROWTH_PAUSE_NS = Backoff.MAX_NS;
 
   private final Channel control;
   private final SharedFabrics shared;
@@ -48,9 +48,11 @@ final class Connector {
   private Attempt attempt;
   private final Set<Attempt> streams = new HashSet<>(); // whose control stream has not ended
   private final Set<ClientSession> sessions = new HashSet<>(); // the newest, and those that drain
-  private String obstacle = UNASKED;
+  private String obstacle = "no call has asked for a ring yet";
+  private boolean unasked = true; // there was no attempt, or none since the channel was idle
   private String logged;
-  private boolean crowded; // rings have been full since the channel was idle
+  private boolean crowded; // rings were too short since the channel was idle
+  private volatile long grownNs = System.nanoTime() - GROWTH_PAUSE_NS; // asked for longer ones
   private final Backoff backoff = new Backoff();
   private final Map<String, Long> failures = new HashMap<>(); // last time, by name of a fabric
   private long openedPosition; // of the connection's inbound ring
@@ -133,7 +135,7 @@ final class Connector {
         begun = null;
         news = refused(shared.fabrics().obstacles(), Backoff.MAX_NS);
       } else {
-        begun = newAttempt();
+        begun = newAttempt(null);
         news = null;
       }
     }
@@ -145,15 +147,16 @@ final class Connector {
   }
 
   /** Guarded by this. */
-  private Attempt newAttempt() {
+  private Attempt newAttempt(ClientConnection crowdedOne) {
     final boolean mayGrow =
         context.initialRingLength()
             < Math.max(context.requestRingLength(), context.responseRingLength());
-    attempt = new Attempt(mayGrow && !crowded);
-    if (obstacle.equals(UNASKED) || obstacle.equals(IDLE)) {
+    attempt = new Attempt(mayGrow && !crowded, crowdedOne);
+    streams.add(attempt);
+    if (unasked) {
+      unasked = false;
       obstacle = "a session is being opened";
     }
-    streams.add(attempt);
     return attempt;
   }
 
@@ -161,11 +164,16 @@ final class Connector {
   private void grow(ClientSession session) {
     final Attempt begun;
     synchronized (this) {
-      crowded = true;
-      if (attempt != null || shutdown || open() == null || connection.session() != session) {
-        return; // what comes next begins with more
+      final ClientConnection open = open();
+      if (shutdown || open == null || open.session() != session) {
+        crowded |= open == null && !sessions.contains(session); // it was lost, and not put to rest
+        return;
       }
-      begun = newAttempt();
+      crowded = true;
+      if (attempt != null) {
+        return; // and begins with more
+      }
+      begun = newAttempt(open);
     }
     Context.ROOT.run(begun::start);
   }
@@ -217,14 +225,20 @@ final class Connector {
 
   /** As {@link #enterIdle()}, if the session is the newest still; returns whether it is. */
   boolean enterIdle(ClientSession session) {
+    final Attempt growing;
     synchronized (this) {
       if (connection == null || connection.session() != session) {
         return false;
       }
       connection = null;
       crowded = false;
-      obstacle = IDLE;
+      obstacle = "the channel is idle";
+      unasked = true;
       backoff.skip();
+      growing = attempt != null && attempt.crowdedOne != null ? attempt : null;
+    }
+    if (growing != null) {
+      growing.stream.abandon(); // nobody needs the room
     }
     session.drain();
     return true;
@@ -311,12 +325,19 @@ final class Connector {
 
     private final HandshakeStream stream = new HandshakeStream(this);
     private final boolean initial;
+    private final ClientConnection crowdedOne;
     private final ClientHandshake handshake;
     private ClientSession opened; // guarded by the connector
 
-    /** One that asks for rings to begin with, or for whole ones. */
-    Attempt(boolean initial) {
+    /**
+     * Creates it.
+     *
+     * @param initial whether rings to begin with will do.
+     * @param crowdedOne whose place the session is to take, on the same fabric; null: nobody's.
+     */
+    Attempt(boolean initial, ClientConnection crowdedOne) {
       this.initial = initial;
+      this.crowdedOne = crowdedOne;
       this.handshake =
           new ClientHandshake(shared.fabrics().opened(), context, initial, stream, this);
     }
@@ -337,6 +358,9 @@ final class Connector {
 
     @Override
     public String obstacle(String fabric) {
+      if (crowdedOne != null && !crowdedOne.fabric().equals(fabric)) {
+        return "longer rings are for " + crowdedOne.fabric();
+      }
       return plaintext.obstacle(fabric, stream.level().future().join()); // known by now
     }
 
@@ -351,7 +375,9 @@ final class Connector {
     @Override
     public void onUnreachable(String fabric) {
       synchronized (Connector.this) {
-        failures.put(fabric, System.nanoTime());
+        if (crowdedOne == null) { // for so long a ring it may have no room
+          failures.put(fabric, System.nanoTime());
+        }
       }
     }
 
@@ -441,7 +467,11 @@ final class Connector {
         attempt = null;
         sessionsRefused++;
         told = shutdown ? SHUTDOWN : reason;
-        news = open() == null ? refused(told, maxBackoffNs) : null; // or it was for more room
+        if (crowdedOne == null) {
+          news = refused(told, maxBackoffNs);
+        } else { // which says nothing of a session that begins
+          news = open() == null ? hasNoRing(told) : null;
+        }
       }
       log(news);
       future.completeExceptionally(
@@ -451,7 +481,8 @@ final class Connector {
 
     @Override
     public void onCrowded(ClientSession session) {
-      if (initial) {
+      if (initial && System.nanoTime() - grownNs >= GROWTH_PAUSE_NS) {
+        grownNs = System.nanoTime();
         DefaultExecutor.INSTANCE.execute(() -> grow(session));
       }
     }

@@ -8,6 +8,7 @@ import static dev.ringfetch.ring.FrameDescriptor.WINDOW_UPDATE;
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.ring.FrameDescriptor;
 import dev.ringfetch.session.ClientStream.Outcome;
 import dev.ringfetch.session.ClientStream.State;
 import java.lang.invoke.MethodHandles;
@@ -35,16 +36,14 @@ public final class ClientSession extends Session {
 
   private static final String DRAINED = "drained";
 
-  /** So many times a ring was full, rings are too short: more than a burst or two. */
-  private static final int CROWDED = 16;
-
   final ClientStreams streams;
 
   private final CallerPolling polling;
   private final Listener listener;
 
   private int pending;
-  private int fullRings; // how often there was no room
+  private final Crowding requests;
+  private final Crowding responses;
   private volatile String drainReason; // null while new calls are welcome
 
   /**
@@ -61,6 +60,13 @@ public final class ClientSession extends Session {
       Listener listener) {
     super(RingPair.ofClient(queuePair, geometry), poller, context);
     this.streams = new ClientStreams(geometry.maxStreams());
+    this.requests =
+        new Crowding(
+            geometry.requestRingLength() / FrameDescriptor.SLOT_LENGTH, geometry.requestPosition());
+    this.responses =
+        new Crowding(
+            geometry.responseRingLength() / FrameDescriptor.SLOT_LENGTH,
+            geometry.responsePosition());
     this.polling = new CallerPolling(this);
     this.listener = listener;
   }
@@ -145,8 +151,15 @@ public final class ClientSession extends Session {
   }
 
   @Override
-  void onFullRing() {
-    if (fullRings < CROWDED && ++fullRings == CROWDED) {
+  void onOutboundFull() {
+    if (requests.onFull(writePosition(), clock.nanoTime())) {
+      listener.onCrowded(this);
+    }
+  }
+
+  @Override
+  void onInboundFull() {
+    if (responses.onFull(pollPosition(), clock.nanoTime())) {
       listener.onCrowded(this);
     }
   }
@@ -521,8 +534,8 @@ public final class ClientSession extends Session {
   @FunctionalInterface
   public interface Listener {
     /**
-     * Its rings have been full several times. Called once at the most, by the thread that owns the
-     * session: returns at once, and does not use it.
+     * A ring has been full again and again, for some of its lengths: it is too short. Called by the
+     * thread that owns the session, perhaps often: returns at once, and does not use it.
      */
     default void onCrowded(ClientSession session) {}
 

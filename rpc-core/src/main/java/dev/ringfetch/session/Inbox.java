@@ -98,7 +98,7 @@ abstract class Inbox {
     }
     final boolean awaited = delivery.isPeerBlocked();
     if (awaited) {
-      session.onFullRing();
+      session.onInboundFull();
     }
     if (awaited || untold >= tellThreshold) {
       ring.tellConsumed();

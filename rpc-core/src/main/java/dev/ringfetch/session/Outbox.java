@@ -183,7 +183,6 @@ final class Outbox {
       int written = write(stream, update);
       if (written == RingWriter.INSUFFICIENT_CREDIT && !blocked) {
         tally.add(Counter.SESSION_CREDIT_EXHAUSTED, 1);
-        session.onFullRing();
         blocked = true;
         ownControl.blocked(true);
         memory.fullFence();
@@ -194,6 +193,7 @@ final class Outbox {
         break;
       }
       if (written == RingWriter.INSUFFICIENT_CREDIT) {
+        session.onOutboundFull();
         break;
       }
       frames++;

@@ -314,8 +314,11 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   /** What this side looks after in every round; owner. */
   abstract void onRound();
 
-  /** A ring was full: this side's, or the peer's, as far as its line can be seen; owner. */
-  void onFullRing() {}
+  /** There is no room for a frame; owner. Clients ask for longer rings. */
+  void onOutboundFull() {}
+
+  /** The peer has no room for a frame, as its line says; owner. */
+  void onInboundFull() {}
 
   /** The timetable of this side's sessions; null when there is none. */
   Turns turns() {

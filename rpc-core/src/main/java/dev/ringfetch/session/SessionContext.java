@@ -15,7 +15,7 @@ public final class SessionContext {
   /** Default of {@link #responseRingLength()}. */
   public static final int RESPONSE_RING_LENGTH_DEFAULT = 256 * 1024;
 
-  /** Default of {@link #initialRingLength()}: some hundred small calls. */
+  /** Default of {@link #initialRingLength()}: 256 slots. */
   public static final int INITIAL_RING_LENGTH_DEFAULT = 16 * 1024;
 
   /** Default of {@link #maxFrameLength()}. */

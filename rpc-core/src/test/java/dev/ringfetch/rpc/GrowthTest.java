@@ -98,7 +98,6 @@ class GrowthTest extends RingFixture {
     }
     assertEquals(2, opened(channel)); // whole rings do not grow
     assertEquals(List.of(SHORT, WHOLE), wishes);
-    assertEquals(0, channel.grpcCalls());
   }
 
   @Test
@@ -164,7 +163,6 @@ class GrowthTest extends RingFixture {
     assertEquals(1, refused(channel)); // it is asked once
     assertSame(session, channel.ring().session());
     assertTrue(channel.transport().isRing());
-    assertEquals(0, channel.grpcCalls());
   }
 
   @Test

@@ -12,6 +12,9 @@ final class Rest {
   /** For how long nothing may come further while something is awaited; in virtual time. */
   private static final long BOUND_NS = TimeUnit.MILLISECONDS.toNanos(5);
 
+  /** For how long it may take in all: a window of bytes by rings of two slots takes long. */
+  private static final long TOTAL_NS = TimeUnit.MILLISECONDS.toNanos(60);
+
   private static final long SETTLE_NS = TimeUnit.MILLISECONDS.toNanos(1);
 
   private static final int MAX_STEPS = 400_000;
@@ -48,18 +51,23 @@ final class Rest {
   }
 
   void await(String what, BooleanSupplier condition) {
-    long untilNs = simulation.timeline.nowNs() + BOUND_NS;
+    final long startNs = simulation.timeline.nowNs();
+    long progressNs = startNs;
     long progress = simulation.progress();
     int steps = 0;
     while (!condition.getAsBoolean()) {
       simulation.step();
-      if (simulation.progress() != progress) { // a window of bytes by rings of two slots takes long
-        progress = simulation.progress();
-        untilNs = simulation.timeline.nowNs() + BOUND_NS;
+      final long nowNs = simulation.timeline.nowNs();
+      final long now = simulation.progress();
+      if (now > progress) {
+        progressNs = nowNs;
       }
+      progress = now;
       simulation.check(
-          simulation.timeline.nowNs() < untilNs && ++steps < MAX_STEPS,
-          "not in time: " + what + ", steps=" + steps);
+          nowNs - progressNs < BOUND_NS && nowNs - startNs < TOTAL_NS && ++steps < MAX_STEPS,
+          String.format(
+              "not in time: %s, standstillNs=%d ns=%d steps=%d",
+              what, nowNs - progressNs, nowNs - startNs, steps));
       simulation.throwFailure();
     }
   }

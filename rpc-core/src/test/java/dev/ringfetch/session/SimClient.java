@@ -49,7 +49,7 @@ final class SimClient extends SimProcess {
         new ClientHandshake(
             List.of(polled),
             simulation.context,
-            true,
+            false,
             control.clientEnd(),
             new ClientHandshake.Listener() {
               @Override

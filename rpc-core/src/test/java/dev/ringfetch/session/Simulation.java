@@ -185,9 +185,9 @@ final class Simulation {
     }
   }
 
-  /** Other than before when a frame was taken, a call has ended, or a session was begun. */
+  /** More than before when a frame was taken, or a call has ended; less when a session has. */
   long progress() {
-    long sum = ledger.over() + sessions();
+    long sum = ledger.over();
     for (int i = 0; i < clients.size(); i++) {
       final ClientSession own = clients.get(i).session;
       final ServerSession other = server.sessionOf(clients.get(i));

@@ -69,7 +69,10 @@ final class Connector {
     }
   }
 
-  /** Connects, or throws with the reason and leaves nothing behind. */
+  /**
+   * Connects, or throws with the reason; what there was of it then, the doorbell's owner gives
+   * back.
+   */
   QueuePair connect() throws IOException {
     IOException first = null;
     int left = offer.addresses().size();

@@ -4,6 +4,8 @@ import com.ibm.disni.verbs.IbvContext;
 import com.ibm.disni.verbs.RdmaCmId;
 import com.ibm.disni.verbs.RdmaEventChannel;
 import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
@@ -36,6 +38,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * the last one has closed them they are given back.
  */
 final class DeviceAddresses implements AutoCloseable {
+  private static final Logger LOGGER = System.getLogger(DeviceAddresses.class.getName());
   private static final byte VERSION = 1;
 
   /** What a peer is told by a host without devices. */
@@ -94,14 +97,24 @@ final class DeviceAddresses implements AutoCloseable {
       return; // no device there, which is what this wants to know
     }
     IbvContext context = id.getVerbs();
-    if (context != null) {
-      ByteBuffer port = Request.direct(PortLayout.SIZE);
+    if (context == null) {
+      return;
+    }
+    contexts.put(Disni.handle(id), Disni.handle(context));
+    OpenDevices.enter(Disni.handle(context));
+    ByteBuffer port = Request.direct(PortLayout.SIZE);
+    try {
       Devices.queryPort(
           Disni.handle(context), ConnectionManager.port(Disni.handle(id)), Regions.address(port));
       addresses.add(new DeviceAddress(host, port.get(PortLayout.LINK_LAYER), context));
-      contexts.put(Disni.handle(id), Disni.handle(context));
-      OpenDevices.enter(Disni.handle(context));
+    } catch (IOException e) {
+      LOGGER.log(Level.DEBUG, "a device that does not answer, or is being removed", e);
     }
+  }
+
+  /** How many there are. */
+  int size() {
+    return addresses.size();
   }
 
   /** Keeps them, for one more {@link #close}. For who holds them. */

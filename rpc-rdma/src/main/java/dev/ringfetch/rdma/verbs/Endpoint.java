@@ -47,6 +47,7 @@ final class Endpoint {
   private static final int MIRROR_ACCESS = RegionLayout.LOCAL_WRITE | RegionLayout.REMOTE_WRITE;
 
   private final DeviceAddresses devices; // held until the end
+  private final long device; // handle of its context, entered until the end
   private final IbvPd domain;
   private final VerbsMemory memory;
   private VerbsMemory creditLine;
@@ -61,17 +62,20 @@ final class Endpoint {
   private int maxInline;
   private DatagramPair datagrams; // null: none
 
-  private Endpoint(DeviceAddresses devices, IbvPd domain, int length, int access)
+  private Endpoint(
+      DeviceAddresses devices, IbvContext context, IbvPd domain, int length, int access)
       throws IOException {
     this.domain = domain;
     this.memory = VerbsMemory.register(domain, length, access);
     this.devices = devices.hold();
+    this.device = Disni.handle(context);
+    OpenDevices.enter(device);
   }
 
   /**
    * Registers memory that a peer will WRITE, READ and count in.
    *
-   * @param devices of which the context is one's, held by the caller.
+   * @param devices held by the caller.
    */
   static Endpoint offering(DeviceAddresses devices, IbvContext context, int length)
       throws IOException {
@@ -81,7 +85,7 @@ final class Endpoint {
   /**
    * Registers this side's copy of a peer's memory, into which the peer WRITEs and no more.
    *
-   * @param devices of which the context is one's, held by the caller.
+   * @param devices held by the caller.
    */
   static Endpoint mirroring(DeviceAddresses devices, IbvContext context, int length)
       throws IOException {
@@ -93,7 +97,7 @@ final class Endpoint {
     IbvPd domain = context.allocPd();
     boolean registered = false;
     try {
-      Endpoint endpoint = new Endpoint(devices, domain, length, access);
+      Endpoint endpoint = new Endpoint(devices, context, domain, length, access);
       registered = true;
       return endpoint;
     } finally {
@@ -183,6 +187,11 @@ final class Endpoint {
     return registered;
   }
 
+  /** The device was removed: it is let go of with the last that is bound to it. */
+  void removed() {
+    OpenDevices.remove(device);
+  }
+
   /** Id of the connection; null before {@link #open}. */
   RdmaCmId id() {
     return id;
@@ -249,7 +258,8 @@ final class Endpoint {
     if (context != null) {
       channels.leave(context);
     }
-    Disni.giveBack(id, RdmaCmId::destroyId); // the device may go with it
+    OpenDevices.leave(device);
+    Disni.giveBack(id, RdmaCmId::destroyId);
     devices.close();
   }
 

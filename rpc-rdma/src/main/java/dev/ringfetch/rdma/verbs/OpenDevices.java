@@ -7,7 +7,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The devices that fabrics of this process have open, by the handles of their contexts.
+ * The devices that fabrics of this process have open, by the handles of their contexts, and how
+ * many addresses and connections are bound to each.
  *
  * <p>Contexts are librdmacm's, which has one of a device for the whole process and keeps it when
  * nobody is bound to it any more; one of a device that was removed, until it looks for devices and
@@ -30,12 +31,12 @@ final class OpenDevices {
     BY_CONTEXT.computeIfAbsent(context, c -> new Use()).users++;
   }
 
-  /** The device was removed. For who has entered. */
+  /** The device was removed, as somebody was told who is bound to it. */
   static synchronized void remove(long context) {
     BY_CONTEXT.get(context).removed = true;
   }
 
-  /** For who has nothing of the device any more but what it is bound by. */
+  /** For who has entered, and has nothing of the device any more but what it is bound by. */
   static synchronized void leave(long context) {
     Use use = BY_CONTEXT.get(context);
     if (--use.users > 0) {

@@ -49,7 +49,7 @@ final class VerbsDoorbell implements Doorbell {
   private final Map<Long, VerbsQueuePair> byQueue = new ConcurrentHashMap<>();
   private final Queue<VerbsQueuePair> ready = new ConcurrentLinkedQueue<>();
   private final Queue<VerbsQueuePair> retired = new ConcurrentLinkedQueue<>();
-  private final Queue<Runnable> left = new ConcurrentLinkedQueue<>(); // to be given back
+  private final Queue<Runnable> toGiveBack = new ConcurrentLinkedQueue<>();
   private final AtomicBoolean woken = new AtomicBoolean();
 
   /** Held by the owner in {@link #await} and {@link #poll}, and by who gives everything back. */
@@ -115,14 +115,17 @@ final class VerbsDoorbell implements Doorbell {
 
   /** Has the owner give something back that it may be looking at. */
   void giveBack(Runnable giving) {
+    if (hasOwner(giving)) {
+      wakeup();
+    } else {
+      giving.run();
+    }
+  }
+
+  private boolean hasOwner(Runnable giving) {
     lock.lock();
     try {
-      if (released) {
-        giving.run();
-      } else {
-        left.add(giving);
-        wakeup();
-      }
+      return !released && toGiveBack.add(giving);
     } finally {
       lock.unlock();
     }
@@ -227,14 +230,14 @@ final class VerbsDoorbell implements Doorbell {
     // miss was told there. Channels may have ended there; what they miss, the next turn finds.
     int told = isReady(1) ? takeEvents() : 0;
     for (int i = 0; i < channels.length && channels == completions.all(); i++) {
-      told += isReady(FIXED + i) ? takeCompletions(Disni.handle(channels[i])) : 0;
+      told += isReady(FIXED + i) ? takeCompletions(channels, i) : 0;
     }
     for (int left = ready.size(); left > 0 && !closed; left--) {
       VerbsQueuePair queuePair = ready.poll();
       told += queuePair == null ? 0 : queuePair.onReady();
     }
     finishRetired();
-    giveBackLeft();
+    giveBack();
     tick();
     return told;
   }
@@ -283,6 +286,9 @@ final class VerbsDoorbell implements Doorbell {
     if (type == EventLayout.ESTABLISHED) {
       return arrivals.onEstablished(queuePair);
     }
+    if (type == EventLayout.DEVICE_REMOVED) {
+      queuePair.endpoint().removed();
+    }
     if (arrivals.onFailed(queuePair)) {
       return 0;
     }
@@ -290,10 +296,10 @@ final class VerbsDoorbell implements Doorbell {
     return queuePair.onReady();
   }
 
-  private int takeCompletions(long completionChannel) {
+  private int takeCompletions(IbvCompChannel[] channels, int index) {
     int told = 0;
-    for (int i = 0; i < BATCH && !closed; i++) {
-      long queue = CompletionQueues.nextEvent(completionChannel);
+    for (int i = 0; i < BATCH && !closed && channels == completions.all(); i++) {
+      long queue = CompletionQueues.nextEvent(Disni.handle(channels[index]));
       if (queue <= 0) {
         break;
       }
@@ -321,9 +327,9 @@ final class VerbsDoorbell implements Doorbell {
     }
   }
 
-  private void giveBackLeft() {
+  private void giveBack() {
     Runnable giving;
-    while ((giving = left.poll()) != null) {
+    while ((giving = toGiveBack.poll()) != null) {
       giving.run();
     }
   }
@@ -407,7 +413,7 @@ final class VerbsDoorbell implements Doorbell {
     byId.clear();
     byQueue.clear();
     completions.close();
-    giveBackLeft();
+    giveBack();
     Disni.giveBack(channel, RdmaEventChannel::destroyEventChannel);
     FileDescriptors.close(wakeUp);
     fabric.remove(this);

@@ -13,6 +13,7 @@ import java.security.SecureRandom;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Registered memory of each side's own, and reliable connections between the two through the RDMA
@@ -22,15 +23,19 @@ final class VerbsFabric implements Fabric {
   private static final Logger LOGGER = System.getLogger(VerbsFabric.class.getName());
   private static final int NO_DESCRIPTOR = -1;
 
+  /** How often devices are looked for where there are fewer than there were. */
+  private static final long LOOK_INTERVAL_NS = TimeUnit.SECONDS.toNanos(1);
+
   private final SecureRandom random = new SecureRandom();
   private final Set<VerbsDoorbell> doorbells = ConcurrentHashMap.newKeySet();
-  private DeviceAddresses addresses; // guarded by this; null: to be looked for again
+  private DeviceAddresses addresses; // guarded by this; null: there are none
+  private int most; // guarded by this: addresses that there ever were
+  private long lookedNs; // guarded by this
   private volatile int eventDescriptor = NO_DESCRIPTOR;
   private volatile boolean closed;
 
   VerbsFabric() throws IOException {
-    addresses = DeviceAddresses.find();
-    eventDescriptor = addresses.eventDescriptor();
+    look();
   }
 
   /**
@@ -62,17 +67,46 @@ final class VerbsFabric implements Fabric {
   }
 
   /** The addresses of the devices that there are now, held for the caller. */
-  private synchronized DeviceAddresses addresses() throws IOException {
-    if (closed) {
-      throw new IOException("the fabric is closed");
-    }
+  private DeviceAddresses addresses() throws IOException {
     takeDeviceEvents();
-    if (addresses == null) {
-      addresses = DeviceAddresses.find();
-      eventDescriptor = addresses.eventDescriptor();
-      doorbells.forEach(VerbsDoorbell::wakeup); // so that they sleep on the other descriptor
+    synchronized (this) {
+      if (closed) {
+        throw new IOException("the fabric is closed");
+      }
+      if ((addresses == null || addresses.size() < most)
+          && System.nanoTime() - lookedNs >= LOOK_INTERVAL_NS) {
+        lookAgain();
+      }
+      if (addresses == null) {
+        throw new IOException("there is no RDMA device any more");
+      }
+      return addresses.hold();
     }
-    return addresses.hold();
+  }
+
+  /** Guarded by this. Some are better than none, though there is a fault. */
+  private void lookAgain() throws IOException {
+    try {
+      look();
+    } catch (IOException e) {
+      if (addresses == null) {
+        throw e;
+      }
+      LOGGER.log(Level.DEBUG, "no more devices than before", e);
+    }
+  }
+
+  /** Guarded by this: looks for what there was before, or more. */
+  private void look() throws IOException {
+    lookedNs = System.nanoTime();
+    DeviceAddresses found = DeviceAddresses.find();
+    if (addresses != null) {
+      letGo();
+    }
+    addresses = found;
+    most = Math.max(most, found.size());
+    eventDescriptor = found.eventDescriptor();
+    doorbells.forEach(VerbsDoorbell::wakeup); // so that they sleep on the other descriptor
   }
 
   /** Descriptor that is readable when {@link #takeDeviceEvents} should be called, or negative. */
@@ -84,13 +118,20 @@ final class VerbsFabric implements Fabric {
    * Lets go of all devices after one was removed: it goes when its connections have, too. Those of
    * the others stay.
    */
-  synchronized void takeDeviceEvents() {
-    if (addresses != null && addresses.takeRemoval()) {
-      LOGGER.log(Level.INFO, "an RDMA device was removed; they were at {0}", addresses);
-      letGo();
+  void takeDeviceEvents() {
+    String removed = null;
+    synchronized (this) {
+      if (addresses != null && addresses.takeRemoval()) {
+        removed = addresses.toString();
+        letGo();
+      }
+    }
+    if (removed != null) { // a handler of the log may do anything
+      LOGGER.log(Level.INFO, "an RDMA device was removed; they were at {0}", removed);
     }
   }
 
+  /** Guarded by this. */
   private void letGo() {
     eventDescriptor = NO_DESCRIPTOR;
     addresses.close();
