@@ -29,6 +29,9 @@ class GrowthTest extends RingFixture {
   /** Lengths of the rings of requests that were asked for. */
   private final List<Integer> wishes = Collections.synchronizedList(new ArrayList<>());
 
+  /** A server that does not answer who asks for long ones. */
+  private volatile boolean silent;
+
   private RingChannelBuilder watched() {
     final Beneath watching =
         new Beneath() {
@@ -37,8 +40,12 @@ class GrowthTest extends RingFixture {
             return new SimpleForwardingClientCall<>(call) {
               @Override
               public void sendMessage(Q message) {
-                wishes.add(((OpenRequest) message).getHello().getGeometry().getRequestRingBytes());
-                super.sendMessage(message);
+                final int wish =
+                    ((OpenRequest) message).getHello().getGeometry().getRequestRingBytes();
+                wishes.add(wish);
+                if (!silent || wish != WHOLE) {
+                  super.sendMessage(message);
+                }
               }
             };
           }
@@ -181,6 +188,40 @@ class GrowthTest extends RingFixture {
     final RingChannel channel = connect(watched());
     grow(channel);
     channel.enterIdle();
+    assertEquals(
+        5,
+        ClientCalls.blockingUnaryCall(
+                channel, Bytes.METHOD, CallOptions.DEFAULT.withWaitForReady(), new byte[5])
+            .length);
+    assertEquals(List.of(SHORT, WHOLE, SHORT), wishes);
+  }
+
+  private RingChannel growing() throws Exception {
+    serve(Bytes.digesting());
+    silent = true;
+    final RingChannel channel = connect(watched());
+    for (int i = 0; i < BURSTS && wishes.size() == 1; i++) {
+      burst(channel, 1_000);
+    }
+    burst(channel, 1_000); // which goes on meanwhile
+    assertEquals(List.of(SHORT, WHOLE), wishes);
+    assertEquals(1, opened(channel));
+    return channel;
+  }
+
+  @Test
+  void aChannelThatGrowsShutsDown() throws Exception {
+    final RingChannel channel = growing();
+    channel.shutdown();
+    assertTerminates(channel);
+  }
+
+  @Test
+  void aChannelThatGrowsGoesToRest() throws Exception {
+    final RingChannel channel = growing();
+    final ClientSession first = channel.ring().session();
+    channel.enterIdle();
+    await("the first one ends", first::hasEnded);
     assertEquals(
         5,
         ClientCalls.blockingUnaryCall(

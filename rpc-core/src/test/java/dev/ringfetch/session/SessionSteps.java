@@ -33,6 +33,7 @@ final class SessionSteps {
   final ClientSession client;
   final ServerSession server;
   final List<ServerCall> requests = new ArrayList<>();
+  int crowded; // how often the client was told that it is
   final List<String> clientEnds = new ArrayList<>();
   final List<String> serverEnds = new ArrayList<>();
 
@@ -114,7 +115,17 @@ final class SessionSteps {
             geometry,
             clientPoller,
             context,
-            (session, reason) -> clientEnds.add(reason));
+            new ClientSession.Listener() {
+              @Override
+              public void onCrowded(ClientSession session) {
+                crowded++;
+              }
+
+              @Override
+              public void onEnded(ClientSession session, String reason) {
+                clientEnds.add(reason);
+              }
+            });
     server =
         new ServerSession(
             fabric.server(),
