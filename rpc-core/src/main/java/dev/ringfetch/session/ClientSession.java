@@ -62,9 +62,12 @@ public final class ClientSession extends Session {
     this.streams = new ClientStreams(geometry.maxStreams());
     this.requests =
         new Crowding(
-            geometry.requestRingLength() / FrameDescriptor.SLOT_LENGTH, geometry.requestPosition());
+            clock,
+            geometry.requestRingLength() / FrameDescriptor.SLOT_LENGTH,
+            geometry.requestPosition());
     this.responses =
         new Crowding(
+            clock,
             geometry.responseRingLength() / FrameDescriptor.SLOT_LENGTH,
             geometry.responsePosition());
     this.polling = new CallerPolling(this);
@@ -152,14 +155,14 @@ public final class ClientSession extends Session {
 
   @Override
   void onOutboundFull() {
-    if (requests.onFull(writePosition(), clock.nanoTime())) {
+    if (requests.onFull(writePosition())) {
       listener.onCrowded(this);
     }
   }
 
   @Override
   void onInboundFull() {
-    if (responses.onFull(pollPosition(), clock.nanoTime())) {
+    if (responses.onFull(pollPosition())) {
       listener.onCrowded(this);
     }
   }

@@ -10,13 +10,13 @@ class CrowdingTest {
   private static final int SLOTS = 256;
   private static final long START = Long.MAX_VALUE - 3 * SLOTS; // positions go round
 
-  private final Crowding crowding = new Crowding(SLOTS, START);
   private long position = START;
   private long nowNs = -5;
+  private final Crowding crowding = new Crowding(() -> nowNs, SLOTS, START);
 
   private boolean full(int slots) {
     position += slots;
-    return crowding.onFull(position, nowNs);
+    return crowding.onFull(position);
   }
 
   /** Ring after ring is full, until it is too short. */

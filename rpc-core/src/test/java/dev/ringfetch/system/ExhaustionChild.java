@@ -40,6 +40,8 @@ final class ExhaustionChild {
   /** Bytes of a message of a stream that nobody reads, about. */
   static final int LENGTH = 8 * 1024;
 
+  private static final int RING_LENGTH = 256 * 1024;
+
   private static final int LIMIT_S = 60;
   private static final int AT_ONCE = 100;
   private static final int SESSIONS_PER_HOST = 200; // of which one has so many without waiting
@@ -252,6 +254,7 @@ final class ExhaustionChild {
               "127.0.0.1:" + port)
           .usePlaintext()
           .shmDirectory(directory)
+          .ringLengths(RING_LENGTH, RING_LENGTH) // which grow to no other, while they are counted
           .requireFabric()
           .build();
     }
