@@ -24,8 +24,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Tag("verbs")
 @Timeout(300)
 final class ConnectFaultTest {
-  /** Less than a session's memory. */
-  private static final int LOCKED_KB = 256;
+  /** Less than the memory of a session with rings to begin with. */
+  private static final int LOCKED_KB = 16;
 
   private static final String BEYOND = "RLIMIT_MEMLOCK " + LOCKED_KB * 1024;
   private static final int ATTEMPTS = 3;
