@@ -28,9 +28,6 @@ import java.util.concurrent.CompletableFuture;
 final class Connector {
   static final String SHUTDOWN = "Channel shutdown invoked";
 
-  /** How long no longer rings are asked for after they were. */
-  private static final long GROWTH_PAUSE_NS = Backoff.MAX_NS;
-
   private final Channel control;
   private final SharedFabrics shared;
   private final SessionContext context;
@@ -51,8 +48,7 @@ final class Connector {
   private String obstacle = "no call has asked for a ring yet";
   private boolean unasked = true; // there was no attempt, or none since the channel was idle
   private String logged;
-  private boolean crowded; // rings were too short since the channel was idle
-  private volatile long grownNs = System.nanoTime() - GROWTH_PAUSE_NS; // asked for longer ones
+  private final Growth growth; // tryBegin needs no guard
   private final Backoff backoff = new Backoff();
   private final Map<String, Long> failures = new HashMap<>(); // last time, by name of a fabric
   private long openedPosition; // of the connection's inbound ring
@@ -87,6 +83,7 @@ final class Connector {
     this.meanwhile = meanwhile;
     this.codecs = codecs;
     this.idleWatch = idleWatch;
+    this.growth = new Growth(context);
   }
 
   /**
@@ -148,10 +145,7 @@ final class Connector {
 
   /** Guarded by this. */
   private Attempt newAttempt(ClientConnection crowdedOne) {
-    final boolean mayGrow =
-        context.initialRingLength()
-            < Math.max(context.requestRingLength(), context.responseRingLength());
-    attempt = new Attempt(mayGrow && !crowded, crowdedOne);
+    attempt = new Attempt(growth.maxRingLength(), crowdedOne);
     streams.add(attempt);
     if (unasked) {
       unasked = false;
@@ -166,10 +160,12 @@ final class Connector {
     synchronized (this) {
       final ClientConnection open = open();
       if (shutdown || open == null || open.session() != session) {
-        crowded |= open == null && !sessions.contains(session); // it was lost, and not put to rest
+        if (open == null && !sessions.contains(session)) { // it was lost, and not put to rest
+          growth.onCrowded();
+        }
         return;
       }
-      crowded = true;
+      growth.onCrowded();
       if (attempt != null) {
         return; // and begins with more
       }
@@ -231,7 +227,7 @@ final class Connector {
         return false;
       }
       connection = null;
-      crowded = false;
+      growth.reset();
       obstacle = "the channel is idle";
       unasked = true;
       backoff.skip();
@@ -324,7 +320,7 @@ final class Connector {
     final CompletableFuture<ClientConnection> future = new CompletableFuture<>();
 
     private final HandshakeStream stream = new HandshakeStream(this);
-    private final boolean initial;
+    private final int maxRingLength;
     private final ClientConnection crowdedOne;
     private final ClientHandshake handshake;
     private ClientSession opened; // guarded by the connector
@@ -332,14 +328,14 @@ final class Connector {
     /**
      * Creates it.
      *
-     * @param initial whether rings to begin with will do.
+     * @param maxRingLength that no ring is to exceed.
      * @param crowdedOne whose place the session is to take, on the same fabric; null: nobody's.
      */
-    Attempt(boolean initial, ClientConnection crowdedOne) {
-      this.initial = initial;
+    Attempt(int maxRingLength, ClientConnection crowdedOne) {
+      this.maxRingLength = maxRingLength;
       this.crowdedOne = crowdedOne;
       this.handshake =
-          new ClientHandshake(shared.fabrics().opened(), context, initial, stream, this);
+          new ClientHandshake(shared.fabrics().opened(), context, maxRingLength, stream, this);
     }
 
     void start() {
@@ -481,8 +477,7 @@ final class Connector {
 
     @Override
     public void onCrowded(ClientSession session) {
-      if (initial && System.nanoTime() - grownNs >= GROWTH_PAUSE_NS) {
-        grownNs = System.nanoTime();
+      if (growth.tryBegin(maxRingLength)) {
         DefaultExecutor.INSTANCE.execute(() -> grow(session));
       }
     }

@@ -38,18 +38,17 @@ public final class ClientHandshake {
    * Creates the handshake.
    *
    * @param fabrics that this process can use, the best first.
-   * @param initial whether rings of the {@linkplain SessionContext#initialRingLength() length to
-   *     begin with} will do.
+   * @param maxRingLength in bytes, that neither ring is to exceed, whatever the context says.
    */
   public ClientHandshake(
       List<PolledFabric> fabrics,
       SessionContext context,
-      boolean initial,
+      int maxRingLength,
       ControlStream<OpenRequest> control,
       Listener listener) {
     this.fabrics = List.copyOf(fabrics);
     this.context = context;
-    this.maxRingLength = initial ? context.initialRingLength() : ArenaDescriptor.MAX_RING_LENGTH;
+    this.maxRingLength = maxRingLength;
     this.control = control;
     this.listener = listener;
   }

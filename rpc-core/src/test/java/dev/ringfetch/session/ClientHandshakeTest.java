@@ -89,14 +89,14 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
   }
 
   private ClientHandshake handshake() {
-    return handshake(new SessionContext(), false);
+    return handshake(new SessionContext(), ArenaDescriptor.MAX_RING_LENGTH);
   }
 
-  private ClientHandshake handshake(SessionContext context, boolean initial) {
+  private ClientHandshake handshake(SessionContext context, int maxRingLength) {
     return new ClientHandshake(
         List.of(PolledFabric.undriven(other, poller), PolledFabric.undriven(fabric, poller)),
         context,
-        initial,
+        maxRingLength,
         this,
         this);
   }
@@ -136,23 +136,20 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
     assertTrue(closed);
   }
 
-  private void assertWish(int requests, int responses, SessionContext context, boolean initial) {
+  private void assertWish(int requests, int responses, SessionContext context, int maxRingLength) {
     sent.clear();
-    handshake(context, initial).start();
+    handshake(context, maxRingLength).start();
     final Geometry wish = sent.get(0).getHello().getGeometry();
     assertEquals(requests, wish.getRequestRingBytes());
     assertEquals(responses, wish.getResponseRingBytes());
   }
 
   @Test
-  void ringsToBeginWithAreNoLongerThanOthers() {
+  void neitherRingIsLongerThanBothAllow() {
     final SessionContext context =
-        new SessionContext()
-            .requestRingLength(1024)
-            .responseRingLength(4096)
-            .initialRingLength(2048);
-    assertWish(1024, 4096, context, false);
-    assertWish(1024, 2048, context, true);
+        new SessionContext().requestRingLength(1024).responseRingLength(4096);
+    assertWish(1024, 4096, context, ArenaDescriptor.MAX_RING_LENGTH);
+    assertWish(1024, 2048, context, 2048);
   }
 
   @Test
@@ -366,7 +363,7 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
 
   @Test
   void refusalIsPassedOn() {
-    new ClientHandshake(List.of(), new SessionContext(), true, this, this)
+    new ClientHandshake(List.of(), new SessionContext(), RING_LENGTH, this, this)
         .onResponse(
             OpenResponse.newBuilder().setRefusal(Refusal.newBuilder().setReason("full")).build());
     assertEquals("full", refusal);

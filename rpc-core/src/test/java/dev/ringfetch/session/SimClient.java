@@ -1,5 +1,6 @@
 package dev.ringfetch.session;
 
+import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.session.ClientStream.Outcome;
 import dev.ringfetch.v1.OpenResponse;
 import java.util.ArrayList;
@@ -49,7 +50,7 @@ final class SimClient extends SimProcess {
         new ClientHandshake(
             List.of(polled),
             simulation.context,
-            false,
+            ArenaDescriptor.MAX_RING_LENGTH,
             control.clientEnd(),
             new ClientHandshake.Listener() {
               @Override

@@ -5,6 +5,7 @@ import dev.ringfetch.examples.load.Figures;
 import dev.ringfetch.examples.load.Latencies;
 import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.examples.process.CommandLoop;
+import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.session.ClientHandshake;
 import dev.ringfetch.session.ClientSession;
 import dev.ringfetch.session.PolledFabric;
@@ -36,7 +37,8 @@ final class RingClientProcess implements Callable<Integer>, ClientHandshake.List
     try (end;
         PolledFabric fabric = end.open("ring-client")) {
       final ClientHandshake handshake =
-          new ClientHandshake(List.of(fabric), end.context(), false, steps, this);
+          new ClientHandshake(
+              List.of(fabric), end.context(), ArenaDescriptor.MAX_RING_LENGTH, steps, this);
       latencies
           .addTo(Allocation.addTo(new CommandLoop()))
           .on(
