@@ -118,9 +118,6 @@ final class Arrivals {
 
   private void accept(RdmaCmId id, VerbsOffer offer, Introduction said) throws IOException {
     Endpoint endpoint = offer.endpoint();
-    if (Disni.handle(id.getVerbs()) != Disni.handle(offer.context())) {
-      throw new IOException("the offer is at another device");
-    }
     if (said.side().memory().length() != endpoint.memory().length()) {
       throw new IOException("the peer's copy has another length: " + said.side().memory());
     }

@@ -48,11 +48,11 @@ final class CompletionChannels {
     return shared.channel;
   }
 
-  /** A connection has ended, and its queues. */
-  synchronized void leave(IbvContext context) {
-    Shared shared = byContext.get(Disni.handle(context));
+  /** A connection has ended, and its queues, at a device, by the handle of its context. */
+  synchronized void leave(long device) {
+    Shared shared = byContext.get(device);
     if (--shared.connections == 0) {
-      byContext.remove(Disni.handle(context));
+      byContext.remove(device);
       list();
       Disni.giveBack(shared.channel, IbvCompChannel::destroyCompChannel);
     }

@@ -54,8 +54,7 @@ final class Endpoint {
   private final List<VerbsMemory> beside = new ArrayList<>(2); // guarded by this
   private boolean released; // guarded by this
   private RdmaCmId id;
-  private IbvContext context; // null: the channels are not joined
-  private CompletionChannels channels;
+  private CompletionChannels channels; // null: not joined
   private IbvCQ sendCompletions;
   private IbvCQ receiveCompletions;
   private long queuePair;
@@ -111,13 +110,16 @@ final class Endpoint {
    * Creates the queue pair of an id, which is the endpoint's from here on, even if this throws.
    *
    * @param channels one of which is told of completions.
+   * @throws IOException also when the id is at another device than the memory.
    */
   void open(RdmaCmId id, CompletionChannels channels) throws IOException {
     this.id = id;
     IbvContext context = id.getVerbs();
+    if (Disni.handle(context) != device) {
+      throw new IOException("the id is at another device than the memory");
+    }
     IbvCompChannel channel = channels.join(context);
     this.channels = channels;
-    this.context = context;
     creditLine = register(CREDIT_LENGTH, MIRROR_ACCESS);
     sendCompletions = context.createCQ(channel, SendQueue.DEPTH, 0);
     receiveCompletions = context.createCQ(channel, ReceiveQueue.DEPTH, 0);
@@ -255,8 +257,8 @@ final class Endpoint {
     Disni.giveBack(receiveCompletions, IbvCQ::destroyCQ);
     Disni.giveBack(sendCompletions, IbvCQ::destroyCQ);
     Disni.giveBack(domain, IbvPd::deallocPd);
-    if (context != null) {
-      channels.leave(context);
+    if (channels != null) {
+      channels.leave(device);
     }
     OpenDevices.leave(device);
     Disni.giveBack(id, RdmaCmId::destroyId);

@@ -178,7 +178,7 @@ final class VerbsFabric implements Fabric {
               reachable.stream().map(DeviceAddress::host).toList());
       IbvContext context = reachable.get(0).context();
       Endpoint endpoint = Endpoint.offering(now, context, length);
-      VerbsOffer offer = new VerbsOffer(arrivals, descriptor, secret, endpoint, context, listener);
+      VerbsOffer offer = new VerbsOffer(arrivals, descriptor, secret, endpoint, listener);
       boolean added = false;
       try {
         arrivals.add(offer);
@@ -223,7 +223,7 @@ final class VerbsFabric implements Fabric {
       }
       closed = true;
     }
-    doorbells.forEach(VerbsDoorbell::close);
+    doorbells.forEach(VerbsDoorbell::close); // outside the lock, which their owners take
     synchronized (this) {
       if (addresses != null) {
         letGo();

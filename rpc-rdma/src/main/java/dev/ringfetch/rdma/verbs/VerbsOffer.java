@@ -1,6 +1,5 @@
 package dev.ringfetch.rdma.verbs;
 
-import com.ibm.disni.verbs.IbvContext;
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.MemoryRegion;
 
@@ -13,7 +12,6 @@ final class VerbsOffer implements Fabric.Offer {
   private final OfferDescriptor descriptor;
   private final Introduction.Token token;
   private final Endpoint endpoint;
-  private final IbvContext context;
   private final Fabric.OfferListener listener;
 
   private VerbsQueuePair arriving; // let in, and not connected yet; guarded by this
@@ -24,13 +22,11 @@ final class VerbsOffer implements Fabric.Offer {
       OfferDescriptor descriptor,
       Introduction.Token token,
       Endpoint endpoint,
-      IbvContext context,
       Fabric.OfferListener listener) {
     this.arrivals = arrivals;
     this.descriptor = descriptor;
     this.token = token;
     this.endpoint = endpoint;
-    this.context = context;
     this.listener = listener;
   }
 
@@ -44,11 +40,6 @@ final class VerbsOffer implements Fabric.Offer {
 
   Endpoint endpoint() {
     return endpoint;
-  }
-
-  /** Of the device in which the memory is registered. */
-  IbvContext context() {
-    return context;
   }
 
   Fabric.OfferListener listener() {
