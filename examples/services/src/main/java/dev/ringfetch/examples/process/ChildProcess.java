@@ -21,7 +21,8 @@ import java.util.stream.Collectors;
 
 /**
  * A JVM of its own, on this one's class path and with its flags. What it writes to standard error
- * goes to ours. It is told to end when this process ends.
+ * goes to ours, and so does the news that it has ended without having been told to. It is told to
+ * end when this process ends.
  */
 public final class ChildProcess implements AutoCloseable {
   private static final int LINE_TIMEOUT_SECONDS = 300;
@@ -33,7 +34,9 @@ public final class ChildProcess implements AutoCloseable {
   private final Process process;
   private final Writer input;
   private final Thread killer;
+  private final Thread reader;
   private volatile boolean stopped;
+  private volatile boolean ending; // was told to
 
   /** What the child printed; empty at the end of its output. */
   private final BlockingQueue<Optional<String>> output = new LinkedBlockingQueue<>();
@@ -46,7 +49,7 @@ public final class ChildProcess implements AutoCloseable {
             new OutputStreamWriter(process.getOutputStream(), StandardCharsets.UTF_8));
     this.killer = new Thread(this::kill, "end-" + name);
     Runtime.getRuntime().addShutdownHook(killer);
-    final Thread reader = new Thread(this::readOutput, "output-of-" + name);
+    this.reader = new Thread(this::readOutput, "output-of-" + name);
     reader.setDaemon(true);
     reader.start();
   }
@@ -81,7 +84,30 @@ public final class ChildProcess implements AutoCloseable {
     } catch (IOException e) {
       // It is gone, as at the end of its output.
     }
+    final boolean expected = ending; // before whoever waits for a line hears of it, and closes
     output.add(Optional.empty());
+    if (!expected) {
+      reportEnd();
+    }
+  }
+
+  /** Nobody may be reading: who asks another process only sees that one's calls fail. */
+  private void reportEnd() {
+    try {
+      if (!process.waitFor(REST_TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
+        return; // it has closed its output, and goes on
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return;
+    }
+    final StringBuilder said = new StringBuilder();
+    for (final Optional<String> line : output) {
+      line.ifPresent(text -> said.append(System.lineSeparator()).append(text));
+    }
+    said.setLength(Math.min(said.length(), MAX_SAID)); // a JVM that crashes says why at the begin
+    System.err.println(
+        name + ", process " + pid() + ", has ended: exit=" + process.exitValue() + said);
   }
 
   /** Id of the process. */
@@ -181,6 +207,7 @@ public final class ChildProcess implements AutoCloseable {
 
   /** As this process ends. One that is stopped would heed nothing else. */
   private void kill() {
+    ending |= process.isAlive();
     if (stopped) {
       process.destroyForcibly();
     } else {
@@ -190,6 +217,7 @@ public final class ChildProcess implements AutoCloseable {
 
   /** Sends SIGTERM and waits for the end. Returns the exit code: 143 if the signal ended it. */
   public int terminate() {
+    ending |= process.isAlive();
     goOn();
     process.toHandle().destroy(); // the process itself would also close the child's input
     return awaitEnd();
@@ -217,6 +245,7 @@ public final class ChildProcess implements AutoCloseable {
   /** Ends the child's input, which ends its command loop, and waits for the end. */
   @Override
   public void close() {
+    ending |= process.isAlive();
     goOn();
     try {
       process.getOutputStream().close();
@@ -227,6 +256,17 @@ public final class ChildProcess implements AutoCloseable {
     }
     if (process.isAlive()) {
       awaitEnd();
+    } else {
+      awaitReport();
+    }
+  }
+
+  /** So that what is to be reported comes before whatever the caller says next. */
+  private void awaitReport() {
+    try {
+      reader.join(TimeUnit.SECONDS.toMillis(REST_TIMEOUT_SECONDS));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 }
