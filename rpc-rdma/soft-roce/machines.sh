@@ -76,7 +76,8 @@ tell() {
 # the caller's path and home, and so its JDK and its Maven repository.
 guest_script() {
   printf 'cd %q\nexport' "$root"
-  printf ' %q' HOME="$HOME" PATH="$PATH" LANG="${LANG:-C.UTF-8}" ${JAVA_HOME:+JAVA_HOME="$JAVA_HOME"}
+  printf ' %q' HOME="$HOME" PATH="$PATH" LANG="${LANG:-C.UTF-8}" ${JAVA_HOME:+JAVA_HOME="$JAVA_HOME"} \
+    ${RINGFETCH_JVM_FLAGS:+RINGFETCH_JVM_FLAGS="$RINGFETCH_JVM_FLAGS"}
   printf '\nexec'
   printf ' %q' "$@"
 }

@@ -12,7 +12,7 @@ import java.util.function.Consumer;
  * may poll, beside those that are measured. Not for several threads.
  */
 final class Lineup<P, C> implements AutoCloseable {
-  private static final int ATTEMPTS = 3; // on an emulated machine a JVM may crash
+  private static final int ATTEMPTS = 6; // on an emulated machine one JVM in five crashes
 
   private final Consumer<String> people;
   private final Consumer<C> ending;
