@@ -17,6 +17,7 @@ import picocli.CommandLine.Command;
       IdleBench.class,
       SessionsBench.class,
       ClientsBench.class,
+      LoadBench.class,
       BulkBench.class,
       VerbsBench.class,
       StagesBench.class,

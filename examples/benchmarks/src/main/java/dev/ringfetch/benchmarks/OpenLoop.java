@@ -10,9 +10,11 @@ import org.HdrHistogram.Histogram;
  * that is held up by the one before counts from when it was due, so that no stall hides the calls
  * that it kept from being made.
  *
- * <p>The thread sleeps between calls but for the last {@value #SPIN_NS} ns: what the system takes
- * to wake a sleeper is not the peer's. So it uses that much of a processor for each call by itself,
- * with any peer.
+ * <p>What the system takes to wake a sleeper is not the peer's. A {@linkplain #punctual() punctual}
+ * thread sleeps between calls but for the last {@value #SPIN_NS} ns, and uses that much of a
+ * processor for each call by itself, with any peer. A {@linkplain #sleeping() sleeping} one uses
+ * none: it wakes late, makes the calls that have become due one after the other, and counts from
+ * when it woke.
  */
 final class OpenLoop {
   private static final long LONGEST_NS = TimeUnit.SECONDS.toNanos(60);
@@ -21,25 +23,47 @@ final class OpenLoop {
   private static final long SECOND_NS = TimeUnit.SECONDS.toNanos(1);
 
   private final Histogram latencies = new Histogram(LONGEST_NS, DIGITS);
+  private final boolean punctual;
+  private long wokeNs; // of one that sleeps only
+
+  private OpenLoop(boolean punctual) {
+    this.punctual = punctual;
+  }
+
+  /** Polls the clock for when a call is due. */
+  static OpenLoop punctual() {
+    return new OpenLoop(true);
+  }
+
+  /** Sleeps until a call is due. */
+  static OpenLoop sleeping() {
+    return new OpenLoop(false);
+  }
 
   /**
    * Makes as many calls as are due in some time; in twice that time no more begin, however many are
    * late.
    *
-   * @param rate how many are due in a second.
+   * @param rate how many are due in a second; 0: none at all.
    */
   Figures runFor(Runnable call, int rate, long millis) {
-    final long calls = Math.max(1, millis * rate / TimeUnit.SECONDS.toMillis(1));
+    final long calls = rate == 0 ? 0 : Math.max(1, millis * rate / TimeUnit.SECONDS.toMillis(1));
+    final long lengthNs = TimeUnit.MILLISECONDS.toNanos(millis);
+    final long limitNs = 2 * lengthNs;
     latencies.reset();
     final long startNs = System.nanoTime();
+    wokeNs = startNs;
     long endNs = startNs;
-    final long limitNs = 2 * TimeUnit.MILLISECONDS.toNanos(millis);
     for (long i = 0; i < calls && endNs - startNs < limitNs; i++) {
       final long dueNs = startNs + i * SECOND_NS / rate;
       await(dueNs);
       call.run();
       endNs = System.nanoTime();
-      latencies.recordValue(Math.min(endNs - dueNs, LONGEST_NS));
+      latencies.recordValue(Math.min(endNs - Math.max(dueNs, wokeNs), LONGEST_NS));
+    }
+    if (rate == 0) {
+      await(startNs + lengthNs);
+      endNs = System.nanoTime();
     }
     return Figures.of(latencies, endNs - startNs);
   }
@@ -47,7 +71,10 @@ final class OpenLoop {
   private void await(long dueNs) {
     long leftNs;
     while ((leftNs = dueNs - System.nanoTime()) > 0) {
-      if (leftNs > SPIN_NS) {
+      if (!punctual) {
+        LockSupport.parkNanos(this, leftNs);
+        wokeNs = System.nanoTime();
+      } else if (leftNs > SPIN_NS) {
         LockSupport.parkNanos(this, leftNs - SPIN_NS);
       } else {
         Thread.onSpinWait();

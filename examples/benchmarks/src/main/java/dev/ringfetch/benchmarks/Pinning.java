@@ -95,6 +95,13 @@ record Pinning(List<Integer> clients, List<Integer> servers, String obstacle) {
     return peer.isOneProcess() || (pinClient(peer.client()) && pinServer(peer.server()));
   }
 
+  /** Pins what takes part in a command that can be told not to. */
+  void pinOrThrow(ChildProcess client, ChildProcess server) throws IOException {
+    if (!pinClient(client) || !pinServer(server)) {
+      throw new IOException("a process cannot be pinned; --no-pinning does without");
+    }
+  }
+
   /** Pins all threads of a client's process; false if that does not succeed. */
   boolean pinClient(ChildProcess client) throws IOException {
     return obstacle != null || pin(client, clients);

@@ -26,7 +26,8 @@ final class StubCalls {
   private static final int CONNECT_SECONDS = 60;
 
   private final Stopwatch stopwatch = new Stopwatch();
-  private final OpenLoop openLoop = new OpenLoop();
+  private final OpenLoop punctual = OpenLoop.punctual();
+  private final OpenLoop sleeping = OpenLoop.sleeping();
   private final Latencies latencies = new Latencies();
   private final Map<Integer, Lookup> lookups = new HashMap<>();
   private final IndexBlockingStub stub;
@@ -40,9 +41,9 @@ final class StubCalls {
   }
 
   /**
-   * Has a child process answer {@code round} (length, milliseconds), {@code due} (length, calls a
-   * second, milliseconds), {@code future}, {@code async} and {@code pooled} (length, calls in
-   * flight, milliseconds), and {@code latencies} of the last of them.
+   * Has a child process answer {@code round} (length, milliseconds), {@code due} and {@code sleepy}
+   * (length, calls a second, milliseconds), {@code future}, {@code async} and {@code pooled}
+   * (length, calls in flight, milliseconds), and {@code latencies} of the last of them.
    */
   CommandLoop addTo(CommandLoop loop) {
     return latencies
@@ -50,7 +51,12 @@ final class StubCalls {
         .on("round", arguments -> round(number(arguments, 0), number(arguments, 1)))
         .on(
             "due",
-            arguments -> due(number(arguments, 0), number(arguments, 1), number(arguments, 2)))
+            arguments ->
+                due(punctual, number(arguments, 0), number(arguments, 1), number(arguments, 2)))
+        .on(
+            "sleepy",
+            arguments ->
+                due(sleeping, number(arguments, 0), number(arguments, 1), number(arguments, 2)))
         .on(
             "future",
             arguments -> future(number(arguments, 0), number(arguments, 1), number(arguments, 2)))
@@ -89,9 +95,9 @@ final class StubCalls {
   }
 
   /** Calls at a rate, which block. */
-  private Answer due(int length, int rate, int millis) {
+  private Answer due(OpenLoop loop, int length, int rate, int millis) {
     lookup(length).check();
-    return answer(openLoop.runFor(lookup(length), rate, millis), openLoop.latencies());
+    return answer(loop.runFor(lookup(length), rate, millis), loop.latencies());
   }
 
   /** Calls by future stub. */

@@ -16,7 +16,7 @@ final class OpenLoopTest {
   @Test
   void asManyCallsAsAreDueAndNotBeforeTheyAre() {
     final long startNs = System.nanoTime();
-    final Figures figures = new OpenLoop().runFor(calls::incrementAndGet, RATE, MILLIS);
+    final Figures figures = OpenLoop.punctual().runFor(calls::incrementAndGet, RATE, MILLIS);
     final long elapsedNs = System.nanoTime() - startNs;
     assertEquals(calls.get(), figures.calls());
     if (elapsedNs < 2 * MILLIS * 1_000_000L) { // else the machine has stood still
@@ -29,7 +29,7 @@ final class OpenLoopTest {
   @Test
   void whatIsTooMuchEndsAllTheSame() {
     final Figures figures =
-        new OpenLoop()
+        OpenLoop.punctual()
             .runFor(
                 () -> {
                   calls.incrementAndGet();
@@ -53,7 +53,7 @@ final class OpenLoopTest {
   void callsThatAStallHeldUpCountFromWhenTheyWereDue() {
     final int stallMillis = 50;
     final Figures figures =
-        new OpenLoop()
+        OpenLoop.punctual()
             .runFor(
                 () -> {
                   if (calls.incrementAndGet() == 10) {
@@ -64,5 +64,22 @@ final class OpenLoopTest {
                 MILLIS);
     // 50 of 200 wait for up to 50 ms; of them 40 for more than 10 ms, which is a fifth of all.
     assertTrue(figures.p99Us() >= 40_000, figures::toString);
+  }
+
+  @Test
+  void oneThatSleepsMakesAsManyAndCountsFromWhenItWoke() {
+    final Figures figures = OpenLoop.sleeping().runFor(calls::incrementAndGet, 20 * RATE, MILLIS);
+    assertEquals(calls.get(), figures.calls());
+    // A sleeper wakes some 50 us late, when several calls are due: they take nothing by themselves.
+    assertTrue(figures.p50Us() < 50, figures::toString);
+  }
+
+  @Test
+  void noRateIsNoCalls() {
+    final long startNs = System.nanoTime();
+    final Figures figures = OpenLoop.sleeping().runFor(calls::incrementAndGet, 0, MILLIS);
+    assertEquals(0, calls.get());
+    assertEquals(0, figures.perSecond());
+    assertTrue(System.nanoTime() - startNs >= MILLIS * 1_000_000L);
   }
 }

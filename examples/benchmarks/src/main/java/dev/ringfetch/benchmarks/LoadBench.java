@@ -1,0 +1,160 @@
+package dev.ringfetch.benchmarks;
+
+import dev.ringfetch.examples.load.Figures;
+import dev.ringfetch.examples.load.Turns;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/**
+ * Measures whether what client and server use follows what is asked of them: at parts of the calls
+ * that one thread makes when each begins as the one before ends.
+ *
+ * <p>The calling thread sleeps until calls are due, so that what its process uses is for the calls
+ * ({@link OpenLoop#sleeping}). What is left without a transport, stub, messages and handler, is
+ * measured at the ring's rates, too ({@link Contender#none}).
+ */
+@Command(
+    name = "load",
+    mixinStandardHelpOptions = true,
+    description =
+        "Measures processor time of client and server, and the time of a call, at parts of the"
+            + " most calls that one thread makes by blocking stub: over a ring and over gRPC.")
+final class LoadBench implements Callable<Integer> {
+  private static final double PERCENT = 100;
+
+  private final PrintStream out = System.out;
+
+  @Option(
+      names = "--percent",
+      split = ",",
+      defaultValue = "0,1,10,50,100",
+      description = "Parts of the most calls, 0 to 100. Default: ${DEFAULT-VALUE}.")
+  private List<Integer> percents;
+
+  @Option(names = "--rounds", defaultValue = "5", description = "Default: ${DEFAULT-VALUE}.")
+  private int rounds;
+
+  @Option(
+      names = "--millis",
+      defaultValue = "2000",
+      description =
+          "Length of a round; twice that where calls are late. Default: ${DEFAULT-VALUE}.")
+  private int millis;
+
+  @Option(
+      names = "--warm-up",
+      defaultValue = "20000",
+      description = "Milliseconds before the first round of a peer. Default: ${DEFAULT-VALUE}.")
+  private int warmUp;
+
+  @Option(
+      names = "--no-pinning",
+      description =
+          "Leave it to the system on which cores threads run. Otherwise clients get one half of"
+              + " the cores and servers the other once they are warm, where there is taskset.")
+  private boolean unpinned;
+
+  @Spec private CommandSpec spec;
+
+  private final Map<Contender, Pair> pairs = new EnumMap<>(Contender.class);
+
+  /** What has its turn. */
+  private record Turn(Contender contender, int percent, int rate) {}
+
+  @Override
+  public Integer call() throws IOException {
+    if (rounds < 1
+        || millis < 1
+        || warmUp < 1
+        || percents.stream().anyMatch(percent -> percent < 0 || percent > PERCENT)) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "--rounds, --millis and --warm-up are at least 1, --percent from 0 to 100: "
+              + List.of(rounds, millis, warmUp, percents));
+    }
+    Machine.print(out);
+    try {
+      for (final Contender contender : Contender.values()) {
+        pairs.put(contender, Pair.start(true, List.of(contender), List.of()));
+        peak(contender, warmUp);
+      }
+      pin();
+      final List<Turn> turns = turns();
+      out.printf(
+          "%n%d bytes, blocking stub, direct executors, one thread that sleeps until calls are due;"
+              + " %d rounds of %d ms by turns, median [least .. most]%n"
+              + "load: of the calls that the thread makes when each begins as the one before ends;"
+              + " cores: of the whole process, by the time that passed%n"
+              + "none: stub, messages and handler in one process, at the ring's rates%n%n%s%n",
+          StubCalls.SMALL, rounds, millis, LoadRow.head());
+      final List<LoadRow> rows = new ArrayList<>();
+      Turns.take(turns, rounds, (turn, round) -> take(turn))
+          .forEach(
+              (turn, taken) ->
+                  rows.add(new LoadRow(turn.contender(), turn.percent(), turn.rate(), taken)));
+      rows.forEach(row -> out.println(row.line()));
+      out.println();
+      rows.forEach(row -> out.println(row.result()));
+    } finally {
+      pairs.values().forEach(Pair::close);
+    }
+    return CommandLine.ExitCode.OK;
+  }
+
+  private void pin() throws IOException {
+    final Pinning pinning = unpinned ? Pinning.none("not asked for") : Pinning.ofMachine();
+    out.println("pinning  " + pinning.describe());
+    for (final Contender contender : pairs.keySet()) {
+      final Pair pair = pairs.get(contender);
+      pinning.pinOrThrow(pair.client(contender), pair.server());
+    }
+  }
+
+  private double peak(Contender contender, int length) {
+    return Figures.parse(pairs.get(contender).ask(contender, "round", StubCalls.SMALL, length))
+        .perSecond();
+  }
+
+  private List<Turn> turns() {
+    final Map<Contender, List<Double>> peaks =
+        Turns.take(
+            List.of(Contender.ring, Contender.grpc),
+            rounds,
+            (contender, round) -> peak(contender, millis));
+    final List<Turn> turns = new ArrayList<>();
+    peaks.forEach((contender, measured) -> add(turns, contender, contender, measured));
+    add(turns, Contender.none, Contender.ring, peaks.get(Contender.ring));
+    return turns;
+  }
+
+  private void add(List<Turn> turns, Contender contender, Contender of, List<Double> measured) {
+    final Spread peak = Spread.of(measured, Double::doubleValue);
+    if (contender == of) {
+      out.printf("%-8s %s calls/s, each as the one before ends%n", of, peak.text(0));
+    }
+    percents.forEach(
+        percent ->
+            turns.add(
+                new Turn(contender, percent, (int) Math.ceil(peak.median() * percent / PERCENT))));
+  }
+
+  private LoadRound take(Turn turn) {
+    try {
+      return LoadRound.of(pairs.get(turn.contender()), turn.contender(), turn.rate(), millis);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

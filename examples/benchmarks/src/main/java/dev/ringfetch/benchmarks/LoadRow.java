@@ -1,0 +1,59 @@
+package dev.ringfetch.benchmarks;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * What the rounds of one peer at one rate gave.
+ *
+ * @param percent of the most calls that one thread of the peer makes.
+ * @param rate calls that were due in a second.
+ */
+record LoadRow(Contender contender, int percent, int rate, List<LoadRound> rounds) {
+  /** Names of the columns. */
+  static String head() {
+    return String.format(
+        "%-4s %5s %9s %9s  %-24s %-28s  %-20s  %s",
+        "", "load", "due/s", "calls/s", "p50 us", "p99 us", "cores, client", "cores, server");
+  }
+
+  private Spread spread(ToDoubleFunction<LoadRound> figure) {
+    return Spread.of(rounds, figure);
+  }
+
+  private String ofCalls(ToDoubleFunction<LoadRound> figure) {
+    return rate == 0 ? "-" : spread(figure).text(1);
+  }
+
+  /** For people. */
+  String line() {
+    return String.format(
+        Locale.ROOT,
+        "%-4s %4d%% %,9d %,9.0f  %-24s %-28s  %-20s  %s",
+        contender,
+        percent,
+        rate,
+        spread(round -> round.figures().perSecond()).median(),
+        ofCalls(round -> round.figures().p50Us()),
+        ofCalls(round -> round.figures().p99Us()),
+        spread(LoadRound::clientCores).text(3),
+        spread(LoadRound::serverCores).text(3));
+  }
+
+  /** For scripts. */
+  String result() {
+    return String.format(
+        Locale.ROOT,
+        "RESULT peer=%s percent=%d rate=%d calls_s=%.0f p50_us=%.3f p99_us=%.3f cpu_client=%.4f"
+            + " cpu_server=%.4f",
+        contender,
+        percent,
+        rate,
+        spread(round -> round.figures().perSecond()).median(),
+        spread(round -> round.figures().p50Us()).median(),
+        spread(round -> round.figures().p99Us()).median(),
+        spread(LoadRound::clientCores).median(),
+        spread(LoadRound::serverCores).median());
+  }
+}
