@@ -1,12 +1,12 @@
-# A server and a client that report what becomes of their calls; sourced by check-link and
-# check-device, which set $root.
+# What the checks start in machines, and a server and a client that report what becomes of their
+# calls; sourced by the checks, which set $root.
 # shellcheck shell=bash
 target=$root/rpc-rdma/target
 
-# The program, whose arguments follow.
-link_child=("${JAVA_HOME:+$JAVA_HOME/bin/}java" -Xmx256m -XX:+UseSerialGC -XX:TieredStopAtLevel=1
-  -cp "$target/test-classes:$target/classes:$(cat "$target/test-class-path")"
-  dev.ringfetch.rdma.faults.LinkChild)
+# Runs a class of the module's tests, whose name and arguments follow.
+child=("${JAVA_HOME:+$JAVA_HOME/bin/}java" -Xmx256m -XX:+UseSerialGC -XX:TieredStopAtLevel=1
+  -cp "$target/test-classes:$target/classes:$(cat "$target/test-class-path")")
+link_child=("${child[@]}" dev.ringfetch.rdma.faults.LinkChild)
 
 # count OUTPUT PATTERN: lines so far.
 count() {

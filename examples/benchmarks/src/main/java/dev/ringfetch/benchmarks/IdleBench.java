@@ -113,7 +113,7 @@ final class IdleBench implements Callable<Integer> {
   }
 
   /** Lets time pass: the time is what is measured here, nothing is waited for. */
-  private static void pause(long millis) throws InterruptedException {
+  static void pause(long millis) throws InterruptedException {
     final boolean unused = new CountDownLatch(1).await(millis, TimeUnit.MILLISECONDS);
   }
 }

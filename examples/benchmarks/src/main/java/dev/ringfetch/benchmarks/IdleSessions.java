@@ -50,11 +50,21 @@ final class IdleSessions implements AutoCloseable {
     return sum;
   }
 
-  /** Time that the processes have had on processors so far. */
-  long cpuNs() throws IOException {
-    long sum = 0;
+  /** What the processes have used so far. */
+  List<ProcessUse> use() throws IOException {
+    final List<ProcessUse> use = new ArrayList<>();
     for (final ChildProcess holder : holders) {
-      sum += ProcessUse.of(holder.pid()).cpuNs();
+      use.add(ProcessUse.of(holder.pid()));
+    }
+    return use;
+  }
+
+  /** Time that the processes have had on processors since they had used that. */
+  long cpuNsSince(List<ProcessUse> before) throws IOException {
+    final List<ProcessUse> now = use();
+    long sum = 0;
+    for (int i = 0; i < HOLDERS; i++) {
+      sum += now.get(i).since(before.get(i)).cpuNs();
     }
     return sum;
   }

@@ -88,7 +88,7 @@ final class LoadBench implements Callable<Integer> {
     try {
       for (final Contender contender : Contender.values()) {
         pairs.put(contender, Pair.start(true, List.of(contender), List.of()));
-        peak(contender, warmUp);
+        final Figures unused = callOnEnd(contender, warmUp);
       }
       pin();
       final List<Turn> turns = turns();
@@ -118,36 +118,37 @@ final class LoadBench implements Callable<Integer> {
     out.println("pinning  " + pinning.describe());
     for (final Contender contender : pairs.keySet()) {
       final Pair pair = pairs.get(contender);
-      pinning.pinOrThrow(pair.client(contender), pair.server());
+      pinning.pinClient(pair.client(contender));
+      pinning.pinServer(pair.server());
     }
   }
 
-  private double peak(Contender contender, int length) {
-    return Figures.parse(pairs.get(contender).ask(contender, "round", StubCalls.SMALL, length))
-        .perSecond();
+  private Figures callOnEnd(Contender contender, int length) {
+    return Figures.parse(pairs.get(contender).ask(contender, "round", StubCalls.SMALL, length));
   }
 
   private List<Turn> turns() {
-    final Map<Contender, List<Double>> peaks =
-        Turns.take(
+    final Map<Contender, Spread> peaks = new EnumMap<>(Contender.class);
+    Turns.take(
             List.of(Contender.ring, Contender.grpc),
             rounds,
-            (contender, round) -> peak(contender, millis));
+            (contender, round) -> callOnEnd(contender, millis))
+        .forEach((contender, taken) -> peaks.put(contender, Spread.of(taken, Figures::perSecond)));
+    peaks.forEach(
+        (contender, peak) ->
+            out.printf("%-8s %s calls/s, each as the one before ends%n", contender, peak.text(0)));
+    peaks.put(Contender.none, peaks.get(Contender.ring));
     final List<Turn> turns = new ArrayList<>();
-    peaks.forEach((contender, measured) -> add(turns, contender, contender, measured));
-    add(turns, Contender.none, Contender.ring, peaks.get(Contender.ring));
+    peaks.forEach(
+        (contender, peak) ->
+            percents.forEach(
+                percent ->
+                    turns.add(
+                        new Turn(
+                            contender,
+                            percent,
+                            (int) Math.ceil(peak.median() * percent / PERCENT)))));
     return turns;
-  }
-
-  private void add(List<Turn> turns, Contender contender, Contender of, List<Double> measured) {
-    final Spread peak = Spread.of(measured, Double::doubleValue);
-    if (contender == of) {
-      out.printf("%-8s %s calls/s, each as the one before ends%n", of, peak.text(0));
-    }
-    percents.forEach(
-        percent ->
-            turns.add(
-                new Turn(contender, percent, (int) Math.ceil(peak.median() * percent / PERCENT))));
   }
 
   private LoadRound take(Turn turn) {

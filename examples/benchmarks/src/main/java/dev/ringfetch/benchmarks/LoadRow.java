@@ -22,10 +22,6 @@ record LoadRow(Contender contender, int percent, int rate, List<LoadRound> round
     return Spread.of(rounds, figure);
   }
 
-  private String ofCalls(ToDoubleFunction<LoadRound> figure) {
-    return rate == 0 ? "-" : spread(figure).text(1);
-  }
-
   /** For people. */
   String line() {
     return String.format(
@@ -35,8 +31,8 @@ record LoadRow(Contender contender, int percent, int rate, List<LoadRound> round
         percent,
         rate,
         spread(round -> round.figures().perSecond()).median(),
-        ofCalls(round -> round.figures().p50Us()),
-        ofCalls(round -> round.figures().p99Us()),
+        rate == 0 ? "-" : spread(round -> round.figures().p50Us()).text(1),
+        rate == 0 ? "-" : spread(round -> round.figures().p99Us()).text(1),
         spread(LoadRound::clientCores).text(3),
         spread(LoadRound::serverCores).text(3));
   }

@@ -92,24 +92,25 @@ record Pinning(List<Integer> clients, List<Integer> servers, String obstacle) {
    * @return false if that does not succeed.
    */
   boolean pin(PeerContender peer) throws IOException {
-    return peer.isOneProcess() || (pinClient(peer.client()) && pinServer(peer.server()));
+    return obstacle != null
+        || peer.isOneProcess()
+        || (pin(peer.client(), clients) && pin(peer.server(), servers));
   }
 
-  /** Pins what takes part in a command that can be told not to. */
-  void pinOrThrow(ChildProcess client, ChildProcess server) throws IOException {
-    if (!pinClient(client) || !pinServer(server)) {
+  /** Pins all threads of a client's process, for a command that can be told not to. */
+  void pinClient(ChildProcess client) throws IOException {
+    pinOrThrow(client, clients);
+  }
+
+  /** Pins all threads of a server's process, for a command that can be told not to. */
+  void pinServer(ChildProcess server) throws IOException {
+    pinOrThrow(server, servers);
+  }
+
+  private void pinOrThrow(ChildProcess process, List<Integer> cores) throws IOException {
+    if (obstacle == null && !pin(process, cores)) {
       throw new IOException("a process cannot be pinned; --no-pinning does without");
     }
-  }
-
-  /** Pins all threads of a client's process; false if that does not succeed. */
-  boolean pinClient(ChildProcess client) throws IOException {
-    return obstacle != null || pin(client, clients);
-  }
-
-  /** Pins all threads of a server's process; false if that does not succeed. */
-  boolean pinServer(ChildProcess server) throws IOException {
-    return obstacle != null || pin(server, servers);
   }
 
   private static boolean pin(ChildProcess process, List<Integer> cores) throws IOException {

@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -132,7 +131,7 @@ final class SessionsBench implements Callable<Integer> {
   private boolean alone(Pair pair, IdleSessions idle) throws IOException, InterruptedException {
     final FileStore shm = Files.getFileStore(SHM);
     idle.hold(0);
-    pause(settleMillis);
+    IdleBench.pause(settleMillis);
     final Footprint server = Footprint.of(pair.server());
     final Footprint clients = idle.footprint();
     final long free = shm.getUnallocatedSpace();
@@ -151,20 +150,20 @@ final class SessionsBench implements Callable<Integer> {
       final Footprint ofServer = Footprint.of(pair.server()).since(server);
       final Footprint ofClients = idle.footprint().since(clients);
       final long taken = free - shm.getUnallocatedSpace();
-      pause(settleMillis);
-      final long serverNs = ProcessUse.of(pair.server().pid()).cpuNs();
-      final long clientsNs = idle.cpuNs();
+      IdleBench.pause(settleMillis);
+      final ProcessUse serverUse = ProcessUse.of(pair.server().pid());
+      final List<ProcessUse> clientsUse = idle.use();
       final long startNs = System.nanoTime();
-      pause(TimeUnit.SECONDS.toMillis(seconds));
+      IdleBench.pause(TimeUnit.SECONDS.toMillis(seconds));
       final double elapsedNs = System.nanoTime() - startNs;
-      final double cpu = (ProcessUse.of(pair.server().pid()).cpuNs() - serverNs) / elapsedNs;
+      final double cpu = ProcessUse.of(pair.server().pid()).since(serverUse).cpuNs() / elapsedNs;
       quiet &= cpu < MAX_CPU;
       out.printf(
           Locale.ROOT,
           "%,13d  %-10s %-10s  %-33s  %-33s  %s%n",
           count,
           percent(cpu),
-          percent((idle.cpuNs() - clientsNs) / elapsedNs),
+          percent(idle.cpuNsSince(clientsUse) / elapsedNs),
           ofServer.each(count),
           ofClients.each(count),
           count == 0 ? "" : String.format(Locale.ROOT, "%,d", taken / count));
@@ -179,10 +178,5 @@ final class SessionsBench implements Callable<Integer> {
 
   private static String percent(double part) {
     return String.format(Locale.ROOT, "%.2f %%", 100 * part);
-  }
-
-  /** Lets time pass: the time is what is measured here, nothing is waited for. */
-  private static void pause(long millis) throws InterruptedException {
-    final boolean unused = new CountDownLatch(1).await(millis, TimeUnit.MILLISECONDS);
   }
 }
