@@ -21,7 +21,12 @@ final class BlockingStubs {
 
   /** True when the calling thread is a blocking stub's, and one that may spin. */
   static boolean mayPoll(CallOptions options) {
-    return options.getOption(STUB_TYPE) == BLOCKING && !isVirtual(Thread.currentThread());
+    return options.getOption(STUB_TYPE) == BLOCKING && maySpin();
+  }
+
+  /** True when the calling thread is one that may spin. */
+  static boolean maySpin() {
+    return !isVirtual(Thread.currentThread());
   }
 
   /** True when a generated stub starts the call: it sends and half-closes at once. */

@@ -40,12 +40,17 @@ public final class Deadlines {
 
   /** Status of a call that took too long. */
   static Status exceeded(Deadline deadline, CallOptions options, long startedNs, String peer) {
+    return exceeded(source(deadline, options), System.nanoTime() - startedNs, peer);
+  }
+
+  /** The same, of who says so by himself whose deadline it is. */
+  static Status exceeded(String source, long afterNs, String peer) {
     return Status.DEADLINE_EXCEEDED.withDescription(
         String.format(
             Locale.US,
             "%s deadline exceeded after %.9fs. [remote=%s]",
-            source(deadline, options),
-            (System.nanoTime() - startedNs) / NANOS_PER_SECOND,
+            source,
+            afterNs / NANOS_PER_SECOND,
             peer));
   }
 }

@@ -44,6 +44,7 @@ public final class RingChannel extends ManagedChannel {
   private final Executor executor;
   private final ClientLimits limits;
   private final boolean requireFabric;
+  private final boolean bare; // a ring is all that calls pass
   private final String obstacle;
   private final Channel intercepted;
   private final LongAdder ringCalls = new LongAdder();
@@ -78,6 +79,7 @@ public final class RingChannel extends ManagedChannel {
     this.executor = executor;
     this.limits = limits;
     this.requireFabric = requireFabric;
+    this.bare = obstacle == null && interceptors.isEmpty() && globalInterceptors.isEmpty();
     this.obstacle = obstacle;
     this.connector =
         new Connector(
@@ -145,6 +147,26 @@ public final class RingChannel extends ManagedChannel {
   public <ReqT, RespT> ClientCall<ReqT, RespT> newCall(
       MethodDescriptor<ReqT, RespT> method, CallOptions options) {
     return intercepted.newCall(method, options);
+  }
+
+  /**
+   * Makes what makes calls of a unary method whose messages are bytes, for callers who want to
+   * avoid what stubs allocate.
+   *
+   * @param method as generated code has it; its marshallers are not used.
+   * @param listener told how calls end.
+   * @throws IllegalArgumentException if the method is not unary.
+   */
+  public UnaryCall newUnaryCall(MethodDescriptor<?, ?> method, UnaryListener listener) {
+    if (method.getType() != MethodDescriptor.MethodType.UNARY) {
+      throw new IllegalArgumentException("type=" + method.getType() + " is not UNARY");
+    }
+    return new UnaryCall(this, method, limits, listener);
+  }
+
+  /** The ring for a new call that nothing but a ring is needed for, or null. */
+  ClientConnection bareRing() {
+    return bare && !shutdown ? connector.current() : null;
   }
 
   @Override

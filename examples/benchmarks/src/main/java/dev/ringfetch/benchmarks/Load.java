@@ -58,7 +58,7 @@ record Load(Mode mode, int payload, int inFlight, int rate) {
       return loads;
     }
     if (full || mode != Mode.async) { // a callback that issues the next is for several at once
-      final boolean byLength = full || mode == Mode.ring;
+      final boolean byLength = full || mode == Mode.ring || mode == Mode.lean;
       (byLength ? payloads : List.of(SMALL))
           .forEach(length -> loads.add(new Load(mode, length, 1)));
     }

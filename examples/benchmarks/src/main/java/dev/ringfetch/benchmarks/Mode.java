@@ -8,6 +8,11 @@ enum Mode {
   future("future", Setup.direct),
   /** By asynchronous stub; direct executors. */
   async("async", Setup.direct),
+  /**
+   * By {@link dev.ringfetch.rpc.UnaryCall}, bytes there and bytes back: one at a time the caller
+   * polls, else callbacks are the poller's; direct executors.
+   */
+  lean("lean", Setup.direct),
   /** By blocking stub if there is one call at a time, else by asynchronous stub; the default. */
   standard("default", Setup.standard),
   /** By a session of the ring itself: bytes there, bytes back; the callbacks are the poller's. */

@@ -64,7 +64,7 @@ enum Peer {
   boolean takes(Mode mode) {
     return switch (mode) {
       case blocking, future, async, standard -> stubs;
-      case ring -> this == ringfetch;
+      case lean, ring -> this == ringfetch;
       case direct -> !stubs;
     };
   }

@@ -21,9 +21,9 @@ import picocli.CommandLine.Spec;
         "Measures calls between two processes of one host, all peers by turns: memory "
             + "alone, Agrona's rings, Aeron IPC, gRPC over TCP, over a Unix socket and in one "
             + "process, and the ring. Modes with stubs have direct executors on both sides, "
-            + "mode default has default ones. Mode ring is a session of the ring without stub "
-            + "and call layer, mode direct memory without even that. This is what bench does "
-            + "without a name.")
+            + "mode default has default ones. Mode lean is the same service called without a stub, "
+            + "mode ring a session of the ring without stub and call layer, mode direct memory "
+            + "without even that. This is what bench does without a name.")
 final class PeersBench implements Callable<Integer> {
   /** Equal for all, as there are many of them at once. */
   private static final List<String> FLAGS = List.of("-XX:+UseSerialGC", "-Xms256m", "-Xmx256m");

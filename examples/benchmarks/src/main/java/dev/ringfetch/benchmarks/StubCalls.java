@@ -11,6 +11,7 @@ import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.IndexGrpc.IndexBlockingStub;
 import dev.ringfetch.index.v1.IndexGrpc.IndexFutureStub;
 import dev.ringfetch.index.v1.IndexGrpc.IndexStub;
+import dev.ringfetch.rpc.RingChannel;
 import io.grpc.Channel;
 import java.util.HashMap;
 import java.util.List;
@@ -33,8 +34,10 @@ final class StubCalls {
   private final IndexBlockingStub stub;
   private final IndexFutureStub futureStub;
   private final IndexStub asyncStub;
+  private final LeanCalls leanCalls; // null: only over rings
 
   StubCalls(Channel channel) {
+    leanCalls = channel instanceof RingChannel ring ? new LeanCalls(ring) : null;
     stub = IndexGrpc.newBlockingStub(channel);
     futureStub = IndexGrpc.newFutureStub(channel);
     asyncStub = IndexGrpc.newStub(channel);
@@ -42,8 +45,9 @@ final class StubCalls {
 
   /**
    * Has a child process answer {@code round} (length, milliseconds), {@code due} and {@code sleepy}
-   * (length, calls a second, milliseconds), {@code future}, {@code async} and {@code pooled}
-   * (length, calls in flight, milliseconds), and {@code latencies} of the last of them.
+   * (length, calls a second, milliseconds), {@code future}, {@code async}, {@code pooled} and
+   * {@code lean} (length, calls in flight, milliseconds), and {@code latencies} of the last of
+   * them.
    */
   CommandLoop addTo(CommandLoop loop) {
     return latencies
@@ -63,6 +67,9 @@ final class StubCalls {
         .on(
             "async",
             arguments -> async(number(arguments, 0), number(arguments, 1), number(arguments, 2)))
+        .on(
+            "lean",
+            arguments -> lean(number(arguments, 0), number(arguments, 1), number(arguments, 2)))
         .on(
             "pooled",
             arguments -> pooled(number(arguments, 0), number(arguments, 1), number(arguments, 2)));
@@ -117,6 +124,17 @@ final class StubCalls {
         new CallsInFlight<>(
             observer -> asyncStub.get(lookup.request(), observer), lookup::isExpected);
     return answer(calls.runFor(inFlight, millis), calls.latencies());
+  }
+
+  /** Calls without a stub. */
+  private Answer lean(int length, int inFlight, int millis) throws InterruptedException {
+    final Lookup lookup = lookup(length);
+    lookup.check();
+    final Figures figures =
+        inFlight == 1
+            ? leanCalls.oneByOne(lookup, length, millis)
+            : leanCalls.inFlight(lookup, length, inFlight, millis);
+    return answer(figures, leanCalls.latencies());
   }
 
   /** Calls by asynchronous stub whose callbacks come from the threads of a pool. */

@@ -24,6 +24,7 @@ record StubPeer(ChildProcess client, ChildProcess server, Runnable end) implemen
           case blocking -> oneByOne(load, millis);
           case future -> inFlight("future", load, millis);
           case async -> inFlight("async", load, millis);
+          case lean -> inFlight("lean", load, millis);
           case standard ->
               load.inFlight() == 1 ? oneByOne(load, millis) : inFlight("pooled", load, millis);
           case ring, direct -> throw new IllegalArgumentException("nothing but stubs: " + load);

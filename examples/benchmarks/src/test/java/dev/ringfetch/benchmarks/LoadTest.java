@@ -30,14 +30,16 @@ final class LoadTest {
   }
 
   @Test
-  void theRingItselfGoesByLengthAndByDepth() {
-    assertEquals(
-        List.of(
-            new Load(Mode.ring, 32, 1),
-            new Load(Mode.ring, 1024, 1),
-            new Load(Mode.ring, 32, 16),
-            new Load(Mode.ring, 32, 64)),
-        Load.of(Mode.ring, PAYLOADS, DEPTHS, false));
+  void whatHasNoStubGoesByLengthAndByDepth() {
+    for (final Mode mode : List.of(Mode.ring, Mode.lean)) {
+      assertEquals(
+          List.of(
+              new Load(mode, 32, 1),
+              new Load(mode, 1024, 1),
+              new Load(mode, 32, 16),
+              new Load(mode, 32, 64)),
+          Load.of(mode, PAYLOADS, DEPTHS, false));
+    }
   }
 
   @Test
@@ -60,7 +62,8 @@ final class LoadTest {
   void onlyStubsHaveModesOfStubsAndOnlyTheRingItsOwn() {
     for (final Mode mode : Mode.values()) {
       assertEquals(mode != Mode.direct, Peer.ringfetch.takes(mode));
-      assertEquals(mode != Mode.direct && mode != Mode.ring, Peer.unix.takes(mode));
+      assertEquals(
+          mode != Mode.direct && mode != Mode.ring && mode != Mode.lean, Peer.unix.takes(mode));
       assertEquals(mode == Mode.direct, Peer.aeron.takes(mode));
     }
   }

@@ -11,7 +11,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 final class StubPeersTest {
   /** The processes check answers themselves, and say so by failing. */
   @ParameterizedTest
-  @EnumSource(names = {"inProcess", "unix"})
+  @EnumSource(names = {"inProcess", "unix", "ringfetch"})
   void callsAreAnsweredInEachModeWithEachExecutor(Peer peer) throws IOException {
     for (final Setup setup : List.of(Setup.direct, Setup.standard)) {
       try (PeerContender contender = peer.start(setup, List.of())) {

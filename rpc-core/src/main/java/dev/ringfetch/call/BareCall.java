@@ -1,0 +1,298 @@
+package dev.ringfetch.call;
+
+import static dev.ringfetch.ring.FrameDescriptor.CLOSE;
+import static dev.ringfetch.ring.FrameDescriptor.COMPRESSED;
+import static dev.ringfetch.ring.FrameDescriptor.MESSAGE;
+import static dev.ringfetch.ring.FrameDescriptor.PREFIX;
+import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
+
+import dev.ringfetch.ring.ProcessTime;
+import dev.ringfetch.session.ClientSession;
+import dev.ringfetch.session.ClientStream;
+import dev.ringfetch.session.UnitBuffer;
+import io.grpc.Decompressor;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.Status;
+import java.io.IOException;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/**
+ * A unary call of bytes over a ring, without metadata, marshallers and executor. One of these makes
+ * one call after the other, and allocates nothing for a call that is answered.
+ *
+ * <p>One thread at a time makes calls; any thread may cancel. A call that is cancelled is the last
+ * of its object: what a session tells of it may still be on its way.
+ */
+public abstract class BareCall implements ClientStream.Listener {
+  /** No deadline. */
+  public static final long NO_TIMEOUT = ClientStream.NO_DEADLINE;
+
+  private static final VarHandle STATE;
+
+  static {
+    try {
+      STATE = MethodHandles.lookup().findVarHandle(BareCall.class, "state", int.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  private static final int IDLE = 0;
+  private static final int SENT = 1;
+  private static final int ENDED = 2; // and not delivered yet
+  private static final int CANCELLED = 3;
+
+  private static final Metadata NO_HEADERS = new Metadata();
+
+  private final MethodDescriptor<?, ?> method;
+  private final ClientLimits limits;
+
+  private ClientConnection connection;
+  private int methodId; // of the connection
+  private ClientStream stream;
+  private int requestLength;
+  private long timeoutNs;
+  private long deadlineNs; // in terms of the session's clock
+  private ClientStream.Outcome outcome;
+
+  @SuppressWarnings("unused") // through STATE
+  private volatile int state;
+
+  /**
+   * Creates what makes calls.
+   *
+   * @param method of which the name counts.
+   */
+  protected BareCall(MethodDescriptor<?, ?> method, ClientLimits limits) {
+    this.method = method;
+    this.limits = limits;
+  }
+
+  /**
+   * Prepares a call, which is to be {@linkplain #send sent} next.
+   *
+   * @param request bytes, copied.
+   * @param timeoutNs until its deadline, or {@link #NO_TIMEOUT}.
+   * @return false if this ring does not take the call: nothing has happened.
+   */
+  public final boolean prepare(
+      ClientConnection ring, byte[] request, int offset, int length, long timeoutNs) {
+    final ClientSession session = ring.session();
+    final ClientStream opened = length > session.bulk().threshold() ? null : session.open();
+    if (opened == null) {
+      return false;
+    }
+    if (ring != connection) {
+      connection = ring;
+      methodId = ring.methodId(method.getFullMethodName());
+    }
+    boolean prepared = false;
+    try {
+      prepare(opened, request, offset, length, timeoutNs);
+      prepared = true;
+    } finally {
+      if (!prepared) {
+        session.recycle(opened);
+      }
+    }
+    stream = opened;
+    return true;
+  }
+
+  /**
+   * Sends the call that was prepared. It ends by {@link #ended}, perhaps before this returns.
+   *
+   * @param poll the calling thread waits for the end, and may poll for it.
+   */
+  public final void send(boolean poll) {
+    final ClientSession session = connection.session();
+    final ClientStream opened = stream; // a next call may have begun when this one has been sent
+    state = SENT;
+    begins();
+    if (poll && BlockingStubs.maySpin()) {
+      session.sendAndPoll(opened);
+    } else {
+      session.send(opened);
+    }
+  }
+
+  private void prepare(
+      ClientStream opened, byte[] request, int offset, int length, long timeoutNs) {
+    final UnitBuffer unit = opened.outbound();
+    final int sections = Requests.addSections(unit, timeoutNs, methodId, method, NO_HEADERS, null);
+    unit.addBytes(request, offset, length);
+    requestLength = length;
+    this.timeoutNs = timeoutNs;
+    deadlineNs = Requests.deadlineNs(connection.session(), timeoutNs);
+    opened.prepare(
+        this,
+        PREFIX | MESSAGE | SUFFIX | sections,
+        Math.max(0, methodId),
+        deadlineNs,
+        limits.maxUnitLength());
+  }
+
+  /**
+   * Cancels the call that is under way.
+   *
+   * @return false if there is none, or its end comes first; otherwise there is none told.
+   */
+  public final boolean cancel() {
+    if (!STATE.compareAndSet(this, SENT, CANCELLED)) {
+      return false;
+    }
+    connection.session().cancel(stream);
+    return true;
+  }
+
+  @Override
+  public final void onClosed(ClientSession session, ClientStream closed, ClientStream.Outcome how) {
+    outcome = how; // seen by who sees the state; nobody looks after a cancel
+    if (STATE.compareAndSet(this, SENT, ENDED)) {
+      ended();
+      return;
+    }
+    switch (how) {
+      case ANSWERED, DEADLINE_EXCEEDED, TOO_MANY_RESPONSES -> session.release(closed, true);
+      case NOT_SENT, SESSION_ENDED -> {} // nothing to answer for
+    }
+  }
+
+  /** A call is under way on the ring. */
+  protected abstract void begins();
+
+  /** The call has ended: somebody is to {@link #deliver}. Any thread, which owns nothing. */
+  protected abstract void ended();
+
+  /** Tells how the call has ended, by one of the methods below; each may start the next call. */
+  public final void deliver() {
+    final ClientSession session = connection.session();
+    final ClientStream closed = stream;
+    state = IDLE;
+    switch (outcome) {
+      case ANSWERED -> {
+        try {
+          deliverAnswer(closed);
+        } finally {
+          session.recycle(closed);
+        }
+      }
+      case DEADLINE_EXCEEDED -> {
+        session.release(closed, false);
+        failed(exceeded(), new Metadata());
+      }
+      case TOO_MANY_RESPONSES -> {
+        session.release(closed, false);
+        failed(
+            Status.INTERNAL.withDescription("More than one value received for unary call"),
+            new Metadata());
+      }
+      case NOT_SENT -> unsent(takeRequest(closed.outbound()), remainingNs());
+      case SESSION_ENDED ->
+          failed(
+              isLate()
+                  ? exceeded()
+                  : Status.UNAVAILABLE.withDescription(
+                      "ring session ended: " + session.endReason()),
+              new Metadata());
+    }
+  }
+
+  /**
+   * The call was answered.
+   *
+   * @param array that has the answer until this returns, or starts the next call.
+   */
+  protected abstract void answered(byte[] array, int offset, int length);
+
+  /** The call has failed. */
+  protected abstract void failed(Status status, Metadata trailers);
+
+  /**
+   * The server cannot have seen the call, as its session has ended.
+   *
+   * @param request the bytes, which the callee may keep.
+   * @param remainingNs until the deadline, perhaps negative, or {@link #NO_TIMEOUT}.
+   */
+  protected abstract void unsent(byte[] request, long remainingNs);
+
+  /** Almost every answer has the status OK and no sections. */
+  private void deliverAnswer(ClientStream closed) {
+    final UnitBuffer unit = closed.inbound();
+    if (closed.inboundFlags() == (PREFIX | MESSAGE | SUFFIX)
+        && ProcessTime.status(closed.inboundCode()) == 0
+        && !closed.inboundDiscarded()
+        && unit.length() <= limits.maxInboundMessageLength()) {
+      answered(unit.array(), unit.offset(), unit.length());
+      return;
+    }
+    final Response response = Response.read(closed, limits);
+    final Status status =
+        isLate(response.status, (closed.inboundFlags() & CLOSE) != 0)
+            ? exceeded()
+            : response.status;
+    if (!status.isOk()) {
+      failed(status, response.trailers);
+    } else if (response.messageLength < 0) {
+      failed(
+          Status.INTERNAL.withDescription("No value received for unary call"), response.trailers);
+    } else if ((closed.inboundFlags() & COMPRESSED) == 0) {
+      answered(unit.array(), response.messageOffset, response.messageLength);
+    } else {
+      deliverCompressed(response, unit);
+    }
+  }
+
+  private void deliverCompressed(Response response, UnitBuffer unit) {
+    final String name = response.headers == null ? null : response.headers.get(Encoding.NAME);
+    final Decompressor decompressor =
+        name == null ? null : connection.codecs().decompressors().lookupDecompressor(name);
+    final byte[] message;
+    try (MessageInput input =
+        new MessageInput(unit, response.messageOffset, response.messageLength)) {
+      if (decompressor == null) {
+        failed(Encoding.NOT_CONFIGURED, new Metadata());
+        return;
+      }
+      final Encoding encoding = new Encoding();
+      encoding.decompressor(decompressor);
+      message = encoding.read(input, limits.maxInboundMessageLength()).readAllBytes();
+    } catch (IOException | RuntimeException e) {
+      failed(
+          Status.CANCELLED.withDescription("Failed to read message.").withCause(e), new Metadata());
+      return;
+    }
+    answered(message, 0, message.length);
+  }
+
+  private byte[] takeRequest(UnitBuffer unit) {
+    final byte[] request = new byte[requestLength];
+    final int end = unit.offset() + unit.length();
+    System.arraycopy(unit.array(), end - requestLength, request, 0, requestLength);
+    return request;
+  }
+
+  private long remainingNs() {
+    return deadlineNs == NO_TIMEOUT ? NO_TIMEOUT : deadlineNs - connection.session().nanoTime();
+  }
+
+  private boolean isLate() {
+    return remainingNs() <= 0;
+  }
+
+  /** As {@link OutgoingCall#isLate}. */
+  private boolean isLate(Status received, boolean closed) {
+    return switch (received.getCode()) {
+      case DEADLINE_EXCEEDED -> deadlineNs != NO_TIMEOUT && closed;
+      case CANCELLED -> isLate();
+      default -> false;
+    };
+  }
+
+  private Status exceeded() {
+    return Deadlines.exceeded(
+        "UnaryCall", timeoutNs - remainingNs(), connection.session().describe());
+  }
+}

@@ -1,0 +1,41 @@
+package dev.ringfetch.rpc;
+
+import io.grpc.KnownLength;
+import io.grpc.MethodDescriptor;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+
+/** Messages that are the bytes of which they consist. */
+final class ByteMessages implements MethodDescriptor.Marshaller<byte[]> {
+  private static final ByteMessages INSTANCE = new ByteMessages();
+
+  private ByteMessages() {}
+
+  /** A method as another one has it, but for its messages. */
+  static MethodDescriptor<byte[], byte[]> of(MethodDescriptor<?, ?> method) {
+    return method.toBuilder(INSTANCE, INSTANCE).build();
+  }
+
+  @Override
+  public InputStream stream(byte[] message) {
+    return new Stream(message);
+  }
+
+  @Override
+  public byte[] parse(InputStream stream) {
+    try {
+      return stream.readAllBytes();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** A stream that knows its length. */
+  private static final class Stream extends ByteArrayInputStream implements KnownLength {
+    Stream(byte[] message) {
+      super(message);
+    }
+  }
+}

@@ -1,0 +1,350 @@
+package dev.ringfetch.rpc;
+
+import dev.ringfetch.call.BareCall;
+import dev.ringfetch.call.ClientConnection;
+import dev.ringfetch.call.ClientLimits;
+import io.grpc.CallOptions;
+import io.grpc.ClientCall;
+import io.grpc.Context;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.Status;
+import java.util.Arrays;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Unary calls of one method whose messages are bytes: what a generated stub, metadata and
+ * marshallers allocate is left out, and this object serves one call after the other. To the server
+ * they are calls like any other. Made by {@link RingChannel#newUnaryCall}.
+ *
+ * <p>A call goes this way where a ring stands that has room for it, the request is not one of the
+ * long messages ({@link RingChannelBuilder#bulkMemory}), the channel has no interceptors, and the
+ * calling thread's {@link Context} is the root. Every other one becomes an ordinary call of the
+ * channel, with the channel's executor: the same messages, the same end, over a ring or over gRPC.
+ *
+ * <p>One call at a time, by one thread at a time, which may be the listener's; {@link #cancel} is
+ * for any thread.
+ */
+public final class UnaryCall {
+  /** No deadline. */
+  public static final long NO_TIMEOUT = BareCall.NO_TIMEOUT;
+
+  private final RingChannel channel;
+  private final MethodDescriptor<byte[], byte[]> method;
+  private final ClientLimits limits;
+  private final UnaryListener listener;
+
+  private volatile OnRing onRing; // another one after a cancel
+  private volatile ClientCall<byte[], byte[]> other; // that a call has become
+  private volatile String cancelReason;
+  private volatile boolean underWay;
+
+  private Thread runner; // that waits for the end, or null
+  private volatile Runnable delivery; // what the runner is to do
+  private Status result; // of what the runner has done
+
+  UnaryCall(
+      RingChannel channel,
+      MethodDescriptor<?, ?> method,
+      ClientLimits limits,
+      UnaryListener listener) {
+    this.channel = channel;
+    this.method = ByteMessages.of(method);
+    this.limits = limits;
+    this.listener = Objects.requireNonNull(listener, "listener");
+    this.onRing = new OnRing();
+  }
+
+  /**
+   * Makes a call, of whose end the listener is told, perhaps before this returns.
+   *
+   * @param request holds the request message, which is copied.
+   * @param offset of the message, in bytes.
+   * @param length of the message, in bytes.
+   * @param timeoutNs until the call's deadline, or {@link #NO_TIMEOUT}.
+   * @throws IllegalStateException if a call is under way.
+   * @throws IndexOutOfBoundsException if the array has not so many bytes there.
+   */
+  public void start(byte[] request, int offset, int length, long timeoutNs) {
+    begin(request, offset, length, null);
+    dispatch(request, offset, length, timeoutNs);
+  }
+
+  /**
+   * Makes a call and waits for its end, of which the listener was told when this returns. The
+   * thread polls for the answer for some time, then sleeps, as it does in a blocking stub. Whoever
+   * interrupts it cancels the call.
+   *
+   * @return the status with which the call has ended.
+   * @throws IllegalStateException if a call is under way.
+   * @throws IndexOutOfBoundsException if the array has not so many bytes there.
+   * @see #start
+   */
+  public Status run(byte[] request, int offset, int length, long timeoutNs) {
+    begin(request, offset, length, Thread.currentThread());
+    boolean interrupted = false;
+    try {
+      dispatch(request, offset, length, timeoutNs);
+      while (result == null) {
+        final Runnable next = delivery;
+        if (next != null) {
+          delivery = null;
+          next.run();
+        } else if (Thread.interrupted()) {
+          interrupted = true;
+          cancel("Thread interrupted");
+        } else {
+          LockSupport.park(this);
+        }
+      }
+      return result;
+    } finally {
+      runner = null;
+      underWay = false;
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  /**
+   * Ends the call that is under way, if there is one, with the status CANCELLED, of which its
+   * listener is told, unless another end was first. Any thread.
+   */
+  public void cancel(String reason) {
+    cancelReason = Objects.requireNonNull(reason, "reason"); // for one that becomes another call
+    final ClientCall<byte[], byte[]> call = other;
+    if (!cancelOnRing(reason) && call != null) {
+      call.cancel(reason, null);
+    }
+  }
+
+  private boolean cancelOnRing(String reason) {
+    final boolean cancelled = onRing.cancel();
+    if (cancelled) {
+      onRing = new OnRing();
+      deliverLater(() -> fail(Status.CANCELLED.withDescription(reason), new Metadata()));
+    }
+    return cancelled;
+  }
+
+  private void begin(byte[] request, int offset, int length, Thread waiting) {
+    Objects.checkFromIndexSize(offset, length, request.length);
+    if (underWay) {
+      throw new IllegalStateException("a call is under way: method=" + method.getFullMethodName());
+    }
+    other = null;
+    cancelReason = null;
+    delivery = null;
+    result = null;
+    runner = waiting;
+    underWay = true;
+  }
+
+  private void dispatch(byte[] request, int offset, int length, long timeoutNs) {
+    byte[] copy = null;
+    boolean prepared = false;
+    try {
+      if (!prepareOnRing(request, offset, length, timeoutNs)) {
+        copy = Arrays.copyOfRange(request, offset, offset + length);
+      }
+      prepared = true;
+    } finally {
+      if (!prepared) {
+        underWay = false;
+      }
+    }
+    if (copy == null) {
+      onRing.send(runner != null);
+    } else {
+      becomeOther(copy, timeoutNs);
+    }
+  }
+
+  private boolean prepareOnRing(byte[] request, int offset, int length, long timeoutNs) {
+    final ClientConnection ring =
+        timeoutNs > 0 && Context.current() == Context.ROOT ? channel.bareRing() : null;
+    return ring != null && onRing.prepare(ring, request, offset, length, timeoutNs);
+  }
+
+  /** Goes on as an ordinary call. */
+  private void becomeOther(byte[] request, long timeoutNs) {
+    final ClientCall<byte[], byte[]> call;
+    final OnChannel onChannel;
+    try {
+      call = channel.newCall(method, options(timeoutNs));
+      onChannel = new OnChannel(call);
+      call.start(onChannel, new Metadata());
+    } catch (Throwable t) { // an interceptor's
+      deliverLater(() -> fail(Status.fromThrowable(t), new Metadata()));
+      return;
+    }
+    try {
+      call.request(2); // a second message is one too many
+      call.sendMessage(request);
+      call.halfClose();
+    } catch (Throwable t) {
+      call.cancel("Failed to send the request", t);
+    }
+    other = call;
+    final String reason = cancelReason;
+    if (reason != null) {
+      call.cancel(reason, null);
+    }
+    onChannel.sent();
+  }
+
+  private static CallOptions options(long timeoutNs) {
+    return timeoutNs == NO_TIMEOUT
+        ? CallOptions.DEFAULT
+        : CallOptions.DEFAULT.withDeadlineAfter(timeoutNs, TimeUnit.NANOSECONDS);
+  }
+
+  /** Has what there is to tell told: by the runner, or else by this thread. */
+  private void deliverLater(Runnable told) {
+    final Thread waiting = runner;
+    if (waiting == null) {
+      told.run();
+      return;
+    }
+    delivery = told;
+    if (waiting != Thread.currentThread()) {
+      LockSupport.unpark(waiting);
+    }
+  }
+
+  private void succeed(byte[] array, int offset, int length) {
+    end(Status.OK);
+    listener.onAnswer(this, array, offset, length);
+  }
+
+  private void fail(Status status, Metadata trailers) {
+    end(status);
+    listener.onFailure(this, status, trailers);
+  }
+
+  private void end(Status status) {
+    result = status;
+    if (runner == null) {
+      underWay = false; // a listener may start the next call
+    }
+  }
+
+  @Override
+  public String toString() {
+    return "UnaryCall[" + method.getFullMethodName() + ", under way: " + underWay + "]";
+  }
+
+  /** What calls go by where nothing but a ring is needed. */
+  private final class OnRing extends BareCall implements Runnable {
+    OnRing() {
+      super(method, limits);
+    }
+
+    @Override
+    protected void begins() {
+      channel.countRingCall();
+      final String reason = cancelReason;
+      if (reason != null) { // who cancelled found no call that was sent
+        final boolean unused = cancelOnRing(reason);
+      }
+    }
+
+    @Override
+    protected void ended() {
+      deliverLater(this);
+    }
+
+    /**
+     * The thread is the runner, or anybody's: a listener has the context that its call began in.
+     */
+    @Override
+    public void run() {
+      if (Context.current() == Context.ROOT) {
+        deliver();
+        return;
+      }
+      final Context before = Context.ROOT.attach();
+      try {
+        deliver();
+      } finally {
+        Context.ROOT.detach(before);
+      }
+    }
+
+    @Override
+    protected void answered(byte[] array, int offset, int length) {
+      succeed(array, offset, length);
+    }
+
+    @Override
+    protected void failed(Status status, Metadata trailers) {
+      fail(status, trailers);
+    }
+
+    @Override
+    protected void unsent(byte[] request, long remainingNs) {
+      channel.countRepeatedCall();
+      becomeOther(request, remainingNs);
+    }
+  }
+
+  /** What a call of the channel says. */
+  private final class OnChannel extends ClientCall.Listener<byte[]> implements Runnable {
+    private final ClientCall<byte[], byte[]> call;
+    private final AtomicBoolean awaited = new AtomicBoolean(); // the one that comes last
+    private byte[] message;
+    private boolean tooMany;
+    private Status status;
+    private Metadata trailers;
+
+    OnChannel(ClientCall<byte[], byte[]> call) {
+      this.call = call;
+    }
+
+    @Override
+    public void onMessage(byte[] received) {
+      tooMany = message != null;
+      message = received;
+      if (tooMany) {
+        call.cancel("More than one value received for unary call", null);
+      }
+    }
+
+    @Override
+    public void onClose(Status end, Metadata with) {
+      status = end;
+      trailers = with;
+      sentOrClosed();
+    }
+
+    /** The call is this object's no more: from here on the listener may be told, and go on. */
+    void sent() {
+      sentOrClosed();
+    }
+
+    private void sentOrClosed() {
+      if (!awaited.compareAndSet(false, true)) {
+        deliverLater(this);
+      }
+    }
+
+    @Override
+    public void run() {
+      if (tooMany) {
+        fail(
+            Status.INTERNAL.withDescription("More than one value received for unary call"),
+            trailers);
+      } else if (!status.isOk()) {
+        fail(status, trailers);
+      } else if (message == null) {
+        fail(Status.INTERNAL.withDescription("No value received for unary call"), trailers);
+      } else {
+        succeed(message, 0, message.length);
+      }
+    }
+  }
+}

@@ -1,0 +1,34 @@
+package dev.ringfetch.rpc;
+
+import io.grpc.Metadata;
+import io.grpc.Status;
+
+/**
+ * Told how each call of a {@link UnaryCall} ends, by exactly one of these methods, which may start
+ * the next call if this one was started.
+ *
+ * <p>Told of a call that was {@linkplain UnaryCall#run run}, in the thread that runs it. Of one
+ * that was {@linkplain UnaryCall#start started}, in the thread that finds its answer: the channel's
+ * poller, or one that waits for an answer of its own; no other call of that thread goes on
+ * meanwhile, so that long work belongs elsewhere. If no ring carries the call, in the channel's
+ * executor.
+ */
+public interface UnaryListener {
+  /**
+   * The call was answered, with the status OK.
+   *
+   * @param answer holds the response message until this returns or starts the next call; not to be
+   *     written to.
+   * @param offset of the message, in bytes.
+   * @param length of the message, in bytes.
+   */
+  void onAnswer(UnaryCall call, byte[] answer, int offset, int length);
+
+  /**
+   * The call has failed.
+   *
+   * @param status why; never OK.
+   * @param trailers that came with it, perhaps empty.
+   */
+  void onFailure(UnaryCall call, Status status, Metadata trailers);
+}
