@@ -98,7 +98,8 @@ final class Duty {
     if (session.outbox.isHeld()) {
       return session.outbox.isWatched();
     }
-    return !session.delivery.isBehind() && (!session.mustArmToLeave() || arm());
+    return !session.delivery.isBehind()
+        && (!session.mustArmToLeave() || session.isPolled() || arm());
   }
 
   boolean tryAcquire() {

@@ -58,6 +58,7 @@ final class PolledSessions {
     session.resting = false;
     if (!session.active) {
       session.active = true;
+      session.polled = true;
       active.add(session);
       tally.set(Counter.POLLER_SESSIONS_POLLED, active.size());
     }
@@ -67,6 +68,7 @@ final class PolledSessions {
   void drop(Session session) {
     active.remove(session);
     session.active = false;
+    session.polled = false;
     tally.set(Counter.POLLER_SESSIONS_POLLED, active.size());
   }
 

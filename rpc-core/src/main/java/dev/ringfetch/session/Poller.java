@@ -513,7 +513,10 @@ public final class Poller implements Runnable, AutoCloseable {
     if (sessions.size() > 1) {
       verify();
     }
-    return session.retire();
+    session.polled = false;
+    final boolean retired = session.retire();
+    session.polled = !retired;
+    return retired;
   }
 
   private void idle() throws IOException {

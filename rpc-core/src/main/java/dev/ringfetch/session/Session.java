@@ -47,6 +47,14 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   final long spinNs;
   final boolean loadStore; // both sides load and store one memory
 
+  /**
+   * Set while the poller looks here in every round; it is cleared before the poller, as the owner,
+   * looks for the last time. Who leaves the session while it is set need not arm it: the poller
+   * comes later than that, or finds the token taken and is {@linkplain Duty#tryAcquireOrBeMissed
+   * called back}.
+   */
+  volatile boolean polled;
+
   private final long writeStart;
   private final long pollStart;
 
@@ -350,6 +358,11 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
    * poller will look by itself; owner.
    */
   abstract boolean mustArmToLeave();
+
+  /** True when a poller will look by itself. Behind a card it may sleep between looks. */
+  final boolean isPolled() {
+    return loadStore && polled;
+  }
 
   /**
    * The poller wants to stop polling.

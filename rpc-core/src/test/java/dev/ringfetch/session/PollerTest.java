@@ -299,6 +299,40 @@ class PollerTest {
     assertTrue(call.isOver());
   }
 
+  /** The only call is answered as the poller arms for it; the poller does not come by again. */
+  @Test
+  void whatACallbackAsksForAsThePollerLeavesIsArmedFor() throws IOException {
+    final Runnable[] afterFence = {null};
+    final DirectRegion region =
+        new DirectRegion(
+            ArenaDescriptor.length(Sizes.ROOMY.ringLength(), Sizes.ROOMY.ringLength())) {
+          @Override
+          public void fullFence() {
+            super.fullFence();
+            final Runnable once = afterFence[0];
+            afterFence[0] = null;
+            if (once != null) {
+              once.run();
+            }
+          }
+        };
+    final SessionSteps own = new SessionSteps(Sizes.ROOMY, region);
+    final Call first = own.send(bytes(8, 1));
+    own.server.duty.service(false);
+    final Call[] next = {null};
+    first.onClosed = () -> next[0] = own.send(bytes(8, 2));
+    own.clientPoller.activate(own.client);
+    afterFence[0] = own.request()::echo;
+    own.clientPoller.doWork(); // polls in vain, and spins for no time
+    assertTrue(first.isOver());
+    assertTrue(own.clientPoller.isIdle());
+    assertTrue(own.client.inbox.isArmed());
+    own.server.duty.service(false);
+    own.request().echo();
+    own.stepClient();
+    assertTrue(next[0].isOver());
+  }
+
   /** The holder serves it, or the doorbell brings it back. */
   @Test
   void sessionThatAnotherThreadHoldsIsLeftToIt() throws IOException {

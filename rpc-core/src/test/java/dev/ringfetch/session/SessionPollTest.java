@@ -67,8 +67,18 @@ class SessionPollTest {
     assertEquals(rings, steps.fabric.server().ringsSent());
   }
 
+  private void pollerLeaves() {
+    steps.onClock = () -> {};
+    for (int i = 0; i < 3; i++) {
+      steps.advance(SPIN_NS);
+      steps.stepClient();
+    }
+    assertTrue(steps.clientPoller.isIdle());
+  }
+
   @Test
   void callerPollsForABoundedTimeAndLeavesArmed() {
+    pollerLeaves();
     Call call = call();
     atLook(0, () -> {});
     steps.client.sendAndPoll(call.stream);
@@ -77,6 +87,24 @@ class SessionPollTest {
     assertTrue(steps.client.inbox.isArmed());
     steps.onClock = () -> {};
     serve();
+    steps.stepClient();
+    assertEquals(Outcome.ANSWERED, call.outcome);
+  }
+
+  /** To arm would make the peer ring for what is found anyway. */
+  @Test
+  void callerLeavesToAPollerThatPollsAndThatArms() {
+    steps.clientPoller.activate(steps.client);
+    Call call = call();
+    atLook(0, () -> {});
+    steps.client.sendAndPoll(call.stream);
+    assertFalse(call.isOver());
+    assertFalse(steps.client.inbox.isArmed());
+    pollerLeaves();
+    assertTrue(steps.client.inbox.isArmed());
+    final int rings = steps.fabric.server().ringsSent();
+    serve();
+    assertEquals(rings + 1, steps.fabric.server().ringsSent());
     steps.stepClient();
     assertEquals(Outcome.ANSWERED, call.outcome);
   }
@@ -166,6 +194,7 @@ class SessionPollTest {
 
   @Test
   void interruptedCallerStopsPolling() {
+    pollerLeaves();
     Call call = call();
     atLook(3, () -> Thread.currentThread().interrupt());
     steps.client.sendAndPoll(call.stream);
