@@ -9,14 +9,17 @@ import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
 import dev.ringfetch.ring.ProcessTime;
 import dev.ringfetch.session.ClientSession;
 import dev.ringfetch.session.ClientStream;
+import dev.ringfetch.session.Poller;
 import dev.ringfetch.session.UnitBuffer;
 import io.grpc.Decompressor;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
 import java.io.IOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.Arrays;
 
 /**
  * A unary call of bytes over a ring, without metadata, marshallers and executor. One of these makes
@@ -30,10 +33,12 @@ public abstract class BareCall implements ClientStream.Listener {
   public static final long NO_TIMEOUT = ClientStream.NO_DEADLINE;
 
   private static final VarHandle STATE;
+  private static final VarHandle LENT;
 
   static {
     try {
       STATE = MethodHandles.lookup().findVarHandle(BareCall.class, "state", int.class);
+      LENT = MethodHandles.lookup().findVarHandle(BareCall.class, "lent", ClientStream.class);
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
     }
@@ -56,6 +61,10 @@ public abstract class BareCall implements ClientStream.Listener {
   private long timeoutNs;
   private long deadlineNs; // in terms of the session's clock
   private ClientStream.Outcome outcome;
+
+  // Of the answer that was told last, until whoever is told lets go of it.
+  private volatile ClientStream lent;
+  private ClientSession lender;
 
   @SuppressWarnings("unused") // through STATE
   private volatile int state;
@@ -80,7 +89,18 @@ public abstract class BareCall implements ClientStream.Listener {
   public final boolean prepare(
       ClientConnection ring, byte[] request, int offset, int length, long timeoutNs) {
     final ClientSession session = ring.session();
-    final ClientStream opened = length > session.bulk().threshold() ? null : session.open();
+    if (length > session.bulk().threshold()) {
+      return false;
+    }
+    byte[] source = request;
+    int start = offset;
+    ClientStream opened = session.open();
+    if (opened == null && lent != null) { // that of the answer which the listener looks at
+      source = Arrays.copyOfRange(request, offset, offset + length); // perhaps the answer
+      start = 0;
+      recycleLent();
+      opened = session.open();
+    }
     if (opened == null) {
       return false;
     }
@@ -90,7 +110,7 @@ public abstract class BareCall implements ClientStream.Listener {
     }
     boolean prepared = false;
     try {
-      prepare(opened, request, offset, length, timeoutNs);
+      prepare(opened, source, start, length, timeoutNs);
       prepared = true;
     } finally {
       if (!prepared) {
@@ -118,13 +138,12 @@ public abstract class BareCall implements ClientStream.Listener {
     }
   }
 
-  private void prepare(
-      ClientStream opened, byte[] request, int offset, int length, long timeoutNs) {
+  private void prepare(ClientStream opened, byte[] request, int offset, int length, long wantedNs) {
+    timeoutNs = wantedNs > NO_TIMEOUT / 2 ? NO_TIMEOUT : wantedNs; // clocks may be that far
     final UnitBuffer unit = opened.outbound();
     final int sections = Requests.addSections(unit, timeoutNs, methodId, method, NO_HEADERS, null);
     unit.addBytes(request, offset, length);
     requestLength = length;
-    this.timeoutNs = timeoutNs;
     deadlineNs = Requests.deadlineNs(connection.session(), timeoutNs);
     opened.prepare(
         this,
@@ -160,6 +179,24 @@ public abstract class BareCall implements ClientStream.Listener {
     }
   }
 
+  /** By the thread that is told, or the one that it has handed the next call to. */
+  private void recycleLent() {
+    final ClientStream stream = (ClientStream) LENT.getAndSet(this, null);
+    if (stream != null) {
+      lender.recycle(stream);
+    }
+  }
+
+  /** The status of a call that was cancelled, unless its deadline was first. */
+  protected final Status cancelled(String reason) {
+    return isLate() ? exceeded() : Status.CANCELLED.withDescription(reason);
+  }
+
+  /** Runs what is to be told of a call that this object has made. */
+  protected final Poller poller() {
+    return connection.session().poller();
+  }
+
   /** A call is under way on the ring. */
   protected abstract void begins();
 
@@ -173,10 +210,15 @@ public abstract class BareCall implements ClientStream.Listener {
     state = IDLE;
     switch (outcome) {
       case ANSWERED -> {
+        recycleLent(); // of a listener that has not returned, and whose next call this is
+        lender = session;
+        lent = closed;
         try {
           deliverAnswer(closed);
         } finally {
-          session.recycle(closed);
+          if (LENT.compareAndSet(this, closed, null)) {
+            session.recycle(closed);
+          }
         }
       }
       case DEADLINE_EXCEEDED -> {
@@ -228,43 +270,51 @@ public abstract class BareCall implements ClientStream.Listener {
       answered(unit.array(), unit.offset(), unit.length());
       return;
     }
-    final Response response = Response.read(closed, limits);
-    final Status status =
-        isLate(response.status, (closed.inboundFlags() & CLOSE) != 0)
-            ? exceeded()
-            : response.status;
+    Status status;
+    Metadata trailers = new Metadata();
+    byte[] message = null;
+    int offset = 0;
+    int length = -1;
+    try { // the listener is told outside: what it throws is no fault of the answer
+      final Response response = Response.read(closed, limits);
+      final boolean late = isLate(response.status, (closed.inboundFlags() & CLOSE) != 0);
+      status = late ? exceeded() : response.status;
+      trailers = late ? trailers : response.trailers;
+      if (response.messageLength >= 0 && (closed.inboundFlags() & COMPRESSED) != 0) {
+        message = decompress(response, unit);
+        length = message.length;
+      } else {
+        message = unit.array();
+        offset = response.messageOffset;
+        length = response.messageLength;
+      }
+    } catch (StatusRuntimeException e) {
+      status = e.getStatus();
+    } catch (Throwable t) {
+      status = Status.CANCELLED.withDescription("Failed to read message.").withCause(t);
+    }
     if (!status.isOk()) {
-      failed(status, response.trailers);
-    } else if (response.messageLength < 0) {
-      failed(
-          Status.INTERNAL.withDescription("No value received for unary call"), response.trailers);
-    } else if ((closed.inboundFlags() & COMPRESSED) == 0) {
-      answered(unit.array(), response.messageOffset, response.messageLength);
+      failed(status, trailers);
+    } else if (length < 0) {
+      failed(Status.INTERNAL.withDescription("No value received for unary call"), trailers);
     } else {
-      deliverCompressed(response, unit);
+      answered(message, offset, length);
     }
   }
 
-  private void deliverCompressed(Response response, UnitBuffer unit) {
+  private byte[] decompress(Response response, UnitBuffer unit) throws IOException {
     final String name = response.headers == null ? null : response.headers.get(Encoding.NAME);
     final Decompressor decompressor =
         name == null ? null : connection.codecs().decompressors().lookupDecompressor(name);
-    final byte[] message;
+    if (Encoding.orNone(decompressor) == null) {
+      throw Encoding.NOT_CONFIGURED.asRuntimeException();
+    }
+    final Encoding encoding = new Encoding();
+    encoding.decompressor(decompressor);
     try (MessageInput input =
         new MessageInput(unit, response.messageOffset, response.messageLength)) {
-      if (decompressor == null) {
-        failed(Encoding.NOT_CONFIGURED, new Metadata());
-        return;
-      }
-      final Encoding encoding = new Encoding();
-      encoding.decompressor(decompressor);
-      message = encoding.read(input, limits.maxInboundMessageLength()).readAllBytes();
-    } catch (IOException | RuntimeException e) {
-      failed(
-          Status.CANCELLED.withDescription("Failed to read message.").withCause(e), new Metadata());
-      return;
+      return encoding.read(input, limits.maxInboundMessageLength()).readAllBytes();
     }
-    answered(message, 0, message.length);
   }
 
   private byte[] takeRequest(UnitBuffer unit) {

@@ -11,7 +11,7 @@ import java.lang.invoke.MethodType;
  * Tells whose thread starts a call. A blocking stub's will wait for the answer anyway, so it may as
  * well poll for it; see docs/adr/0003-session-ownership.md.
  */
-final class BlockingStubs {
+public final class BlockingStubs {
   private static final CallOptions.Key<?> STUB_TYPE = InternalClientCalls.getStubTypeOption();
   private static final Object BLOCKING =
       InternalClientCalls.setStubType(CallOptions.DEFAULT, StubType.BLOCKING).getOption(STUB_TYPE);
@@ -22,6 +22,11 @@ final class BlockingStubs {
   /** True when the calling thread is a blocking stub's, and one that may spin. */
   static boolean mayPoll(CallOptions options) {
     return options.getOption(STUB_TYPE) == BLOCKING && maySpin();
+  }
+
+  /** Options of a call whose caller waits for it as a blocking stub's does. */
+  public static CallOptions blocking(CallOptions options) {
+    return InternalClientCalls.setStubType(options, StubType.BLOCKING);
   }
 
   /** True when the calling thread is one that may spin. */

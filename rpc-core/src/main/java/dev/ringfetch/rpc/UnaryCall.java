@@ -1,8 +1,10 @@
 package dev.ringfetch.rpc;
 
 import dev.ringfetch.call.BareCall;
+import dev.ringfetch.call.BlockingStubs;
 import dev.ringfetch.call.ClientConnection;
 import dev.ringfetch.call.ClientLimits;
+import dev.ringfetch.session.Poller;
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
 import io.grpc.Context;
@@ -11,6 +13,8 @@ import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import java.util.Arrays;
 import java.util.Objects;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
@@ -43,7 +47,8 @@ public final class UnaryCall {
   private volatile boolean underWay;
 
   private Thread runner; // that waits for the end, or null
-  private volatile Runnable delivery; // what the runner is to do
+  private volatile Runnable delivery; // of an end on the ring, for the runner
+  private Queue<Runnable> callbacks; // of another call, for the runner; null: none
   private Status result; // of what the runner has done
 
   UnaryCall(
@@ -81,6 +86,7 @@ public final class UnaryCall {
    * @return the status with which the call has ended.
    * @throws IllegalStateException if a call is under way.
    * @throws IndexOutOfBoundsException if the array has not so many bytes there.
+   * @throws RuntimeException what the listener has thrown.
    * @see #start
    */
   public Status run(byte[] request, int offset, int length, long timeoutNs) {
@@ -89,9 +95,8 @@ public final class UnaryCall {
     try {
       dispatch(request, offset, length, timeoutNs);
       while (result == null) {
-        final Runnable next = delivery;
+        final Runnable next = takeDelivery();
         if (next != null) {
-          delivery = null;
           next.run();
         } else if (Thread.interrupted()) {
           interrupted = true;
@@ -117,18 +122,9 @@ public final class UnaryCall {
   public void cancel(String reason) {
     cancelReason = Objects.requireNonNull(reason, "reason"); // for one that becomes another call
     final ClientCall<byte[], byte[]> call = other;
-    if (!cancelOnRing(reason) && call != null) {
+    if (!onRing.cancelAndTell(reason) && call != null) {
       call.cancel(reason, null);
     }
-  }
-
-  private boolean cancelOnRing(String reason) {
-    final boolean cancelled = onRing.cancel();
-    if (cancelled) {
-      onRing = new OnRing();
-      deliverLater(() -> fail(Status.CANCELLED.withDescription(reason), new Metadata()));
-    }
-    return cancelled;
   }
 
   private void begin(byte[] request, int offset, int length, Thread waiting) {
@@ -139,6 +135,7 @@ public final class UnaryCall {
     other = null;
     cancelReason = null;
     delivery = null;
+    callbacks = null;
     result = null;
     runner = waiting;
     underWay = true;
@@ -172,14 +169,17 @@ public final class UnaryCall {
 
   /** Goes on as an ordinary call. */
   private void becomeOther(byte[] request, long timeoutNs) {
-    final ClientCall<byte[], byte[]> call;
-    final OnChannel onChannel;
+    ClientCall<byte[], byte[]> call = null;
+    final OnChannel onChannel = new OnChannel();
     try {
       call = channel.newCall(method, options(timeoutNs));
-      onChannel = new OnChannel(call);
+      onChannel.call = call;
       call.start(onChannel, new Metadata());
     } catch (Throwable t) { // an interceptor's
-      deliverLater(() -> fail(Status.fromThrowable(t), new Metadata()));
+      if (call != null) {
+        call.cancel("Failed to start the call", t);
+      }
+      fail(Status.fromThrowable(t), new Metadata());
       return;
     }
     try {
@@ -197,17 +197,43 @@ public final class UnaryCall {
     onChannel.sent();
   }
 
-  private static CallOptions options(long timeoutNs) {
-    return timeoutNs == NO_TIMEOUT
-        ? CallOptions.DEFAULT
-        : CallOptions.DEFAULT.withDeadlineAfter(timeoutNs, TimeUnit.NANOSECONDS);
-  }
-
-  /** Has what there is to tell told: by the runner, or else by this thread. */
-  private void deliverLater(Runnable told) {
+  /** A runner waits as a blocking stub does: it polls, and callbacks are its own to run. */
+  private CallOptions options(long timeoutNs) {
+    final CallOptions options =
+        timeoutNs == NO_TIMEOUT
+            ? CallOptions.DEFAULT
+            : CallOptions.DEFAULT.withDeadlineAfter(timeoutNs, TimeUnit.NANOSECONDS);
     final Thread waiting = runner;
     if (waiting == null) {
-      told.run();
+      return options;
+    }
+    final Queue<Runnable> queue = new ConcurrentLinkedQueue<>();
+    callbacks = queue;
+    return BlockingStubs.blocking(options)
+        .withExecutor(
+            task -> {
+              queue.add(task);
+              LockSupport.unpark(waiting);
+            });
+  }
+
+  private Runnable takeDelivery() {
+    final Runnable next = delivery;
+    if (next != null) {
+      delivery = null;
+      return next;
+    }
+    return callbacks == null ? null : callbacks.poll();
+  }
+
+  /**
+   * Has an end on the ring told, by the runner or in the poller's thread: not on the stack of who
+   * has found it, as a listener may wait for the end of another call.
+   */
+  private void deliverLater(Poller poller, Runnable told) {
+    final Thread waiting = runner;
+    if (waiting == null) {
+      poller.execute(told);
       return;
     }
     delivery = told;
@@ -249,30 +275,30 @@ public final class UnaryCall {
       channel.countRingCall();
       final String reason = cancelReason;
       if (reason != null) { // who cancelled found no call that was sent
-        final boolean unused = cancelOnRing(reason);
+        final boolean unused = cancelAndTell(reason);
       }
     }
 
     @Override
     protected void ended() {
-      deliverLater(this);
+      deliverLater(poller(), this);
     }
 
-    /**
-     * The thread is the runner, or anybody's: a listener has the context that its call began in.
-     */
+    /** In the runner's thread, or the poller's, as a task: nobody's context is there. */
     @Override
     public void run() {
-      if (Context.current() == Context.ROOT) {
-        deliver();
-        return;
+      deliver();
+    }
+
+    /** Cancels the call under way, and has that told; false if there is none. */
+    boolean cancelAndTell(String reason) {
+      if (!cancel()) {
+        return false;
       }
-      final Context before = Context.ROOT.attach();
-      try {
-        deliver();
-      } finally {
-        Context.ROOT.detach(before);
-      }
+      onRing = new OnRing();
+      final Status status = cancelled(reason);
+      deliverLater(poller(), () -> fail(status, new Metadata()));
+      return true;
     }
 
     @Override
@@ -293,17 +319,13 @@ public final class UnaryCall {
   }
 
   /** What a call of the channel says. */
-  private final class OnChannel extends ClientCall.Listener<byte[]> implements Runnable {
-    private final ClientCall<byte[], byte[]> call;
+  private final class OnChannel extends ClientCall.Listener<byte[]> {
     private final AtomicBoolean awaited = new AtomicBoolean(); // the one that comes last
+    private ClientCall<byte[], byte[]> call;
     private byte[] message;
     private boolean tooMany;
     private Status status;
     private Metadata trailers;
-
-    OnChannel(ClientCall<byte[], byte[]> call) {
-      this.call = call;
-    }
 
     @Override
     public void onMessage(byte[] received) {
@@ -321,19 +343,29 @@ public final class UnaryCall {
       sentOrClosed();
     }
 
-    /** The call is this object's no more: from here on the listener may be told, and go on. */
+    /** The call is its own from here on; if its end has come already, that is told here. */
     void sent() {
-      sentOrClosed();
-    }
-
-    private void sentOrClosed() {
-      if (!awaited.compareAndSet(false, true)) {
-        deliverLater(this);
+      try {
+        sentOrClosed();
+      } catch (Throwable t) { // the listener's, not that of who starts the call
+        final Thread thread = Thread.currentThread();
+        thread.getUncaughtExceptionHandler().uncaughtException(thread, t);
       }
     }
 
-    @Override
-    public void run() {
+    /** Tells the end once it has come and the call is sent: a listener may start the next one. */
+    private void sentOrClosed() {
+      if (awaited.compareAndSet(false, true)) {
+        return;
+      }
+      if (runner == null) {
+        tell();
+      } else { // this is its thread, in a callback, where what a listener throws would be lost
+        delivery = this::tell;
+      }
+    }
+
+    private void tell() {
       if (tooMany) {
         fail(
             Status.INTERNAL.withDescription("More than one value received for unary call"),

@@ -8,14 +8,13 @@ import io.grpc.Status;
  * the next call if this one was started.
  *
  * <p>Told of a call that was {@linkplain UnaryCall#run run}, in the thread that runs it. Of one
- * that was {@linkplain UnaryCall#start started}, in the thread that finds its answer: the channel's
- * poller, or one that waits for an answer of its own; no other call of that thread goes on
- * meanwhile, so that long work belongs elsewhere. If no ring carries the call, in the channel's
- * executor.
+ * that was {@linkplain UnaryCall#start started}, in the poller's thread, as callbacks are of
+ * channels with a direct executor: long work belongs elsewhere. If no ring carries the call, in the
+ * channel's executor, or in the thread that starts it.
  */
 public interface UnaryListener {
   /**
-   * The call was answered, with the status OK.
+   * The call was answered, with the status OK. Headers and trailers of the answer are not told.
    *
    * @param answer holds the response message until this returns or starts the next call; not to be
    *     written to.

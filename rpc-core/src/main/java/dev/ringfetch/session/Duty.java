@@ -7,9 +7,9 @@ import java.util.List;
  * {@link Ownership} token does {@linkplain Session#work rounds} of the duty cycle until nothing is
  * owed, lets the token go, and tells what there is to tell.
  *
- * <p>A thread that stops polling while something is pending <em>arms</em> the session: it sets the
- * sleep flag in the control line, fences fully, and looks at the ring again. From then on the peer
- * rings the doorbell, and the session's {@link Poller} comes back.
+ * <p>A thread that stops polling while something is pending <em>arms</em> the session, unless the
+ * poller polls it: it sets the sleep flag in the control line, fences fully, and looks at the ring
+ * again. From then on the peer rings the doorbell, and the session's {@link Poller} comes back.
  */
 final class Duty {
   /** {@link #service} found the session owned by another thread. */

@@ -57,9 +57,9 @@ final class PolledSessions {
   void activate(Session session) {
     session.resting = false;
     if (!session.active) {
+      active.add(session);
       session.active = true;
       session.polled = true;
-      active.add(session);
       tally.set(Counter.POLLER_SESSIONS_POLLED, active.size());
     }
   }

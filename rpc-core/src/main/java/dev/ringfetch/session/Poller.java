@@ -513,10 +513,10 @@ public final class Poller implements Runnable, AutoCloseable {
     if (sessions.size() > 1) {
       verify();
     }
-    session.polled = false;
-    final boolean retired = session.retire();
-    session.polled = !retired;
-    return retired;
+    if (session.polled) {
+      session.polled = false; // first: who leaves from here on arms, or is missed
+    }
+    return session.retire();
   }
 
   private void idle() throws IOException {

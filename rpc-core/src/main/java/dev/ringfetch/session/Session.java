@@ -354,8 +354,8 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   abstract void tellEnd(String reason);
 
   /**
-   * True when a thread that leaves must arm the session, because the peer owes it frames and no
-   * poller will look by itself; owner.
+   * True when a thread that leaves must arm the session unless the poller {@linkplain #isPolled
+   * polls it}, because the peer owes it frames; owner.
    */
   abstract boolean mustArmToLeave();
 

@@ -28,7 +28,9 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -456,6 +458,139 @@ final class UnaryCallTest extends RingFixture {
     }
     assertEquals(1, channel.ringCalls());
     assertEquals(2, channel.grpcCalls());
+  }
+
+  /** As a blocking stub may: whatever carries the call, the thread serves itself meanwhile. */
+  @ParameterizedTest
+  @EnumSource(Way.class)
+  void aListenerRunsAnotherCall(Way way) throws Exception {
+    serve(Bytes.digesting());
+    final RingChannelBuilder direct = builder().directExecutor();
+    final RingChannel channel =
+        switch (way) {
+          case RING -> connect(direct.requireFabric());
+          case INTERCEPTED -> connect(direct.requireFabric().intercept(new Counting()));
+          case GRPC -> connect(direct); // calls that are too long for the ring's short way
+        };
+    final int length = way == Way.GRPC ? 40_000 : 20;
+    final int outer = 50;
+    final BlockingQueue<Status> told = new LinkedBlockingQueue<>();
+    for (int i = 0; i < outer; i++) {
+      final UnaryCall inner = channel.newUnaryCall(Bytes.METHOD, ends);
+      final UnaryListener running =
+          new UnaryListener() {
+            @Override
+            public void onAnswer(UnaryCall call, byte[] answer, int offset, int answerLength) {
+              told.add(UnaryCallTest.run(inner, new byte[length]));
+            }
+
+            @Override
+            public void onFailure(UnaryCall call, Status status, Metadata trailers) {
+              told.add(status);
+            }
+          };
+      start(channel.newUnaryCall(Bytes.METHOD, running), new byte[3]);
+    }
+    for (int i = 0; i < outer; i++) {
+      final Status status = told.poll(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS);
+      assertTrue(status != null && status.isOk(), () -> "status=" + status);
+      assertEquals(length, ends.take().answer.length);
+    }
+  }
+
+  /** The executor is the channel's, and has nothing to do with who waits for himself. */
+  @ParameterizedTest
+  @EnumSource(Way.class)
+  void aCallThatIsRunNeedsNoExecutor(Way way) throws Exception {
+    serve(Bytes.digesting());
+    final RingChannelBuilder rejecting =
+        builder()
+            .executor(
+                task -> {
+                  throw new RejectedExecutionException("full");
+                });
+    final RingChannel channel =
+        switch (way) {
+          case RING -> connect(rejecting.requireFabric());
+          case INTERCEPTED -> connect(rejecting.requireFabric().intercept(new Counting()));
+          case GRPC -> build(builder().fabrics("none-such"));
+        };
+    assertSame(Status.OK, run(channel.newUnaryCall(Bytes.METHOD, ends), new byte[40_000]));
+    assertEquals(40_000, ends.take().answer.length);
+  }
+
+  /** One stream is enough for calls of which each starts the next. */
+  @Test
+  void theNextCallHasTheStreamOfTheLast() throws Exception {
+    serve(Bytes.digesting(), builder -> builder.maxStreams(1));
+    final RingChannel channel = connect(builder().requireFabric());
+    final CompletableFuture<String> told = new CompletableFuture<>();
+    final UnaryListener next =
+        new UnaryListener() {
+          private byte[] expected = Bytes.digest(new byte[] {1, 2, 3});
+          private int count;
+
+          @Override
+          public void onAnswer(UnaryCall call, byte[] answer, int offset, int length) {
+            final byte[] copy = Arrays.copyOfRange(answer, offset, offset + length);
+            if (!Arrays.equals(expected, copy)) {
+              told.complete("wrong answer " + count);
+            } else if (++count == 100) {
+              told.complete("right");
+            } else {
+              expected = Bytes.digest(copy);
+              call.start(answer, offset, length, UnaryCall.NO_TIMEOUT); // the answer itself
+            }
+          }
+
+          @Override
+          public void onFailure(UnaryCall call, Status status, Metadata trailers) {
+            told.complete(status.toString());
+          }
+        };
+    start(channel.newUnaryCall(Bytes.METHOD, next), new byte[] {1, 2, 3});
+    assertEquals("right", told.get(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS));
+    assertEquals(100, channel.ringCalls());
+    assertEquals(0, channel.grpcCalls());
+  }
+
+  /** Ends and cancels race, with the next call begun in between: each call ends once. */
+  @Test
+  void cancelsThatRaceWithEnds() throws Exception {
+    serve(Bytes.digesting());
+    final RingChannel channel = connect(builder().requireFabric());
+    final UnaryCall call = channel.newUnaryCall(Bytes.METHOD, ends);
+    final AtomicBoolean over = new AtomicBoolean();
+    final Thread canceller =
+        new Thread(
+            () -> {
+              while (!over.get()) {
+                call.cancel("raced");
+                for (int i = 0; i < 20_000; i++) { // some calls are to come to their answers
+                  Thread.onSpinWait();
+                }
+              }
+            });
+    canceller.start();
+    int answered = 0;
+    try {
+      for (int i = 0; i < 5_000; i++) {
+        final byte[] request = {(byte) i, (byte) (i >> 8)};
+        start(call, request);
+        final End end = ends.take();
+        if (end.status.isOk()) {
+          answered++;
+          assertArrayEquals(Bytes.digest(request), end.answer);
+        } else {
+          TransportContract.assertStatus(Status.Code.CANCELLED, "raced", end.status);
+        }
+      }
+    } finally {
+      over.set(true);
+      canceller.join();
+    }
+    assertEquals(0, ends.ends.size(), "answered=" + answered);
+    assertSame(Status.OK, run(call, new byte[1]));
   }
 
   @Test
