@@ -30,7 +30,7 @@ record ProcessUse(Map<Long, ThreadUse> threads) {
       return name.startsWith("VM ")
           || name.startsWith("GC ")
           || name.startsWith("G1 ")
-          || name.contains("CompilerThre")
+          || isCompiler()
           || name.startsWith("Sweeper")
           || name.startsWith("Monitor Deflati")
           || name.startsWith("Service Thread")
@@ -40,6 +40,10 @@ record ProcessUse(Map<Long, ThreadUse> threads) {
           || name.startsWith("Finalizer")
           || name.startsWith("Common-Cleaner")
           || name.startsWith("Notification Th");
+    }
+
+    private boolean isCompiler() {
+      return name.contains("CompilerThre");
     }
 
     private ThreadUse minus(ThreadUse before) {
@@ -82,6 +86,14 @@ record ProcessUse(Map<Long, ThreadUse> threads) {
 
   long cpuNs() {
     return threads.values().stream().mapToLong(ThreadUse::cpuNs).sum();
+  }
+
+  /** Of {@link #cpuNs}, what the JVM's compilers have used. */
+  long compilersNs() {
+    return threads.values().stream()
+        .filter(ThreadUse::isCompiler)
+        .mapToLong(ThreadUse::cpuNs)
+        .sum();
   }
 
   long switches(boolean ofJvm) {

@@ -7,6 +7,7 @@ import dev.ringfetch.examples.process.HostAddress;
 import dev.ringfetch.rdma.verbs.BareVerbs;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.util.ArrayList;
@@ -48,7 +49,10 @@ final class VerbsBench implements Callable<Integer> {
 
   @Option(
       names = "--warm-up",
-      description = "Milliseconds before the first round of each. Default: 45000, 8000 if quick.")
+      description = {
+        "Milliseconds before the first round of each, and up to four times as many",
+        "until compilers rest. Default: 45000, 8000 if quick."
+      })
   private Integer warmUp;
 
   @Option(
@@ -124,11 +128,27 @@ final class VerbsBench implements Callable<Integer> {
               peer,
               peer.toString(),
               () -> peer.start(run),
-              contender -> {
-                final var unused = contender.round(warmUpMillis);
-              });
+              contender -> warmUp(peer, contender, warmUpMillis));
     }
     return complete;
+  }
+
+  private void warmUp(VerbsPeer peer, VerbsContender contender, int warmUpMillis) {
+    try {
+      final double compiling =
+          WarmUp.run(
+              warmUpMillis,
+              roundMillis -> {
+                final var unused = contender.round(roundMillis);
+              },
+              new Compilers()::share);
+      if (compiling >= WarmUp.RESTING) {
+        lineup.tell(
+            String.format("%s: compilers are not done, and have %.2f cores", peer, compiling));
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   private void measure(int roundMillis) {
