@@ -126,6 +126,25 @@ class SessionBulkEndTest {
     assertTrue(step > 5, "steps=" + step);
   }
 
+  /** What the ring has not taken goes back at once, not when the server has seen the cancel. */
+  @Test
+  void ofARequestThatIsCancelledHalfSent() {
+    start();
+    final Call call = bulk.prepare(message(LENGTH, 1), TIMEOUT_NS);
+    steps.client.send(call.stream);
+    steps.stepClient();
+    final long before = steps.client.bulk().usedLength();
+    call.cancel();
+    steps.stepClient();
+    final long after = steps.client.bulk().usedLength();
+    assertTrue(after > 0 && after < before, () -> "before=" + before + " after=" + after);
+    steps.stepServer();
+    steps.stepClient(); // the ring takes the cancel
+    steps.client.end("over");
+    steps.settle();
+    bulk.assertGivenBack(); // though nobody resets a stream of an ended session
+  }
+
   /** Before anybody has sent it. */
   @ParameterizedTest
   @EnumSource(End.class)
