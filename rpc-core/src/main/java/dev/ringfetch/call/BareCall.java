@@ -28,9 +28,17 @@ import java.util.Arrays;
  * <p>One thread at a time makes calls; any thread may cancel. A call that is cancelled is the last
  * of its object: what a session tells of it may still be on its way.
  */
-public abstract class BareCall implements ClientStream.Listener {
+public abstract class BareCall implements ClientStream.Listener, Runnable {
   /** No deadline. */
   public static final long NO_TIMEOUT = ClientStream.NO_DEADLINE;
+
+  /** What a call ends with that has more than one answer. */
+  public static final Status TOO_MANY_ANSWERS =
+      Status.INTERNAL.withDescription("More than one value received for unary call");
+
+  /** What a call ends with that has the status OK, and no answer. */
+  public static final Status NO_ANSWER =
+      Status.INTERNAL.withDescription("No value received for unary call");
 
   private static final VarHandle STATE;
   private static final VarHandle LENT;
@@ -200,11 +208,12 @@ public abstract class BareCall implements ClientStream.Listener {
   /** A call is under way on the ring. */
   protected abstract void begins();
 
-  /** The call has ended: somebody is to {@link #deliver}. Any thread, which owns nothing. */
+  /** The call has ended: somebody is to {@link #run} this. Any thread, which owns nothing. */
   protected abstract void ended();
 
   /** Tells how the call has ended, by one of the methods below; each may start the next call. */
-  public final void deliver() {
+  @Override
+  public final void run() {
     final ClientSession session = connection.session();
     final ClientStream closed = stream;
     state = IDLE;
@@ -227,9 +236,7 @@ public abstract class BareCall implements ClientStream.Listener {
       }
       case TOO_MANY_RESPONSES -> {
         session.release(closed, false);
-        failed(
-            Status.INTERNAL.withDescription("More than one value received for unary call"),
-            new Metadata());
+        failed(TOO_MANY_ANSWERS, new Metadata());
       }
       case NOT_SENT -> unsent(takeRequest(closed.outbound()), remainingNs());
       case SESSION_ENDED ->
@@ -296,7 +303,7 @@ public abstract class BareCall implements ClientStream.Listener {
     if (!status.isOk()) {
       failed(status, trailers);
     } else if (length < 0) {
-      failed(Status.INTERNAL.withDescription("No value received for unary call"), trailers);
+      failed(NO_ANSWER, trailers);
     } else {
       answered(message, offset, length);
     }

@@ -257,9 +257,7 @@ public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
         session.release(ended, !counted);
       }
       case TOO_MANY_RESPONSES -> {
-        final Status status =
-            Status.INTERNAL.withDescription("More than one value received for unary call");
-        final boolean counted = fail(SENT, status);
+        final boolean counted = fail(SENT, BareCall.TOO_MANY_ANSWERS);
         session.release(ended, !counted);
       }
       case NOT_SENT -> {

@@ -265,7 +265,7 @@ public final class UnaryCall {
   }
 
   /** What calls go by where nothing but a ring is needed. */
-  private final class OnRing extends BareCall implements Runnable {
+  private final class OnRing extends BareCall {
     OnRing() {
       super(method, limits);
     }
@@ -279,15 +279,10 @@ public final class UnaryCall {
       }
     }
 
+    /** It is told in the runner's thread, or the poller's, as a task: nobody's context is there. */
     @Override
     protected void ended() {
       deliverLater(poller(), this);
-    }
-
-    /** In the runner's thread, or the poller's, as a task: nobody's context is there. */
-    @Override
-    public void run() {
-      deliver();
     }
 
     /** Cancels the call under way, and has that told; false if there is none. */
@@ -332,7 +327,7 @@ public final class UnaryCall {
       tooMany = message != null;
       message = received;
       if (tooMany) {
-        call.cancel("More than one value received for unary call", null);
+        call.cancel(BareCall.TOO_MANY_ANSWERS.getDescription(), null);
       }
     }
 
@@ -367,13 +362,11 @@ public final class UnaryCall {
 
     private void tell() {
       if (tooMany) {
-        fail(
-            Status.INTERNAL.withDescription("More than one value received for unary call"),
-            trailers);
+        fail(BareCall.TOO_MANY_ANSWERS, trailers);
       } else if (!status.isOk()) {
         fail(status, trailers);
       } else if (message == null) {
-        fail(Status.INTERNAL.withDescription("No value received for unary call"), trailers);
+        fail(BareCall.NO_ANSWER, trailers);
       } else {
         succeed(message, 0, message.length);
       }

@@ -51,10 +51,14 @@ final class UnaryCallTest extends RingFixture {
   }
 
   private RingChannel connect(Way way) throws Exception {
+    return connect(way, builder());
+  }
+
+  private RingChannel connect(Way way, RingChannelBuilder builder) throws Exception {
     return switch (way) {
-      case RING -> connect(builder().requireFabric());
-      case INTERCEPTED -> connect(builder().requireFabric().intercept(new Counting()));
-      case GRPC -> build(builder().fabrics("none-such"));
+      case RING -> connect(builder.requireFabric());
+      case INTERCEPTED -> connect(builder.requireFabric().intercept(new Counting()));
+      case GRPC -> build(builder.fabrics("none-such"));
     };
   }
 
@@ -236,13 +240,7 @@ final class UnaryCallTest extends RingFixture {
   @EnumSource(Way.class)
   void anAnswerThatIsTooLong(Way way) throws Exception {
     serve(Bytes.answering(request -> new byte[request[0] * 100]));
-    final RingChannelBuilder limited = builder().maxInboundMessageSize(1_000);
-    final RingChannel channel =
-        switch (way) {
-          case RING -> connect(limited.requireFabric());
-          case INTERCEPTED -> connect(limited.requireFabric().intercept(new Counting()));
-          case GRPC -> build(limited.fabrics("none-such"));
-        };
+    final RingChannel channel = connect(way, builder().maxInboundMessageSize(1_000));
     final UnaryCall call = channel.newUnaryCall(Bytes.METHOD, ends);
     assertEquals(Status.Code.RESOURCE_EXHAUSTED, run(call, new byte[] {11}).getCode());
     assertEquals(Status.Code.OK, run(call, new byte[] {10}).getCode());
@@ -467,11 +465,9 @@ final class UnaryCallTest extends RingFixture {
     serve(Bytes.digesting());
     final RingChannelBuilder direct = builder().directExecutor();
     final RingChannel channel =
-        switch (way) {
-          case RING -> connect(direct.requireFabric());
-          case INTERCEPTED -> connect(direct.requireFabric().intercept(new Counting()));
-          case GRPC -> connect(direct); // calls that are too long for the ring's short way
-        };
+        way == Way.GRPC
+            ? connect(direct) // calls that are too long for the ring's short way
+            : connect(way, direct);
     final int length = way == Way.GRPC ? 40_000 : 20;
     final int outer = 50;
     final BlockingQueue<Status> told = new LinkedBlockingQueue<>();
@@ -509,12 +505,7 @@ final class UnaryCallTest extends RingFixture {
                 task -> {
                   throw new RejectedExecutionException("full");
                 });
-    final RingChannel channel =
-        switch (way) {
-          case RING -> connect(rejecting.requireFabric());
-          case INTERCEPTED -> connect(rejecting.requireFabric().intercept(new Counting()));
-          case GRPC -> build(builder().fabrics("none-such"));
-        };
+    final RingChannel channel = connect(way, way == Way.GRPC ? builder() : rejecting);
     assertSame(Status.OK, run(channel.newUnaryCall(Bytes.METHOD, ends), new byte[40_000]));
     assertEquals(40_000, ends.take().answer.length);
   }

@@ -71,7 +71,7 @@ final class LeanCalls {
     Call(byte[] key, int length) {
       this.key = key;
       this.length = length;
-      this.last = (byte) ((length - 1) * 31 + 7); // as Lookup has written it
+      this.last = Lookup.valueAt(length - 1);
     }
 
     @Override

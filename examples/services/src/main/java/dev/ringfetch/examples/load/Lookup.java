@@ -17,7 +17,7 @@ public final class Lookup implements Runnable {
   public Lookup(IndexBlockingStub stub, int length) {
     final byte[] bytes = new byte[length];
     for (int i = 0; i < length; i++) {
-      bytes[i] = (byte) (i * 31 + 7);
+      bytes[i] = valueAt(i);
     }
     this.stub = stub;
     this.value = ByteString.copyFrom(bytes);
@@ -25,6 +25,11 @@ public final class Lookup implements Runnable {
         ByteString.copyFrom("figures/" + length + "-bytes", StandardCharsets.US_ASCII);
     this.request = GetRequest.newBuilder().setKey(key).build();
     final var unused = stub.put(PutRequest.newBuilder().setKey(key).setValue(value).build());
+  }
+
+  /** What is written at an index of a value, of any length. */
+  public static byte valueAt(int index) {
+    return (byte) (index * 31 + 7);
   }
 
   /** One call; the answer is looked at. */
