@@ -10,33 +10,29 @@ import java.util.Map;
  * they have work for minutes. Not for several threads.
  */
 final class Compilers {
-  private Map<Long, ProcessUse> before = Map.of();
+  private ProcessUse before = new ProcessUse(Map.of());
   private long beforeNs = System.nanoTime();
 
   /** How much of a processor they have had since this was asked last, or since they began. */
   double share() throws IOException {
-    final Map<Long, ProcessUse> now = uses();
+    final ProcessUse now = use();
     final long nowNs = System.nanoTime();
-    long sum = 0;
-    for (final Map.Entry<Long, ProcessUse> use : now.entrySet()) {
-      final ProcessUse earlier = before.get(use.getKey());
-      sum += (earlier == null ? use.getValue() : use.getValue().since(earlier)).compilersNs();
-    }
-    final double share = (double) sum / Math.max(1, nowNs - beforeNs);
+    final double share = (double) now.since(before).compilersNs() / Math.max(1, nowNs - beforeNs);
     before = now;
     beforeNs = nowNs;
     return share;
   }
 
-  private static Map<Long, ProcessUse> uses() throws IOException {
-    final Map<Long, ProcessUse> uses = new HashMap<>();
+  /** Of all of them at once: no two threads of a system have the same id. */
+  private static ProcessUse use() throws IOException {
+    final Map<Long, ProcessUse.ThreadUse> threads = new HashMap<>();
     for (final ProcessHandle child : ProcessHandle.current().children().toList()) {
       try {
-        uses.put(child.pid(), ProcessUse.of(child.pid()));
+        threads.putAll(ProcessUse.of(child.pid()).threads());
       } catch (NoSuchFileException e) {
         // It has ended.
       }
     }
-    return uses;
+    return new ProcessUse(threads);
   }
 }

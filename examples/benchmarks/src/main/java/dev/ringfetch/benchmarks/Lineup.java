@@ -35,18 +35,24 @@ final class Lineup<P, C> implements AutoCloseable {
     C start() throws IOException;
   }
 
+  /** How a peer is warmed up. */
+  @FunctionalInterface
+  interface Heater<C> {
+    void warmUp(C contender) throws IOException;
+  }
+
   /**
    * Starts a peer and warms it up, anew if that fails.
    *
    * @param name for people.
    * @return false, and people are told, if it cannot take part.
    */
-  boolean add(P peer, String name, Starter<C> starter, Consumer<C> warmUp) throws IOException {
+  boolean add(P peer, String name, Starter<C> starter, Heater<C> heater) throws IOException {
     for (int attempt = 1; attempt <= ATTEMPTS; attempt++) {
       try {
         final C contender = starter.start();
         contenders.put(peer, contender);
-        warmUp.accept(contender);
+        heater.warmUp(contender);
         return true;
       } catch (ChildFailure e) {
         tell((attempt < ATTEMPTS ? "once more " : "without ") + name + ": " + e.getMessage());

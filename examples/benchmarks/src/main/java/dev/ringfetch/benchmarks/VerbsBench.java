@@ -7,7 +7,6 @@ import dev.ringfetch.examples.process.HostAddress;
 import dev.ringfetch.rdma.verbs.BareVerbs;
 import java.io.IOException;
 import java.io.PrintStream;
-import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.util.ArrayList;
@@ -133,21 +132,18 @@ final class VerbsBench implements Callable<Integer> {
     return complete;
   }
 
-  private void warmUp(VerbsPeer peer, VerbsContender contender, int warmUpMillis) {
-    try {
-      final double compiling =
-          WarmUp.run(
-              warmUpMillis,
-              roundMillis -> {
-                final var unused = contender.round(roundMillis);
-              },
-              new Compilers()::share);
-      if (compiling >= WarmUp.RESTING) {
-        lineup.tell(
-            String.format("%s: compilers are not done, and have %.2f cores", peer, compiling));
-      }
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
+  private void warmUp(VerbsPeer peer, VerbsContender contender, int warmUpMillis)
+      throws IOException {
+    final double compiling =
+        WarmUp.run(
+            warmUpMillis,
+            roundMillis -> {
+              final var unused = contender.round(roundMillis);
+            },
+            new Compilers()::share);
+    if (compiling >= WarmUp.RESTING) {
+      lineup.tell(
+          String.format("%s: compilers are not done, and have %.2f cores", peer, compiling));
     }
   }
 
