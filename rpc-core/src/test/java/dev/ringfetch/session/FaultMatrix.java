@@ -10,7 +10,8 @@ import java.util.Set;
 /** How often each fault has struck in each state of the protocol. */
 final class FaultMatrix {
   private static final SimFault[] FAULTS = SimFault.values();
-  private static final int STRIDE = 55; // no divisor in common with the number of cells
+  private static final int STRIDE =
+      97; // a prime, with no divisor in common with the number of cells
 
   private final Map<Cell, Long> cells = new HashMap<>();
   private final List<SimState> states;

@@ -58,7 +58,7 @@ final class FullRings {
   }
 
   private boolean isFull(SimClient client) {
-    return client.session.outbox.isBlocked()
+    return client.session().outbox.isBlocked()
         && simulation.server.sessionOf(client).outbox.isBlocked();
   }
 }

@@ -1,13 +1,14 @@
 package dev.ringfetch.session;
 
-import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.session.ClientStream.Outcome;
-import dev.ringfetch.v1.OpenResponse;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** A client of a simulation: keeps a session open, and has threads that call. */
+/**
+ * A client of a simulation: keeps a session open, has another one take its place now and then, and
+ * has threads that call.
+ */
 final class SimClient extends SimProcess {
   private static final int THREADS = 2;
   private static final int BACKOFF_NS = 30_000;
@@ -16,9 +17,9 @@ final class SimClient extends SimProcess {
   /** Calls that have not ended. */
   final List<SimCall> calls = new ArrayList<>();
 
-  ClientSession session; // null while there is none
-  SimControl control; // of the session, or of the handshake
-  private ClientHandshake handshake;
+  private final List<SimLink> outgrown = new ArrayList<>(); // whose sessions end after their calls
+  private SimLink link; // whose session takes calls, or is being opened; null: neither
+  private SimLink growing; // whose session is to take the place of that one, or null
   private long restUntilNs;
 
   SimClient(Simulation simulation, int index) {
@@ -37,71 +38,97 @@ final class SimClient extends SimProcess {
   }
 
   private void open() {
-    if (isDead() || control != null) {
+    if (isDead() || link != null) {
       return;
     }
     if (simulation.server.isDead() || !isRunning(simulation.timeline.nowNs())) {
       openLater();
       return;
     }
-    control = new SimControl(this, simulation.server, simulation.nextChannel());
-    final SimControl opened = control;
-    handshake =
-        new ClientHandshake(
-            List.of(polled),
-            simulation.context,
-            ArenaDescriptor.MAX_RING_LENGTH,
-            control.clientEnd(),
-            new ClientHandshake.Listener() {
-              @Override
-              public void onSession(ClientSession made, String fabric, List<String> methods) {
-                if (!made.hasEnded()) {
-                  session = made;
-                }
-              }
-
-              @Override
-              public void onRefused(String reason) {
-                forget(opened);
-              }
-
-              @Override
-              public void onEnded(ClientSession ended, String reason) {
-                if (!isDead()) {
-                  simulation.checkReason(reason);
-                }
-                session = null;
-                forget(opened);
-              }
-            });
-    handshake.start();
+    link = new SimLink(this);
+    link.start();
   }
 
-  private void forget(SimControl forgotten) {
-    if (control == forgotten) {
-      control = null;
-      forgotten.end();
-      openLater();
-    }
-  }
-
-  /** The server has taken a step of the handshake. */
-  void onResponse(SimControl from, OpenResponse response) {
-    if (control == from && session == null) {
-      handshake.onResponse(response);
-    }
-  }
-
-  /** The control stream has ended; a session finishes its calls. */
-  void onControlEnded(SimControl ended) {
-    if (isDead() || control != ended) {
+  /** Opens another session to take the place of the one that is open, unless one is to already. */
+  void grow() {
+    if (isDead() || !isOpen() || growing != null || simulation.isQuiet()) {
       return;
     }
-    if (session == null) {
-      forget(ended);
-    } else {
-      session.drain("drained");
+    if (!simulation.server.isDead() && isRunning(simulation.timeline.nowNs())) {
+      growing = new SimLink(this);
+      growing.start();
     }
+  }
+
+  /** A link's rings are too short. Those of its successor are no longer here, but are others. */
+  void onCrowded(SimLink crowded) {
+    final SplittableRandom random = simulation.timeline.random();
+    if (crowded == link && random.nextInt(4) == 0) {
+      simulation.timeline.after(1L + random.nextInt(BACKOFF_NS), "grow", this::grow);
+    }
+  }
+
+  /** A link's session is open. */
+  void onOpened(SimLink opened) {
+    if (opened == growing) {
+      final SimLink before = link;
+      outgrown.add(before);
+      link = opened;
+      growing = null;
+      before.session().drain("outgrown");
+    }
+  }
+
+  /** A link has come to nothing, or its session has ended. */
+  void onOver(SimLink over) {
+    outgrown.remove(over);
+    if (over == growing) {
+      growing = null;
+    } else if (over == link) {
+      link = growing;
+      growing = null;
+      if (link == null) {
+        openLater();
+      }
+    }
+  }
+
+  /** The session that takes calls, or null while there is none. */
+  ClientSession session() {
+    return link == null ? null : link.session();
+  }
+
+  /** The control stream of that session, or of one that is being opened; 0: there is none. */
+  long channel() {
+    return link == null ? 0 : link.control.channel;
+  }
+
+  /** True while another session is to take the place of one that takes calls. */
+  boolean isGrowing() {
+    return growing != null;
+  }
+
+  /** True while a session that another one has taken the place of has calls. */
+  boolean isOutgrown() {
+    for (int i = 0; i < outgrown.size(); i++) {
+      final ClientSession session = outgrown.get(i).session();
+      if (session != null && session.mustArmToLeave()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** What it has, of whatever kind. */
+  List<SimLink> links() {
+    final List<SimLink> links = new ArrayList<>(outgrown);
+    if (link != null) {
+      links.add(link);
+    }
+    if (growing != null) {
+      links.add(growing);
+    }
+    return links;
   }
 
   /** Makes no new call for some time. */
@@ -121,7 +148,7 @@ final class SimClient extends SimProcess {
 
   /** True while calls are welcome. */
   boolean isOpen() {
-    return session != null && !session.isDraining() && !session.hasEnded();
+    return session() != null && !session().isDraining() && !session().hasEnded();
   }
 
   private boolean isCalling() {
@@ -160,7 +187,7 @@ final class SimClient extends SimProcess {
         Math.min(8 * simulation.sizes.bulkSegmentLength(), simulation.sizes.maxInboundLength() / 2);
     final SimCall call =
         isCalling()
-            ? prepare(simulation.ledger.newRequest(control.channel, length), Stream.NO_DEADLINE)
+            ? prepare(simulation.ledger.newRequest(channel(), length), Stream.NO_DEADLINE)
             : null;
     if (call != null) {
       call.send(false);
@@ -169,6 +196,7 @@ final class SimClient extends SimProcess {
 
   /** Opens a call, if there is a stream for it. */
   SimCall prepare(byte[] request, long timeoutNs) {
+    final ClientSession session = session();
     final ClientStream stream = session.open();
     return stream == null ? null : new SimUnaryCall(this, session, stream, request, timeoutNs);
   }
@@ -179,6 +207,7 @@ final class SimClient extends SimProcess {
    * @param stopped true: neither side reads before it is told to.
    */
   SimStreamCall prepareStream(SimShape shape, long timeoutNs, boolean stopped) {
+    final ClientSession session = session();
     final ClientStream stream = session.open();
     return stream == null
         ? null
@@ -186,7 +215,7 @@ final class SimClient extends SimProcess {
             this,
             session,
             stream,
-            simulation.ledger.newRequest(control.channel),
+            simulation.ledger.newRequest(channel()),
             timeoutNs,
             shape,
             stopped);
@@ -202,7 +231,7 @@ final class SimClient extends SimProcess {
 
     @Override
     boolean isReady(long nowNs) {
-      return held != null || (session != null && !simulation.isQuiet());
+      return held != null || (session() != null && !simulation.isQuiet());
     }
 
     @Override
@@ -228,7 +257,7 @@ final class SimClient extends SimProcess {
 
     private void call(boolean blocking) {
       if (isCalling()) {
-        final byte[] request = simulation.ledger.newRequest(control.channel);
+        final byte[] request = simulation.ledger.newRequest(channel());
         start(prepare(request, drawTimeoutNs()), blocking);
       }
     }
@@ -247,6 +276,7 @@ final class SimClient extends SimProcess {
 
     /** Loses the processor while it owns the session. */
     private void hold(boolean poll) {
+      final ClientSession session = session();
       if (session.duty.tryAcquire()) {
         held = session;
         if (poll) {

@@ -10,18 +10,20 @@ import dev.ringfetch.v1.OpenResponse;
 final class SimControl {
   private static final int MAX_DELAY_NS = 20_000;
 
-  final SimClient client;
   final SimServer server;
   final long channel;
   private final Simulation simulation;
+  private final SimClient client;
+  private final SimLink link;
   private ServerHandshake handshake;
   private long toServerNs;
   private long toClientNs;
   private boolean telling;
   private boolean ended;
 
-  SimControl(SimClient client, SimServer server, long channel) {
-    this.client = client;
+  SimControl(SimLink link, SimServer server, long channel) {
+    this.link = link;
+    this.client = link.client;
     this.server = server;
     this.channel = channel;
     this.simulation = client.simulation;
@@ -42,7 +44,7 @@ final class SimControl {
     return new End<>() {
       @Override
       public void send(OpenResponse step) {
-        toClient("response", () -> client.onResponse(SimControl.this, step));
+        toClient("response", () -> link.onResponse(step));
       }
     };
   }
@@ -74,7 +76,7 @@ final class SimControl {
       simulation.timeline.after(closed, "control ended at server", this::endAtServer);
       toClientNs = Math.max(toClientNs, simulation.timeline.nowNs());
       toClientNs++;
-      tellClient("control ended at client", () -> client.onControlEnded(this));
+      tellClient("control ended at client", link::onControlEnded);
     }
   }
 

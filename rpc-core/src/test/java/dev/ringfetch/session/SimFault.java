@@ -2,6 +2,7 @@ package dev.ringfetch.session;
 
 import dev.ringfetch.fabric.sim.SimFabric;
 import dev.ringfetch.fabric.sim.Timeline;
+import java.util.List;
 
 /** What can go wrong in a simulation, with a client and the server that it talks to. */
 enum SimFault {
@@ -51,25 +52,29 @@ enum SimFault {
       return simulation.killServer(false);
     }
   },
-  /** The control stream ends, and the fabric lives. */
+  /** A control stream ends, and the fabric lives. */
   BREAK_CONTROL {
     @Override
     boolean strike(Simulation simulation, SimClient client) {
-      if (client.control == null) {
+      final List<SimLink> links = client.links();
+      if (links.isEmpty()) {
         return false;
       }
-      client.control.end();
+      links.get(simulation.timeline.random().nextInt(links.size())).control.end();
       return true;
     }
   },
-  /** The fabric breaks, and the control stream lives. */
+  /** The fabric breaks, or takes no other connection, and the control stream lives. */
   BREAK_FABRIC {
     @Override
     boolean strike(Simulation simulation, SimClient client) {
-      if (client.session == null) {
+      final boolean longer = client.isGrowing() && simulation.timeline.random().nextBoolean();
+      if (client.session() == null || longer) {
         client.fabric.refuse(1);
       }
-      client.fabric.breakConnections();
+      if (!longer) {
+        client.fabric.breakConnections();
+      }
       return true;
     }
   },

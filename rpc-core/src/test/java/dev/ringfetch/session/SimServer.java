@@ -28,9 +28,9 @@ final class SimServer extends SimProcess {
     }
   }
 
-  /** The session that a client's control stream has opened, or null. */
+  /** The other end of a client's session that takes calls, or will, or null. */
   ServerSession sessionOf(SimClient client) {
-    return client.control == null ? null : sessions.get(client.control.channel);
+    return sessions.get(client.channel());
   }
 
   /** No handler does anything before then. */
@@ -51,7 +51,7 @@ final class SimServer extends SimProcess {
     if (session == null) {
       abortingUntilNs = simulation.timeline.nowNs() + MOMENT_NS;
     } else {
-      abort(client.control.channel, session);
+      abort(client.channel(), session);
     }
     return !isDead();
   }

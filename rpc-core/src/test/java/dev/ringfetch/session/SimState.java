@@ -10,8 +10,8 @@ enum SimState {
   OPENING {
     @Override
     void provoke(Simulation simulation, SimClient client) {
-      if (client.session != null) {
-        client.session.drain();
+      if (client.session() != null) {
+        client.session().drain();
       }
     }
   },
@@ -65,9 +65,23 @@ enum SimState {
   DRAINING {
     @Override
     void provoke(Simulation simulation, SimClient client) {
-      if (client.session != null) {
-        client.session.drain();
+      if (client.session() != null) {
+        client.session().drain();
       }
+    }
+  },
+  /** Another session is being opened, to take the place of one that goes on. */
+  GROWING {
+    @Override
+    void provoke(Simulation simulation, SimClient client) {
+      client.grow();
+    }
+  },
+  /** The session has taken the place of another one, which has calls. */
+  OUTGROWN {
+    @Override
+    void provoke(Simulation simulation, SimClient client) {
+      client.grow();
     }
   },
   /** A stream is open, with units yet to come from both sides. */
@@ -104,7 +118,7 @@ enum SimState {
   /** Where a client is with its server. */
   static Set<SimState> of(Simulation simulation, SimClient client) {
     final EnumSet<SimState> states = EnumSet.noneOf(SimState.class);
-    final ClientSession session = client.session;
+    final ClientSession session = client.session();
     if (session == null) {
       states.add(OPENING);
       return states;
@@ -118,6 +132,8 @@ enum SimState {
     add(states, SETTLING, session.inbox.isSettling());
     add(states, TURNING, session.inbox instanceof FetchingInbox inbox && inbox.isTurning());
     add(states, DRAINING, session.isDraining());
+    add(states, GROWING, client.isGrowing());
+    add(states, OUTGROWN, client.isOutgrown());
     final ServerSession server = simulation.server.sessionOf(client);
     if (server != null) {
       add(states, ANSWERING, !server.outbox.isEmpty());

@@ -128,7 +128,7 @@ final class Simulation {
   void checkReason(String reason) {
     final boolean expected =
         switch (reason) {
-          case "drained", "aborted", "the fabric broke" -> true;
+          case "drained", "outgrown", "aborted", "the fabric broke" -> true;
           default -> reason.startsWith("the peer has ");
         };
     check(expected, "session ended: " + reason);
@@ -173,13 +173,15 @@ final class Simulation {
   private void checkCredit() {
     final int slots = sizes.ringLength() / FrameDescriptor.SLOT_LENGTH;
     for (final SimClient client : clients) {
-      final ClientSession own = client.session;
-      final ServerSession other = server.sessionOf(client);
-      if (own != null && other != null) {
-        final long requests = own.writePosition() - other.pollPosition();
-        final long responses = other.writePosition() - own.pollPosition();
-        if (requests < 0 || requests > slots || responses < 0 || responses > slots) {
-          check(false, "slots ahead: requests=" + requests + " responses=" + responses);
+      for (final SimLink link : client.links()) {
+        final ClientSession own = link.session();
+        final ServerSession other = server.sessions.get(link.control.channel);
+        if (own != null && other != null) {
+          final long requests = own.writePosition() - other.pollPosition();
+          final long responses = other.writePosition() - own.pollPosition();
+          if (requests < 0 || requests > slots || responses < 0 || responses > slots) {
+            check(false, "slots ahead: requests=" + requests + " responses=" + responses);
+          }
         }
       }
     }
@@ -188,11 +190,13 @@ final class Simulation {
   /** More than before when a frame was taken, or a call has ended; less when a session has. */
   long progress() {
     long sum = ledger.over();
-    for (int i = 0; i < clients.size(); i++) {
-      final ClientSession own = clients.get(i).session;
-      final ServerSession other = server.sessionOf(clients.get(i));
-      sum += own == null ? 0 : own.pollPosition();
-      sum += other == null ? 0 : other.pollPosition();
+    for (final SimClient client : clients) {
+      for (final SimLink link : client.links()) {
+        sum += link.session() == null ? 0 : link.session().pollPosition();
+      }
+    }
+    for (final ServerSession session : server.sessions.values()) {
+      sum += session.pollPosition();
     }
     return sum;
   }
@@ -275,9 +279,7 @@ final class Simulation {
 
   void kill(SimClient client, boolean keepStores) {
     client.fabric.kill(keepStores);
-    if (client.control != null) {
-      client.control.end();
-    }
+    client.links().forEach(link -> link.control.end());
     ledger.lost(client);
     actors.removeIf(actor -> actor.process == client);
     final int index = clients.indexOf(client);

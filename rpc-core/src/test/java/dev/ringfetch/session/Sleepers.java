@@ -27,7 +27,7 @@ final class Sleepers {
     rest.await("a session", () -> isPaired(client));
     for (int round = 0; round < ROUNDS; round++) {
       for (int i = 1 + random.nextInt(MAX_CALLS); i > 0; i--) {
-        final byte[] request = simulation.ledger.newRequest(client.control.channel, 24);
+        final byte[] request = simulation.ledger.newRequest(client.channel(), 24);
         client.prepare(request, Stream.NO_DEADLINE).send(false);
         steps(random.nextInt(8));
         hold(random, random.nextInt(3) == 0 ? client : simulation.server);
