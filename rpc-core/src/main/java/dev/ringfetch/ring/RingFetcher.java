@@ -14,10 +14,11 @@ import java.io.IOException;
  * pair's completions: all of them are its own.
  *
  * <p>The window is {@link #MIN_WINDOW} bytes, which is a small answer or several. It doubles when
- * it comes back full, up to {@link #MAX_WINDOW}; otherwise the next is as long as what it brought,
- * as a power of two, so that answers of one length take one read each. It is as long as the frame
- * at the head where that is longer. {@link #MAX_MISSES} in a row take it back: whoever waits long
- * reads little. It ends with the ring.
+ * it comes back full, up to {@link #MAX_WINDOW}; when one is not full, the next is as long as what
+ * it brought together with the full ones just before it, as a power of two: answers of one length,
+ * or so many at once, take one read the next time. It is as long as the frame at the head where
+ * that is longer. {@link #MAX_MISSES} in a row take it back: whoever waits long reads little. It
+ * ends with the ring.
  */
 public final class RingFetcher {
   /** Shortest window in bytes, but for the end of the ring. */
@@ -52,6 +53,7 @@ public final class RingFetcher {
   private long imagePosition;
   private int imageLength; // 0: there is none
   private boolean sized; // the window, by this image
+  private int batch; // bytes that full images have brought since one that was not
   private int misses; // in a row
 
   private boolean line;
@@ -200,23 +202,34 @@ public final class RingFetcher {
     needed = begun;
     if (begun != 0 || left != imageLength) {
       misses = 0;
-    } else if (++misses > MAX_MISSES) {
-      window = MIN_WINDOW;
+    } else {
+      batch = 0;
+      if (++misses > MAX_MISSES) {
+        window = MIN_WINDOW;
+      }
+    }
+    if (sized) {
+      return true;
     }
     if (left == 0 || begun > left) {
-      grow();
+      grow(imageLength - left);
     } else if (begun == 0 && left != imageLength) {
-      final int brought = Integer.highestOneBit(2 * (imageLength - left) - 1);
-      window = Math.min(Math.max(brought, MIN_WINDOW), MAX_WINDOW);
+      fit(batch + imageLength - left);
     }
     return true;
   }
 
-  private void grow() {
-    if (!sized) {
-      sized = true;
-      window = Math.min(2 * window, MAX_WINDOW);
-    }
+  /** So much has come, and no more for now. */
+  private void fit(int brought) {
+    sized = true;
+    batch = 0;
+    window = Math.min(Math.max(Integer.highestOneBit(2 * brought - 1), MIN_WINDOW), MAX_WINDOW);
+  }
+
+  private void grow(int brought) {
+    sized = true;
+    batch = Math.min(batch + brought, MAX_WINDOW);
+    window = Math.min(2 * window, MAX_WINDOW);
   }
 
   /** True when a frame has begun at the head, as far as was fetched: there is more to come. */

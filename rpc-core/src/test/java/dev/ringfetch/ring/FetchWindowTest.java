@@ -122,17 +122,39 @@ class FetchWindowTest extends FetchedRing {
     assertEquals(256, fetch());
   }
 
+  /** With the full ones before it, as frames that fill a window may be the first of many. */
   @Test
   void windowIsAsLongAsWhatTheLastHasBrought() {
     List<Integer> windows = new ArrayList<>();
-    for (int slots : new int[] {17, 17, 17, 16, 9, 8, 8, 1, 1}) {
+    for (int slots : new int[] {17, 17, 17, 16, 9, 8, 8, 1, 1, 1}) {
       write(slots);
       do {
         windows.add(fetch());
       } while (take() == 0);
     }
     assertEquals(
-        List.of(256, 17 * SLOT, 1024, 2048, 2048, 2048, 1024, 1024, 512, 1024, 256), windows);
+        List.of(256, 17 * SLOT, 1024, 2048, 4096, 2048, 1024, 1024, 512, 1024, 1024, 256), windows);
+  }
+
+  /** With looks that miss between batches, and without. */
+  @ParameterizedTest
+  @ValueSource(ints = {0, RingFetcher.MAX_MISSES})
+  void asManyAtOnceAsBeforeAreOneRead(int misses) {
+    for (int batch = 0; batch < 8; batch++) {
+      for (int i = 0; i < 16; i++) {
+        write(1);
+      }
+      int reads = 0;
+      for (int taken = 0; taken < 16; reads++) {
+        fetch();
+        taken += take();
+      }
+      assertEquals(batch == 0 ? 3 : 1, reads, "batch " + batch);
+      for (int miss = 0; miss < misses; miss++) {
+        fetch();
+        assertEquals(0, take());
+      }
+    }
   }
 
   /** Which may be many: those who wait must not read much. */
