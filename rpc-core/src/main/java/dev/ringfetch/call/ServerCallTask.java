@@ -56,6 +56,7 @@ abstract class ServerCallTask<ReqT, RespT> extends EncodedCall<ReqT, RespT>
   private final HandlerRecord record; // null: the call never runs in the poller's thread
   private volatile Context.CancellableContext context;
   private CallExecutor own; // null while the server's executor runs the call
+  private InlineTask nextInLine;
   private boolean hasRun;
   private boolean ended;
   private volatile boolean unserved; // the task will not run again
@@ -145,13 +146,22 @@ abstract class ServerCallTask<ReqT, RespT> extends EncodedCall<ReqT, RespT>
   /**
    * The executor does not take the task. This thread stands in for the task, once for all since the
    * call stays marked as running: nothing of the handler runs here but listeners of its context.
+   * Never throws: who calls has other calls to hand over, or its own to serve.
    */
   final void rejected(Throwable e) {
     ended = true;
-    if (!(e instanceof RejectedExecutionException)) {
-      log("executor of a call", e);
+    boolean told = false;
+    try {
+      endUnserved(e, Status.UNAVAILABLE.withDescription("Server executor: " + e.getMessage()));
+      told = true;
+      if (!(e instanceof RejectedExecutionException)) {
+        log("executor of a call", e);
+      }
+    } catch (Throwable again) { // there is no memory to say so
+      if (!told) {
+        session.doom(); // nobody else would tell the client
+      }
     }
-    endUnserved(e, Status.UNAVAILABLE.withDescription("Server executor: " + e.getMessage()));
   }
 
   /** Answers, tells the context, and lets go, since the call's task will not. */
@@ -180,7 +190,22 @@ abstract class ServerCallTask<ReqT, RespT> extends EncodedCall<ReqT, RespT>
 
   @Override
   public final void handOver() {
-    acceptor.handOver(this);
+    try {
+      acceptor.handOver(this);
+    } catch (Throwable t) { // not even a place to wait
+      session.doom(); // nobody else would tell the client
+      throw t;
+    }
+  }
+
+  @Override
+  public final InlineTask nextInLine() {
+    return nextInLine;
+  }
+
+  @Override
+  public final void nextInLine(InlineTask next) {
+    nextInLine = next;
   }
 
   @Override

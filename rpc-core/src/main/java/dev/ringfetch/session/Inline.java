@@ -1,7 +1,6 @@
 package dev.ringfetch.session;
 
 import dev.ringfetch.counters.Counter;
-import java.util.ArrayDeque;
 import java.util.concurrent.locks.LockSupport;
 import org.agrona.concurrent.NanoClock;
 
@@ -31,8 +30,9 @@ final class Inline {
   private final int leastPerWindow;
   private final Standby standby;
 
-  /** Sessions with tasks, each once, in the order of their turns. */
-  private final ArrayDeque<Session> turns = new ArrayDeque<>();
+  // Sessions with tasks, each once, in the order of their turns.
+  private Session first;
+  private Session last;
 
   private long windowNs;
   private int offered; // in the window
@@ -60,14 +60,23 @@ final class Inline {
     if (!standby.looks() && !wakeStandby()) {
       return false;
     }
-    if (session.inline == null) {
-      session.inline = new ArrayDeque<>();
+    if (session.firstInLine == null) {
+      session.firstInLine = task;
+      addTurn(session);
+    } else {
+      session.lastInLine.nextInLine(task);
     }
-    session.inline.add(task);
-    if (session.inline.size() == 1) {
-      turns.add(session);
-    }
+    session.lastInLine = task;
     return true;
+  }
+
+  private void addTurn(Session session) {
+    if (first == null) {
+      first = session;
+    } else {
+      last.nextInLine = session;
+    }
+    last = session;
   }
 
   private boolean wakeStandby() {
@@ -80,7 +89,7 @@ final class Inline {
   }
 
   boolean isEmpty() {
-    return turns.isEmpty();
+    return first == null;
   }
 
   /**
@@ -95,7 +104,7 @@ final class Inline {
     final long startNs = clock.nanoTime();
     long nowNs = startNs;
     int done = 0;
-    while (!turns.isEmpty() && nowNs - startNs < BUDGET_NS) {
+    while (first != null && nowNs - startNs < BUDGET_NS) {
       final InlineTask task = next();
       poller.tally().add(Counter.POLLER_CALLS_INLINE, 1);
       if (!runLent(task, nowNs)) {
@@ -111,10 +120,16 @@ final class Inline {
   }
 
   private InlineTask next() {
-    final Session session = turns.remove();
-    final InlineTask task = session.inline.remove();
-    if (!session.inline.isEmpty()) {
-      turns.add(session);
+    final Session session = first;
+    first = session.nextInLine;
+    session.nextInLine = null;
+    final InlineTask task = session.firstInLine;
+    session.firstInLine = task.nextInLine();
+    task.nextInLine(null);
+    if (session.firstInLine != null) {
+      addTurn(session);
+    } else {
+      session.lastInLine = null;
     }
     return task;
   }
@@ -159,10 +174,14 @@ final class Inline {
   /** Lets go of all tasks: they run elsewhere. Returns how many. */
   int handOver() {
     int done = 0;
-    while (!turns.isEmpty()) {
+    while (first != null) {
       final InlineTask task = next();
       poller.tally().add(Counter.POLLER_CALLS_MOVED, 1);
-      task.handOver();
+      try {
+        task.handOver();
+      } catch (Throwable t) { // the next one is handed over all the same
+        Callbacks.report(t);
+      }
       done++;
     }
     return done;

@@ -2,7 +2,10 @@ package dev.ringfetch.session;
 
 /**
  * What a poller may run in its own thread, because others like it were short: {@linkplain
- * Poller#offer offered} to it, and then either run there or handed over. Nothing of it throws.
+ * Poller#offer offered} to it, and then either run there or handed over.
+ *
+ * <p>Tasks link themselves into lines: one that is accepted and then lost, because there was no
+ * memory to note it down, would leave a call without an end.
  */
 public interface InlineTask {
   /**
@@ -23,4 +26,10 @@ public interface InlineTask {
    * @param waits true when its thread was found to wait for something, and not only to be slow.
    */
   void overran(boolean waits);
+
+  /** The one behind it in the line of its session, or null. */
+  InlineTask nextInLine();
+
+  /** Puts one behind it. The poller's, while the task is in line. */
+  void nextInLine(InlineTask next);
 }

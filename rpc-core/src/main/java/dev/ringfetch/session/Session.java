@@ -12,7 +12,6 @@ import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.ring.FrameDescriptor;
 import dev.ringfetch.ring.RingPoller;
 import dev.ringfetch.ring.RingWriter;
-import java.util.ArrayDeque;
 import org.agrona.concurrent.NanoClock;
 
 /**
@@ -64,7 +63,9 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   boolean settling; // as of its last visit
   boolean resting; // and for so long that it may sleep meanwhile
   long lastWorkNs;
-  ArrayDeque<InlineTask> inline; // null until there is one
+  InlineTask firstInLine; // of those to be run inline, or null
+  InlineTask lastInLine;
+  Session nextInLine; // after this one's turn
   boolean awaitsTurn; // as of its last visit: output waits for a turn
   long nextTurnNs;
   volatile long lingerNs; // how long it is polled at the least, after something came

@@ -41,6 +41,7 @@ final class ServerSteps {
   final ArrayDeque<Runnable> tasks = new ArrayDeque<>();
   boolean rejecting;
   boolean outOfThreads;
+  boolean outOfMemory; // even for what there is to say of it
 
   private final HeapFabric fabric =
       new HeapFabric(ArenaDescriptor.length(RING_LENGTH, RING_LENGTH));
@@ -102,6 +103,14 @@ final class ServerSteps {
   private synchronized void execute(Runnable task) {
     if (outOfThreads) {
       throw new OutOfMemoryError("no thread");
+    }
+    if (outOfMemory) {
+      throw new OutOfMemoryError() {
+        @Override
+        public String getMessage() {
+          throw new OutOfMemoryError("no text");
+        }
+      };
     }
     if (rejecting) {
       throw new RejectedExecutionException("shut down");

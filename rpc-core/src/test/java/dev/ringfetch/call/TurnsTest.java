@@ -99,6 +99,15 @@ class TurnsTest {
   }
 
   @Test
+  void noneIsForgottenWhereNoMemoryIsLeftToHandOneOver() {
+    request(Turns.LIMIT + 1);
+    steps.outOfMemory = true;
+    steps.tasks.remove().run(); // and hands over the one that waits
+    assertEquals(1, steps.frames().size(), "who runs is answered");
+    assertTrue(steps.session.hasEnded(), "which tells the client of the other one");
+  }
+
+  @Test
   void noneIsForgottenByManyThreads() throws Exception {
     final List<Thread> threads = new ArrayList<>();
     for (int t = 0; t < 4; t++) {

@@ -36,7 +36,7 @@ class InlineTest {
   private final CountDownLatch takenOver = new CountDownLatch(1);
 
   /** Says what became of it. */
-  private class Task implements InlineTask {
+  private class Task extends LinkedTask {
     final String name;
 
     Task(String name) {
@@ -120,6 +120,32 @@ class InlineTest {
     poller.endNested(poller.beginNested());
     assertEquals(List.of("a handed over"), done);
     assertEquals(1, poller.tally().get(Counter.POLLER_CALLS_MOVED));
+  }
+
+  @Test
+  void whatCannotBeHandedOverKeepsNoOther() {
+    warmUp();
+    final Thread thread = Thread.currentThread();
+    final Thread.UncaughtExceptionHandler before = thread.getUncaughtExceptionHandler();
+    thread.setUncaughtExceptionHandler((where, thrown) -> done.add(thrown.getMessage()));
+    try {
+      assertTrue(
+          poller.offer(
+              one,
+              new Task("a") {
+                @Override
+                public void handOver() {
+                  throw new OutOfMemoryError("no place");
+                }
+              }));
+      assertTrue(poller.offer(other, new Task("b")));
+      assertTrue(poller.offer(one, new Task("c")));
+      poller.endNested(poller.beginNested());
+    } finally {
+      thread.setUncaughtExceptionHandler(before);
+    }
+    assertEquals(List.of("no place", "b handed over", "c handed over"), done);
+    assertEquals(3, poller.tally().get(Counter.POLLER_CALLS_MOVED));
   }
 
   @Test

@@ -82,7 +82,7 @@ class PollerEndTest {
     end();
   }
 
-  private static final class Nothing implements InlineTask {
+  private static final class Nothing extends LinkedTask {
     @Override
     public void runInline() {}
 

@@ -47,7 +47,7 @@ class StandbyTest {
   private volatile Runnable onLook = () -> {};
 
   /** Says what became of it. */
-  private class Task implements InlineTask {
+  private class Task extends LinkedTask {
     private final String name;
 
     Task(String name) {
