@@ -319,7 +319,8 @@ final class Connector {
   private final class Attempt implements ClientHandshake.Listener, HandshakeStream.Listener {
     final CompletableFuture<ClientConnection> future = new CompletableFuture<>();
 
-    private final HandshakeStream stream = new HandshakeStream(this);
+    private final HandshakeStream stream =
+        new HandshakeStream(this, HandshakeStream.STEP_TIMEOUT_NS);
     private final int maxRingLength;
     private final ClientConnection crowdedOne;
     private final ClientHandshake handshake;

@@ -1,6 +1,7 @@
 package dev.ringfetch.rpc;
 
 import dev.ringfetch.session.ControlStream;
+import dev.ringfetch.session.DeadlineTimer;
 import dev.ringfetch.v1.OpenRequest;
 import dev.ringfetch.v1.OpenResponse;
 import dev.ringfetch.v1.SessionServiceGrpc;
@@ -14,20 +15,27 @@ import io.grpc.Status;
 import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientResponseObserver;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /**
  * The client's stream of the session service, in a session's terms: opened over the channel
- * beneath, and as long-lived as the session. Thread-safe.
+ * beneath, and as long-lived as the session. A server that is there and takes no step, as one that
+ * was stopped, is waited for no longer than {@link #STEP_TIMEOUT_NS}. Thread-safe.
  */
 final class HandshakeStream
     implements ControlStream<OpenRequest>,
         ClientInterceptor,
         ClientResponseObserver<OpenRequest, OpenResponse> {
   private static final long MAX_UNREACHABLE_NS = TimeUnit.SECONDS.toNanos(1);
+
+  /** More than the delay of a server to which too many come at once. */
+  static final long STEP_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
+
   private static final int MAX_HANDSHAKE_LENGTH = 4 * 1024 * 1024;
 
   private final Listener listener;
+  private final long stepTimeoutNs;
   private final ConnectionLevel level = new ConnectionLevel();
   private ClientCall<?, ?> call;
   private ClientCallStreamObserver<OpenRequest> requests;
@@ -36,9 +44,13 @@ final class HandshakeStream
   private boolean started;
   private boolean abandoned;
   private boolean closed;
+  private int asked; // for a step of the server
+  private Future<?> timeout; // of that step; null: none is due
+  private boolean timedOut;
 
-  HandshakeStream(Listener listener) {
+  HandshakeStream(Listener listener, long stepTimeoutNs) {
     this.listener = listener;
+    this.stepTimeoutNs = stepTimeoutNs;
   }
 
   /** Opens the stream; the listener is told when its connection stands, or that there is none. */
@@ -104,14 +116,36 @@ final class HandshakeStream
   }
 
   @Override
-  public synchronized void send(OpenRequest step) {
+  public synchronized void send(OpenRequest request) {
     if (!closed) {
-      requests.onNext(step);
+      requests.onNext(request);
+      if (timeout == null) {
+        final int step = ++asked;
+        timeout =
+            DeadlineTimer.schedule(
+                () -> DefaultExecutor.INSTANCE.execute(() -> onTimeout(step)), stepTimeoutNs);
+      }
+    }
+  }
+
+  private synchronized void onTimeout(int step) {
+    if (timeout != null && step == asked) {
+      timedOut = true;
+      closed = true;
+      requests.cancel("the server takes no step", null);
+    }
+  }
+
+  private synchronized void stopTimeout() {
+    if (timeout != null) {
+      timeout.cancel(false);
+      timeout = null;
     }
   }
 
   @Override
   public synchronized void close() {
+    stopTimeout();
     if (!closed) {
       closed = true;
       requests.onCompleted();
@@ -125,6 +159,7 @@ final class HandshakeStream
 
   @Override
   public void onNext(OpenResponse response) {
+    stopTimeout();
     listener.onResponse(response);
   }
 
@@ -152,10 +187,15 @@ final class HandshakeStream
   }
 
   private void end(String reason, long maxBackoffNs) {
+    final boolean late;
     synchronized (this) {
       closed = true;
+      late = timedOut;
+      stopTimeout();
     }
-    listener.onEnd(reason, maxBackoffNs);
+    listener.onEnd(
+        late ? "handshake: no step of the server in time: timeoutNs=" + stepTimeoutNs : reason,
+        maxBackoffNs);
   }
 
   /** Told what comes of the stream. */

@@ -1,0 +1,141 @@
+package dev.ringfetch.rpc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.ringfetch.v1.Hello;
+import dev.ringfetch.v1.OpenRequest;
+import dev.ringfetch.v1.OpenResponse;
+import dev.ringfetch.v1.SessionServiceGrpc;
+import io.grpc.ManagedChannel;
+import io.grpc.Server;
+import io.grpc.inprocess.InProcessChannelBuilder;
+import io.grpc.inprocess.InProcessServerBuilder;
+import io.grpc.stub.StreamObserver;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** A server is waited for while it is to take a step of the handshake, and no longer. */
+final class HandshakeStreamTest implements HandshakeStream.Listener {
+  private static final int LIMIT_S = 60;
+  private static final long TIMEOUT_NS = TimeUnit.MILLISECONDS.toNanos(100);
+  private static final long LONG_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(2);
+  private static final String TOO_LATE = "handshake: no step of the server in time: timeoutNs=";
+  private static final OpenRequest REQUEST =
+      OpenRequest.newBuilder().setHello(Hello.getDefaultInstance()).build();
+
+  private final BlockingQueue<String> said = new LinkedBlockingQueue<>();
+  private final BlockingQueue<Steps> streams = new LinkedBlockingQueue<>();
+  private Server server;
+  private ManagedChannel channel;
+
+  @BeforeEach
+  void start() throws Exception {
+    final String name = InProcessServerBuilder.generateName();
+    server = InProcessServerBuilder.forName(name).addService(new Service()).build().start();
+    channel = InProcessChannelBuilder.forName(name).build();
+  }
+
+  @AfterEach
+  void stop() throws Exception {
+    channel.shutdownNow();
+    server.shutdownNow().awaitTermination(LIMIT_S, TimeUnit.SECONDS);
+  }
+
+  @Test
+  void aServerThatTakesNoStepIsNotWaitedFor() throws Exception {
+    open(TIMEOUT_NS).send(REQUEST);
+    assertEquals(TOO_LATE + TIMEOUT_NS, next());
+    assertTrue(streams.take().cancelled.await(LIMIT_S, TimeUnit.SECONDS), "the server knows");
+  }
+
+  @Test
+  void eachStepIsDueByItself() throws Exception {
+    final HandshakeStream stream = open(LONG_TIMEOUT_NS);
+    final Steps steps = streams.take();
+    steps.answers = true;
+    stream.send(REQUEST);
+    assertEquals("response", next());
+    assertNull(said.poll(3 * LONG_TIMEOUT_NS / 2, TimeUnit.NANOSECONDS), "a session would be open");
+    steps.answers = false;
+    stream.send(REQUEST);
+    assertEquals(TOO_LATE + LONG_TIMEOUT_NS, next());
+  }
+
+  @Test
+  void nothingIsDueOfAStreamThatHasEnded() throws Exception {
+    final HandshakeStream stream = open(TIMEOUT_NS);
+    stream.send(REQUEST);
+    stream.close();
+    assertNull(said.poll(3 * TIMEOUT_NS, TimeUnit.NANOSECONDS));
+    streams.take().responses.onCompleted();
+    assertEquals("the server has ended the session", next());
+  }
+
+  private HandshakeStream open(long timeoutNs) throws Exception {
+    final HandshakeStream stream = new HandshakeStream(this, timeoutNs);
+    stream.start(channel);
+    assertEquals("connected", next());
+    return stream;
+  }
+
+  private String next() throws InterruptedException {
+    return said.poll(LIMIT_S, TimeUnit.SECONDS);
+  }
+
+  @Override
+  public void onConnected() {
+    said.add("connected");
+  }
+
+  @Override
+  public void onResponse(OpenResponse response) {
+    said.add("response");
+  }
+
+  @Override
+  public void onEnd(String reason, long maxBackoffNs) {
+    said.add(reason);
+  }
+
+  private final class Service extends SessionServiceGrpc.SessionServiceImplBase {
+    @Override
+    public StreamObserver<OpenRequest> open(StreamObserver<OpenResponse> responses) {
+      final Steps steps = new Steps(responses);
+      streams.add(steps);
+      return steps;
+    }
+  }
+
+  /** The server's end of a stream: answers, or takes no step. */
+  private static final class Steps implements StreamObserver<OpenRequest> {
+    final StreamObserver<OpenResponse> responses;
+    final CountDownLatch cancelled = new CountDownLatch(1);
+    volatile boolean answers;
+
+    Steps(StreamObserver<OpenResponse> responses) {
+      this.responses = responses;
+    }
+
+    @Override
+    public void onNext(OpenRequest request) {
+      if (answers) {
+        responses.onNext(OpenResponse.getDefaultInstance());
+      }
+    }
+
+    @Override
+    public void onError(Throwable t) {
+      cancelled.countDown();
+    }
+
+    @Override
+    public void onCompleted() {}
+  }
+}
