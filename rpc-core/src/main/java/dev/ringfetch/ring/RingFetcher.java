@@ -16,9 +16,9 @@ import java.io.IOException;
  * <p>The window is {@link #MIN_WINDOW} bytes, which is a small answer or several. It doubles when
  * it comes back full, up to {@link #MAX_WINDOW}; when one is not full, the next is as long as what
  * it brought together with the full ones just before it, as a power of two: answers of one length,
- * or so many at once, take one read the next time. It is as long as the frame at the head where
- * that is longer. {@link #MAX_MISSES} in a row take it back: whoever waits long reads little. It
- * ends with the ring.
+ * or so many at once, take one read the next time. A read is as long as the frame at the head where
+ * that is longer. More than {@link #MAX_MISSES} in a row take the window back: whoever waits long
+ * reads little. It ends with the ring.
  */
 public final class RingFetcher {
   /** Shortest window in bytes, but for the end of the ring. */
@@ -53,7 +53,7 @@ public final class RingFetcher {
   private long imagePosition;
   private int imageLength; // 0: there is none
   private boolean sized; // the window, by this image
-  private int batch; // bytes that full images have brought since one that was not
+  private int batch; // bytes that full windows have brought, one upon the other
   private int misses; // in a row
 
   private boolean line;
@@ -228,7 +228,9 @@ public final class RingFetcher {
 
   private void grow(int brought) {
     sized = true;
-    batch = Math.min(batch + brought, MAX_WINDOW);
+    if (imageLength <= window) { // no longer, for a frame that says nothing of those behind it
+      batch = Math.min(batch + brought, MAX_WINDOW);
+    }
     window = Math.min(2 * window, MAX_WINDOW);
   }
 

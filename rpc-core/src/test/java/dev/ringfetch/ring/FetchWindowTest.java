@@ -133,7 +133,7 @@ class FetchWindowTest extends FetchedRing {
       } while (take() == 0);
     }
     assertEquals(
-        List.of(256, 17 * SLOT, 1024, 2048, 4096, 2048, 1024, 1024, 512, 1024, 1024, 256), windows);
+        List.of(256, 17 * SLOT, 1024, 2048, 2048, 2048, 1024, 1024, 512, 1024, 1024, 256), windows);
   }
 
   /** With looks that miss between batches, and without. */
@@ -155,6 +155,50 @@ class FetchWindowTest extends FetchedRing {
         assertEquals(0, take());
       }
     }
+  }
+
+  @Test
+  void batchIsForgottenAfterMoreMisses() {
+    for (int batch = 0; batch < 3; batch++) {
+      for (int i = 0; i < 16; i++) {
+        write(1);
+      }
+      final List<Integer> windows = new ArrayList<>();
+      for (int taken = 0; taken < 16; ) {
+        windows.add(fetch());
+        taken += take();
+      }
+      assertEquals(List.of(256, 512, 1024), windows);
+      for (int miss = 0; miss <= RingFetcher.MAX_MISSES; miss++) {
+        fetch();
+        assertEquals(0, take());
+      }
+    }
+  }
+
+  @Test
+  void whatComesAfterAMissIsAnotherBatch() {
+    write(4);
+    assertEquals(256, fetch());
+    assertEquals(1, take());
+    assertEquals(512, fetch());
+    assertEquals(0, take());
+    write(4);
+    assertEquals(512, fetch());
+    assertEquals(1, take());
+    assertEquals(256, fetch(), "as long as what came after the miss");
+  }
+
+  @Test
+  void longFrameIsNoBatch() {
+    final List<Integer> windows = new ArrayList<>();
+    for (int slots : new int[] {100, 1, 1, 100, 1, 1}) {
+      write(slots);
+      do {
+        windows.add(fetch());
+      } while (take() == 0);
+    }
+    assertEquals(List.of(256, 100 * SLOT, 1024, 256, 256, 100 * SLOT, 1024, 256), windows);
   }
 
   /** Which may be many: those who wait must not read much. */

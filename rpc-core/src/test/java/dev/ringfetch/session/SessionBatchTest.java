@@ -99,9 +99,11 @@ class SessionBatchTest {
           assertTrue(steps.card(), "the request does not come");
           steps.serverRound();
         }
+        final long responding = steps.serverPair.doorbells();
         steps.respond();
-        final long pushed = mode == ReplyMode.PUSH ? call : 0;
-        assertEquals(pushed, steps.serverPair.ringWrites(), mode::toString);
+        final boolean pushed = mode == ReplyMode.PUSH;
+        assertEquals(pushed ? call : 0, steps.serverPair.ringWrites(), mode::toString);
+        assertEquals(pushed, steps.serverPair.doorbells() > responding, mode::toString);
         steps.answers(call);
       }
     }
