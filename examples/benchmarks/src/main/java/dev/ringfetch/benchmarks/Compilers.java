@@ -1,7 +1,7 @@
 package dev.ringfetch.benchmarks;
 
 import java.io.IOException;
-import java.nio.file.NoSuchFileException;
+import java.io.UncheckedIOException;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -29,8 +29,10 @@ final class Compilers {
     for (final ProcessHandle child : ProcessHandle.current().children().toList()) {
       try {
         threads.putAll(ProcessUse.of(child.pid()).threads());
-      } catch (NoSuchFileException e) {
-        // It has ended.
+      } catch (IOException | UncheckedIOException e) {
+        if (child.isAlive()) {
+          throw e;
+        }
       }
     }
     return new ProcessUse(threads);

@@ -2,7 +2,6 @@ package dev.ringfetch.benchmarks;
 
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.TreeMap;
@@ -59,8 +58,10 @@ record ProcessUse(Map<Long, ThreadUse> threads) {
       for (final Path task : tasks.collect(Collectors.toList())) {
         try {
           threads.put(Long.valueOf(task.getFileName().toString()), thread(task));
-        } catch (NoSuchFileException e) {
-          // It has ended.
+        } catch (IOException e) { // it has ended, which a read within tells in its own way
+          if (Files.exists(task)) {
+            throw e;
+          }
         }
       }
     }

@@ -143,7 +143,7 @@ final class VerbsBench implements Callable<Integer> {
             new Compilers()::share);
     if (compiling >= WarmUp.RESTING) {
       lineup.tell(
-          String.format("%s: compilers are not done, and have %.2f cores", peer, compiling));
+          String.format("beside %s: compilers are not done, and have %.2f cores", peer, compiling));
     }
   }
 

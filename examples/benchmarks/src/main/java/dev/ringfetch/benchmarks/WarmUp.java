@@ -25,9 +25,9 @@ final class WarmUp {
   /**
    * Warms up.
    *
-   * @param millis what is asked for; four times as much at the most.
+   * @param millis what is asked for; about four times as much at the most.
    * @param round makes calls for so many milliseconds.
-   * @return what compilers have had of a processor in the last ninth of what was asked for.
+   * @return what compilers have had of a processor in the last round, a ninth as long as asked.
    */
   static double run(int millis, IntConsumer round, Share compilers) throws IOException {
     final int slice = Math.max(1, millis / SLICES);
