@@ -38,7 +38,7 @@ final class FullRings {
       calls.get(0).cancel();
       final boolean abort = round % 4 < 2;
       if (abort) {
-        simulation.server.abort(client);
+        simulation.server.abort(client.link());
       } else {
         calls.get(1).cancel();
       }

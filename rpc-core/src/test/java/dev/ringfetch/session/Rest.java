@@ -35,6 +35,7 @@ final class Rest {
       checkWhole(client);
       checkStopped(client);
       checkRings(client);
+      checkGrowth(client);
       checkStreams(client);
     }
   }
@@ -179,6 +180,30 @@ final class Rest {
 
   private int maxLength() {
     return Math.min(simulation.sizes.maxInboundLength(), UnitBuffer.RETAINED_LENGTH);
+  }
+
+  /** Another session takes this one's place, which ends when its call has been answered. */
+  private void checkGrowth(SimClient client) {
+    final ClientSession before = client.session();
+    simulation.server.restUntil(Long.MAX_VALUE);
+    final byte[] request = simulation.ledger.newRequest(client.channel(), 24);
+    final SimCall call = client.prepare(request, Stream.NO_DEADLINE);
+    call.send(false);
+    client.grow();
+    await("another session takes its place", () -> client.isOpen() && client.session() != before);
+    settle();
+    simulation.check(call.outcome == null && !before.hasEnded(), "ended with a call under way");
+    simulation.check(
+        client.links().size() == 2
+            && simulation.server.sessions.size() == simulation.clients.size() + 1,
+        "both sides know of both sessions");
+    simulation.server.restUntil(0);
+    await("a call of a session whose place was taken", this::isNothingPending);
+    checkAnswered(call);
+    await("both sides know of the session that took its place, alone", this::isPaired);
+    simulation.check(before.hasEnded(), "a session whose place was taken has not ended");
+    settle();
+    checkRings(client);
   }
 
   /** Every index comes back, once; then the session ends, for another. */

@@ -4,6 +4,7 @@ import dev.ringfetch.ring.FrameDescriptor;
 import dev.ringfetch.session.ClientStream.Outcome;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.Set;
 
 /** A call of a simulation: what was asked, and how it ended. */
 abstract class SimCall {
@@ -12,6 +13,7 @@ abstract class SimCall {
   static final int REFUSED = FrameDescriptor.SUFFIX | FrameDescriptor.DESCRIPTION;
   static final int MAX_INBOUND_LENGTH = 1024 * 1024;
 
+  private static final Set<String> ENDS_AFTER_CALLS = Set.of("drained", SimClient.OUTGROWN);
   private static final int DEADLINE_EXCEEDED_CODE = 4;
   private static final int RESOURCE_EXHAUSTED_CODE = 8;
   private static final int UNAVAILABLE_CODE = 14;
@@ -108,7 +110,9 @@ abstract class SimCall {
       case DEADLINE_EXCEEDED ->
           simulation.check(deadlineNs <= simulation.timeline.nowNs(), "a deadline came early");
       case NOT_SENT -> simulation.check(executions == 0, "not sent, and executed");
-      case SESSION_ENDED -> {}
+      case SESSION_ENDED ->
+          simulation.check(
+              !ENDS_AFTER_CALLS.contains(session.endReason()), "lost: " + session.endReason());
       case TOO_MANY_RESPONSES -> simulation.check(isSplit(), "there is one response");
     }
   }

@@ -10,6 +10,8 @@ import java.util.SplittableRandom;
  * has threads that call.
  */
 final class SimClient extends SimProcess {
+  static final String OUTGROWN = "outgrown";
+
   private static final int THREADS = 2;
   private static final int BACKOFF_NS = 30_000;
   private static final int REST_NS = 30_000;
@@ -51,7 +53,7 @@ final class SimClient extends SimProcess {
 
   /** Opens another session to take the place of the one that is open, unless one is to already. */
   void grow() {
-    if (isDead() || !isOpen() || growing != null || simulation.isQuiet()) {
+    if (isDead() || !isOpen() || growing != null) {
       return;
     }
     if (!simulation.server.isDead() && isRunning(simulation.timeline.nowNs())) {
@@ -60,11 +62,17 @@ final class SimClient extends SimProcess {
     }
   }
 
-  /** A link's rings are too short. Those of its successor are no longer here, but are others. */
+  /** A link's rings are too short. Those of its successor are as short here. */
   void onCrowded(SimLink crowded) {
     final SplittableRandom random = simulation.timeline.random();
     if (crowded == link && random.nextInt(4) == 0) {
-      simulation.timeline.after(1L + random.nextInt(BACKOFF_NS), "grow", this::grow);
+      simulation.timeline.after(1L + random.nextInt(BACKOFF_NS), "grow", this::growUnlessQuiet);
+    }
+  }
+
+  private void growUnlessQuiet() {
+    if (!simulation.isQuiet()) {
+      grow();
     }
   }
 
@@ -75,7 +83,7 @@ final class SimClient extends SimProcess {
       outgrown.add(before);
       link = opened;
       growing = null;
-      before.session().drain("outgrown");
+      before.session().drain(OUTGROWN);
     }
   }
 
@@ -109,7 +117,7 @@ final class SimClient extends SimProcess {
   }
 
   /** True while a session that another one has taken the place of has calls. */
-  boolean isOutgrown() {
+  boolean hasOutgrown() {
     for (int i = 0; i < outgrown.size(); i++) {
       final ClientSession session = outgrown.get(i).session();
       if (session != null && session.mustArmToLeave()) {
@@ -117,6 +125,25 @@ final class SimClient extends SimProcess {
       }
     }
     return false;
+  }
+
+  /** True when the session of a link ends because another one has taken its place. */
+  boolean isOutgrown(SimLink one) {
+    return outgrown.contains(one);
+  }
+
+  /** The link that a fault is to strike in a state: any one where the state is of several. */
+  SimLink linkIn(SimState state) {
+    if (state != SimState.GROWING && state != SimState.OUTGROWN) {
+      return link;
+    }
+    final List<SimLink> links = links();
+    return links.get(simulation.timeline.random().nextInt(links.size()));
+  }
+
+  /** The link whose session takes calls, or is being opened; null: neither. */
+  SimLink link() {
+    return link;
   }
 
   /** What it has, of whatever kind. */
@@ -167,7 +194,9 @@ final class SimClient extends SimProcess {
    */
   void fillWindow(SimShape shape) {
     for (final SimCall call : calls) {
-      if (call instanceof SimStreamCall stream && stream.isKept(shape)) {
+      if (call instanceof SimStreamCall stream
+          && stream.isKept(shape)
+          && call.session == session()) {
         stream.restReader();
         return;
       }

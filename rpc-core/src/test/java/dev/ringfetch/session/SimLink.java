@@ -49,7 +49,7 @@ final class SimLink implements ClientHandshake.Listener {
     if (session == null) {
       end();
     } else {
-      session.drain("drained");
+      session.drain();
     }
   }
 
@@ -73,7 +73,7 @@ final class SimLink implements ClientHandshake.Listener {
 
   @Override
   public void onEnded(ClientSession ended, String reason) {
-    if (!client.isDead()) {
+    if (!client.isDead() && !(client.isOutgrown(this) && reason.equals(SimClient.OUTGROWN))) {
       client.simulation.checkReason(reason);
     }
     session = null;

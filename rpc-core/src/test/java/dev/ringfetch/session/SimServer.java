@@ -45,13 +45,13 @@ final class SimServer extends SimProcess {
     return !isDead();
   }
 
-  /** Aborts a client's session, or those that open in a moment. False when it is dead. */
-  boolean abort(SimClient client) {
-    final ServerSession session = sessionOf(client);
+  /** Aborts a link's session, or those that open in a moment. False when it is dead. */
+  boolean abort(SimLink link) {
+    final ServerSession session = link == null ? null : sessions.get(link.control.channel);
     if (session == null) {
       abortingUntilNs = simulation.timeline.nowNs() + MOMENT_NS;
     } else {
-      abort(client.channel(), session);
+      abort(link.control.channel, session);
     }
     return !isDead();
   }

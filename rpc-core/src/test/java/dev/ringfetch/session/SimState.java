@@ -1,7 +1,6 @@
 package dev.ringfetch.session;
 
 import java.util.EnumSet;
-import java.util.List;
 import java.util.Set;
 
 /** Where the protocol can be between a client and its server; often in several at once. */
@@ -43,14 +42,14 @@ enum SimState {
   CLIENT_BLOCKED {
     @Override
     void provoke(Simulation simulation, SimClient client) {
-      SimFault.STALL_SERVER.strike(simulation, client);
+      SimFault.STALL_SERVER.strike(simulation, client, null);
     }
   },
   /** The server has no credit. */
   SERVER_BLOCKED {
     @Override
     void provoke(Simulation simulation, SimClient client) {
-      SimFault.STALL_CLIENT.strike(simulation, client);
+      SimFault.STALL_CLIENT.strike(simulation, client, null);
     }
   },
   /** The client is to be rung. */
@@ -124,7 +123,7 @@ enum SimState {
       return states;
     }
     addStreams(session, states);
-    addFlows(client.calls, states);
+    addFlows(client, states);
     add(states, IDLE, !session.mustArmToLeave());
     add(states, CLIENT_BLOCKED, session.outbox.isBlocked());
     add(states, WAITING, session.outbox.isHeld());
@@ -133,7 +132,7 @@ enum SimState {
     add(states, TURNING, session.inbox instanceof FetchingInbox inbox && inbox.isTurning());
     add(states, DRAINING, session.isDraining());
     add(states, GROWING, client.isGrowing());
-    add(states, OUTGROWN, client.isOutgrown());
+    add(states, OUTGROWN, client.hasOutgrown());
     final ServerSession server = simulation.server.sessionOf(client);
     if (server != null) {
       add(states, ANSWERING, !server.outbox.isEmpty());
@@ -158,9 +157,11 @@ enum SimState {
     }
   }
 
-  private static void addFlows(List<SimCall> calls, Set<SimState> states) {
-    for (int i = 0; i < calls.size(); i++) {
-      if (calls.get(i) instanceof SimStreamCall call && call.executions > 0) {
+  private static void addFlows(SimClient client, Set<SimState> states) {
+    for (int i = 0; i < client.calls.size(); i++) {
+      if (client.calls.get(i) instanceof SimStreamCall call
+          && call.executions > 0
+          && call.session == client.session()) {
         final SimFlow up = call.end;
         final SimFlow down = call.server();
         add(states, STREAMING, !up.hasOffered() && down != null && !down.hasOffered());

@@ -6,6 +6,7 @@ import dev.ringfetch.fabric.sim.SimRegion;
 import dev.ringfetch.fabric.sim.Timeline;
 import dev.ringfetch.ring.FrameDescriptor;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 
 /**
@@ -20,8 +21,8 @@ final class Simulation {
   private static final int FAULTS_PER_SEED = 17;
   private static final int HINT_WAIT_NS = 3_000;
   private static final int RESTART_NS = 50_000;
-  private static final int PATIENCE = 3_000; // steps that a fault waits for its state
-  private static final int CARDS_PATIENCE = 6 * PATIENCE;
+  private static final int PATIENCE = 6_000; // steps that a fault waits for its state
+  private static final int CARDS_PATIENCE = 3 * PATIENCE;
   private static final int PROVOCATION_INTERVAL = 100; // steps
 
   final Timeline timeline;
@@ -128,7 +129,7 @@ final class Simulation {
   void checkReason(String reason) {
     final boolean expected =
         switch (reason) {
-          case "drained", "outgrown", "aborted", "the fabric broke" -> true;
+          case "drained", "aborted", "the fabric broke" -> true;
           default -> reason.startsWith("the peer has ");
         };
     check(expected, "session ended: " + reason);
@@ -260,8 +261,9 @@ final class Simulation {
       final var states = SimState.of(this, client);
       if (states.contains(cell.state())) {
         timeline.note(cell.toString(), 0);
-        if (cell.fault().strike(this, client)) {
-          matrix.struck(cell.fault(), states);
+        final SimLink link = client.linkIn(cell.state());
+        if (cell.fault().strike(this, client, link)) {
+          matrix.struck(cell.fault(), link == client.link() ? states : EnumSet.of(cell.state()));
           cell = null;
           drawNextFault();
         }

@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Timeout(300)
 class SimulationTest {
   private static final int SEEDS = 40;
-  private static final int MAX_SEEDS = 10 * SEEDS;
+  private static final int MAX_SEEDS = 20 * SEEDS;
 
   private static final int RUNS = 8; // behind cards
   private static final int CARDS_SEEDS = 4 * RUNS;
