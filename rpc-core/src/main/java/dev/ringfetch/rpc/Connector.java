@@ -320,7 +320,8 @@ final class Connector {
     final CompletableFuture<ClientConnection> future = new CompletableFuture<>();
 
     private final HandshakeStream stream =
-        new HandshakeStream(this, HandshakeStream.STEP_TIMEOUT_NS);
+        new HandshakeStream(
+            this, HandshakeStream.CONNECT_TIMEOUT_NS, HandshakeStream.STEP_TIMEOUT_NS);
     private final int maxRingLength;
     private final ClientConnection crowdedOne;
     private final ClientHandshake handshake;

@@ -17,11 +17,13 @@ import io.grpc.stub.ClientResponseObserver;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * The client's stream of the session service, in a session's terms: opened over the channel
- * beneath, and as long-lived as the session. A server that is there and takes no step, as one that
- * was stopped, is waited for no longer than {@link #STEP_TIMEOUT_NS}. Thread-safe.
+ * beneath, and as long-lived as the session. A server that was stopped takes no step, or lets no
+ * connection come about: neither is waited for without end ({@link #STEP_TIMEOUT_NS}, {@link
+ * #CONNECT_TIMEOUT_NS}). Thread-safe.
  */
 final class HandshakeStream
     implements ControlStream<OpenRequest>,
@@ -32,10 +34,15 @@ final class HandshakeStream
   /** More than the delay of a server to which too many come at once. */
   static final long STEP_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
 
+  /** More than what grpc-netty gives a single address, after which it says so itself. */
+  static final long CONNECT_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(30);
+
   private static final int MAX_HANDSHAKE_LENGTH = 4 * 1024 * 1024;
 
   private final Listener listener;
+  private final long connectTimeoutNs;
   private final long stepTimeoutNs;
+  private final AtomicReference<Timeout> due = new AtomicReference<>(); // of one wait at a time
   private final ConnectionLevel level = new ConnectionLevel();
   private ClientCall<?, ?> call;
   private ClientCallStreamObserver<OpenRequest> requests;
@@ -44,12 +51,18 @@ final class HandshakeStream
   private boolean started;
   private boolean abandoned;
   private boolean closed;
-  private int asked; // for a step of the server
-  private Future<?> timeout; // of that step; null: none is due
-  private boolean timedOut;
 
-  HandshakeStream(Listener listener, long stepTimeoutNs) {
+  private volatile String late; // what was not there in time, or null
+
+  /**
+   * Creates it.
+   *
+   * @param connectTimeoutNs longest wait for a connection, in nanoseconds.
+   * @param stepTimeoutNs longest wait for a step of the server's.
+   */
+  HandshakeStream(Listener listener, long connectTimeoutNs, long stepTimeoutNs) {
     this.listener = listener;
+    this.connectTimeoutNs = connectTimeoutNs;
     this.stepTimeoutNs = stepTimeoutNs;
   }
 
@@ -69,16 +82,24 @@ final class HandshakeStream
       end("handshake: " + e, Backoff.MAX_NS);
       throw e;
     }
+    final boolean cancel;
     synchronized (this) {
       started = true;
-      if (abandoned) {
-        requests.cancel(Connector.SHUTDOWN, null);
-        return;
-      }
+      cancel = abandoned;
     }
+    if (cancel) {
+      requests.cancel(Connector.SHUTDOWN, null);
+      return;
+    }
+    expect("no connection", connectTimeoutNs);
     // Which fabrics may be used depends on the connection.
     final CompletableFuture<Void> unused =
-        level.future().thenRunAsync(listener::onConnected, DefaultExecutor.INSTANCE);
+        level.future().thenRunAsync(this::onConnected, DefaultExecutor.INSTANCE);
+  }
+
+  private void onConnected() {
+    arrived();
+    listener.onConnected();
   }
 
   /** The connection's security, once {@link Listener#onConnected} was called. */
@@ -107,45 +128,61 @@ final class HandshakeStream
   }
 
   /** Ends the stream without the server; {@link #onError} follows. */
-  synchronized void abandon() {
-    closed = true;
-    abandoned = true;
-    if (started) {
+  void abandon() {
+    final boolean cancel;
+    synchronized (this) {
+      closed = true;
+      abandoned = true;
+      cancel = started; // otherwise who starts it looks again
+    }
+    if (cancel) {
       requests.cancel(Connector.SHUTDOWN, null);
     }
   }
 
   @Override
-  public synchronized void send(OpenRequest request) {
-    if (!closed) {
-      requests.onNext(request);
-      if (timeout == null) {
-        final int step = ++asked;
-        timeout =
-            DeadlineTimer.schedule(
-                () -> DefaultExecutor.INSTANCE.execute(() -> onTimeout(step)), stepTimeoutNs);
+  public void send(OpenRequest request) {
+    expect("no step of the server", stepTimeoutNs); // before it can be there
+    synchronized (this) {
+      if (!closed) {
+        requests.onNext(request);
       }
     }
   }
 
-  private synchronized void onTimeout(int step) {
-    if (timeout != null && step == asked) {
-      timedOut = true;
-      closed = true;
-      requests.cancel("the server takes no step", null);
+  /** What is waited for, unless something is already, has so long. */
+  private void expect(String what, long timeoutNs) {
+    final Timeout timeout = new Timeout(what, timeoutNs);
+    if (due.compareAndSet(null, timeout)) {
+      timeout.begin();
     }
   }
 
-  private synchronized void stopTimeout() {
+  /** What was waited for is there. */
+  private void arrived() {
+    final Timeout timeout = due.getAndSet(null);
     if (timeout != null) {
-      timeout.cancel(false);
-      timeout = null;
+      timeout.cancel();
     }
+  }
+
+  private void onTimeout(Timeout timeout) {
+    if (!due.compareAndSet(timeout, null)) {
+      return;
+    }
+    synchronized (this) {
+      if (closed) {
+        return;
+      }
+      closed = true;
+      late = timeout.toString();
+    }
+    requests.cancel(late, null); // outside: interceptors beneath may do anything
   }
 
   @Override
   public synchronized void close() {
-    stopTimeout();
+    arrived();
     if (!closed) {
       closed = true;
       requests.onCompleted();
@@ -159,8 +196,10 @@ final class HandshakeStream
 
   @Override
   public void onNext(OpenResponse response) {
-    stopTimeout();
-    listener.onResponse(response);
+    arrived();
+    if (late == null) { // it may have been on its way to here when its time was over
+      listener.onResponse(response);
+    }
   }
 
   @Override
@@ -187,15 +226,51 @@ final class HandshakeStream
   }
 
   private void end(String reason, long maxBackoffNs) {
-    final boolean late;
     synchronized (this) {
       closed = true;
-      late = timedOut;
-      stopTimeout();
     }
-    listener.onEnd(
-        late ? "handshake: no step of the server in time: timeoutNs=" + stepTimeoutNs : reason,
-        maxBackoffNs);
+    arrived();
+    final String why = late;
+    listener.onEnd(why == null ? reason : "handshake: " + why, maxBackoffNs);
+  }
+
+  /** Of one wait. */
+  private final class Timeout implements Runnable {
+    private final String what;
+    private final long ns;
+    private volatile Future<?> future; // null for a moment
+
+    Timeout(String what, long ns) {
+      this.what = what;
+      this.ns = ns;
+    }
+
+    void begin() {
+      future = DeadlineTimer.schedule(this, ns);
+    }
+
+    /** Best effort: where it comes all the same, nothing is waited for. */
+    void cancel() {
+      final Future<?> begun = future;
+      if (begun != null) {
+        begun.cancel(false);
+      }
+    }
+
+    /** In the timer's thread, which must not be kept. */
+    @Override
+    public void run() {
+      try {
+        DefaultExecutor.INSTANCE.execute(() -> onTimeout(this));
+      } catch (OutOfMemoryError e) { // there is no thread: here, or nobody is told
+        onTimeout(this);
+      }
+    }
+
+    @Override
+    public String toString() {
+      return what + " in time: timeoutNs=" + ns;
+    }
   }
 
   /** Told what comes of the stream. */

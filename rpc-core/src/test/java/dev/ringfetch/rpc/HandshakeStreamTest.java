@@ -8,11 +8,15 @@ import dev.ringfetch.v1.Hello;
 import dev.ringfetch.v1.OpenRequest;
 import dev.ringfetch.v1.OpenResponse;
 import dev.ringfetch.v1.SessionServiceGrpc;
+import io.grpc.Grpc;
+import io.grpc.InsecureChannelCredentials;
 import io.grpc.ManagedChannel;
 import io.grpc.Server;
 import io.grpc.inprocess.InProcessChannelBuilder;
 import io.grpc.inprocess.InProcessServerBuilder;
 import io.grpc.stub.StreamObserver;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -70,16 +74,37 @@ final class HandshakeStreamTest implements HandshakeStream.Listener {
 
   @Test
   void nothingIsDueOfAStreamThatHasEnded() throws Exception {
-    final HandshakeStream stream = open(TIMEOUT_NS);
+    final HandshakeStream stream = open(LONG_TIMEOUT_NS);
     stream.send(REQUEST);
     stream.close();
-    assertNull(said.poll(3 * TIMEOUT_NS, TimeUnit.NANOSECONDS));
+    assertNull(said.poll(3 * LONG_TIMEOUT_NS / 2, TimeUnit.NANOSECONDS));
     streams.take().responses.onCompleted();
     assertEquals("the server has ended the session", next());
   }
 
+  /** A process that was stopped: its system accepts connections, and it says nothing in any. */
+  @Test
+  void aServerThatLetsNoConnectionComeAboutIsNotWaitedFor() throws Exception {
+    try (ServerSocket stopped = new ServerSocket(0, 0, InetAddress.getLoopbackAddress())) {
+      final ManagedChannel mute =
+          Grpc.newChannelBuilderForAddress(
+                  stopped.getInetAddress().getHostAddress(),
+                  stopped.getLocalPort(),
+                  InsecureChannelCredentials.create())
+              .build();
+      try {
+        new HandshakeStream(this, TIMEOUT_NS, LONG_TIMEOUT_NS).start(mute);
+        assertEquals("handshake: no connection in time: timeoutNs=" + TIMEOUT_NS, next());
+        assertNull(said.poll(TIMEOUT_NS, TimeUnit.NANOSECONDS), "told once");
+      } finally {
+        mute.shutdownNow();
+      }
+    }
+  }
+
   private HandshakeStream open(long timeoutNs) throws Exception {
-    final HandshakeStream stream = new HandshakeStream(this, timeoutNs);
+    final HandshakeStream stream =
+        new HandshakeStream(this, TimeUnit.SECONDS.toNanos(LIMIT_S), timeoutNs);
     stream.start(channel);
     assertEquals("connected", next());
     return stream;
