@@ -43,6 +43,9 @@ final class SessionSteps {
   /** What the server does first with a request. */
   Runnable onRequest = () -> {};
 
+  /** What it does with the stream of one: keeps it, for the test to answer. */
+  Consumer<ServerStream> onStream = stream -> requests.add(new ServerCall(stream));
+
   private final Runnable drain;
 
   private long nowNs = START_NS;
@@ -134,7 +137,7 @@ final class SessionSteps {
             context,
             (session, stream) -> {
               onRequest.run();
-              requests.add(new ServerCall(stream));
+              onStream.accept(stream);
             },
             (session, reason) -> serverEnds.add(reason));
     clientPoller.add(client);
