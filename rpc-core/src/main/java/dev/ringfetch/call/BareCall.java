@@ -46,7 +46,7 @@ public abstract class BareCall implements ClientStream.Listener, Runnable {
   static {
     try {
       STATE = MethodHandles.lookup().findVarHandle(BareCall.class, "state", int.class);
-      LENT = MethodHandles.lookup().findVarHandle(BareCall.class, "lent", ClientStream.class);
+      LENT = MethodHandles.lookup().findVarHandle(BareCall.class, "lent", long.class);
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
     }
@@ -70,8 +70,11 @@ public abstract class BareCall implements ClientStream.Listener, Runnable {
   private long deadlineNs; // in terms of the session's clock
   private ClientStream.Outcome outcome;
 
-  // Of the answer that was told last, until whoever is told lets go of it.
-  private volatile ClientStream lent;
+  // The answer that was told last, by its number, until whoever is told lets go of it. Not by its
+  // stream: that of the next answer may be the same.
+  private volatile long lent; // 0: none
+  private long answers;
+  private ClientStream lentStream;
   private ClientSession lender;
 
   @SuppressWarnings("unused") // through STATE
@@ -92,25 +95,25 @@ public abstract class BareCall implements ClientStream.Listener, Runnable {
    *
    * @param request bytes, copied.
    * @param timeoutNs until its deadline, or {@link #NO_TIMEOUT}.
-   * @return false if this ring does not take the call: nothing has happened.
+   * @return null; if this ring does not take the call, the request in an array of its own.
    */
-  public final boolean prepare(
+  public final byte[] prepare(
       ClientConnection ring, byte[] request, int offset, int length, long timeoutNs) {
     final ClientSession session = ring.session();
     if (length > session.bulk().threshold()) {
-      return false;
+      return Arrays.copyOfRange(request, offset, offset + length);
     }
     byte[] source = request;
     int start = offset;
     ClientStream opened = session.open();
-    if (opened == null && lent != null) { // that of the answer which the listener looks at
+    if (opened == null && lent != 0) { // that of the answer which the listener looks at
       source = Arrays.copyOfRange(request, offset, offset + length); // perhaps the answer
       start = 0;
       recycleLent();
       opened = session.open();
     }
     if (opened == null) {
-      return false;
+      return source == request ? Arrays.copyOfRange(request, offset, offset + length) : source;
     }
     if (ring != connection) {
       connection = ring;
@@ -126,7 +129,7 @@ public abstract class BareCall implements ClientStream.Listener, Runnable {
       }
     }
     stream = opened;
-    return true;
+    return null;
   }
 
   /**
@@ -189,10 +192,14 @@ public abstract class BareCall implements ClientStream.Listener, Runnable {
 
   /** By the thread that is told, or the one that it has handed the next call to. */
   private void recycleLent() {
-    final ClientStream stream = (ClientStream) LENT.getAndSet(this, null);
-    if (stream != null) {
-      lender.recycle(stream);
+    if ((long) LENT.getAndSet(this, 0L) != 0) {
+      lender.recycle(lentStream);
     }
+  }
+
+  /** True while a call is under way. */
+  protected final boolean isSent() {
+    return state == SENT;
   }
 
   /** The status of a call that was cancelled, unless its deadline was first. */
@@ -220,12 +227,14 @@ public abstract class BareCall implements ClientStream.Listener, Runnable {
     switch (outcome) {
       case ANSWERED -> {
         recycleLent(); // of a listener that has not returned, and whose next call this is
+        final long answer = ++answers;
         lender = session;
-        lent = closed;
+        lentStream = closed;
+        lent = answer;
         try {
           deliverAnswer(closed);
         } finally {
-          if (LENT.compareAndSet(this, closed, null)) {
+          if (LENT.compareAndSet(this, answer, 0L)) {
             session.recycle(closed);
           }
         }

@@ -30,7 +30,9 @@ import java.util.concurrent.locks.LockSupport;
  * channel, with the channel's executor: the same messages, the same end, over a ring or over gRPC.
  *
  * <p>One call at a time, by one thread at a time, which may be the listener's; {@link #cancel} is
- * for any thread.
+ * for any thread. The end of a call that was {@linkplain #start started} on a ring is told in the
+ * one thread that polls for all channels of the process: a listener that takes long holds up them
+ * all.
  */
 public final class UnaryCall {
   /** No deadline. */
@@ -117,7 +119,8 @@ public final class UnaryCall {
 
   /**
    * Ends the call that is under way, if there is one, with the status CANCELLED, of which its
-   * listener is told, unless another end was first. Any thread.
+   * listener is told, unless another end was first. Any thread; it is whichever call is under way
+   * by then, as the one that was meant may have ended and the next one begun.
    */
   public void cancel(String reason) {
     cancelReason = Objects.requireNonNull(reason, "reason"); // for one that becomes another call
@@ -145,9 +148,7 @@ public final class UnaryCall {
     byte[] copy = null;
     boolean prepared = false;
     try {
-      if (!prepareOnRing(request, offset, length, timeoutNs)) {
-        copy = Arrays.copyOfRange(request, offset, offset + length);
-      }
+      copy = prepareOnRing(request, offset, length, timeoutNs);
       prepared = true;
     } finally {
       if (!prepared) {
@@ -161,10 +162,13 @@ public final class UnaryCall {
     }
   }
 
-  private boolean prepareOnRing(byte[] request, int offset, int length, long timeoutNs) {
+  /** Returns null, or the request in an array of its own: no ring takes it. */
+  private byte[] prepareOnRing(byte[] request, int offset, int length, long timeoutNs) {
     final ClientConnection ring =
         timeoutNs > 0 && Context.current() == Context.ROOT ? channel.bareRing() : null;
-    return ring != null && onRing.prepare(ring, request, offset, length, timeoutNs);
+    return ring == null
+        ? Arrays.copyOfRange(request, offset, offset + length)
+        : onRing.prepare(ring, request, offset, length, timeoutNs);
   }
 
   /** Goes on as an ordinary call. */
@@ -233,7 +237,11 @@ public final class UnaryCall {
   private void deliverLater(Poller poller, Runnable told) {
     final Thread waiting = runner;
     if (waiting == null) {
-      poller.execute(told);
+      try {
+        poller.execute(told);
+      } catch (OutOfMemoryError e) { // no place in the poller's line: here, or nobody is told
+        told.run();
+      }
       return;
     }
     delivery = told;
@@ -287,12 +295,19 @@ public final class UnaryCall {
 
     /** Cancels the call under way, and has that told; false if there is none. */
     boolean cancelAndTell(String reason) {
+      if (!isSent()) {
+        return false;
+      }
+      // All that it takes first: once it is cancelled, nobody else tells its end.
+      final OnRing next = new OnRing();
+      final Status status = cancelled(reason);
+      final Metadata trailers = new Metadata();
+      final Runnable told = () -> fail(status, trailers);
       if (!cancel()) {
         return false;
       }
-      onRing = new OnRing();
-      final Status status = cancelled(reason);
-      deliverLater(poller(), () -> fail(status, new Metadata()));
+      onRing = next;
+      deliverLater(poller(), told);
       return true;
     }
 

@@ -16,8 +16,8 @@ public interface UnaryListener {
   /**
    * The call was answered, with the status OK. Headers and trailers of the answer are not told.
    *
-   * @param answer holds the response message until this returns or starts the next call; not to be
-   *     written to.
+   * @param answer holds the response message until this returns or the next call is made, in
+   *     whichever thread; not to be written to.
    * @param offset of the message, in bytes.
    * @param length of the message, in bytes.
    */

@@ -14,7 +14,10 @@ public interface InlineTask {
    */
   void runInline();
 
-  /** Runs in whatever thread it would have run in without a poller. */
+  /**
+   * Runs in whatever thread it would have run in without a poller. Where it cannot, it sees to its
+   * call's end itself, and may throw: others are handed over all the same.
+   */
   void handOver();
 
   /** It ran inline and is over, and the thread is still the poller's. */
