@@ -8,10 +8,10 @@ import dev.ringfetch.examples.process.ChildProcess;
 record EchoPeer(EchoPair pair) implements PeerContender {
   @Override
   public Figures run(Load load, int millis) {
-    if (load.mode() != Mode.direct || load.inFlight() != 1 || load.hasRate()) {
+    if (load.mode() != Mode.direct || load.hasRate()) {
       throw new IllegalArgumentException("not without a stub: " + load);
     }
-    return pair.round(load.payload(), millis);
+    return pair.round(load.payload(), load.inFlight(), millis);
   }
 
   @Override

@@ -58,7 +58,8 @@ record Load(Mode mode, int payload, int inFlight, int rate) {
       return loads;
     }
     if (full || mode != Mode.async) { // a callback that issues the next is for several at once
-      final boolean byLength = full || mode == Mode.ring || mode == Mode.lean;
+      final boolean byLength =
+          full || mode == Mode.ring || mode == Mode.lean || mode == Mode.direct;
       (byLength ? payloads : List.of(SMALL))
           .forEach(length -> loads.add(new Load(mode, length, 1)));
     }

@@ -35,7 +35,7 @@ enum Mode {
 
   /** Whether calls are made one after the other, whoever makes them. */
   boolean isOneByOne() {
-    return this == blocking || this == direct;
+    return this == blocking;
   }
 
   /** Name for tables, scripts and options. */

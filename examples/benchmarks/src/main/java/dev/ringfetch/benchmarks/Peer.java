@@ -69,6 +69,11 @@ enum Peer {
     };
   }
 
+  /** Whether so many can be on their way: of memory alone a message is all there is. */
+  boolean takes(Load load) {
+    return takes(load.mode()) && (this != raw || load.inFlight() == 1);
+  }
+
   /** Whether client and server are one process: what it uses is the client's in all figures. */
   boolean isOneProcess() {
     return this == inProcess;

@@ -144,12 +144,10 @@ final class PeerRun implements AutoCloseable {
       final PeerContender contender = lineup.get(entry.entrant());
       final long startMillis = System.currentTimeMillis();
       final PeerRound measured = PeerRound.measure(contender, entry.load(), timing.millis());
-      if (logs.areKept()) {
-        final Histogram latencies = contender.latencies();
-        latencies.setStartTimeStamp(startMillis);
-        latencies.setEndTimeStamp(System.currentTimeMillis());
-        logs.add(entry, measured, latencies);
-      }
+      final Histogram latencies = contender.latencies();
+      latencies.setStartTimeStamp(startMillis);
+      latencies.setEndTimeStamp(System.currentTimeMillis());
+      logs.add(entry, measured, latencies);
       if (measured.isMarked()) {
         progress.tell(
             String.format(

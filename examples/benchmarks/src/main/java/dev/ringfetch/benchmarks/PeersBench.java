@@ -2,6 +2,7 @@ package dev.ringfetch.benchmarks;
 
 import java.io.IOException;
 import java.io.PrintStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -107,7 +108,8 @@ final class PeersBench implements Callable<Integer> {
       paramLabel = "DIR",
       description =
           "Folder for the latencies of each round as logs of HdrHistogram, a file for each "
-              + "row; for the table, and for a plot of it (bench.svg).")
+              + "row; for the table, and for a plot of it (bench.svg). Default: a new one where "
+              + "temporary files are.")
   private Path folder;
 
   @Option(
@@ -140,7 +142,7 @@ final class PeersBench implements Callable<Integer> {
       final List<PeerRow> rows = run.rows();
       final String table = PeerTable.of(rows);
       out.print(table);
-      if (logs.areKept() && !rows.isEmpty()) {
+      if (!rows.isEmpty()) {
         logs.write("table.txt", table);
         logs.write("bench.svg", PeerPlot.of(rows));
         out.printf("%nlogs, table and plot: %s%n", folder.toAbsolutePath());
@@ -162,7 +164,7 @@ final class PeersBench implements Callable<Integer> {
   private RoundLogs logs(String settings) throws IOException {
     check(folder != null || !resume, "--resume goes on with the folder of --logs");
     if (folder == null) {
-      return RoundLogs.none();
+      folder = Files.createTempDirectory("ringfetch-bench-");
     }
     try {
       return RoundLogs.open(folder, resume, settings);
@@ -182,7 +184,8 @@ final class PeersBench implements Callable<Integer> {
       for (final Mode mode :
           or(modes, List.of(Mode.values()), List.of(Mode.direct, Mode.blocking, Mode.async))) {
         if (peer.takes(mode)) {
-          Load.of(mode, payloads(), or(depths, List.of(16, 64, 256), List.of(64)), full)
+          Load.of(mode, payloads(), or(depths, List.of(16, 64, 256), List.of(64)), full).stream()
+              .filter(load -> peer.takes(load) && !(isBriefly(mode) && load.inFlight() > 1))
               .forEach(load -> entries.add(new Entry(peer, load)));
         }
         if (mode == Mode.blocking && peer.takes(mode)) {
@@ -193,6 +196,11 @@ final class PeersBench implements Callable<Integer> {
       }
     }
     return entries;
+  }
+
+  /** Quick looks leave what has no stub at one at a time. */
+  private boolean isBriefly(Mode mode) {
+    return quick && mode == Mode.direct && depths == null;
   }
 
   private <T> T or(T given, T usual, T ifQuick) {

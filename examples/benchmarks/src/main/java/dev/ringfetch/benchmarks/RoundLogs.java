@@ -25,7 +25,7 @@ final class RoundLogs {
   private static final double MILLIS_PER_SECOND = 1000;
   private static final double AS_IT_IS = 1;
 
-  private final Path folder; // null: there is none
+  private final Path folder;
 
   private RoundLogs(Path folder) {
     this.folder = folder;
@@ -54,16 +54,6 @@ final class RoundLogs {
       Files.writeString(file, settings + "\n");
     }
     return new RoundLogs(folder);
-  }
-
-  /** No folder: nothing is kept. */
-  static RoundLogs none() {
-    return new RoundLogs(null);
-  }
-
-  /** Whether rounds are kept. */
-  boolean areKept() {
-    return folder != null;
   }
 
   /** Writes a file of what came of all rounds. */
@@ -99,7 +89,7 @@ final class RoundLogs {
   /** The rounds of a row that there are. */
   List<PeerRound> rounds(Entry entry) throws IOException {
     final List<PeerRound> rounds = new ArrayList<>();
-    if (areKept() && Files.exists(file(entry))) {
+    if (Files.exists(file(entry))) {
       for (final String line : Files.readAllLines(file(entry), StandardCharsets.UTF_8)) {
         if (line.startsWith("#" + ROUND)) {
           rounds.add(parse(line.substring(1 + ROUND.length())));

@@ -2,6 +2,7 @@ package dev.ringfetch.benchmarks;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -12,9 +13,6 @@ final class LoadTest {
 
   @Test
   void whatBlocksGoesByLengthWhatDoesNotByDepth() {
-    assertEquals(
-        List.of(new Load(Mode.direct, 32, 1), new Load(Mode.direct, 1024, 1)),
-        Load.of(Mode.direct, PAYLOADS, DEPTHS, false));
     assertEquals(
         List.of(new Load(Mode.blocking, 32, 1), new Load(Mode.blocking, 1024, 1)),
         Load.of(Mode.blocking, PAYLOADS, DEPTHS, false));
@@ -31,7 +29,7 @@ final class LoadTest {
 
   @Test
   void whatHasNoStubGoesByLengthAndByDepth() {
-    for (final Mode mode : List.of(Mode.ring, Mode.lean)) {
+    for (final Mode mode : List.of(Mode.ring, Mode.lean, Mode.direct)) {
       assertEquals(
           List.of(
               new Load(mode, 32, 1),
@@ -66,6 +64,14 @@ final class LoadTest {
           mode != Mode.direct && mode != Mode.ring && mode != Mode.lean, Peer.unix.takes(mode));
       assertEquals(mode == Mode.direct, Peer.aeron.takes(mode));
     }
+  }
+
+  @Test
+  void memoryAloneHasOneMessage() {
+    assertTrue(Peer.raw.takes(new Load(Mode.direct, 32, 1)));
+    assertFalse(Peer.raw.takes(new Load(Mode.direct, 32, 16)));
+    assertTrue(Peer.agrona.takes(new Load(Mode.direct, 32, 16)));
+    assertFalse(Peer.agrona.takes(new Load(Mode.async, 32, 16)));
   }
 
   @Test

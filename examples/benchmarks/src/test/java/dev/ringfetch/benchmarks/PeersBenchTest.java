@@ -19,7 +19,7 @@ import picocli.CommandLine;
 
 final class PeersBenchTest {
   private static final String[] SHORT = {
-    "--peers=raw,aeron", "--millis=20", "--warm-up=20", "--payloads=32"
+    "--peers=raw,aeron", "--millis=20", "--warm-up=20", "--payloads=32", "--in-flight=16"
   };
 
   /** What is printed; without stubs, as those take long to start. */
@@ -44,14 +44,43 @@ final class PeersBenchTest {
 
   @Test
   @ResourceLock(Resources.SYSTEM_OUT)
-  void eachRowIsPrintedForScripts() {
+  void eachRowIsPrintedForScripts() throws IOException {
     final String printed = run(CommandLine.ExitCode.OK, "--rounds=2");
-    assertTrue(printed.startsWith("2 rows x 2 rounds x 0.0 s"), printed);
+    assertTrue(printed.startsWith("3 rows x 2 rounds x 0.0 s"), printed);
     final List<String> results = results(printed);
-    assertEquals(2, results.size(), printed);
+    assertEquals(3, results.size(), printed);
     assertTrue(results.get(0).startsWith("RESULT peer=raw mode=direct payload=32 inflight=1 "));
     assertTrue(results.get(1).startsWith("RESULT peer=aeron-ipc mode=direct payload=32 "));
+    assertTrue(
+        results.get(2).startsWith("RESULT peer=aeron-ipc mode=direct payload=32 inflight=16"));
     results.forEach(line -> assertTrue(line.contains(" alloc_server="), line));
+    final String where = "logs, table and plot: ";
+    final Path folder =
+        Path.of(
+            printed
+                .lines()
+                .filter(line -> line.startsWith(where))
+                .findFirst()
+                .orElseThrow()
+                .substring(where.length()));
+    final List<Path> files;
+    try (Stream<Path> found = Files.list(folder)) {
+      files = found.sorted().toList();
+    }
+    for (final Path file : files) {
+      Files.delete(file);
+    }
+    Files.delete(folder);
+    assertEquals(
+        List.of(
+            "aeron-ipc_direct_32_1.hlog",
+            "aeron-ipc_direct_32_16.hlog",
+            "bench.svg",
+            "raw_direct_32_1.hlog"),
+        files.stream()
+            .map(file -> file.getFileName().toString())
+            .filter(name -> !name.equals("settings") && !name.equals("table.txt"))
+            .toList());
   }
 
   /** Of three rounds a row the first run makes one: it stands for one that was interrupted. */
@@ -70,7 +99,7 @@ final class PeersBenchTest {
     assertTrue(Files.readString(directory.resolve("run/bench.svg")).startsWith("<svg "));
 
     final String printed = run(CommandLine.ExitCode.OK, logs, "--resume", "--rounds=3");
-    assertTrue(printed.startsWith("2 rows x 3 rounds"), printed);
+    assertTrue(printed.startsWith("3 rows x 3 rounds"), printed);
     assertTrue(printed.contains(", 0.0 of them left, after 0.0 minutes"), printed);
     assertEquals(all, Files.readAllLines(log));
     assertEquals(results(printed), results(Files.readString(directory.resolve("run/table.txt"))));

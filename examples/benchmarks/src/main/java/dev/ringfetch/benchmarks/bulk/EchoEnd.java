@@ -40,7 +40,9 @@ final class EchoEnd {
             "round",
             arguments ->
                 round(
-                    new byte[Integer.parseInt(arguments.get(0))], Long.parseLong(arguments.get(1))))
+                    new byte[Integer.parseInt(arguments.get(0))],
+                    Integer.parseInt(arguments.get(1)),
+                    Long.parseLong(arguments.get(2))))
         .on("allocated", arguments -> AllocatedBytes.answer());
   }
 
@@ -58,8 +60,15 @@ final class EchoEnd {
     return new Answer();
   }
 
-  private Answer round(byte[] answer, long millis) {
+  private Answer round(byte[] answer, int inFlight, long millis) {
     final Lane lane = lane(answer);
+    if (inFlight > 1) {
+      final EchoesInFlight echoes = new EchoesInFlight(requests, lane, request, answer, inFlight);
+      final Answer figures = echoes.runFor(millis).answer();
+      requests.end();
+      latencies.keep(echoes.latencies());
+      return figures;
+    }
     final Answer figures = stopwatch.runFor(() -> ask(lane, answer), millis).answer();
     requests.end();
     latencies.keep(stopwatch.latencies());

@@ -72,15 +72,21 @@ public final class EchoPair implements AutoCloseable {
     return client;
   }
 
+  /** Has one make calls one after the other, and the other answer them, for some time. */
+  public Figures round(int payload, long millis) {
+    return round(payload, 1, millis);
+  }
+
   /**
    * Has one make calls, and the other answer them, for some time.
    *
    * @param payload of an answer, in bytes; at most {@link EchoEnd#MAX_PAYLOAD}. Requests have 32.
+   * @param inFlight how many are on their way at once: so many requests have to have room.
    */
-  public Figures round(int payload, long millis) {
+  public Figures round(int payload, int inFlight, long millis) {
     final CompletableFuture<Answer> echoed =
         CompletableFuture.supplyAsync(() -> server.ask("echo", payload));
-    final Figures figures = Figures.parse(client.ask("round", payload, millis));
+    final Figures figures = Figures.parse(client.ask("round", payload, inFlight, millis));
     final Answer unused = echoed.join();
     return figures;
   }

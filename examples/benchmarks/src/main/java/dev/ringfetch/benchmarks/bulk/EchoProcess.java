@@ -15,8 +15,8 @@ import picocli.CommandLine.Option;
 /** A process with an {@link EchoEnd} in memory of two processes. */
 @Command(name = "echo-process")
 final class EchoProcess implements Callable<Integer> {
-  /** More than a request has, as a ring for eight of them would be full of its own bounds. */
-  private static final int MAX_REQUEST = 1024;
+  /** More than a request has: a ring for eight of these holds as many requests as are in flight. */
+  private static final int MAX_REQUEST = 4096;
 
   @Option(names = "--kind", required = true, description = "What memory is used as.")
   private LaneKind kind;
