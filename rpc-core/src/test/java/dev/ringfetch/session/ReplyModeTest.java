@@ -20,7 +20,8 @@ import org.junit.jupiter.params.provider.MethodSource;
  *
  * <p>A failure names its seed: run it first with {@code -Dtest.args=-Dringfetch.seed=SEED}. The
  * second card is measured at every third process time only, or with {@code
- * -Dringfetch.replies.step=1} at each.
+ * -Dringfetch.replies.step=1} at each. Where the process time jumps, it does so every 10 ms, which
+ * leaves less time to learn than every second; {@code -Dringfetch.replies.phase.ms=1000} is that.
  */
 class ReplyModeTest {
   private static final long WARM_UP_NS = 500_000;
@@ -29,7 +30,8 @@ class ReplyModeTest {
   private static final int STEPS = 15;
   private static final String STEP = "ringfetch.replies.step";
   private static final long LEARN_NS = 20_000_000; // as long as it may take to find the mode
-  private static final long PHASE_NS = 10_000_000;
+  private static final String PHASE = "ringfetch.replies.phase.ms";
+  private static final long PHASE_NS = 1_000_000L * Integer.getInteger(PHASE, 10);
   private static final int PHASES = 4;
   private static final NicModel CARD = NicModel.CONNECT_X3;
   private static final NicModel TWICE = twiceOutbound(CARD);

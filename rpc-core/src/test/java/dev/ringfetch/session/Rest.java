@@ -188,6 +188,8 @@ final class Rest {
     simulation.server.restUntil(Long.MAX_VALUE);
     final byte[] request = simulation.ledger.newRequest(client.channel(), 24);
     final SimCall call = client.prepare(request, Stream.NO_DEADLINE);
+    simulation.check(call != null, "no stream for a call that outlives growth");
+    simulation.throwFailure();
     call.send(false);
     client.grow();
     await("another session takes its place", () -> client.isOpen() && client.session() != before);
