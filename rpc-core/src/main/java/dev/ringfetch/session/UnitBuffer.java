@@ -1,8 +1,6 @@
 package dev.ringfetch.session;
 
 import dev.ringfetch.fabric.MemoryRegion;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
@@ -22,8 +20,6 @@ public final class UnitBuffer {
   /** Capacity that a buffer keeps from call to call, in bytes. */
   static final int RETAINED_LENGTH = 8 * 1024;
 
-  private static final VarHandle LONG =
-      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
   private static final int GROWTH = 4;
   private static final int INITIAL_LENGTH = 256;
   static final int MAX_LENGTH = Integer.MAX_VALUE - 64;
@@ -252,7 +248,11 @@ public final class UnitBuffer {
   /** The 64-bit number that starts this many bytes into the unit. */
   long getLong(int index) {
     Objects.checkFromIndexSize(index, Long.BYTES, length());
-    return (long) LONG.get(bytes, HEADROOM + index);
+    long value = 0;
+    for (int i = Long.BYTES - 1; i >= 0; i--) {
+      value = value << Byte.SIZE | (bytes[HEADROOM + index + i] & 0xFF);
+    }
+    return value;
   }
 
   /** A view of the unit for reading, little-endian. */
