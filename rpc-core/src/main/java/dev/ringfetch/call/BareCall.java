@@ -202,11 +202,6 @@ public abstract class BareCall implements ClientStream.Listener, Runnable {
     return state == SENT;
   }
 
-  /** The status of a call that was cancelled, unless its deadline was first. */
-  protected final Status cancelled(String reason) {
-    return isLate() ? exceeded() : Status.CANCELLED.withDescription(reason);
-  }
-
   /** Runs what is to be told of a call that this object has made. */
   protected final Poller poller() {
     return connection.session().poller();
@@ -344,7 +339,8 @@ public abstract class BareCall implements ClientStream.Listener, Runnable {
     return deadlineNs == NO_TIMEOUT ? NO_TIMEOUT : deadlineNs - connection.session().nanoTime();
   }
 
-  private boolean isLate() {
+  /** True when the deadline of the call has passed. */
+  protected final boolean isLate() {
     return remainingNs() <= 0;
   }
 
@@ -357,7 +353,8 @@ public abstract class BareCall implements ClientStream.Listener, Runnable {
     };
   }
 
-  private Status exceeded() {
+  /** The status of a call whose deadline was first. */
+  protected final Status exceeded() {
     return Deadlines.exceeded(
         "UnaryCall", timeoutNs - remainingNs(), connection.session().describe());
   }

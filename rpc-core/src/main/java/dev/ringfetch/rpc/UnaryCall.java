@@ -293,6 +293,10 @@ public final class UnaryCall {
       deliverLater(poller(), this);
     }
 
+    Status deadlineStatus() {
+      return exceeded();
+    }
+
     /** Cancels the call under way, and has that told; false if there is none. */
     boolean cancelAndTell(String reason) {
       if (!isSent()) {
@@ -300,14 +304,13 @@ public final class UnaryCall {
       }
       // All that it takes first: once it is cancelled, nobody else tells its end.
       final OnRing next = new OnRing();
-      final Status status = cancelled(reason);
-      final Metadata trailers = new Metadata();
-      final Runnable told = () -> fail(status, trailers);
+      final CancelledEnd end = new CancelledEnd(this, Status.CANCELLED.withDescription(reason));
       if (!cancel()) {
         return false;
       }
       onRing = next;
-      deliverLater(poller(), told);
+      end.late = isLate(); // as of the call that was cancelled, which may not be the one of before
+      deliverLater(poller(), end);
       return true;
     }
 
@@ -325,6 +328,24 @@ public final class UnaryCall {
     protected void unsent(byte[] request, long remainingNs) {
       channel.countRepeatedCall();
       becomeOther(request, remainingNs);
+    }
+  }
+
+  /** Tells the end of a call on the ring that was cancelled, unless its deadline was first. */
+  private final class CancelledEnd implements Runnable {
+    private final OnRing call; // which makes no other one
+    private final Status status;
+    private final Metadata trailers = new Metadata();
+    private boolean late;
+
+    CancelledEnd(OnRing call, Status status) {
+      this.call = call;
+      this.status = status;
+    }
+
+    @Override
+    public void run() {
+      fail(late ? call.deadlineStatus() : status, trailers);
     }
   }
 

@@ -9,8 +9,10 @@ import io.grpc.Status;
  *
  * <p>Told of a call that was {@linkplain UnaryCall#run run}, in the thread that runs it. Of one
  * that was {@linkplain UnaryCall#start started}, in the poller's thread, as callbacks are of
- * channels with a direct executor: long work belongs elsewhere. If no ring carries the call, in the
- * channel's executor, or in the thread that starts it.
+ * channels with a direct executor: long work belongs elsewhere, as no deadline of the process's
+ * calls fires meanwhile; and a wait for a call that no ring carries yet (a channel that waits for
+ * one, or for credentials) belongs elsewhere, too, since it is this thread that would end it. If no
+ * ring carries the call, in the channel's executor, or in the thread that starts it.
  */
 public interface UnaryListener {
   /**
