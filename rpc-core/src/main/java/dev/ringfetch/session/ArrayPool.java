@@ -15,7 +15,9 @@ final class ArrayPool {
   /** How many are kept at the most: they are looked through. */
   static final int MAX_ARRAYS = 128;
 
-  private final ArrayDeque<byte[]> arrays = new ArrayDeque<>();
+  /** Of a length that never grows: it might be left half changed for want of memory. */
+  private final ArrayDeque<byte[]> arrays = new ArrayDeque<>(MAX_ARRAYS + 1);
+
   private int length;
 
   /** An array of at least this length, and at most twice as long; its content is anything. */

@@ -34,7 +34,7 @@ final class Outbox {
   private final ControlFlyweight peerControl;
   private final int maxPayload;
   private final Tally tally;
-  private final ArrayDeque<Stream> line = new ArrayDeque<>();
+  private final OutboundLine line = new OutboundLine();
   private final ArrayDeque<Segment> reading = new ArrayDeque<>(); // by the peer
   private final ByteBuffer update =
       ByteBuffer.allocate(MAX_UPDATE_LENGTH).order(ByteOrder.LITTLE_ENDIAN);
@@ -96,26 +96,29 @@ final class Outbox {
 
   /** How many streams are in line. */
   int length() {
-    return line.size();
+    return line.length();
   }
 
   /** Drops what is in line, and what the peer has not read: the session has ended. */
   void clear() {
-    for (final Stream stream : line) {
+    Stream stream;
+    while ((stream = line.first()) != null) {
+      line.remove(stream);
       left(stream);
       stream.outbound().releaseSegments();
     }
-    line.clear();
     held = false;
-    reading.forEach(Segment::release);
-    reading.clear();
+    Segment segment;
+    while ((segment = reading.poll()) != null) { // each once, also where one of them throws
+      segment.release();
+    }
   }
 
   /** Puts a stream's unit, or its header-only frame, in line for the ring. */
   void add(Stream stream) {
     if (!stream.outboundQueued) {
       stream.outboundQueued = true;
-      line.addLast(stream);
+      line.add(stream);
       if (stream.flow == null && !stream.headerOnly) { // a flow's wait in the flow, and count there
         stream.queuedLength = stream.outbound().length();
         queuedLength += stream.queuedLength;
@@ -178,7 +181,7 @@ final class Outbox {
     final long before = writer.position();
     int frames = 0;
     Stream stream;
-    while ((stream = line.peekFirst()) != null) {
+    while ((stream = line.first()) != null) {
       final boolean update = stream.flow != null && stream.flow.updateDue;
       int written = write(stream, update);
       if (written == RingWriter.INSUFFICIENT_CREDIT && !blocked) {
@@ -197,7 +200,7 @@ final class Outbox {
         break;
       }
       frames++;
-      line.pollFirst();
+      line.remove(stream);
       if (update && !stream.flow.isLoaded()) {
         stream.outboundQueued = false;
       } else if (!update && isWhole(stream)) {
@@ -205,7 +208,7 @@ final class Outbox {
         unsolicited |= stream.unsolicited;
         session.onSent(stream);
       } else {
-        line.addLast(stream);
+        line.add(stream);
       }
     }
     unblock();

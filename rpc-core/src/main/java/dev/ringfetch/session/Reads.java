@@ -4,7 +4,6 @@ import dev.ringfetch.counters.Counter;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.ring.BulkDescriptor;
 import dev.ringfetch.ring.ControlFlyweight;
-import java.util.ArrayDeque;
 import java.util.List;
 
 /**
@@ -17,12 +16,13 @@ final class Reads {
   private final Session session;
   private final ControlFlyweight ownControl;
   private final ArrayPool arrays;
-  private final ArrayDeque<Read> line = new ArrayDeque<>();
-
   private final int quantum; // what is copied a round, in bytes
 
   private long released;
-  private Read last;
+
+  // The line, linked: one that had to grow might be left half changed for want of memory.
+  private Read first;
+  private Read last; // also when it is done
 
   private static final class Read {
     final MemoryRegion region;
@@ -33,6 +33,7 @@ final class Reads {
     int generation;
     int position;
     int done;
+    Read next;
 
     Read(MemoryRegion region, int offset, int length) {
       this.region = region;
@@ -72,8 +73,13 @@ final class Reads {
     if (offset < 0 || offset > region.length() - length) {
       return false;
     }
-    last = new Read(region, (int) offset, length);
-    line.add(last);
+    final Read added = new Read(region, (int) offset, length);
+    if (first == null) {
+      first = added;
+    } else {
+      last.next = added;
+    }
+    last = added;
     return true;
   }
 
@@ -98,7 +104,7 @@ final class Reads {
 
   /** True when nothing is in line. */
   boolean isEmpty() {
-    return line.isEmpty();
+    return first == null;
   }
 
   /**
@@ -117,7 +123,7 @@ final class Reads {
 
   /** Calls whose last unit will not be read have nothing else that tells them of the end. */
   void distrust(News news) {
-    for (final Read read : line) {
+    for (Read read = first; read != null; read = read.next) {
       if (read.stream != null && read.stream.flow != null) {
         read.stream.flow.distrust();
         news.addFlow(read.stream);
@@ -127,7 +133,7 @@ final class Reads {
 
   /** Drops what is in line. */
   void clear() {
-    line.clear();
+    first = null;
   }
 
   private int poll(int limit) {
@@ -135,7 +141,7 @@ final class Reads {
     int left = limit;
     int rounds = 0;
     Read read;
-    while ((read = line.peek()) != null) { // what nobody wants costs nothing
+    while ((read = first) != null) { // what nobody wants costs nothing
       rounds++;
       if (read.isWanted()) {
         left -= copy(read, Math.min(left, read.length - read.done));
@@ -143,7 +149,7 @@ final class Reads {
           break;
         }
       }
-      line.remove();
+      first = read.next;
       released++;
       if (read.isWanted() && read.unit.endRead()) {
         session.onRead(read.stream);

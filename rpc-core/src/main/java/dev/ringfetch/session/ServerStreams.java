@@ -1,7 +1,8 @@
 package dev.ringfetch.session;
 
-import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * The streams of a server's session by their index: those that are open, the id that each index had
@@ -15,7 +16,7 @@ final class ServerStreams {
   private final int length;
   private ServerStream[] open;
   private int[] closedIds;
-  private final ArrayDeque<ServerStream> pool = new ArrayDeque<>();
+  private final List<ServerStream> pool = new ArrayList<>();
 
   ServerStreams(int maxStreams) {
     this.length = maxStreams + 1;
@@ -51,8 +52,7 @@ final class ServerStreams {
 
   /** A stream for an id whose index has none. */
   ServerStream open(int id) {
-    final ServerStream pooled = pool.poll();
-    final ServerStream stream = pooled != null ? pooled : new ServerStream();
+    final ServerStream stream = pool.isEmpty() ? new ServerStream() : pool.remove(pool.size() - 1);
     stream.id = id;
     reserve(stream.index());
     open[stream.index()] = stream;
@@ -79,7 +79,7 @@ final class ServerStreams {
   void recycle(ServerStream stream) {
     if (pool.size() < MAX_POOLED) {
       stream.reset();
-      pool.push(stream);
+      pool.add(stream);
     }
   }
 }

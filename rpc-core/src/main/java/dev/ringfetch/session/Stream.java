@@ -60,6 +60,8 @@ public abstract class Stream extends Dated {
   boolean outboundBegun;
   boolean headerOnly;
   boolean unsolicited;
+  Stream previousInLine;
+  Stream nextInLine;
 
   // The unit that comes in.
   int inboundFlags;

@@ -65,6 +65,7 @@ final class Link implements Selectable {
   // The doorbell's owner's.
   private boolean isMuted;
   private long mutedUntilNs;
+  Link nextMuted; // in the line of those that are
 
   /**
    * Takes over a connected, authenticated channel, registered with the doorbell without interest.
@@ -123,8 +124,17 @@ final class Link implements Selectable {
       return;
     }
     int rung = 1;
+    boolean sent = false;
     do {
-      sendByte();
+      try {
+        sendByte();
+        sent = true;
+      } finally {
+        if (!sent) {
+          ringers.set(0); // or nobody would ever ring again
+        }
+      }
+      sent = false;
       rung = ringers.addAndGet(-rung);
     } while (rung != 0);
   }

@@ -8,8 +8,6 @@ import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
-import java.util.ArrayDeque;
-import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -39,8 +37,9 @@ final class ShmDoorbell implements Doorbell {
   private volatile Arrivals arrivals;
   private volatile boolean closed;
 
-  /** In the order in which they are listened to again; the owner's. */
-  private final Queue<Link> muted = new ArrayDeque<>();
+  // In the order in which they are listened to again, linked; the owner's.
+  private Link firstMuted;
+  private Link lastMuted;
 
   /** Copy of the selected keys; the owner's, null while it is in use by an outer call. */
   private SelectionKey[] batch;
@@ -72,9 +71,8 @@ final class ShmDoorbell implements Doorbell {
   public int await(long timeoutNs) throws IOException {
     Arrivals arrivals = this.arrivals;
     long limitNs = arrivals == null ? timeoutNs : Math.min(timeoutNs, arrivals.dueInNs());
-    Link first = muted.peek();
-    if (first != null) {
-      limitNs = Math.min(limitNs, first.mutedUntilNs() - System.nanoTime());
+    if (firstMuted != null) {
+      limitNs = Math.min(limitNs, firstMuted.mutedUntilNs() - System.nanoTime());
     }
     if (limitNs <= 0) {
       return poll();
@@ -147,13 +145,19 @@ final class ShmDoorbell implements Doorbell {
 
   /** Listens to a link again in a while. For the owner. */
   void addMuted(Link link) {
-    muted.add(link);
+    if (firstMuted == null) {
+      firstMuted = link;
+    } else {
+      lastMuted.nextMuted = link;
+    }
+    lastMuted = link;
   }
 
   private void unmute() {
     Link first;
-    while ((first = muted.peek()) != null && first.mutedUntilNs() - System.nanoTime() <= 0) {
-      muted.remove();
+    while ((first = firstMuted) != null && first.mutedUntilNs() - System.nanoTime() <= 0) {
+      firstMuted = first.nextMuted;
+      first.nextMuted = null;
       first.unmute();
     }
   }
