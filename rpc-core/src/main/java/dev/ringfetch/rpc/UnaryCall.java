@@ -11,6 +11,8 @@ import io.grpc.Context;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.Objects;
 import java.util.Queue;
@@ -32,9 +34,19 @@ import java.util.concurrent.locks.LockSupport;
  * <p>One call at a time, by one thread at a time, which may be the listener's; {@link #cancel} is
  * for any thread. The end of a call that was {@linkplain #start started} on a ring is told in the
  * one thread that polls for all channels of the process: a listener that takes long holds up them
- * all.
+ * all, for some 20 ms, after which another thread polls in its stead.
  */
 public final class UnaryCall {
+  private static final VarHandle UNDER_WAY;
+
+  static {
+    try {
+      UNDER_WAY = MethodHandles.lookup().findVarHandle(UnaryCall.class, "underWay", boolean.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
   /** No deadline. */
   public static final long NO_TIMEOUT = BareCall.NO_TIMEOUT;
 
@@ -46,7 +58,11 @@ public final class UnaryCall {
   private volatile OnRing onRing; // another one after a cancel
   private volatile ClientCall<byte[], byte[]> other; // that a call has become
   private volatile String cancelReason;
+
+  @SuppressWarnings("unused") // through UNDER_WAY
   private volatile boolean underWay;
+
+  private volatile OnChannel told; // of whose end a thread tells, or null
 
   private Thread runner; // that waits for the end, or null
   private volatile Runnable delivery; // of an end on the ring, for the runner
@@ -71,7 +87,8 @@ public final class UnaryCall {
    * @param request holds the request message, which is copied.
    * @param offset of the message, in bytes.
    * @param length of the message, in bytes.
-   * @param timeoutNs until the call's deadline, or {@link #NO_TIMEOUT}.
+   * @param timeoutNs until the call's deadline, or {@link #NO_TIMEOUT}, as is all that is longer
+   *     than a century; 0 or less for a call that is late already, and ends DEADLINE_EXCEEDED.
    * @throws IllegalStateException if a call is under way.
    * @throws IndexOutOfBoundsException if the array has not so many bytes there.
    */
@@ -131,8 +148,9 @@ public final class UnaryCall {
   }
 
   private void begin(byte[] request, int offset, int length, Thread waiting) {
+    Objects.requireNonNull(request, "request");
     Objects.checkFromIndexSize(offset, length, request.length);
-    if (underWay) {
+    if (!UNDER_WAY.compareAndSet(this, false, true)) {
       throw new IllegalStateException("a call is under way: method=" + method.getFullMethodName());
     }
     other = null;
@@ -141,7 +159,6 @@ public final class UnaryCall {
     callbacks = null;
     result = null;
     runner = waiting;
-    underWay = true;
   }
 
   private void dispatch(byte[] request, int offset, int length, long timeoutNs) {
@@ -183,7 +200,7 @@ public final class UnaryCall {
       if (call != null) {
         call.cancel("Failed to start the call", t);
       }
-      fail(Status.fromThrowable(t), new Metadata());
+      onChannel.notStarted(Status.fromThrowable(t));
       return;
     }
     try {
@@ -198,7 +215,7 @@ public final class UnaryCall {
     if (reason != null) {
       call.cancel(reason, null);
     }
-    onChannel.sent();
+    onChannel.sentOrClosed(); // the call is its own from here on
   }
 
   /** A runner waits as a blocking stub does: it polls, and callbacks are its own to run. */
@@ -357,6 +374,8 @@ public final class UnaryCall {
     private boolean tooMany;
     private Status status;
     private Metadata trailers;
+    private Thread teller; // of its end
+    private OnChannel next; // whose end that thread tells then
 
     @Override
     public void onMessage(byte[] received) {
@@ -374,25 +393,49 @@ public final class UnaryCall {
       sentOrClosed();
     }
 
-    /** The call is its own from here on; if its end has come already, that is told here. */
-    void sent() {
-      try {
-        sentOrClosed();
-      } catch (Throwable t) { // the listener's, not that of who starts the call
-        final Thread thread = Thread.currentThread();
-        thread.getUncaughtExceptionHandler().uncaughtException(thread, t);
-      }
+    /** There will be no end but this one. */
+    void notStarted(Status why) {
+      status = why;
+      trailers = new Metadata();
+      end();
     }
 
     /** Tells the end once it has come and the call is sent: a listener may start the next one. */
-    private void sentOrClosed() {
-      if (awaited.compareAndSet(false, true)) {
+    void sentOrClosed() {
+      if (!awaited.compareAndSet(false, true)) {
+        end();
+      }
+    }
+
+    private void end() {
+      if (runner != null) { // its thread, in a callback, where what a listener throws would be lost
+        delivery = this::tell;
         return;
       }
-      if (runner == null) {
-        tell();
-      } else { // this is its thread, in a callback, where what a listener throws would be lost
-        delivery = this::tell;
+      final OnChannel before = told;
+      if (before != null && before.teller == Thread.currentThread()) { // on a listener's stack
+        before.next = this;
+      } else {
+        tellAll();
+      }
+    }
+
+    /**
+     * Tells this end, then that of the next call if it has ended as soon as it began, and so on.
+     */
+    private void tellAll() {
+      OnChannel ended = this;
+      while (ended != null) {
+        final Thread thread = Thread.currentThread();
+        ended.teller = thread;
+        told = ended;
+        try {
+          ended.tell();
+        } catch (Throwable t) { // the listener's, not that of who starts the call or ends it
+          thread.getUncaughtExceptionHandler().uncaughtException(thread, t);
+        }
+        told = null;
+        ended = ended.next;
       }
     }
 

@@ -7,12 +7,15 @@ import io.grpc.Status;
  * Told how each call of a {@link UnaryCall} ends, by exactly one of these methods, which may start
  * the next call if this one was started.
  *
- * <p>Told of a call that was {@linkplain UnaryCall#run run}, in the thread that runs it. Of one
- * that was {@linkplain UnaryCall#start started}, in the poller's thread, as callbacks are of
- * channels with a direct executor: long work belongs elsewhere, as no deadline of the process's
- * calls fires meanwhile; and a wait for a call that no ring carries yet (a channel that waits for
- * one, or for credentials) belongs elsewhere, too, since it is this thread that would end it. If no
- * ring carries the call, in the channel's executor, or in the thread that starts it.
+ * <p>Told of a call that was {@linkplain UnaryCall#run run}, in the thread that runs it; what a
+ * listener throws there comes out of {@code run}. Of one that was {@linkplain UnaryCall#start
+ * started}, in the poller's thread, as callbacks are of channels with a direct executor, or, if no
+ * ring carries the call, in the channel's executor, or in the thread that starts it; what a
+ * listener throws there goes to that thread's uncaught exception handler.
+ *
+ * <p>In the poller's thread long work and waits keep all calls of the process waiting, and their
+ * deadlines, until another thread polls in its stead, after some 20 ms. A listener that has started
+ * the next call and not returned by then may find itself told of that one's end, by that thread.
  */
 public interface UnaryListener {
   /**

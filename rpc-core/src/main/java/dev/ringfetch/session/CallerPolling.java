@@ -32,6 +32,14 @@ final class CallerPolling {
       pollNested(stream);
       return;
     }
+    if (poller.retake()) {
+      try {
+        pollNested(stream);
+      } finally {
+        poller.lend();
+      }
+      return;
+    }
     duty.submit(stream, ClientStream.SEND);
     int tries = 0;
     while (!duty.tryAcquire()) {
@@ -46,7 +54,7 @@ final class CallerPolling {
     }
   }
 
-  /** A callback in the poller's own thread waits: nobody else would poll. */
+  /** A task or callback in the poller's own thread waits: nobody else would poll, or not yet. */
   private void pollNested(ClientStream stream) {
     final int id = stream.id;
     final boolean before = poller.beginNested();

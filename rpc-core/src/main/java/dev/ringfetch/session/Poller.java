@@ -19,8 +19,8 @@ import org.agrona.concurrent.NanoClock;
  *
  * <p>A duty cycle: {@link #run} is what a thread does with it, {@link #doWork} is one round of it.
  * {@link #execute}, {@link #wakeupBefore}, {@link #add} and {@link #close} may be called from any
- * thread, all else belongs to the one thread that has the duty. While that one runs an {@link
- * InlineTask} nobody has it, and another may take it.
+ * thread, all else belongs to the one thread that has the duty. While that one runs tasks, or an
+ * {@link InlineTask}, nobody has it, and another may take it.
  */
 public final class Poller implements Runnable, AutoCloseable {
   static final long AWAKE = Long.MIN_VALUE;
@@ -40,6 +40,7 @@ public final class Poller implements Runnable, AutoCloseable {
   private final Tally tally = new Tally(Kind.POLLER); // written by the one thread
   private final Ownership duty = new Ownership(); // all else that is not shared goes with it
   private final Inline inline;
+  private final Relief relief;
   private final CountDownLatch end = new CountDownLatch(1);
   private final ConcurrentLinkedQueue<Runnable> tasks = new ConcurrentLinkedQueue<>();
   private final ConcurrentLinkedQueue<Runnable> changes = new ConcurrentLinkedQueue<>();
@@ -69,6 +70,7 @@ public final class Poller implements Runnable, AutoCloseable {
     this.spin = new SpinPace(spinNs);
     this.counters = context.counters();
     this.inline = new Inline(this, duty, context);
+    this.relief = new Relief(this, duty, clock);
   }
 
   /** The doorbell that this poller sleeps on. */
@@ -118,7 +120,7 @@ public final class Poller implements Runnable, AutoCloseable {
   }
 
   /** As {@link #execute}, but also while a task waits for an answer: it may be this session's. */
-  private void change(Runnable change) {
+  void change(Runnable change) {
     changes.add(change);
     if (wakeAtNs != AWAKE) {
       doorbell.wakeup();
@@ -146,13 +148,16 @@ public final class Poller implements Runnable, AutoCloseable {
     }
   }
 
-  /** Runs a task in this poller's thread, never inside another one. Any thread. */
+  /**
+   * Runs a task in this poller's thread, never inside another one. One that keeps the thread for
+   * long keeps it alone: another thread takes the duty over, and runs the next. Any thread.
+   */
   public void execute(Runnable task) {
     tasks.add(task);
     if (wakeAtNs != AWAKE) {
       doorbell.wakeup();
     } else if (finished) {
-      runTasks(); // nobody else would
+      runTasksAtEnd(); // nobody else would
     }
   }
 
@@ -169,7 +174,7 @@ public final class Poller implements Runnable, AutoCloseable {
     }
   }
 
-  /** True in the thread that has this poller's duty; not in an {@link InlineTask}. */
+  /** True in the thread that has this poller's duty; not in a task. */
   boolean isCurrentThread() {
     return duty.isMine();
   }
@@ -189,7 +194,11 @@ public final class Poller implements Runnable, AutoCloseable {
    * @return how much was done, or {@link #LOST}.
    */
   public int doWork() throws IOException {
-    final int done = runTasks() + serveSessions();
+    final int tasksRun = runTasks();
+    if (tasksRun == LOST) {
+      return LOST;
+    }
+    final int done = tasksRun + serveSessions();
     if (inline.isEmpty()) {
       return done;
     }
@@ -202,6 +211,7 @@ public final class Poller implements Runnable, AutoCloseable {
   @Override
   public void run() {
     name = Thread.currentThread().getName();
+    relief.enable();
     if (begin()) {
       serve();
     }
@@ -215,9 +225,16 @@ public final class Poller implements Runnable, AutoCloseable {
 
   /** Stands by, and serves when the duty is to be taken over, as long as this thread is needed. */
   void standBy() {
-    while (inline.standby().await()) {
+    final Standby standby = inline.standby();
+    while (isReliefsOwn() ? relief.await() || standby.await() : standby.await() || relief.await()) {
       serve();
     }
+  }
+
+  /** True in a thread that was started to relieve; one that has come back goes where it is due. */
+  private boolean isReliefsOwn() {
+    final Thread me = Thread.currentThread();
+    return relief.thread() == me || (relief.isUsed() && inline.standby().thread() != me);
   }
 
   /** Serves until {@link #close}, or until another thread has the duty. */
@@ -243,7 +260,7 @@ public final class Poller implements Runnable, AutoCloseable {
           }
         }
       }
-      runTasks();
+      runTasksAtEnd();
       endSessions("closed");
     } catch (IOException | RuntimeException | Error e) {
       endSessions("poller failed: " + e); // first: what it failed of may fail the log
@@ -263,10 +280,11 @@ public final class Poller implements Runnable, AutoCloseable {
     finished = true;
     try {
       runChanges();
-      runTasks();
+      runTasksAtEnd();
       inline.handOver();
     } finally {
       inline.end();
+      relief.end();
       end.countDown();
     }
   }
@@ -283,18 +301,22 @@ public final class Poller implements Runnable, AutoCloseable {
 
   /**
    * Waits until this poller has ended, and its threads with it, but for those that a task holds up.
-   * Returns at once in the thread that has the duty.
+   * Returns at once in the thread that has the duty, and in its tasks.
    *
    * @param timeoutMs how long for each of them, in milliseconds; 0 is not for ever.
    */
   void awaitEnd(long timeoutMs) throws InterruptedException {
-    if (isCurrentThread() || !end.await(timeoutMs, TimeUnit.MILLISECONDS)) {
+    if (isCurrentThread() || relief.isLender() || !end.await(timeoutMs, TimeUnit.MILLISECONDS)) {
       return;
     }
-    TimeUnit.MILLISECONDS.timedJoin(duty.holder(), timeoutMs);
-    final Thread standsBy = inline.standby().thread();
-    if (standsBy != null) {
-      TimeUnit.MILLISECONDS.timedJoin(standsBy, timeoutMs);
+    join(duty.holder(), timeoutMs);
+    join(inline.standby().thread(), timeoutMs);
+    join(relief.thread(), timeoutMs);
+  }
+
+  private static void join(Thread thread, long timeoutMs) throws InterruptedException {
+    if (thread != null) {
+      TimeUnit.MILLISECONDS.timedJoin(thread, timeoutMs);
     }
   }
 
@@ -374,6 +396,16 @@ public final class Poller implements Runnable, AutoCloseable {
     nested = before;
   }
 
+  /** Gives a task the duty back that was lent while it runs, until {@link #lend}. */
+  boolean retake() {
+    return relief.isLender() && relief.takeBack();
+  }
+
+  /** Lends the duty again, after {@link #retake}. */
+  void lend() {
+    relief.lend();
+  }
+
   /** One round within a task or callback that waits for an answer: sleeps, but runs no tasks. */
   void serveNested() throws IOException {
     try {
@@ -404,13 +436,31 @@ public final class Poller implements Runnable, AutoCloseable {
     }
     verify();
     int done = 0;
+    relief.lend();
+    try {
+      Runnable task;
+      while (relief.isLender() && (task = tasks.poll()) != null) {
+        Callbacks.run(task);
+        done++;
+      }
+    } catch (Throwable t) { // a fault of memory that is not there any more comes up anywhere
+      Callbacks.report(t);
+    }
+    final int ran = done;
+    if (!relief.takeBack()) {
+      change(() -> tally.add(Counter.POLLER_TASKS, ran));
+      return LOST;
+    }
+    tally.add(Counter.POLLER_TASKS, ran);
+    return ran;
+  }
+
+  /** Runs what is left to be run, in a thread that takes the duty over from nobody. */
+  private void runTasksAtEnd() {
     Runnable task;
     while ((task = tasks.poll()) != null) {
       Callbacks.run(task);
-      done++;
     }
-    tally.add(Counter.POLLER_TASKS, done);
-    return done;
   }
 
   /**
@@ -602,7 +652,7 @@ public final class Poller implements Runnable, AutoCloseable {
       session.end(reason);
     }
     runChanges();
-    runTasks();
+    runTasksAtEnd();
   }
 
   /** Ends the sessions and the thread that runs this poller. */

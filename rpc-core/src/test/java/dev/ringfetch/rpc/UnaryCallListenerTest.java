@@ -5,8 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientCall;
+import io.grpc.ClientInterceptor;
 import io.grpc.Context;
 import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import java.time.Duration;
 import java.util.Arrays;
@@ -18,6 +23,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Whoever is told of the end of a call of bytes may do anything. */
 final class UnaryCallListenerTest extends UnaryCallFixture {
@@ -195,5 +201,58 @@ final class UnaryCallListenerTest extends UnaryCallFixture {
       second.answer(new byte[1]);
       assertEquals(1, other.get(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS).length);
     }
+  }
+
+  /**
+   * However many calls end as soon as they begin, each is told when the last one's listener
+   * returned.
+   */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void callsThatEndAtOnceAreToldOneAfterTheOther(boolean throwing) throws Exception {
+    serve(Bytes.digesting());
+    final ClientInterceptor refusing =
+        new ClientInterceptor() {
+          @Override
+          public <Q, R> ClientCall<Q, R> interceptCall(
+              MethodDescriptor<Q, R> method, CallOptions options, Channel next) {
+            throw new IllegalArgumentException("refused");
+          }
+        };
+    final RingChannelBuilder builder = builder().directExecutor();
+    final RingChannel channel = build(throwing ? builder.intercept(refusing) : builder);
+    if (!throwing) {
+      channel.shutdownNow();
+    }
+    final int calls = 100_000;
+    final CompletableFuture<Integer> told = new CompletableFuture<>();
+    final UnaryListener next =
+        new UnaryListener() {
+          private int count;
+          private int depth;
+
+          @Override
+          public void onAnswer(UnaryCall call, byte[] answer, int offset, int length) {
+            told.completeExceptionally(new AssertionError("answered"));
+          }
+
+          @Override
+          public void onFailure(UnaryCall call, Status status, Metadata trailers) {
+            depth++;
+            if (++count == calls) {
+              told.complete(depth);
+            } else {
+              start(call, new byte[1]);
+            }
+            depth--;
+            if (count % 10_000 == 1) {
+              throw new IllegalStateException("thrown by the listener");
+            }
+          }
+        };
+    final UnaryCall call = channel.newUnaryCall(Bytes.METHOD, next);
+    start(call, new byte[1]);
+    assertEquals(1, told.get(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS));
+    assertTrue(call.toString().endsWith("false]"), call::toString);
   }
 }

@@ -260,7 +260,7 @@ class InlineTest {
                 moveClockWhenIWait();
                 await(takenOver);
                 nowNs.addAndGet(Standby.START_PAUSE_NS);
-                poller.execute(
+                poller.change(
                     () -> {
                       warmUp();
                       assertTrue(poller.offer(other, second));
@@ -356,7 +356,7 @@ class InlineTest {
 
   private static boolean offer(Poller poller, Session session, InlineTask task) throws Exception {
     final CompletableFuture<Boolean> taken = new CompletableFuture<>();
-    poller.execute(() -> taken.complete(poller.offer(session, task)));
+    poller.change(() -> taken.complete(poller.offer(session, task)));
     return taken.get(TIMEOUT_S, TimeUnit.SECONDS);
   }
 }

@@ -72,7 +72,7 @@ class PollerEndTest {
   void threadThatStandsByIsWaitedFor() throws Exception {
     final Session session = new SessionSteps(Sizes.ROOMY).server;
     new Thread(poller, "poller").start();
-    poller.execute(() -> assertTrue(poller.offer(session, new Nothing())));
+    poller.change(() -> assertTrue(poller.offer(session, new Nothing())));
     Thread standby;
     while ((standby = threads.get("poller-1")) == null
         || standby.getState() != Thread.State.WAITING) {

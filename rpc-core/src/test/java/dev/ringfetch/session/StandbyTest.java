@@ -173,7 +173,7 @@ class StandbyTest {
   /** What the thread says that has the duty. */
   private List<Boolean> offers(int times) throws Exception {
     final CompletableFuture<List<Boolean>> taken = new CompletableFuture<>();
-    poller.execute(
+    poller.change(
         () -> {
           final List<Boolean> answers = new ArrayList<>();
           for (int i = 0; i < times; i++) {

@@ -1,0 +1,164 @@
+package dev.ringfetch.session;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.ringfetch.counters.Counter;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A task keeps its poller's thread: another one serves meanwhile. */
+@Timeout(60)
+class ReliefTest {
+  private static final long TIMEOUT_S = 30;
+
+  private final Poller poller =
+      new Poller(new ParkedDoorbell(), new SessionContext().spinNs(0).inlinePerMs(1));
+  private final Thread first = new Thread(poller, "poller");
+  private final Set<Thread> threads = ConcurrentHashMap.newKeySet(); // that have run something
+  private final CountDownLatch over = new CountDownLatch(1);
+
+  ReliefTest() {
+    first.setDaemon(true);
+    first.start();
+  }
+
+  @AfterEach
+  void end() throws InterruptedException {
+    over.countDown();
+    poller.close();
+    poller.awaitEnd(TimeUnit.SECONDS.toMillis(TIMEOUT_S));
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      assertTrue(latch.await(TIMEOUT_S, TimeUnit.SECONDS));
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /** A task that waits until this one is over. */
+  private void hold(CountDownLatch until) {
+    final CountDownLatch begun = new CountDownLatch(1);
+    poller.execute(
+        () -> {
+          threads.add(Thread.currentThread());
+          begun.countDown();
+          await(until);
+        });
+    await(begun);
+  }
+
+  private Thread runs() throws Exception {
+    final CompletableFuture<Thread> thread = new CompletableFuture<>();
+    poller.execute(() -> thread.complete(Thread.currentThread()));
+    return thread.get(TIMEOUT_S, TimeUnit.SECONDS);
+  }
+
+  @Test
+  void nextTaskRunsThoughOneWaits() throws Exception {
+    hold(over);
+    assertNotSame(first, runs());
+  }
+
+  /** As a session is added that a task waits for, or a deadline passes. */
+  @Test
+  void pollerServesThoughATaskWaits() {
+    hold(over);
+    final CountDownLatch changed = new CountDownLatch(1);
+    poller.change(changed::countDown);
+    await(changed);
+    assertEquals(1, poller.tally().get(Counter.POLLER_TAKEOVERS));
+  }
+
+  @Test
+  void eachTaskThatWaitsIsRelieved() throws Exception {
+    for (int i = 0; i < 5; i++) {
+      hold(over);
+    }
+    runs();
+    assertEquals(5, threads.size());
+  }
+
+  /** Or has the duty back at once, if whoever took it over is held up by then. */
+  @Test
+  void whoComesBackRelievesInItsTurn() throws Exception {
+    final int turns = 30;
+    for (int i = 0; i < turns; i++) {
+      final CountDownLatch next = new CountDownLatch(1);
+      hold(next);
+      runs();
+      next.countDown();
+    }
+    assertTrue(threads.size() < turns, () -> threads.toString());
+    assertTrue(poller.tally().get(Counter.POLLER_TAKEOVERS) > 0);
+  }
+
+  /** With nothing to look after it does not wake. */
+  @Test
+  void whoRestsIsCalled() throws Exception {
+    runs();
+    Thread relief = null;
+    while (relief == null || relief.getState() != Thread.State.WAITING) {
+      LockSupport.parkNanos(1_000_000);
+      relief = reliefThread();
+    }
+    hold(over);
+    assertEquals(relief, runs());
+  }
+
+  private static Thread reliefThread() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(thread -> thread.getName().equals("poller-relief-1"))
+        .findAny()
+        .orElse(null);
+  }
+
+  @Test
+  void pollerEndsThoughATaskWaits() throws Exception {
+    hold(over);
+    poller.close();
+    final CountDownLatch ended = new CountDownLatch(1);
+    final Thread waiter =
+        new Thread(
+            () -> {
+              try {
+                poller.awaitEnd(TimeUnit.SECONDS.toMillis(TIMEOUT_S));
+                ended.countDown();
+              } catch (InterruptedException e) {
+                throw new AssertionError(e);
+              }
+            });
+    waiter.start();
+    await(ended);
+    assertTrue(first.isAlive(), "held up by its task");
+    over.countDown();
+    first.join();
+  }
+
+  @Test
+  void taskMayEndItsPoller() throws Exception {
+    final CompletableFuture<Boolean> returned = new CompletableFuture<>();
+    poller.execute(
+        () -> {
+          poller.close();
+          Thread.currentThread().interrupt(); // it would not wait
+          try {
+            poller.awaitEnd(TimeUnit.SECONDS.toMillis(TIMEOUT_S));
+            returned.complete(Thread.interrupted());
+          } catch (InterruptedException e) {
+            returned.completeExceptionally(e);
+          }
+        });
+    assertTrue(returned.get(TIMEOUT_S, TimeUnit.SECONDS));
+  }
+}
