@@ -226,12 +226,17 @@ final class Connector {
       if (connection == null || connection.session() != session) {
         return false;
       }
+      final boolean isOpen = connection.isOpen();
       connection = null;
       growth.reset();
       obstacle = "the channel is idle";
       unasked = true;
       backoff.skip();
-      growing = attempt != null && attempt.crowdedOne != null ? attempt : null;
+      // Where there is no ring, whoever waits for one waits for the attempt, whatever it was for.
+      growing = isOpen && attempt != null && attempt.crowdedOne != null ? attempt : null;
+      if (growing != null) {
+        attempt = null; // it says nothing any more; a call makes another one
+      }
     }
     if (growing != null) {
       growing.stream.abandon(); // nobody needs the room
@@ -420,14 +425,17 @@ final class Connector {
       ClientConnection outgrown = null;
       synchronized (Connector.this) {
         opened = session;
-        unwanted = shutdown;
+        final boolean abandoned = attempt != this; // but the server was first
+        unwanted = shutdown || abandoned;
         ended = session.endReason();
         if (ended == null) {
           sessionsOpened++;
-          attempt = null;
-          openedPosition = session.pollPosition();
           sessions.add(session);
           failures.remove(fabric);
+        }
+        if (ended == null && !abandoned) {
+          attempt = null;
+          openedPosition = session.pollPosition();
           outgrown = open();
           connection = made;
           logged = null;

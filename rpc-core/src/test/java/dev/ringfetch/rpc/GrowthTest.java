@@ -32,12 +32,20 @@ class GrowthTest extends RingFixture {
   /** A server that does not answer who asks for long ones. */
   private volatile boolean silent;
 
+  private volatile boolean abandoned;
+
   private RingChannelBuilder watched() {
     final Beneath watching =
         new Beneath() {
           @Override
           public <Q, R> ClientCall<Q, R> call(ClientCall<Q, R> call) {
             return new SimpleForwardingClientCall<>(call) {
+              @Override
+              public void cancel(String reason, Throwable cause) {
+                super.cancel(reason, cause);
+                abandoned = true;
+              }
+
               @Override
               public void sendMessage(Q message) {
                 final int wish =
@@ -222,6 +230,9 @@ class GrowthTest extends RingFixture {
     final ClientSession first = channel.ring().session();
     channel.enterIdle();
     await("the first one ends", first::hasEnded);
+    await("its growth ends", () -> abandoned);
+    assertEquals("the channel is idle", channel.transport().reason());
+    assertEquals(0, refused(channel));
     assertEquals(
         5,
         ClientCalls.blockingUnaryCall(
