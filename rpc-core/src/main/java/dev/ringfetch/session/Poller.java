@@ -289,6 +289,11 @@ public final class Poller implements Runnable, AutoCloseable {
     }
   }
 
+  /** Who looks whether tasks keep this poller's thread, or null. */
+  Thread reliefThread() {
+    return relief.thread();
+  }
+
   /** True when the duty is nobody's for ever. */
   boolean isFinished() {
     return finished;

@@ -60,6 +60,15 @@ final class HandshakeStreamTest implements HandshakeStream.Listener {
   }
 
   @Test
+  void aStepThatComesTooLateIsNotTaken() throws Exception {
+    final HandshakeStream stream = open(TIMEOUT_NS);
+    stream.send(REQUEST);
+    assertEquals(TOO_LATE + TIMEOUT_NS, next());
+    stream.onNext(OpenResponse.getDefaultInstance());
+    assertNull(said.poll());
+  }
+
+  @Test
   void eachStepIsDueByItself() throws Exception {
     final HandshakeStream stream = open(LONG_TIMEOUT_NS);
     final Steps steps = streams.take();

@@ -1,7 +1,9 @@
 package dev.ringfetch.session;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.counters.Counter;
@@ -103,6 +105,24 @@ class ReliefTest {
     assertTrue(poller.tally().get(Counter.POLLER_TAKEOVERS) > 0);
   }
 
+  /** As in a simulation, whose steps are its own. */
+  @Test
+  void nobodyIsCalledWhereNoThreadRunsThePoller() throws Exception {
+    final Poller stepped = new Poller(new ParkedDoorbell(), new SessionContext());
+    assertTrue(stepped.begin());
+    final Set<Thread> ran = ConcurrentHashMap.newKeySet();
+    stepped.execute(
+        () -> {
+          ran.add(Thread.currentThread());
+          assertFalse(stepped.isCurrentThread(), "in a task");
+        });
+    assertEquals(1, stepped.doWork());
+    assertEquals(Set.of(Thread.currentThread()), ran);
+    assertTrue(stepped.isCurrentThread());
+    assertNull(stepped.reliefThread());
+    stepped.close();
+  }
+
   /** With nothing to look after it does not wake. */
   @Test
   void whoRestsIsCalled() throws Exception {
@@ -110,17 +130,10 @@ class ReliefTest {
     Thread relief = null;
     while (relief == null || relief.getState() != Thread.State.WAITING) {
       LockSupport.parkNanos(1_000_000);
-      relief = reliefThread();
+      relief = poller.reliefThread();
     }
     hold(over);
     assertEquals(relief, runs());
-  }
-
-  private static Thread reliefThread() {
-    return Thread.getAllStackTraces().keySet().stream()
-        .filter(thread -> thread.getName().equals("poller-relief-1"))
-        .findAny()
-        .orElse(null);
   }
 
   @Test

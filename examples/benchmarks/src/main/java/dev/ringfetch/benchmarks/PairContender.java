@@ -2,6 +2,7 @@ package dev.ringfetch.benchmarks;
 
 import dev.ringfetch.benchmarks.verbs.VerbsContender;
 import dev.ringfetch.benchmarks.verbs.VerbsRound;
+import dev.ringfetch.examples.process.ChildProcess;
 import dev.ringfetch.examples.process.Rings;
 import java.io.IOException;
 import java.util.List;
@@ -44,6 +45,16 @@ record PairContender(Pair pair, Contender contender) implements VerbsContender {
   public VerbsRound round(int millis) {
     return VerbsRound.measure(
         () -> pair.askServer("posted"), () -> pair.ask(contender, "small", millis));
+  }
+
+  @Override
+  public ChildProcess client() {
+    return pair.client(contender);
+  }
+
+  @Override
+  public ChildProcess server() {
+    return pair.server();
   }
 
   @Override

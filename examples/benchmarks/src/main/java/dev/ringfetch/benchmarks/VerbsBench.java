@@ -78,7 +78,9 @@ final class VerbsBench implements Callable<Integer> {
   @Spec private CommandSpec spec;
 
   private final Lineup<VerbsPeer, VerbsContender> lineup =
-      new Lineup<>(what -> System.err.println("bench verbs: " + what), VerbsContender::close);
+      new Lineup<>(this::tell, VerbsContender::close);
+
+  private Progress progress; // null until it is known how much there is to do
 
   @Override
   public Integer call() throws IOException {
@@ -95,6 +97,9 @@ final class VerbsBench implements Callable<Integer> {
     final int roundMillis = or(millis, 2000, 400);
     final int warmUpMillis = or(warmUp, 45_000, 8_000);
     Machine.print(out);
+    progress =
+        Progress.ofProcess(
+            "bench verbs", (double) peers.size() * (warmUpMillis + rounds * roundMillis));
     out.printf(
         "device address %s; %d rounds of %d ms, by turns; median [least .. most] of them;"
             + " rings poll for %d us; JVMs: %s%n",
@@ -107,8 +112,13 @@ final class VerbsBench implements Callable<Integer> {
       lineup.tell(e.getMessage());
       return CommandLine.ExitCode.SOFTWARE;
     } finally {
+      progress.clear();
       lineup.close();
     }
+  }
+
+  private void tell(String what) {
+    progress.tell(what);
   }
 
   private void check(boolean right, String otherwise) {
@@ -121,13 +131,14 @@ final class VerbsBench implements Callable<Integer> {
   private boolean prepare(VerbsPeer.Run run, int warmUpMillis) throws IOException {
     boolean complete = true;
     for (final VerbsPeer peer : peers) {
-      lineup.tell("warming up " + peer);
+      progress.begin("warming up " + peer);
       complete &=
           lineup.add(
               peer,
               peer.toString(),
               () -> peer.start(run),
               contender -> warmUp(peer, contender, warmUpMillis));
+      progress.done(warmUpMillis);
     }
     return complete;
   }
@@ -149,8 +160,17 @@ final class VerbsBench implements Callable<Integer> {
 
   private void measure(int roundMillis) {
     final List<VerbsRow> rows = new ArrayList<>();
-    Turns.take(lineup.peers(), rounds, (peer, round) -> lineup.get(peer).round(roundMillis))
+    Turns.take(
+            lineup.peers(),
+            rounds,
+            (peer, round) -> {
+              progress.begin("round " + (round + 1) + " of " + peer);
+              final CostedRound costed = CostedRound.measure(lineup.get(peer), roundMillis);
+              progress.done(roundMillis);
+              return costed;
+            })
         .forEach((peer, measured) -> rows.add(VerbsRow.of(peer, measured)));
+    progress.clear();
     print(rows);
   }
 

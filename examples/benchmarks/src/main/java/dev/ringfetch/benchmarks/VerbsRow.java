@@ -1,9 +1,9 @@
 package dev.ringfetch.benchmarks;
 
-import dev.ringfetch.benchmarks.verbs.VerbsRound;
 import dev.ringfetch.benchmarks.verbs.WorkRequests;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Function;
 
 /**
  * What the rounds of one peer gave.
@@ -11,7 +11,10 @@ import java.util.Locale;
  * @param peer whose rounds they were.
  * @param p50 of the rounds, in microseconds.
  * @param p99 of the rounds, in microseconds.
+ * @param p999 of the rounds, in microseconds.
  * @param perSecond calls in a second.
+ * @param clientCores processor time of the client's process, as a part of the rounds' time.
+ * @param serverCores of the server's.
  * @param calls of all rounds.
  * @param client posted in all rounds.
  * @param server posted in all rounds.
@@ -21,7 +24,10 @@ record VerbsRow(
     VerbsPeer peer,
     Spread p50,
     Spread p99,
+    Spread p999,
     Spread perSecond,
+    Spread clientCores,
+    Spread serverCores,
     long calls,
     WorkRequests client,
     WorkRequests server,
@@ -32,28 +38,37 @@ record VerbsRow(
   private static final double MEMORY_US = 100;
 
   /** Sums them up. */
-  static VerbsRow of(VerbsPeer peer, List<VerbsRound> rounds) {
+  static VerbsRow of(VerbsPeer peer, List<CostedRound> rounds) {
     return new VerbsRow(
         peer,
-        Spread.of(rounds, round -> round.figures().p50Us()),
-        Spread.of(rounds, round -> round.figures().p99Us()),
-        Spread.of(rounds, round -> round.figures().perSecond()),
-        rounds.stream().mapToLong(round -> round.figures().calls()).sum(),
-        rounds.stream().map(VerbsRound::client).reduce(WorkRequests.NONE, WorkRequests::plus),
-        rounds.stream().map(VerbsRound::server).reduce(WorkRequests.NONE, WorkRequests::plus),
-        rounds.stream().mapToLong(VerbsRound::torn).sum());
+        Spread.of(rounds, costed -> costed.round().figures().p50Us()),
+        Spread.of(rounds, costed -> costed.round().figures().p99Us()),
+        Spread.of(rounds, costed -> costed.round().figures().p999Us()),
+        Spread.of(rounds, costed -> costed.round().figures().perSecond()),
+        Spread.of(rounds, CostedRound::clientCores),
+        Spread.of(rounds, CostedRound::serverCores),
+        rounds.stream().mapToLong(costed -> costed.round().figures().calls()).sum(),
+        posted(rounds, costed -> costed.round().client()),
+        posted(rounds, costed -> costed.round().server()),
+        rounds.stream().mapToLong(costed -> costed.round().torn()).sum());
+  }
+
+  private static WorkRequests posted(
+      List<CostedRound> rounds, Function<CostedRound, WorkRequests> side) {
+    return rounds.stream().map(side).reduce(WorkRequests.NONE, WorkRequests::plus);
   }
 
   /** The heads of {@link #line}. */
   static String head() {
     return String.format(
-        "%-14s %-8s %-6s %-27s %-30s %9s  %-28s %s",
+        "%-14s %-8s %-6s %-27s %-30s %9s  %-9s  %-28s %s",
         "peer",
         "mode",
         "over",
         "p50 us",
         "p99 us",
         "calls/s",
+        "cores c/s",
         "client W/R/S +control !signaled",
         "server");
   }
@@ -62,13 +77,15 @@ record VerbsRow(
   String line() {
     return String.format(
             Locale.ROOT,
-            "%-14s %-8s %-6s %-27s %-30s %,9.0f  %-28s %s%s",
+            "%-14s %-8s %-6s %-27s %-30s %,9.0f  %.2f/%.2f  %-28s %s%s",
             peer.text(),
             peer.mode(),
             peer.link(),
             p50.text(2),
             p99.text(1),
             perSecond.median(),
+            clientCores.median(),
+            serverCores.median(),
             posts() ? client.perCall(calls) : "-",
             posts() ? server.perCall(calls) : "-",
             torn == 0 ? "" : "  (" + torn + " torn READs)")
@@ -81,14 +98,17 @@ record VerbsRow(
         String.format(
             Locale.ROOT,
             "RESULT peer=%s mode=%s over=%s payload=%d inflight=1 p50_us=%.2f p99_us=%.2f"
-                + " calls_s=%.0f",
+                + " p999_us=%.2f calls_s=%.0f cpu_client=%.2f cpu_server=%.2f",
             peer.text(),
             peer.mode(),
             peer.link(),
             PAYLOAD,
             p50.median(),
             p99.median(),
-            perSecond.median());
+            p999.median(),
+            perSecond.median(),
+            clientCores.median(),
+            serverCores.median());
     return posts()
         ? figures + " " + client.fields("client", calls) + " " + server.fields("server", calls)
         : figures;

@@ -11,9 +11,15 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 final class VerbsRowTest {
+  private static CostedRound costed(VerbsRound round) {
+    return new CostedRound(round, 0.5, 0.25);
+  }
+
   private static VerbsRow row(VerbsPeer peer, double p50) {
     return VerbsRow.of(
-        peer, List.of(VerbsRound.without(new Figures(10, p50, 2 * p50, 4 * p50, 1_000_000 / p50))));
+        peer,
+        List.of(
+            costed(VerbsRound.without(new Figures(10, p50, 2 * p50, 4 * p50, 1_000_000 / p50)))));
   }
 
   @Test
@@ -24,20 +30,22 @@ final class VerbsRowTest {
             List.of(fetched(100, 70, 300, 0), fetched(100, 90, 500, 2), fetched(100, 80, 100, 0)));
     assertEquals(
         "RESULT peer=verbs mode=fetch over=verbs payload=32 inflight=1 p50_us=80.00 p99_us=300.00"
-            + " calls_s=5000 client_writes=1 client_reads=1.1000 client_sends=0 client_control=0 client_signaled=0"
+            + " p999_us=600.00 calls_s=5000 cpu_client=0.50 cpu_server=0.25 client_writes=1 client_reads=1.1000 client_sends=0 client_control=0 client_signaled=0"
             + " server_writes=0 server_reads=0 server_sends=0 server_control=0 server_signaled=0",
         row.result());
     assertEquals(VerbsRow.head().indexOf("client W"), row.line().indexOf("1/1.1000/0 +0 !0"));
+    assertEquals(VerbsRow.head().indexOf("cores c/s"), row.line().indexOf("0.50/0.25"));
     assertTrue(row.line().contains("80.00 [70.00 .. 90.00]"), row::line);
     assertTrue(row.line().endsWith("0/0/0 +0 !0  (2 torn READs)"), row::line);
   }
 
-  private static VerbsRound fetched(long calls, double p50, double p99, long torn) {
-    return new VerbsRound(
-        new Figures(calls, p50, p99, 2 * p99, 5000),
-        new WorkRequests(calls, calls + calls / 10, 0, 0, 0),
-        WorkRequests.NONE,
-        torn);
+  private static CostedRound fetched(long calls, double p50, double p99, long torn) {
+    return costed(
+        new VerbsRound(
+            new Figures(calls, p50, p99, 2 * p99, 5000),
+            new WorkRequests(calls, calls + calls / 10, 0, 0, 0),
+            WorkRequests.NONE,
+            torn));
   }
 
   @Test

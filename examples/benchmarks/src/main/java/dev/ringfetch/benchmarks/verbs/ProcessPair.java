@@ -102,6 +102,16 @@ public final class ProcessPair implements VerbsContender {
     return round;
   }
 
+  @Override
+  public ChildProcess client() {
+    return client;
+  }
+
+  @Override
+  public ChildProcess server() {
+    return server;
+  }
+
   private CompletableFuture<Answer> askServer(String command) {
     return CompletableFuture.supplyAsync(() -> server.ask(command));
   }
