@@ -4,6 +4,7 @@ import dev.ringfetch.call.ClientConnection;
 import dev.ringfetch.call.Codecs;
 import dev.ringfetch.session.ClientHandshake;
 import dev.ringfetch.session.ClientSession;
+import dev.ringfetch.session.DeadlineTimer;
 import dev.ringfetch.session.SessionContext;
 import dev.ringfetch.v1.OpenResponse;
 import io.grpc.Attributes;
@@ -16,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
 
 /**
  * Keeps a channel's ring: opens a session when a call wants one, again at once after one was lost
@@ -27,6 +29,9 @@ import java.util.concurrent.CompletableFuture;
  */
 final class Connector {
   static final String SHUTDOWN = "Channel shutdown invoked";
+
+  /** How long a session takes the calls that had chosen it before another took its place. */
+  private static final long OUTGROWN_NS = 100_000_000;
 
   private final Channel control;
   private final SharedFabrics shared;
@@ -43,6 +48,7 @@ final class Connector {
 
   // Below: guarded by this.
   private Attempt attempt;
+  private int detachedAttempts; // that nobody waits for, and that have not ended
   private final Set<Attempt> streams = new HashSet<>(); // whose control stream has not ended
   private final Set<ClientSession> sessions = new HashSet<>(); // the newest, and those that drain
   private String obstacle = "no call has asked for a ring yet";
@@ -236,6 +242,8 @@ final class Connector {
       growing = isOpen && attempt != null && attempt.crowdedOne != null ? attempt : null;
       if (growing != null) {
         attempt = null; // it says nothing any more; a call makes another one
+        growing.detached = true;
+        detachedAttempts++;
       }
     }
     if (growing != null) {
@@ -282,7 +290,11 @@ final class Connector {
   private void terminateIfIdle() {
     final Runnable terminated;
     synchronized (this) {
-      if (!shutdown || !sessions.isEmpty() || attempt != null || onTerminated == null) {
+      if (!shutdown
+          || !sessions.isEmpty()
+          || attempt != null
+          || detachedAttempts != 0
+          || onTerminated == null) {
         return;
       }
       terminated = onTerminated;
@@ -330,7 +342,9 @@ final class Connector {
     private final int maxRingLength;
     private final ClientConnection crowdedOne;
     private final ClientHandshake handshake;
-    private ClientSession opened; // guarded by the connector
+    // Guarded by the connector.
+    private ClientSession opened;
+    private boolean detached;
 
     /**
      * Creates it.
@@ -401,9 +415,11 @@ final class Connector {
       synchronized (Connector.this) {
         streams.remove(this);
         draining = opened;
+        final boolean unused = endDetached();
       }
       if (draining == null) {
         refuse(reason, maxBackoffNs);
+        terminateIfIdle(); // if nobody has waited for it
       } else {
         draining.drain(reason);
       }
@@ -420,12 +436,14 @@ final class Connector {
               attributes.toBuilder().set(Transport.TRANSPORT_ATTR_FABRIC, fabric).build(),
               PlaintextFabrics.level(fabric, stream.level().of(attributes)),
               codecs);
+      final boolean abandoned;
       final boolean unwanted;
       final String ended;
       ClientConnection outgrown = null;
       synchronized (Connector.this) {
         opened = session;
-        final boolean abandoned = attempt != this; // but the server was first
+        final boolean unused = endDetached();
+        abandoned = attempt != this; // but the server was first
         unwanted = shutdown || abandoned;
         ended = session.endReason();
         if (ended == null) {
@@ -448,18 +466,40 @@ final class Connector {
       }
       future.complete(made);
       waitForReady.wake(); // who sleeps after an earlier attempt
-      idleWatch.start(session);
+      if (!abandoned) {
+        idleWatch.start(session);
+      }
       if (outgrown != null) {
-        outgrown.session().drain("another session has longer rings");
+        drainSoon(outgrown.session());
       }
       if (unwanted) {
         session.drain();
       }
     }
 
+    /** Calls that have just chosen the session are sent on it; they would have to begin again. */
+    private void drainSoon(ClientSession session) {
+      final Future<?> unused =
+          DeadlineTimer.schedule(
+              () ->
+                  DefaultExecutor.INSTANCE.execute(
+                      () -> session.drain("another session has longer rings")),
+              OUTGROWN_NS);
+    }
+
     @Override
     public void onRefused(String reason) {
       refuse(reason, Backoff.MAX_NS);
+    }
+
+    /** Guarded by the connector. True once, of an attempt that was detached. */
+    private boolean endDetached() {
+      final boolean ends = detached;
+      detached = false;
+      if (ends) {
+        detachedAttempts--;
+      }
+      return ends;
     }
 
     /** There is no session, unless one has opened before. */

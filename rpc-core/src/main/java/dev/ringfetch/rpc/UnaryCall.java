@@ -34,7 +34,7 @@ import java.util.concurrent.locks.LockSupport;
  * <p>One call at a time, by one thread at a time, which may be the listener's; {@link #cancel} is
  * for any thread. The end of a call that was {@linkplain #start started} on a ring is told in the
  * one thread that polls for all channels of the process: a listener that takes long holds up them
- * all, for some 20 ms, after which another thread polls in its stead.
+ * all, for some 30 ms, after which another thread polls in its stead.
  */
 public final class UnaryCall {
   private static final VarHandle UNDER_WAY;
@@ -200,7 +200,7 @@ public final class UnaryCall {
       if (call != null) {
         call.cancel("Failed to start the call", t);
       }
-      onChannel.notStarted(Status.fromThrowable(t));
+      new OnChannel().notStarted(Status.fromThrowable(t)); // whatever comes of the other
       return;
     }
     try {
@@ -432,10 +432,18 @@ public final class UnaryCall {
         try {
           ended.tell();
         } catch (Throwable t) { // the listener's, not that of who starts the call or ends it
-          thread.getUncaughtExceptionHandler().uncaughtException(thread, t);
+          report(thread, t);
         }
         told = null;
         ended = ended.next;
+      }
+    }
+
+    private void report(Thread thread, Throwable thrown) {
+      try {
+        thread.getUncaughtExceptionHandler().uncaughtException(thread, thrown);
+      } catch (Throwable t) {
+        // The handler's own, for example for want of memory to print with.
       }
     }
 

@@ -29,14 +29,14 @@ final class CallerPolling {
   /** See {@link ClientSession#sendAndPoll}. */
   void sendAndPoll(ClientStream stream) {
     if (poller.isCurrentThread()) {
-      pollNested(stream);
+      pollNested(stream, false);
       return;
     }
     if (poller.retake()) {
       try {
-        pollNested(stream);
+        pollNested(stream, true);
       } finally {
-        poller.lend();
+        poller.lendAgain();
       }
       return;
     }
@@ -54,8 +54,12 @@ final class CallerPolling {
     }
   }
 
-  /** A task or callback in the poller's own thread waits: nobody else would poll, or not yet. */
-  private void pollNested(ClientStream stream) {
+  /**
+   * A task or callback in the poller's own thread waits: nobody else would poll, or not yet.
+   *
+   * @param mayLeave before the answer, since the duty can be lent again: others are in line.
+   */
+  private void pollNested(ClientStream stream, boolean mayLeave) {
     final int id = stream.id;
     final boolean before = poller.beginNested();
     duty.submit(stream, ClientStream.SEND);
@@ -64,7 +68,8 @@ final class CallerPolling {
       while (!stream.ended
           && stream.id == id // otherwise it is another call's by now
           && !session.hasEnded()
-          && !Thread.currentThread().isInterrupted()) {
+          && !Thread.currentThread().isInterrupted()
+          && !(mayLeave && poller.isNestedLong())) {
         poller.serveNested();
       }
     } catch (IOException e) {

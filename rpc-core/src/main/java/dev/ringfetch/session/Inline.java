@@ -25,7 +25,7 @@ final class Inline {
   private static final long BUDGET_NS = 50_000;
 
   private final Poller poller;
-  private final Ownership duty;
+  private final Loan loan;
   private final NanoClock clock;
   private final int leastPerWindow;
   private final Standby standby;
@@ -38,17 +38,16 @@ final class Inline {
   private int offered; // in the window
 
   private InlineTask running;
-  private Thread lender;
 
   private volatile long lentAtNs;
 
-  Inline(Poller poller, Ownership duty, SessionContext context) {
+  Inline(Poller poller, Ownership duty, Loan loan, SessionContext context) {
     this.poller = poller;
-    this.duty = duty;
+    this.loan = loan;
     this.clock = context.clock();
     this.leastPerWindow = context.inlinePerMs();
     final int leastToLook = (leastPerWindow + 1) / 2; // not to and fro
-    this.standby = new Standby(this, poller, duty, clock, leastToLook);
+    this.standby = new Standby(this, poller, duty, loan, clock, leastToLook);
   }
 
   Standby standby() {
@@ -140,32 +139,26 @@ final class Inline {
    */
   private boolean runLent(InlineTask task, long nowNs) {
     running = task;
-    lender = Thread.currentThread();
     lentAtNs = nowNs;
     try {
-      duty.release();
+      loan.lendInline();
       standby.lent();
       task.runInline();
     } catch (Throwable t) { // a fault of memory that is not there any more comes up anywhere
       Callbacks.report(t);
     }
-    return duty.tryAcquire();
+    return loan.takeBack();
   }
 
-  /** Since when the duty is nobody's, if it is. Any thread. */
+  /** Since when the duty is lent, if it is for a task of these. Any thread. */
   long lentAtNs() {
     return lentAtNs;
-  }
-
-  /** Who runs a task while the duty is nobody's; for who has found it so. */
-  Thread lender() {
-    return lender;
   }
 
   /** The duty was taken over from a thread that runs a task: that one is told of. */
   void takenOver(long lentNs, boolean waits) {
     poller.tally().add(Counter.POLLER_TAKEOVERS, 1);
-    if (lentNs == lentAtNs) { // otherwise it has only just begun
+    if (loan.wasInline() && lentNs == lentAtNs) { // otherwise it has only just begun
       running.overran(waits);
     }
     handOver();

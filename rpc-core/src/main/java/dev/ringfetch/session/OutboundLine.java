@@ -28,8 +28,11 @@ final class OutboundLine {
     return first;
   }
 
-  /** Takes a stream out that is in line. */
+  /** Takes a stream out, if it is in line. */
   void remove(Stream stream) {
+    if (stream != first && stream.previousInLine == null) {
+      return;
+    }
     final Stream before = stream.previousInLine;
     final Stream behind = stream.nextInLine;
     if (before == null) {

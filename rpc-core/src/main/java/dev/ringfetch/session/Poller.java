@@ -28,6 +28,7 @@ public final class Poller implements Runnable, AutoCloseable {
   /** A round after which another thread has the duty. */
   static final int LOST = Inline.LOST;
 
+  private static final long NOT_NESTED = Long.MIN_VALUE;
   private static final int MAX_FAULTS = 1_000;
   private static final long FAULTS_INTERVAL_NS = 1_000_000_000;
   private static final long ALARM_PAUSE_NS = 10_000_000;
@@ -39,6 +40,7 @@ public final class Poller implements Runnable, AutoCloseable {
   private final Counters counters;
   private final Tally tally = new Tally(Kind.POLLER); // written by the one thread
   private final Ownership duty = new Ownership(); // all else that is not shared goes with it
+  private final Loan loan = new Loan(duty);
   private final Inline inline;
   private final Relief relief;
   private final CountDownLatch end = new CountDownLatch(1);
@@ -57,6 +59,7 @@ public final class Poller implements Runnable, AutoCloseable {
   private long faultsNs;
   private volatile boolean alarmed;
   private volatile boolean nested; // written by the one thread
+  private long nestedUntilNs = NOT_NESTED; // if there are tasks; of the tasks that run
   private volatile long wakeAtNs = AWAKE;
   private volatile String name = "poller";
   private volatile boolean closed;
@@ -69,8 +72,8 @@ public final class Poller implements Runnable, AutoCloseable {
     this.spinNs = context.spinNs();
     this.spin = new SpinPace(spinNs);
     this.counters = context.counters();
-    this.inline = new Inline(this, duty, context);
-    this.relief = new Relief(this, duty, clock);
+    this.inline = new Inline(this, duty, loan, context);
+    this.relief = new Relief(this, duty, loan, clock);
   }
 
   /** The doorbell that this poller sleeps on. */
@@ -234,7 +237,7 @@ public final class Poller implements Runnable, AutoCloseable {
   /** True in a thread that was started to relieve; one that has come back goes where it is due. */
   private boolean isReliefsOwn() {
     final Thread me = Thread.currentThread();
-    return relief.thread() == me || (relief.isUsed() && inline.standby().thread() != me);
+    return relief.thread() == me || (relief.isAsked() && inline.standby().thread() != me);
   }
 
   /** Serves until {@link #close}, or until another thread has the duty. */
@@ -311,7 +314,7 @@ public final class Poller implements Runnable, AutoCloseable {
    * @param timeoutMs how long for each of them, in milliseconds; 0 is not for ever.
    */
   void awaitEnd(long timeoutMs) throws InterruptedException {
-    if (isCurrentThread() || relief.isLender() || !end.await(timeoutMs, TimeUnit.MILLISECONDS)) {
+    if (isCurrentThread() || loan.isMine() || !end.await(timeoutMs, TimeUnit.MILLISECONDS)) {
       return;
     }
     join(duty.holder(), timeoutMs);
@@ -401,14 +404,30 @@ public final class Poller implements Runnable, AutoCloseable {
     nested = before;
   }
 
-  /** Gives a task the duty back that was lent while it runs, until {@link #lend}. */
+  /**
+   * Gives a task the duty back that was lent while it runs, until {@link #lendAgain}: it waits for
+   * an answer, in rounds of {@link #serveNested}. Refuses after a while if others are in line, and
+   * in any other thread.
+   */
   boolean retake() {
-    return relief.isLender() && relief.takeBack();
+    if (!loan.isMine()) {
+      return false;
+    }
+    if (nestedUntilNs == NOT_NESTED) {
+      nestedUntilNs = clock.nanoTime() + Relief.PAUSE_NS;
+    }
+    return !isNestedLong() && loan.takeBack();
   }
 
-  /** Lends the duty again, after {@link #retake}. */
-  void lend() {
-    relief.lend();
+  /** True when a task that has the duty back has kept others in line for long enough. */
+  boolean isNestedLong() {
+    return !tasks.isEmpty() && clock.nanoTime() - nestedUntilNs >= 0;
+  }
+
+  /** Lends the duty to the same tasks again, after {@link #retake}. */
+  void lendAgain() {
+    loan.lendAgain();
+    relief.lent();
   }
 
   /** One round within a task or callback that waits for an answer: sleeps, but runs no tasks. */
@@ -441,26 +460,35 @@ public final class Poller implements Runnable, AutoCloseable {
     }
     verify();
     int done = 0;
-    relief.lend();
+    VirtualMachineError fault = null;
     try {
+      nestedUntilNs = NOT_NESTED;
+      loan.lendForTasks();
+      relief.lent();
       Runnable task;
-      while (relief.isLender() && (task = tasks.poll()) != null) {
+      while (loan.isMine() && (task = tasks.poll()) != null) {
         Callbacks.run(task);
         done++;
       }
-    } catch (Throwable t) { // a fault of memory that is not there any more comes up anywhere
-      Callbacks.report(t);
+    } catch (VirtualMachineError e) { // a fault of memory that is not there any more, or no memory
+      fault = e;
     }
     final int ran = done;
-    if (!relief.takeBack()) {
+    if (!isCurrentThread() && !loan.takeBack()) {
+      if (fault != null) {
+        Callbacks.report(fault);
+      }
       change(() -> tally.add(Counter.POLLER_TASKS, ran));
       return LOST;
     }
     tally.add(Counter.POLLER_TASKS, ran);
+    if (fault != null) {
+      throw fault;
+    }
     return ran;
   }
 
-  /** Runs what is left to be run, in a thread that takes the duty over from nobody. */
+  /** Runs what is left to be run. Nobody relieves who does: nothing is served any more. */
   private void runTasksAtEnd() {
     Runnable task;
     while ((task = tasks.poll()) != null) {
@@ -629,9 +657,17 @@ public final class Poller implements Runnable, AutoCloseable {
         earliest == Stream.NO_DEADLINE
             ? Doorbell.FOREVER
             : Math.max(0, earliest - clock.nanoTime());
+    final long limitNs = unlessTasks ? timeoutNs : Math.min(timeoutNs, nestedNs());
     return sessions.activeCount() == 0
-        ? timeoutNs
-        : Math.min(timeoutNs, sessions.restNs(clock.nanoTime()));
+        ? limitNs
+        : Math.min(limitNs, sessions.restNs(clock.nanoTime()));
+  }
+
+  /** How long a nested round may sleep: who waits in one leaves when others are in line. */
+  private long nestedNs() {
+    return nestedUntilNs == NOT_NESTED || tasks.isEmpty()
+        ? Doorbell.FOREVER
+        : Math.max(0, nestedUntilNs - clock.nanoTime());
   }
 
   /** Awake again, for whatever reason; after every {@link #beginSleep}. */

@@ -134,6 +134,7 @@ final class Reads {
   /** Drops what is in line. */
   void clear() {
     first = null;
+    last = null;
   }
 
   private int poll(int limit) {

@@ -1,16 +1,16 @@
 package dev.ringfetch.session;
 
 import dev.ringfetch.counters.Counter;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.agrona.concurrent.NanoClock;
 
 /**
  * Keeps a task that holds up its poller's thread from holding up everybody. While tasks run the
- * duty is lent, and the thread that stands here looks from time to time whether they go on. Where
- * they have not between two looks it takes the duty over: a task may wait for what this very poller
- * is to bring about.
+ * duty is {@linkplain Loan lent}, and the thread that stands here looks from time to time whether
+ * they go on. Where they have not between two looks it takes the duty over: a task may wait for
+ * what this very poller is to bring about.
  *
  * <p>For what should be rare: it is there after {@link #PAUSE_NS} to twice that, and costs a look
  * in that time while there are tasks. {@link Standby} is there a hundred times sooner, and costs as
@@ -28,11 +28,10 @@ final class Relief {
 
   private final Poller poller;
   private final Ownership duty;
+  private final Loan loan;
   private final NanoClock clock;
   private final AtomicReference<Thread> thread = new AtomicReference<>();
-
-  /** One up when the duty is lent, and when it no longer is: odd while it is. */
-  private final AtomicLong lent = new AtomicLong();
+  private final AtomicInteger started = new AtomicInteger();
 
   /**
    * True while the thread looks. It sets this to false and then looks once more whether the duty is
@@ -41,35 +40,23 @@ final class Relief {
    */
   private volatile boolean looking;
 
-  /**
-   * Who has lent the duty. Asked for by each thread only whether that is itself: no other needs to
-   * see what one has stored.
-   */
-  private Thread lender;
-
-  // The duty's.
-  private boolean enabled;
-  private int started;
+  private volatile boolean enabled;
 
   // Of the thread that stands here.
   private long seen;
   private long seenNs;
   private int quiet;
 
-  Relief(Poller poller, Ownership duty, NanoClock clock) {
+  Relief(Poller poller, Ownership duty, Loan loan, NanoClock clock) {
     this.poller = poller;
     this.duty = duty;
+    this.loan = loan;
     this.clock = clock;
   }
 
-  /** From now on somebody stands here when the duty is lent; before it is served. */
+  /** From now on somebody stands here when the duty is lent. */
   void enable() {
     enabled = true;
-  }
-
-  /** True when the duty was ever lent. */
-  boolean isUsed() {
-    return lent.getAcquire() != 0;
   }
 
   /** Who stands here, or null. */
@@ -77,57 +64,31 @@ final class Relief {
     return thread.get();
   }
 
-  /** Makes the duty nobody's, until {@link #takeBack}. The duty's. */
-  void lend() {
-    lender = Thread.currentThread();
-    lent.setRelease(lent.getPlain() + 1);
-    duty.release();
-    if (enabled && !looking) {
-      call();
+  /** True while it is worth while to stand here. */
+  boolean isAsked() {
+    return looking;
+  }
+
+  /** The duty is lent for tasks: whoever stands here must look. May come late. */
+  void lent() {
+    if (enabled && (!looking || thread.get() == null) && (thread.get() != null || start())) {
+      looking = true;
+      LockSupport.unpark(thread.get());
     }
   }
 
-  /** True in the thread that has lent the duty, and not lost it. */
-  boolean isLender() {
-    return lender == Thread.currentThread();
-  }
-
-  /**
-   * Takes the duty back; false when another thread has it by now. The lender's, or of one that was,
-   * and has lost it to a thread that has lent it in its turn.
-   */
-  boolean takeBack() {
-    if (!duty.tryAcquire()) {
-      return false;
-    }
-    taken();
-    return true;
-  }
-
-  private void taken() {
-    lender = null;
-    lent.setRelease(lent.getPlain() + 1);
-  }
-
-  /** Has somebody look. Where no thread is to be had, the next who lends the duty tries again. */
-  private void call() {
-    if (thread.get() == null && !start()) {
-      return;
-    }
-    looking = true;
-    LockSupport.unpark(thread.get());
-  }
-
+  /** False where no thread is to be had: who lends the duty next tries again. */
   private boolean start() {
+    Thread next = null;
     try {
-      final Thread next = new Thread(poller::standBy, poller.name() + "-relief-" + ++started);
+      next = new Thread(poller::standBy, poller.name() + "-relief-" + started.incrementAndGet());
       next.setDaemon(true);
       if (thread.compareAndSet(null, next)) {
         next.start();
       } // otherwise one has come back
       return true;
     } catch (Throwable t) { // there is no thread to be had
-      thread.set(null);
+      thread.compareAndSet(next, null);
       return false;
     }
   }
@@ -143,6 +104,9 @@ final class Relief {
       return false;
     }
     try {
+      if (loan.isForTasks()) { // perhaps since nobody could be started
+        looking = true;
+      }
       begin();
       while (!poller.isFinished()) {
         Thread.interrupted(); // a task's that this thread has run: it would not park
@@ -162,28 +126,28 @@ final class Relief {
   }
 
   private void begin() {
-    seen = lent.getAcquire();
+    seen = loan.number();
     seenNs = clock.nanoTime();
     quiet = 0;
   }
 
-  /** True when the duty has been lent since the last look, all the time. */
+  /** True when the tasks run that ran at the last look. */
   private boolean look() {
-    final long now = lent.getAcquire();
-    final boolean same = now == seen;
-    final boolean isLent = (now & 1) != 0;
-    seen = now;
+    final boolean lent = loan.isForTasks();
+    final long number = loan.number();
+    final boolean same = number == seen;
+    seen = number;
     seenNs = clock.nanoTime();
-    if (same && !isLent && ++quiet == QUIET_LOOKS) {
+    if (lent || !same) {
+      quiet = 0;
+    } else if (++quiet == QUIET_LOOKS) {
       quiet = 0;
       looking = false;
       if (duty.isFree()) {
         looking = true;
       }
-    } else if (!same) {
-      quiet = 0;
     }
-    return same && isLent;
+    return lent && same;
   }
 
   /** False when the thread that had it has come back meanwhile. */
@@ -191,9 +155,8 @@ final class Relief {
     if (!duty.tryAcquire()) {
       return false;
     }
-    taken();
-    looking = false;
     thread.set(null);
+    looking = false;
     poller.tally().add(Counter.POLLER_TAKEOVERS, 1);
     return true;
   }

@@ -20,6 +20,7 @@ final class Standby {
   private final Inline inline;
   private final Poller poller;
   private final Ownership duty;
+  private final Loan loan;
   private final NanoClock clock;
   private final AtomicReference<Thread> thread = new AtomicReference<>();
 
@@ -37,10 +38,17 @@ final class Standby {
 
   private final Watch watch; // of the thread that stands here
 
-  Standby(Inline inline, Poller poller, Ownership duty, NanoClock clock, int leastPerWindow) {
+  Standby(
+      Inline inline,
+      Poller poller,
+      Ownership duty,
+      Loan loan,
+      NanoClock clock,
+      int leastPerWindow) {
     this.inline = inline;
     this.poller = poller;
     this.duty = duty;
+    this.loan = loan;
     this.clock = clock;
     this.watch = new Watch(leastPerWindow);
   }
@@ -136,7 +144,7 @@ final class Standby {
   }
 
   private long look() {
-    final boolean lent = duty.isFree();
+    final boolean lent = loan.isInline();
     final long pauseNs = watch.look(clock.nanoTime(), lent, inline.lentAtNs(), inline.calls());
     if (pauseNs == Watch.REST) {
       looking = false;
@@ -150,7 +158,7 @@ final class Standby {
 
   /** False when the thread that had it has come back meanwhile. */
   private boolean take() {
-    final State state = inline.lender().getState();
+    final State state = loan.lender().getState();
     if (!duty.tryAcquire()) {
       return false;
     }

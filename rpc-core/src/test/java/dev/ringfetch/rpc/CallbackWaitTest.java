@@ -90,7 +90,38 @@ final class CallbackWaitTest extends UnaryCallFixture {
   void callsAndDeadlinesOfOthers() throws Exception {
     final Served.Handler handler = Served.hanging();
     serve(handler);
+    othersGoOn(
+        handler,
+        connect(builder().requireFabric().directExecutor()),
+        () -> await(over, TimeUnit.SECONDS.toMillis(TransportHarness.TIMEOUT_S)));
+  }
+
+  /** It waits for an answer, and polls for that itself. */
+  @Test
+  void callsAndDeadlinesOfOthersBesideABlockingCall() throws Exception {
+    final Served.Handler handler = Served.hanging();
+    serve(handler);
     final RingChannel channel = connect(builder().requireFabric().directExecutor());
+    final CompletableFuture<Served> inner = new CompletableFuture<>();
+    final Thread answers =
+        new Thread(
+            () -> {
+              await(over, TimeUnit.SECONDS.toMillis(TransportHarness.TIMEOUT_S));
+              inner.join().answer(new byte[1]);
+            });
+    answers.start();
+    final UnaryCall call = channel.newUnaryCall(Bytes.METHOD, new Ends());
+    held = handler;
+    heldCall = inner;
+    othersGoOn(handler, channel, () -> assertEquals(Status.OK, run(call, new byte[9])));
+    answers.join();
+  }
+
+  private Served.Handler held; // of a call that a callback makes, or null
+  private CompletableFuture<Served> heldCall;
+
+  private void othersGoOn(Served.Handler handler, RingChannel channel, Runnable waits)
+      throws Exception {
     final CountDownLatch begun = new CountDownLatch(1);
     final Thread holds =
         new Thread(
@@ -99,7 +130,7 @@ final class CallbackWaitTest extends UnaryCallFixture {
                 inCallback(
                     () -> {
                       begun.countDown();
-                      await(over, TimeUnit.SECONDS.toMillis(TransportHarness.TIMEOUT_S));
+                      waits.run();
                       return true;
                     });
               } catch (Exception e) {
@@ -109,6 +140,9 @@ final class CallbackWaitTest extends UnaryCallFixture {
     holds.start();
     handler.take().answer(new byte[1]);
     assertTrue(begun.await(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS));
+    if (held != null) {
+      heldCall.complete(held.take());
+    }
     final UnaryCall late = channel.newUnaryCall(Bytes.METHOD, ends);
     late.start(new byte[1], 0, 1, TimeUnit.MILLISECONDS.toNanos(DEADLINE_MS));
     handler.take();

@@ -255,4 +255,39 @@ final class UnaryCallListenerTest extends UnaryCallFixture {
     assertEquals(1, told.get(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS));
     assertTrue(call.toString().endsWith("false]"), call::toString);
   }
+
+  /** Whoever is told of what listeners throw may throw, too. */
+  @Test
+  void aHandlerOfWhatListenersThrowMayThrow() throws Exception {
+    serve(Bytes.digesting());
+    final RingChannel channel = build(builder().directExecutor());
+    channel.shutdownNow();
+    final AtomicInteger told = new AtomicInteger();
+    final UnaryListener broken =
+        new UnaryListener() {
+          @Override
+          public void onAnswer(UnaryCall call, byte[] answer, int offset, int length) {}
+
+          @Override
+          public void onFailure(UnaryCall call, Status status, Metadata trailers) {
+            told.incrementAndGet();
+            throw new IllegalStateException("thrown by the listener");
+          }
+        };
+    final UnaryCall call = channel.newUnaryCall(Bytes.METHOD, broken);
+    final Thread caller =
+        new Thread(
+            () -> {
+              for (int i = 0; i < 3; i++) {
+                start(call, new byte[1]);
+              }
+            });
+    caller.setUncaughtExceptionHandler(
+        (thread, thrown) -> {
+          throw new IllegalStateException("thrown by the handler");
+        });
+    caller.start();
+    caller.join();
+    assertEquals(3, told.get());
+  }
 }

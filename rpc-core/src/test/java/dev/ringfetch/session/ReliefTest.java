@@ -7,11 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.counters.Counter;
+import dev.ringfetch.session.SessionSteps.Sizes;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -129,6 +131,9 @@ class ReliefTest {
     runs();
     Thread relief = null;
     while (relief == null || relief.getState() != Thread.State.WAITING) {
+      if (relief == null) {
+        runs(); // it may have become the poller, where the machine stood still
+      }
       LockSupport.parkNanos(1_000_000);
       relief = poller.reliefThread();
     }
@@ -173,5 +178,57 @@ class ReliefTest {
           }
         });
     assertTrue(returned.get(TIMEOUT_S, TimeUnit.SECONDS));
+  }
+
+  /** Both lend one duty, and each has another one who looks. */
+  @Test
+  void tasksAreRelievedBesideInlineTasks() throws Exception {
+    final Session session = new SessionSteps(Sizes.ROOMY).server;
+    final AtomicInteger overruns = new AtomicInteger();
+    for (int i = 0; i < 100; i++) {
+      poller.change(() -> poller.offer(session, new Quick(overruns)));
+      final CountDownLatch ran = new CountDownLatch(1);
+      poller.execute(
+          () -> {
+            LockSupport.parkNanos(500_000);
+            ran.countDown();
+          });
+      await(ran);
+    }
+    final long early = poller.tally().get(Counter.POLLER_TAKEOVERS);
+    assertTrue(early < 10, () -> early + ": half a millisecond is not long for a task");
+    for (int i = 0; i < 10; i++) {
+      final CountDownLatch next = new CountDownLatch(1);
+      poller.change(() -> poller.offer(session, new Quick(overruns)));
+      hold(next);
+      poller.change(() -> poller.offer(session, new Quick(overruns)));
+      runs();
+      next.countDown();
+    }
+    assertEquals(0, overruns.get(), "tasks of others are not theirs");
+  }
+
+  private static final class Quick extends LinkedTask {
+    private final AtomicInteger overruns;
+
+    Quick(AtomicInteger overruns) {
+      this.overruns = overruns;
+    }
+
+    @Override
+    public void runInline() {}
+
+    @Override
+    public void handOver() {}
+
+    @Override
+    public void ranInline(long durationNs) {}
+
+    @Override
+    public void overran(boolean waits) {
+      if (waits) { // it may have been slow: its thread was kept from running
+        overruns.incrementAndGet();
+      }
+    }
   }
 }

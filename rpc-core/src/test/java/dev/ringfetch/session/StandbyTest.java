@@ -348,7 +348,7 @@ class StandbyTest {
     final Ownership duty = new Ownership();
     assertTrue(duty.tryAcquire());
     final Standby place =
-        new Inline(unused, duty, new SessionContext().clock(this::clock)).standby();
+        new Inline(unused, duty, new Loan(duty), new SessionContext().clock(this::clock)).standby();
     place.lent(); // late, when nobody is here any more
     assertFalse(place.looks());
     final Thread thread = new Thread(place::await);

@@ -124,17 +124,13 @@ final class Link implements Selectable {
       return;
     }
     int rung = 1;
-    boolean sent = false;
     do {
       try {
         sendByte();
-        sent = true;
-      } finally {
-        if (!sent) {
-          ringers.set(0); // or nobody would ever ring again
-        }
+      } catch (Throwable t) { // or nobody would ever ring again
+        ringers.set(0);
+        throw t;
       }
-      sent = false;
       rung = ringers.addAndGet(-rung);
     } while (rung != 0);
   }

@@ -157,6 +157,7 @@ final class ShmDoorbell implements Doorbell {
     Link first;
     while ((first = firstMuted) != null && first.mutedUntilNs() - System.nanoTime() <= 0) {
       firstMuted = first.nextMuted;
+      lastMuted = firstMuted == null ? null : lastMuted;
       first.nextMuted = null;
       first.unmute();
     }
