@@ -239,7 +239,8 @@ final class Connector {
       unasked = true;
       backoff.skip();
       // Where there is no ring, whoever waits for one waits for the attempt, whatever it was for.
-      growing = isOpen && attempt != null && attempt.crowdedOne != null ? attempt : null;
+      final boolean grows = isOpen && attempt != null && attempt.crowdedOne != null;
+      growing = grows && streams.contains(attempt) ? attempt : null; // else it ends just now
       if (growing != null) {
         attempt = null; // it says nothing any more; a call makes another one
         growing.detached = true;
@@ -419,10 +420,10 @@ final class Connector {
       }
       if (draining == null) {
         refuse(reason, maxBackoffNs);
-        terminateIfIdle(); // if nobody has waited for it
       } else {
         draining.drain(reason);
       }
+      terminateIfIdle(); // nobody may have waited for it but that
     }
 
     @Override
@@ -462,6 +463,7 @@ final class Connector {
       }
       if (ended != null) { // before it has served anything: as if there had been none
         onRefused(ended);
+        terminateIfIdle(); // nobody may have waited for it but that
         return;
       }
       future.complete(made);
@@ -479,12 +481,20 @@ final class Connector {
 
     /** Calls that have just chosen the session are sent on it; they would have to begin again. */
     private void drainSoon(ClientSession session) {
-      final Future<?> unused =
-          DeadlineTimer.schedule(
-              () ->
-                  DefaultExecutor.INSTANCE.execute(
-                      () -> session.drain("another session has longer rings")),
-              OUTGROWN_NS);
+      final Runnable drain = () -> session.drain("another session has longer rings");
+      try {
+        final Future<?> unused = DeadlineTimer.schedule(() -> executeOrRun(drain), OUTGROWN_NS);
+      } catch (OutOfMemoryError e) { // now, or never
+        drain.run();
+      }
+    }
+
+    private static void executeOrRun(Runnable task) {
+      try {
+        DefaultExecutor.INSTANCE.execute(task);
+      } catch (OutOfMemoryError e) { // there is no thread to be had
+        task.run();
+      }
     }
 
     @Override

@@ -408,8 +408,13 @@ public final class UnaryCall {
     }
 
     private void end() {
-      if (runner != null) { // its thread, in a callback, where what a listener throws would be lost
+      final Thread waiting = runner;
+      if (waiting
+          != null) { // often its thread, in a callback: what a listener throws would be lost
         delivery = this::tell;
+        if (waiting != Thread.currentThread()) {
+          LockSupport.unpark(waiting);
+        }
         return;
       }
       final OnChannel before = told;

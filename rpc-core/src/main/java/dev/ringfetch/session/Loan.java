@@ -33,9 +33,9 @@ final class Loan {
     lend((number | TASKS) + 1 + TASKS);
   }
 
-  /** Goes on with the last loan, after it was {@linkplain #takeBack taken back}. The duty's. */
+  /** Lends to the same tasks again, after it was {@linkplain #takeBack taken back}. The duty's. */
   void lendAgain() {
-    lend(number);
+    lend(number | TASKS);
   }
 
   private void lend(long next) {

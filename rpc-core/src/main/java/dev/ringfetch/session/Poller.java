@@ -29,6 +29,7 @@ public final class Poller implements Runnable, AutoCloseable {
   static final int LOST = Inline.LOST;
 
   private static final long NOT_NESTED = Long.MIN_VALUE;
+  private static final long NESTED_PAUSE_NS = 1_000_000; // where nobody is there to take over
   private static final int MAX_FAULTS = 1_000;
   private static final long FAULTS_INTERVAL_NS = 1_000_000_000;
   private static final long ALARM_PAUSE_NS = 10_000_000;
@@ -59,7 +60,7 @@ public final class Poller implements Runnable, AutoCloseable {
   private long faultsNs;
   private volatile boolean alarmed;
   private volatile boolean nested; // written by the one thread
-  private long nestedUntilNs = NOT_NESTED; // if there are tasks; of the tasks that run
+  private long nestedUntilNs = NOT_NESTED; // if others are in line; the holder's
   private volatile long wakeAtNs = AWAKE;
   private volatile String name = "poller";
   private volatile boolean closed;
@@ -410,18 +411,24 @@ public final class Poller implements Runnable, AutoCloseable {
    * in any other thread.
    */
   boolean retake() {
-    if (!loan.isMine()) {
+    if (!loan.isMine() || loan.wasInline() || isNestedLong() || !loan.takeBack()) {
       return false;
     }
     if (nestedUntilNs == NOT_NESTED) {
       nestedUntilNs = clock.nanoTime() + Relief.PAUSE_NS;
     }
-    return !isNestedLong() && loan.takeBack();
+    return true;
   }
 
-  /** True when a task that has the duty back has kept others in line for long enough. */
+  /**
+   * True when a task that has the duty back, or had it, has kept others in line for long enough,
+   * and somebody will take the duty over when it is lent.
+   */
   boolean isNestedLong() {
-    return !tasks.isEmpty() && clock.nanoTime() - nestedUntilNs >= 0;
+    return nestedUntilNs != NOT_NESTED
+        && !tasks.isEmpty()
+        && clock.nanoTime() - nestedUntilNs >= 0
+        && relief.call();
   }
 
   /** Lends the duty to the same tasks again, after {@link #retake}. */
@@ -461,8 +468,8 @@ public final class Poller implements Runnable, AutoCloseable {
     verify();
     int done = 0;
     VirtualMachineError fault = null;
+    nestedUntilNs = NOT_NESTED; // as of tasks that another thread has lost the duty with
     try {
-      nestedUntilNs = NOT_NESTED;
       loan.lendForTasks();
       relief.lent();
       Runnable task;
@@ -481,6 +488,7 @@ public final class Poller implements Runnable, AutoCloseable {
       change(() -> tally.add(Counter.POLLER_TASKS, ran));
       return LOST;
     }
+    nestedUntilNs = NOT_NESTED;
     tally.add(Counter.POLLER_TASKS, ran);
     if (fault != null) {
       throw fault;
@@ -667,7 +675,7 @@ public final class Poller implements Runnable, AutoCloseable {
   private long nestedNs() {
     return nestedUntilNs == NOT_NESTED || tasks.isEmpty()
         ? Doorbell.FOREVER
-        : Math.max(0, nestedUntilNs - clock.nanoTime());
+        : Math.max(NESTED_PAUSE_NS, nestedUntilNs - clock.nanoTime());
   }
 
   /** Awake again, for whatever reason; after every {@link #beginSleep}. */

@@ -71,13 +71,24 @@ final class Relief {
 
   /** The duty is lent for tasks: whoever stands here must look. May come late. */
   void lent() {
-    if (enabled && (!looking || thread.get() == null) && (thread.get() != null || start())) {
-      looking = true;
-      LockSupport.unpark(thread.get());
+    if (!looking || thread.get() == null) {
+      final boolean unused = call(); // or who lends it next calls again
     }
   }
 
-  /** False where no thread is to be had: who lends the duty next tries again. */
+  /** Has somebody look. False where nobody would: no thread is wanted, or none is to be had. */
+  boolean call() {
+    if (!enabled || (thread.get() == null && !start())) {
+      return false;
+    }
+    if (!looking) {
+      looking = true;
+      LockSupport.unpark(thread.get());
+    }
+    return true;
+  }
+
+  /** False where no thread is to be had. */
   private boolean start() {
     Thread next = null;
     try {
