@@ -229,14 +229,13 @@ public final class Poller implements Runnable, AutoCloseable {
 
   /** Stands by, and serves when the duty is to be taken over, as long as this thread is needed. */
   void standBy() {
-    final Standby standby = inline.standby();
-    while (isReliefsOwn() ? relief.await() || standby.await() : standby.await() || relief.await()) {
+    while ((mayRelieve() && relief.await()) || inline.standby().await()) {
       serve();
     }
   }
 
-  /** True in a thread that was started to relieve; one that has come back goes where it is due. */
-  private boolean isReliefsOwn() {
+  /** True in a thread that was started to relieve, or has come back while somebody should look. */
+  private boolean mayRelieve() {
     final Thread me = Thread.currentThread();
     return relief.thread() == me || (relief.isAsked() && inline.standby().thread() != me);
   }
