@@ -150,8 +150,8 @@ final class Connector {
   }
 
   /** Guarded by this. */
-  private Attempt newAttempt(ClientConnection crowdedOne) {
-    attempt = new Attempt(growth.maxRingLength(), crowdedOne);
+  private Attempt newAttempt(String grownFabric) {
+    attempt = new Attempt(growth.maxRingLength(), grownFabric);
     streams.add(attempt);
     if (unasked) {
       unasked = false;
@@ -175,7 +175,7 @@ final class Connector {
       if (attempt != null) {
         return; // and begins with more
       }
-      begun = newAttempt(open);
+      begun = newAttempt(open.fabric());
     }
     Context.ROOT.run(begun::start);
   }
@@ -239,7 +239,7 @@ final class Connector {
       unasked = true;
       backoff.skip();
       // Where there is no ring, whoever waits for one waits for the attempt, whatever it was for.
-      final boolean grows = isOpen && attempt != null && attempt.crowdedOne != null;
+      final boolean grows = isOpen && attempt != null && attempt.grownFabric != null;
       growing = grows && streams.contains(attempt) ? attempt : null; // else it ends just now
       if (growing != null) {
         attempt = null; // it says nothing any more; a call makes another one
@@ -341,7 +341,7 @@ final class Connector {
         new HandshakeStream(
             this, HandshakeStream.CONNECT_TIMEOUT_NS, HandshakeStream.STEP_TIMEOUT_NS);
     private final int maxRingLength;
-    private final ClientConnection crowdedOne;
+    private final String grownFabric;
     private final ClientHandshake handshake;
     // Guarded by the connector.
     private ClientSession opened;
@@ -351,11 +351,12 @@ final class Connector {
      * Creates it.
      *
      * @param maxRingLength that no ring is to exceed.
-     * @param crowdedOne whose place the session is to take, on the same fabric; null: nobody's.
+     * @param grownFabric of the session whose place it is to take, on the same fabric; null:
+     *     nobody's. That session itself would be kept, with its memory, as long as its successor.
      */
-    Attempt(int maxRingLength, ClientConnection crowdedOne) {
+    Attempt(int maxRingLength, String grownFabric) {
       this.maxRingLength = maxRingLength;
-      this.crowdedOne = crowdedOne;
+      this.grownFabric = grownFabric;
       this.handshake =
           new ClientHandshake(shared.fabrics().opened(), context, maxRingLength, stream, this);
     }
@@ -376,8 +377,8 @@ final class Connector {
 
     @Override
     public String obstacle(String fabric) {
-      if (crowdedOne != null && !crowdedOne.fabric().equals(fabric)) {
-        return "longer rings are for " + crowdedOne.fabric();
+      if (grownFabric != null && !grownFabric.equals(fabric)) {
+        return "longer rings are for " + grownFabric;
       }
       return plaintext.obstacle(fabric, stream.level().future().join()); // known by now
     }
@@ -393,7 +394,7 @@ final class Connector {
     @Override
     public void onUnreachable(String fabric) {
       synchronized (Connector.this) {
-        if (crowdedOne == null) { // for so long a ring it may have no room
+        if (grownFabric == null) { // for so long a ring it may have no room
           failures.put(fabric, System.nanoTime());
         }
       }
@@ -523,7 +524,7 @@ final class Connector {
         attempt = null;
         sessionsRefused++;
         told = shutdown ? SHUTDOWN : reason;
-        if (crowdedOne == null) {
+        if (grownFabric == null) {
           news = refused(told, maxBackoffNs);
         } else { // which says nothing of a session that begins
           news = open() == null ? hasNoRing(told) : null;

@@ -12,6 +12,7 @@ import io.grpc.CallOptions;
 import io.grpc.ClientCall;
 import io.grpc.ForwardingClientCall.SimpleForwardingClientCall;
 import io.grpc.stub.ClientCalls;
+import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -153,6 +154,22 @@ class GrowthTest extends RingFixture {
     goOn.countDown();
     assertEquals(1, lasting.response().length);
     await("the first one ends", first::hasEnded);
+  }
+
+  /** Its rings and its memory are the process's until it is. */
+  @Test
+  void theFirstOneIsForgotten() throws Exception {
+    serve(Bytes.digesting());
+    final RingChannel channel = connect(watched());
+    final WeakReference<ClientSession> first = new WeakReference<>(channel.ring().session());
+    grow(channel);
+    await(
+        "nobody holds the first one",
+        () -> {
+          System.gc();
+          return first.get() == null;
+        });
+    assertTrue(channel.ring().isOpen()); // all this while there was its successor
   }
 
   private static void awaitLatch(CountDownLatch latch) {

@@ -25,6 +25,9 @@ final class Invariants {
   /** Descriptors that a process may have more of at the end: gRPC's, which come and go. */
   private static final int MAX_MORE_DESCRIPTORS = 8;
 
+  /** Threads of one poller: who has the duty, who relieves, who stands by. */
+  private static final int MAX_POLLERS = 3;
+
   /** Threads that a process may have more of at the end: of pools, which shrink with time. */
   private static final int MAX_MORE_THREADS = 24;
 
@@ -186,7 +189,6 @@ final class Invariants {
       if (before != null) {
         leaked += Math.max(0, now.descriptors() - before.descriptors() - MAX_MORE_DESCRIPTORS);
         leaked += Math.max(0, now.threads() - before.threads() - MAX_MORE_THREADS);
-        leaked += Math.abs(now.pollers() - before.pollers());
         System.out.println("soak: " + role + " before=" + before + " now=" + now);
       }
     }
@@ -195,19 +197,21 @@ final class Invariants {
     }
   }
 
-  /** Awaits that nothing is held but the sessions that are open. */
+  /** Awaits that nothing is held but the sessions that are open, and what serves them. */
   private Vitals settled(Role role) throws Exception {
     final Member member = fleet.get(role);
     final int sessions = role.isServer() ? Role.clientsOf(role).size() : 1;
     final int files = role.isServer() ? sessions : 0; // a client closes its file once it is mapped
     await(
-        "nothing but " + sessions + " sessions in " + member,
+        "nothing but " + sessions + " sessions and a poller's threads in " + member,
         () -> {
           member.ask("gc"); // mappings go with their buffers
           final Vitals vitals = Vitals.of(member.pid(), fleet.directory());
           return vitals.mappings() == sessions
               && vitals.sessionDescriptors() == files
-              && vitals.registered() <= 2 * MAX_SEGMENTS * sessions;
+              && vitals.registered() <= 2 * MAX_SEGMENTS * sessions
+              && vitals.pollers() >= 1
+              && vitals.pollers() <= MAX_POLLERS;
         },
         () -> Vitals.of(member.pid(), fleet.directory()));
     return Vitals.of(member.pid(), fleet.directory());
