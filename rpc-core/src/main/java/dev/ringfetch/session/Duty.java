@@ -206,12 +206,15 @@ final class Duty {
 
   /**
    * Does what the poller came for, until a round finds nothing: called back, the poller would find
-   * the next owner; owner.
+   * the next owner; owner. Disarmed, since the peer rings once for what it writes in one sleep.
    *
    * @return false when there may be more.
    */
   private boolean look() {
     session.outbox.watched(false); // it has gone
+    if (session.loadStore) {
+      disarm(); // another thread may have armed since this one has polled
+    }
     for (int rounds = 0; rounds < LEAVE_TRIES; rounds++) {
       missed = false;
       session.guard.touch();

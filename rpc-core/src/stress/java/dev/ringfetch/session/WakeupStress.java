@@ -48,6 +48,39 @@ public final class WakeupStress {
     }
   }
 
+  /** A second request is sent while the server's poller, rung for the first, goes to sleep again. */
+  @JCStressTest
+  @Outcome(id = "0, 1, 1", expect = FORBIDDEN, desc = "Asleep, and nobody rang again.")
+  @Outcome(expect = ACCEPTABLE, desc = "The server polls on, has seen it, or was rung.")
+  @State
+  public static class SecondRequest extends SessionSides {
+    private final ClientStream stream;
+    private final int ringsBefore;
+
+    /** A call that has rung an idle server, and another one that is prepared. */
+    public SecondRequest() {
+      super(SMALL_RING_LENGTH, 2);
+      serverPolls();
+      client.send(prepare(1));
+      stream = prepare(1);
+      ringsBefore = fabric.client().ringsSent();
+    }
+
+    /** Frame, fence, the server's sleep flag, what it has consumed. */
+    @Actor
+    public void caller(III_Result r) {
+      client.send(stream);
+      r.r1 = fabric.client().ringsSent() - ringsBefore;
+    }
+
+    /** The first frame; then what is consumed, sleep flag, fence, the ring. */
+    @Actor
+    public void poller(III_Result r) {
+      r.r2 = serverPolls() ? 1 : 0;
+      r.r3 = requests.size();
+    }
+  }
+
   /** A response is sent while the client's poller goes to sleep. */
   @JCStressTest
   @Outcome(id = "0, 0", expect = FORBIDDEN, desc = "Asleep, and nobody rang.")

@@ -130,7 +130,32 @@ class WakeupOrderTest {
     order.verify(region).putLongRelease(eq(response(0)), anyLong());
     order.verify(region).fullFence();
     order.verify(region).getIntAcquire(CLIENT_CONTROL_OFFSET + SLEEP_OFFSET);
+    order.verify(region).getLongAcquire(CLIENT_CONTROL_OFFSET + CONSUMED_OFFSET);
     order.verifyNoMoreInteractions();
+    assertEquals(1, fabric.server().ringsSent());
+  }
+
+  /** Which has consumed what it was rung for when it sleeps again. */
+  @Test
+  void sleeperIsRungOnceASleep() {
+    peerLine.sleeping(true);
+    send();
+    send();
+    assertEquals(1, fabric.server().ringsSent());
+
+    peerLine.consumed(2);
+    send();
+    assertEquals(2, fabric.server().ringsSent());
+  }
+
+  /** Else it would sleep again without having consumed anything, and be taken for not awake yet. */
+  @Test
+  void sleeperThatHasSeenAllIsNotRung() {
+    peerLine.sleeping(true);
+    peerLine.consumed(1); // between the frame and the look
+    send();
+    assertEquals(0, fabric.server().ringsSent());
+    send();
     assertEquals(1, fabric.server().ringsSent());
   }
 
