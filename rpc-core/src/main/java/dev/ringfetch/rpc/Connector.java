@@ -48,7 +48,6 @@ final class Connector {
 
   // Below: guarded by this.
   private Attempt attempt;
-  private int detachedAttempts; // that nobody waits for, and that have not ended
   private final Set<Attempt> streams = new HashSet<>(); // whose control stream has not ended
   private final Set<ClientSession> sessions = new HashSet<>(); // the newest, and those that drain
   private String obstacle = "no call has asked for a ring yet";
@@ -244,7 +243,6 @@ final class Connector {
       if (growing != null) {
         attempt = null; // it says nothing any more; a call makes another one
         growing.detached = true;
-        detachedAttempts++;
       }
     }
     if (growing != null) {
@@ -294,7 +292,7 @@ final class Connector {
       if (!shutdown
           || !sessions.isEmpty()
           || attempt != null
-          || detachedAttempts != 0
+          || streams.stream().anyMatch(begun -> begun.detached)
           || onTerminated == null) {
         return;
       }
@@ -345,7 +343,7 @@ final class Connector {
     private final ClientHandshake handshake;
     // Guarded by the connector.
     private ClientSession opened;
-    private boolean detached;
+    private boolean detached; // nobody waits for it, and no session has come of it yet
 
     /**
      * Creates it.
@@ -417,7 +415,6 @@ final class Connector {
       synchronized (Connector.this) {
         streams.remove(this);
         draining = opened;
-        final boolean unused = endDetached();
       }
       if (draining == null) {
         refuse(reason, maxBackoffNs);
@@ -444,7 +441,7 @@ final class Connector {
       ClientConnection outgrown = null;
       synchronized (Connector.this) {
         opened = session;
-        final boolean unused = endDetached();
+        detached = false;
         abandoned = attempt != this; // but the server was first
         unwanted = shutdown || abandoned;
         ended = session.endReason();
@@ -503,16 +500,6 @@ final class Connector {
       refuse(reason, Backoff.MAX_NS);
     }
 
-    /** Guarded by the connector. True once, of an attempt that was detached. */
-    private boolean endDetached() {
-      final boolean ends = detached;
-      detached = false;
-      if (ends) {
-        detachedAttempts--;
-      }
-      return ends;
-    }
-
     /** There is no session, unless one has opened before. */
     private void refuse(String reason, long maxBackoffNs) {
       final String news;
@@ -538,8 +525,14 @@ final class Connector {
 
     @Override
     public void onCrowded(ClientSession session) {
-      if (growth.tryBegin(maxRingLength)) {
+      if (!growth.tryBegin(maxRingLength)) {
+        return;
+      }
+      try {
         DefaultExecutor.INSTANCE.execute(() -> grow(session));
+      } catch (OutOfMemoryError e) { // no thread to be had: the ring goes on, and will ask again
+        System.getLogger(RingChannel.class.getName())
+            .log(System.Logger.Level.DEBUG, "no longer rings for now", e);
       }
     }
 

@@ -34,7 +34,8 @@ import java.util.concurrent.locks.LockSupport;
  * <p>One call at a time, by one thread at a time, which may be the listener's; {@link #cancel} is
  * for any thread. The end of a call that was {@linkplain #start started} on a ring is told in the
  * one thread that polls for all channels of the process: a listener that takes long holds up them
- * all, for some 30 ms, after which another thread polls in its stead.
+ * all, for some 30 ms if it waits and 100 ms if it computes, after which another thread polls in
+ * its stead.
  */
 public final class UnaryCall {
   private static final VarHandle UNDER_WAY;

@@ -32,11 +32,11 @@ final class CallerPolling {
       pollNested(stream, false);
       return;
     }
-    if (poller.retake()) {
+    if (poller.tasks().retake()) {
       try {
         pollNested(stream, true);
       } finally {
-        poller.lendAgain();
+        poller.tasks().lendAgain();
       }
       return;
     }
@@ -62,14 +62,14 @@ final class CallerPolling {
   private void pollNested(ClientStream stream, boolean mayLeave) {
     final int id = stream.id;
     final boolean before = poller.beginNested();
-    duty.submit(stream, ClientStream.SEND);
-    duty.drive();
     try {
+      duty.submit(stream, ClientStream.SEND);
+      duty.drive();
       while (!stream.ended
           && stream.id == id // otherwise it is another call's by now
           && !session.hasEnded()
           && !Thread.currentThread().isInterrupted()
-          && !(mayLeave && poller.isNestedLong())) {
+          && !(mayLeave && poller.tasks().isNestedLong())) {
         poller.serveNested();
       }
     } catch (IOException e) {

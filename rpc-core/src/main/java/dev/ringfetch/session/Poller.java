@@ -28,8 +28,6 @@ public final class Poller implements Runnable, AutoCloseable {
   /** A round after which another thread has the duty. */
   static final int LOST = Inline.LOST;
 
-  private static final long NOT_NESTED = Long.MIN_VALUE;
-  private static final long NESTED_PAUSE_NS = 1_000_000; // where nobody is there to take over
   private static final int MAX_FAULTS = 1_000;
   private static final long FAULTS_INTERVAL_NS = 1_000_000_000;
   private static final long ALARM_PAUSE_NS = 10_000_000;
@@ -44,8 +42,8 @@ public final class Poller implements Runnable, AutoCloseable {
   private final Loan loan = new Loan(duty);
   private final Inline inline;
   private final Relief relief;
+  private final Tasks tasks;
   private final CountDownLatch end = new CountDownLatch(1);
-  private final ConcurrentLinkedQueue<Runnable> tasks = new ConcurrentLinkedQueue<>();
   private final ConcurrentLinkedQueue<Runnable> changes = new ConcurrentLinkedQueue<>();
   private final ConcurrentLinkedQueue<Session> late = new ConcurrentLinkedQueue<>();
   private final PolledSessions sessions = new PolledSessions(tally);
@@ -60,7 +58,6 @@ public final class Poller implements Runnable, AutoCloseable {
   private long faultsNs;
   private volatile boolean alarmed;
   private volatile boolean nested; // written by the one thread
-  private long nestedUntilNs = NOT_NESTED; // if others are in line; the holder's
   private volatile long wakeAtNs = AWAKE;
   private volatile String name = "poller";
   private volatile boolean closed;
@@ -75,6 +72,7 @@ public final class Poller implements Runnable, AutoCloseable {
     this.counters = context.counters();
     this.inline = new Inline(this, duty, loan, context);
     this.relief = new Relief(this, duty, loan, clock);
+    this.tasks = new Tasks(this, loan, relief, clock);
   }
 
   /** The doorbell that this poller sleeps on. */
@@ -90,6 +88,11 @@ public final class Poller implements Runnable, AutoCloseable {
   /** What this poller counts. */
   Tally tally() {
     return tally;
+  }
+
+  /** What others gave this poller to run. */
+  Tasks tasks() {
+    return tasks;
   }
 
   /** Serves a session from now on: its queue pair is bound to it. Any thread. */
@@ -161,7 +164,7 @@ public final class Poller implements Runnable, AutoCloseable {
     if (wakeAtNs != AWAKE) {
       doorbell.wakeup();
     } else if (finished) {
-      runTasksAtEnd(); // nobody else would
+      tasks.runAtEnd(); // nobody else would
     }
   }
 
@@ -263,7 +266,7 @@ public final class Poller implements Runnable, AutoCloseable {
           }
         }
       }
-      runTasksAtEnd();
+      tasks.runAtEnd();
       endSessions("closed");
     } catch (IOException | RuntimeException | Error e) {
       endSessions("poller failed: " + e); // first: what it failed of may fail the log
@@ -283,7 +286,7 @@ public final class Poller implements Runnable, AutoCloseable {
     finished = true;
     try {
       runChanges();
-      runTasksAtEnd();
+      tasks.runAtEnd();
       inline.handOver();
     } finally {
       inline.end();
@@ -404,38 +407,6 @@ public final class Poller implements Runnable, AutoCloseable {
     nested = before;
   }
 
-  /**
-   * Gives a task the duty back that was lent while it runs, until {@link #lendAgain}: it waits for
-   * an answer, in rounds of {@link #serveNested}. Refuses after a while if others are in line, and
-   * in any other thread.
-   */
-  boolean retake() {
-    if (!loan.isMine() || loan.wasInline() || isNestedLong() || !loan.takeBack()) {
-      return false;
-    }
-    if (nestedUntilNs == NOT_NESTED) {
-      nestedUntilNs = clock.nanoTime() + Relief.PAUSE_NS;
-    }
-    return true;
-  }
-
-  /**
-   * True when a task that has the duty back, or had it, has kept others in line for long enough,
-   * and somebody will take the duty over when it is lent.
-   */
-  boolean isNestedLong() {
-    return nestedUntilNs != NOT_NESTED
-        && !tasks.isEmpty()
-        && clock.nanoTime() - nestedUntilNs >= 0
-        && relief.call();
-  }
-
-  /** Lends the duty to the same tasks again, after {@link #retake}. */
-  void lendAgain() {
-    loan.lendAgain();
-    relief.lent();
-  }
-
   /** One round within a task or callback that waits for an answer: sleeps, but runs no tasks. */
   void serveNested() throws IOException {
     try {
@@ -465,42 +436,7 @@ public final class Poller implements Runnable, AutoCloseable {
       return 0;
     }
     verify();
-    int done = 0;
-    VirtualMachineError fault = null;
-    nestedUntilNs = NOT_NESTED; // as of tasks that another thread has lost the duty with
-    try {
-      loan.lendForTasks();
-      relief.lent();
-      Runnable task;
-      while (loan.isMine() && (task = tasks.poll()) != null) {
-        Callbacks.run(task);
-        done++;
-      }
-    } catch (VirtualMachineError e) { // a fault of memory that is not there any more, or no memory
-      fault = e;
-    }
-    final int ran = done;
-    if (!isCurrentThread() && !loan.takeBack()) {
-      if (fault != null) {
-        Callbacks.report(fault);
-      }
-      change(() -> tally.add(Counter.POLLER_TASKS, ran));
-      return LOST;
-    }
-    nestedUntilNs = NOT_NESTED;
-    tally.add(Counter.POLLER_TASKS, ran);
-    if (fault != null) {
-      throw fault;
-    }
-    return ran;
-  }
-
-  /** Runs what is left to be run. Nobody relieves who does: nothing is served any more. */
-  private void runTasksAtEnd() {
-    Runnable task;
-    while ((task = tasks.poll()) != null) {
-      Callbacks.run(task);
-    }
+    return tasks.run();
   }
 
   /**
@@ -664,17 +600,10 @@ public final class Poller implements Runnable, AutoCloseable {
         earliest == Stream.NO_DEADLINE
             ? Doorbell.FOREVER
             : Math.max(0, earliest - clock.nanoTime());
-    final long limitNs = unlessTasks ? timeoutNs : Math.min(timeoutNs, nestedNs());
+    final long limitNs = unlessTasks ? timeoutNs : Math.min(timeoutNs, tasks.nestedNs());
     return sessions.activeCount() == 0
         ? limitNs
         : Math.min(limitNs, sessions.restNs(clock.nanoTime()));
-  }
-
-  /** How long a nested round may sleep: who waits in one leaves when others are in line. */
-  private long nestedNs() {
-    return nestedUntilNs == NOT_NESTED || tasks.isEmpty()
-        ? Doorbell.FOREVER
-        : Math.max(NESTED_PAUSE_NS, nestedUntilNs - clock.nanoTime());
   }
 
   /** Awake again, for whatever reason; after every {@link #beginSleep}. */
@@ -700,7 +629,7 @@ public final class Poller implements Runnable, AutoCloseable {
       session.end(reason);
     }
     runChanges();
-    runTasksAtEnd();
+    tasks.runAtEnd();
   }
 
   /** Ends the sessions and the thread that runs this poller. */

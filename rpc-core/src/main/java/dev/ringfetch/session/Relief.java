@@ -9,8 +9,10 @@ import org.agrona.concurrent.NanoClock;
 /**
  * Keeps a task that holds up its poller's thread from holding up everybody. While tasks run the
  * duty is {@linkplain Loan lent}, and the thread that stands here looks from time to time whether
- * they go on. Where they have not between two looks it takes the duty over: a task may wait for
- * what this very poller is to bring about.
+ * they go on. Where they have not between two looks, and wait, it takes the duty over: a task may
+ * wait for what this very poller is to bring about. One that does not wait computes, or was kept
+ * from its processor, where yet another thread would be of no help: it is given {@link
+ * #BUSY_LOOKS}.
  *
  * <p>For what should be rare: it is there after {@link #PAUSE_NS} to twice that, and costs a look
  * in that time while there are tasks. {@link Standby} is there a hundred times sooner, and costs as
@@ -22,6 +24,9 @@ import org.agrona.concurrent.NanoClock;
 final class Relief {
   /** Between looks, in nanoseconds. */
   static final long PAUSE_NS = 10_000_000;
+
+  /** Looks at the same tasks until the duty is taken over from a thread that does not wait. */
+  static final int BUSY_LOOKS = 10;
 
   /** Looks that have found nothing, until there are none. */
   static final int QUIET_LOOKS = 10;
@@ -46,6 +51,7 @@ final class Relief {
   private long seen;
   private long seenNs;
   private int quiet;
+  private int stuck; // looks that have found the same tasks
 
   Relief(Poller poller, Ownership duty, Loan loan, NanoClock clock) {
     this.poller = poller;
@@ -140,9 +146,10 @@ final class Relief {
     seen = loan.number();
     seenNs = clock.nanoTime();
     quiet = 0;
+    stuck = 0;
   }
 
-  /** True when the tasks run that ran at the last look. */
+  /** True when the tasks run that ran at the last look, and are not to be waited for. */
   private boolean look() {
     final boolean lent = loan.isForTasks();
     final long number = loan.number();
@@ -158,7 +165,8 @@ final class Relief {
         looking = true;
       }
     }
-    return lent && same;
+    stuck = lent && same ? stuck + 1 : 0;
+    return stuck >= BUSY_LOOKS || (stuck > 0 && loan.lender().getState() != Thread.State.RUNNABLE);
   }
 
   /** False when the thread that had it has come back meanwhile. */

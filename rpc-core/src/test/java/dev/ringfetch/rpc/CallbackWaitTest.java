@@ -20,6 +20,9 @@ import org.junit.jupiter.api.Test;
 final class CallbackWaitTest extends UnaryCallFixture {
   private static final long DEADLINE_MS = 200;
 
+  /** Longer than others are waited for, who are to go on meanwhile. */
+  private static final long LONG_MS = TimeUnit.SECONDS.toMillis(4 * TransportHarness.TIMEOUT_S);
+
   private final CountDownLatch over = new CountDownLatch(1);
 
   /** Does something in the poller's thread, without any deadline. */
@@ -91,9 +94,7 @@ final class CallbackWaitTest extends UnaryCallFixture {
     final Served.Handler handler = Served.hanging();
     serve(handler);
     othersGoOn(
-        handler,
-        connect(builder().requireFabric().directExecutor()),
-        () -> await(over, TimeUnit.SECONDS.toMillis(TransportHarness.TIMEOUT_S)));
+        handler, connect(builder().requireFabric().directExecutor()), () -> await(over, LONG_MS));
   }
 
   /** It waits for an answer, and polls for that itself. */
@@ -106,7 +107,7 @@ final class CallbackWaitTest extends UnaryCallFixture {
     final Thread answers =
         new Thread(
             () -> {
-              await(over, TimeUnit.SECONDS.toMillis(TransportHarness.TIMEOUT_S));
+              await(over, LONG_MS);
               inner.join().answer(new byte[1]);
             });
     answers.start();

@@ -13,6 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
@@ -82,6 +83,48 @@ class ReliefTest {
     poller.change(changed::countDown);
     await(changed);
     assertEquals(1, poller.tally().get(Counter.POLLER_TAKEOVERS));
+  }
+
+  /** It may only have been kept from its processor, which another thread would not give it. */
+  @Test
+  void whoDoesNotWaitIsGivenLonger() throws Exception {
+    final CountDownLatch begun = new CountDownLatch(1);
+    final AtomicBoolean relieved = new AtomicBoolean();
+    final long startNs = System.nanoTime();
+    poller.execute(
+        () -> {
+          begun.countDown();
+          while (!relieved.get()) {
+            Thread.onSpinWait();
+          }
+        });
+    await(begun);
+    assertNotSame(first, runs());
+    final long tookNs = System.nanoTime() - startNs;
+    relieved.set(true);
+    assertTrue(tookNs >= Relief.BUSY_LOOKS * Relief.PAUSE_NS, () -> tookNs + " ns");
+  }
+
+  /** Sessions have their turn in between. */
+  @Test
+  void manyTasksAreRunInSeveralRounds() throws Exception {
+    final Poller stepped = new Poller(new ParkedDoorbell(), new SessionContext());
+    assertTrue(stepped.begin());
+    final AtomicInteger ran = new AtomicInteger();
+    for (int i = 0; i < 30; i++) {
+      stepped.execute(
+          () -> {
+            LockSupport.parkNanos(1_000_000);
+            ran.incrementAndGet();
+          });
+    }
+    int rounds = 0;
+    while (ran.get() < 30) {
+      assertTrue(stepped.doWork() > 0);
+      rounds++;
+    }
+    assertTrue(rounds > 2, () -> ran.toString());
+    stepped.close();
   }
 
   @Test

@@ -1,0 +1,151 @@
+package dev.ringfetch.session;
+
+import dev.ringfetch.counters.Counter;
+import dev.ringfetch.fabric.Doorbell;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.agrona.concurrent.NanoClock;
+
+/**
+ * The tasks that others gave a poller to run. Meanwhile its duty is {@linkplain Loan lent}, and one
+ * that keeps the thread for long keeps it alone: {@link Relief} takes the duty over.
+ *
+ * <p>A task that waits for an answer has the duty back until then, and serves in rounds within
+ * itself. When others are in line it lends the duty again after {@link Relief#PAUSE_NS}.
+ *
+ * <p>Belongs to the holder of the duty, but for {@link #add}, and for what a thread may ask that
+ * has lent it.
+ */
+final class Tasks {
+  /** After so long the sessions are looked after again, though there are tasks left. */
+  private static final long BUDGET_NS = 50_000;
+
+  private static final int BUDGET_MASK = 0x3; // tasks between looks at the clock
+
+  private static final long NOT_NESTED = Long.MIN_VALUE;
+  private static final long NESTED_PAUSE_NS = 1_000_000; // where nobody is there to take over
+
+  private final Poller poller;
+  private final Loan loan;
+  private final Relief relief;
+  private final NanoClock clock;
+  private final ConcurrentLinkedQueue<Runnable> queue = new ConcurrentLinkedQueue<>();
+
+  private long nestedUntilNs = NOT_NESTED; // if others are in line
+
+  Tasks(Poller poller, Loan loan, Relief relief, NanoClock clock) {
+    this.poller = poller;
+    this.loan = loan;
+    this.relief = relief;
+    this.clock = clock;
+  }
+
+  /** Any thread. */
+  void add(Runnable task) {
+    queue.add(task);
+  }
+
+  /** Any thread. */
+  boolean isEmpty() {
+    return queue.isEmpty();
+  }
+
+  /**
+   * Runs them while the duty is lent, for a while: then the next round's is another loan, by which
+   * {@link Relief} knows that they go on.
+   *
+   * @return how many, or {@link Poller#LOST} when another thread has the duty afterwards.
+   */
+  int run() {
+    int done = 0;
+    long startNs = 0;
+    VirtualMachineError fault = null;
+    nestedUntilNs = NOT_NESTED; // as of tasks that another thread has lost the duty with
+    try {
+      loan.lendForTasks();
+      relief.lent();
+      Runnable task;
+      while (loan.isMine() && (task = queue.poll()) != null) {
+        Callbacks.run(task);
+        done++;
+        if ((done & BUDGET_MASK) == 0) { // to look at the clock takes as long as a short one
+          final long nowNs = clock.nanoTime();
+          if (done == BUDGET_MASK + 1) {
+            startNs = nowNs;
+          } else if (nowNs - startNs >= BUDGET_NS) {
+            break;
+          }
+        }
+      }
+    } catch (VirtualMachineError e) { // a fault of memory that is not there any more, or no memory
+      fault = e;
+    }
+    final int ran = done;
+    if (!poller.isCurrentThread() && !loan.takeBack()) {
+      if (fault != null) {
+        Callbacks.report(fault);
+      }
+      poller.change(() -> count(ran));
+      return Poller.LOST;
+    }
+    nestedUntilNs = NOT_NESTED;
+    count(ran);
+    if (fault != null) {
+      throw fault;
+    }
+    return ran;
+  }
+
+  private void count(int ran) {
+    poller.tally().add(Counter.POLLER_TASKS, ran);
+  }
+
+  /** Runs what is left at the end. Nobody relieves who does: nothing is served any more. */
+  void runAtEnd() {
+    Runnable task;
+    while ((task = queue.poll()) != null) {
+      Callbacks.run(task);
+    }
+  }
+
+  /**
+   * Gives a task the duty back that was lent while it runs, until {@link #lendAgain}: it waits for
+   * an answer, in rounds of {@link Poller#serveNested}. Refuses after a while if others are in
+   * line, and in any other thread.
+   */
+  boolean retake() {
+    if (!loan.isMine() || loan.wasInline() || isNestedLong() || !loan.takeBack()) {
+      return false;
+    }
+    if (nestedUntilNs == NOT_NESTED) {
+      nestedUntilNs = clock.nanoTime() + Relief.PAUSE_NS;
+    }
+    return true;
+  }
+
+  /**
+   * True when a task that has the duty back, or had it, has kept others in line for long enough,
+   * and somebody will take the duty over when it is lent.
+   */
+  boolean isNestedLong() {
+    return nestedUntilNs != NOT_NESTED
+        && !queue.isEmpty()
+        && clock.nanoTime() - nestedUntilNs >= 0
+        && relief.call();
+  }
+
+  /** Lends the duty to the same tasks again, after {@link #retake}. */
+  void lendAgain() {
+    loan.lendAgain();
+    relief.lent();
+  }
+
+  /**
+   * How long a round within a task may sleep, in nanoseconds, before that task lends the duty
+   * again; {@link Doorbell#FOREVER} while nobody is in line.
+   */
+  long nestedNs() {
+    return nestedUntilNs == NOT_NESTED || queue.isEmpty()
+        ? Doorbell.FOREVER
+        : Math.max(NESTED_PAUSE_NS, nestedUntilNs - clock.nanoTime());
+  }
+}
