@@ -32,7 +32,7 @@ final class BulkChild {
 
   private final AtomicLong numbers = new AtomicLong();
   private final AtomicLong answered = new AtomicLong();
-  private final AtomicLong unavailable = new AtomicLong();
+  private final Queue<String> unavailable = new ConcurrentLinkedQueue<>(); // why
   private final Queue<String> failures = new ConcurrentLinkedQueue<>();
   private final AtomicLongArray ended = new AtomicLongArray(THREADS);
   private final RingChannel channel;
@@ -149,13 +149,17 @@ final class BulkChild {
     while ((line = input.readLine()) != null) {
       switch (line) {
         case "answered" -> System.out.println(answered);
-        case "unavailable" -> System.out.println(unavailable);
-        case "failures" -> System.out.println(List.copyOf(failures).toString().replace('\n', ' '));
+        case "unavailable" -> System.out.println(line(unavailable));
+        case "failures" -> System.out.println(line(failures));
         case "ended" -> System.out.println(Math.min(ended.get(0), ended.get(1)));
         case "files" -> System.out.println(ownFiles(directory));
         default -> throw new IllegalArgumentException("line=" + line);
       }
     }
+  }
+
+  private static String line(Queue<String> texts) {
+    return List.copyOf(texts).toString().replace('\n', ' ');
   }
 
   private void callWithoutEnd(int thread) {
@@ -174,7 +178,7 @@ final class BulkChild {
         }
       } catch (Throwable t) { // whatever the call ends with: the test judges it
         if (Status.fromThrowable(t).getCode() == Status.Code.UNAVAILABLE) {
-          unavailable.incrementAndGet();
+          unavailable.add(String.valueOf(Status.fromThrowable(t).getDescription()));
         } else {
           failures.add(Throwables.getStackTraceAsString(t));
         }
