@@ -18,6 +18,7 @@ import picocli.CommandLine.Option;
     })
 final class BulkBench implements Callable<Integer> {
   private final PrintStream out = System.out;
+  private final Marks marks = new Marks();
 
   @Option(names = "--quick", description = "Fewer and shorter rounds; figures vary more.")
   private boolean quick;
@@ -67,17 +68,18 @@ final class BulkBench implements Callable<Integer> {
     final List<Executors> executors =
         directOnly ? List.of(Executors.direct) : List.of(Executors.values());
     try (BulkProcesses processes = BulkProcesses.start(peers, executors)) {
-      final UploadBench uploads = new UploadBench(processes, schedule);
+      final UploadBench uploads = new UploadBench(processes, schedule, marks);
       if (!skipUploads) {
         payloads.forEach(uploads::measure);
       }
-      final SmallCallBench smallCalls = new SmallCallBench(processes, schedule);
+      final SmallCallBench smallCalls = new SmallCallBench(processes, schedule, marks);
       if (!skipSmallCalls) {
         executors.forEach(smallCalls::measure);
       }
       processes.checkRings();
       uploads.print(out);
       smallCalls.print(out);
+      out.printf("%n%s%n", marks.line());
     }
     return CommandLine.ExitCode.OK;
   }

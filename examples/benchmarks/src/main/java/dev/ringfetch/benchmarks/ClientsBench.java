@@ -1,5 +1,6 @@
 package dev.ringfetch.benchmarks;
 
+import dev.ringfetch.examples.load.Figures;
 import dev.ringfetch.examples.load.Side;
 import dev.ringfetch.examples.load.Turns;
 import dev.ringfetch.examples.process.ChildProcess;
@@ -29,6 +30,7 @@ final class ClientsBench implements Callable<Integer> {
   private static final int PAYLOAD = StubCalls.SMALL;
 
   private final PrintStream out = System.out;
+  private final Marks marks = new Marks();
 
   @Option(names = "--clients", defaultValue = "8", description = "Default: ${DEFAULT-VALUE}.")
   private int clients;
@@ -50,9 +52,9 @@ final class ClientsBench implements Callable<Integer> {
 
   @Option(
       names = "--warm-up",
-      defaultValue = "20000",
+      defaultValue = "6000",
       description =
-          "Milliseconds before the first round, of one client and of all. Default:"
+          "Milliseconds before the first round, of each client by itself and of all. Default:"
               + " ${DEFAULT-VALUE}.")
   private int warmUp;
 
@@ -83,13 +85,17 @@ final class ClientsBench implements Callable<Integer> {
                 new Turn(Side.ring, clients),
                 new Turn(Side.grpc, 1),
                 new Turn(Side.grpc, clients));
-        turns.forEach(turn -> run(crowds, turn, warmUp));
+        for (final Crowd crowd : crowds.values()) {
+          crowd.warmUp(PAYLOAD, inFlight, warmUp);
+          final List<Figures> unused = crowd.run(clients, PAYLOAD, inFlight, warmUp);
+        }
         final Pinning pinning = unpinned ? Pinning.none("not asked for") : Pinning.ofMachine();
         out.println("pinning  " + pinning.describe());
         ring.pin(pinning);
         grpc.pin(pinning);
         pinning.pinServer(server);
-        return print(turns, Turns.take(turns, rounds, (turn, round) -> run(crowds, turn, millis)))
+        return print(
+                turns, Turns.take(turns, rounds, (turn, round) -> measure(crowds, server, turn)))
             ? CommandLine.ExitCode.OK
             : CommandLine.ExitCode.SOFTWARE;
       }
@@ -106,6 +112,16 @@ final class ClientsBench implements Callable<Integer> {
 
   private CrowdRound run(Map<Side, Crowd> crowds, Turn turn, int length) {
     return CrowdRound.of(crowds.get(turn.side()).run(turn.active(), PAYLOAD, inFlight, length));
+  }
+
+  private CrowdRound measure(Map<Side, Crowd> crowds, ChildProcess server, Turn turn) {
+    return marks
+        .count(
+            Costed.measure(
+                crowds.get(turn.side()).clients(turn.active()),
+                server,
+                () -> run(crowds, turn, millis)))
+        .value();
   }
 
   /** Says whether the rings' clients share what there is. */
@@ -125,10 +141,11 @@ final class ClientsBench implements Callable<Integer> {
     out.printf(
         Locale.ROOT,
         "%nof one's: median of the rounds, all calls by those of one client alone; slowest: of the"
-            + " mean client; bars: %.1f and %.1f: %s%n",
+            + " mean client; bars: %.1f and %.1f: %s%n%s%n",
         LEAST_OF_ONE,
         LEAST_OF_MEAN,
-        shared ? "reached" : "NOT REACHED");
+        shared ? "reached" : "NOT REACHED",
+        marks.line());
     return shared;
   }
 

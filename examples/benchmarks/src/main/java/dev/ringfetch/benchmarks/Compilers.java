@@ -10,7 +10,7 @@ import java.util.Map;
  * they have work for minutes. Not for several threads.
  */
 final class Compilers {
-  private ProcessUse before = new ProcessUse(Map.of());
+  private ProcessUse before = new ProcessUse(Map.of(), 0);
   private long beforeNs = System.nanoTime();
 
   /** How much of a processor they have had since this was asked last, or since they began. */
@@ -35,6 +35,6 @@ final class Compilers {
         }
       }
     }
-    return new ProcessUse(threads);
+    return new ProcessUse(threads, 0); // of compilers alone
   }
 }

@@ -47,10 +47,22 @@ final class Crowd implements AutoCloseable {
     }
   }
 
+  /** The first of them. */
+  List<ChildProcess> clients(int count) {
+    return clients.subList(0, count);
+  }
+
   /** Has each keep to the cores of clients. */
   void pin(Pinning pinning) throws IOException {
     for (final ChildProcess client : clients) {
       pinning.pinClient(client);
+    }
+  }
+
+  /** Has each make calls by itself: all at once, their compilers would not get on. */
+  void warmUp(int payload, int inFlight, int millis) {
+    for (final ChildProcess client : clients) {
+      final Figures unused = Figures.parse(client.ask("async", payload, inFlight, millis));
     }
   }
 
@@ -63,7 +75,7 @@ final class Crowd implements AutoCloseable {
    */
   List<Figures> run(int active, int payload, int inFlight, int millis) {
     final List<CompletableFuture<Figures>> rounds = new ArrayList<>();
-    for (final ChildProcess client : clients.subList(0, active)) {
+    for (final ChildProcess client : clients(active)) {
       rounds.add(
           CompletableFuture.supplyAsync(
               () -> Figures.parse(client.ask("async", payload, inFlight, millis)), askers));

@@ -1,17 +1,26 @@
 package dev.ringfetch.benchmarks;
 
 import dev.ringfetch.benchmarks.bulk.EchoPair;
+import dev.ringfetch.benchmarks.verbs.VerbsContender;
+import dev.ringfetch.benchmarks.verbs.VerbsRound;
 import dev.ringfetch.examples.load.Figures;
 import dev.ringfetch.examples.process.ChildProcess;
 
 /** Bytes there and back, as a peer. */
-record EchoPeer(EchoPair pair) implements PeerContender {
+record EchoPeer(EchoPair pair) implements PeerContender, VerbsContender {
+  private static final int PAYLOAD = 32; // of rounds beside verbs
+
   @Override
   public Figures run(Load load, int millis) {
     if (load.mode() != Mode.direct || load.hasRate()) {
       throw new IllegalArgumentException("not without a stub: " + load);
     }
     return pair.round(load.payload(), load.inFlight(), millis);
+  }
+
+  @Override
+  public VerbsRound round(int millis) {
+    return VerbsRound.without(pair.round(PAYLOAD, millis));
   }
 
   @Override

@@ -24,6 +24,7 @@ final class IdleBench implements Callable<Integer> {
   private static final double NS_PER_S = 1e9;
 
   private final PrintStream out = System.out;
+  private final Marks marks = new Marks();
 
   @Option(
       names = "--seconds",
@@ -56,6 +57,7 @@ final class IdleBench implements Callable<Integer> {
         passed &= quiet || contender != Contender.ring;
       }
     }
+    out.println(marks.line());
     return passed ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
   }
 
@@ -102,14 +104,24 @@ final class IdleBench implements Callable<Integer> {
   }
 
   private void firstCalls(Pair pair, Contender contender) throws InterruptedException {
+    final double[] latencies =
+        marks
+            .count(
+                Costed.measure(
+                    pair.client(contender), pair.server(), () -> callAfterPauses(pair, contender)))
+            .value();
+    out.printf(
+        "  first call after %d ms of idling, us: %s, %d times%n%n",
+        pauseMillis, Spread.of(latencies).text(1), repetitions);
+  }
+
+  private double[] callAfterPauses(Pair pair, Contender contender) throws InterruptedException {
     final double[] latencies = new double[repetitions];
     for (int i = 0; i < repetitions; i++) {
       pause(pauseMillis);
       latencies[i] = pair.ask(contender, "calls", 1).figure("p50");
     }
-    out.printf(
-        "  first call after %d ms of idling, us: %s, %d times%n%n",
-        pauseMillis, Spread.of(latencies).text(1), repetitions);
+    return latencies;
   }
 
   /** Lets time pass: the time is what is measured here, nothing is waited for. */

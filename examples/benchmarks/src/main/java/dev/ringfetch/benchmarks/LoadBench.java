@@ -2,9 +2,9 @@ package dev.ringfetch.benchmarks;
 
 import dev.ringfetch.examples.load.Figures;
 import dev.ringfetch.examples.load.Turns;
+import dev.ringfetch.examples.process.Answer;
 import java.io.IOException;
 import java.io.PrintStream;
-import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -35,6 +35,7 @@ final class LoadBench implements Callable<Integer> {
   private static final double PERCENT = 100;
 
   private final PrintStream out = System.out;
+  private final Marks marks = new Marks();
 
   @Option(
       names = "--percent",
@@ -88,7 +89,7 @@ final class LoadBench implements Callable<Integer> {
     try {
       for (final Contender contender : Contender.values()) {
         pairs.put(contender, Pair.start(true, List.of(contender), List.of()));
-        final Figures unused = callOnEnd(contender, warmUp);
+        final Answer unused = pairs.get(contender).ask(contender, "round", StubCalls.SMALL, warmUp);
       }
       pin();
       final List<Turn> turns = turns();
@@ -105,7 +106,7 @@ final class LoadBench implements Callable<Integer> {
               (turn, taken) ->
                   rows.add(new LoadRow(turn.contender(), turn.percent(), turn.rate(), taken)));
       rows.forEach(row -> out.println(row.line()));
-      out.println();
+      out.printf("%n%s%n%n", marks.line());
       rows.forEach(row -> out.println(row.result()));
     } finally {
       pairs.values().forEach(Pair::close);
@@ -123,16 +124,19 @@ final class LoadBench implements Callable<Integer> {
     }
   }
 
-  private Figures callOnEnd(Contender contender, int length) {
-    return Figures.parse(pairs.get(contender).ask(contender, "round", StubCalls.SMALL, length));
-  }
-
   private List<Turn> turns() {
     final Map<Contender, Spread> peaks = new EnumMap<>(Contender.class);
     Turns.take(
             List.of(Contender.ring, Contender.grpc),
             rounds,
-            (contender, round) -> callOnEnd(contender, millis))
+            (contender, round) ->
+                Figures.parse(
+                    marks
+                        .count(
+                            pairs
+                                .get(contender)
+                                .measure(contender, "round", StubCalls.SMALL, millis))
+                        .value()))
         .forEach((contender, taken) -> peaks.put(contender, Spread.of(taken, Figures::perSecond)));
     peaks.forEach(
         (contender, peak) ->
@@ -151,11 +155,15 @@ final class LoadBench implements Callable<Integer> {
     return turns;
   }
 
-  private LoadRound take(Turn turn) {
-    try {
-      return LoadRound.of(pairs.get(turn.contender()), turn.contender(), turn.rate(), millis);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+  /** Has a client make small calls at a rate, 0 for none, by a thread that sleeps until then. */
+  private Costed<Figures> take(Turn turn) {
+    final Pair pair = pairs.get(turn.contender());
+    return marks.count(
+        Costed.measure(
+            pair.client(turn.contender()),
+            pair.server(),
+            () ->
+                Figures.parse(
+                    pair.ask(turn.contender(), "sleepy", StubCalls.SMALL, turn.rate(), millis))));
   }
 }

@@ -1,5 +1,6 @@
 package dev.ringfetch.benchmarks;
 
+import dev.ringfetch.examples.load.Figures;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.ToDoubleFunction;
@@ -10,7 +11,7 @@ import java.util.function.ToDoubleFunction;
  * @param percent of the most calls that one thread of the peer makes.
  * @param rate calls that were due in a second.
  */
-record LoadRow(Contender contender, int percent, int rate, List<LoadRound> rounds) {
+record LoadRow(Contender contender, int percent, int rate, List<Costed<Figures>> rounds) {
   /** Names of the columns. */
   static String head() {
     return String.format(
@@ -18,7 +19,7 @@ record LoadRow(Contender contender, int percent, int rate, List<LoadRound> round
         "", "load", "due/s", "calls/s", "p50 us", "p99 us", "cores, client", "cores, server");
   }
 
-  private Spread spread(ToDoubleFunction<LoadRound> figure) {
+  private Spread spread(ToDoubleFunction<Costed<Figures>> figure) {
     return Spread.of(rounds, figure);
   }
 
@@ -30,11 +31,11 @@ record LoadRow(Contender contender, int percent, int rate, List<LoadRound> round
         contender,
         percent,
         rate,
-        spread(round -> round.figures().perSecond()).median(),
-        rate == 0 ? "-" : spread(round -> round.figures().p50Us()).text(1),
-        rate == 0 ? "-" : spread(round -> round.figures().p99Us()).text(1),
-        spread(LoadRound::clientCores).text(3),
-        spread(LoadRound::serverCores).text(3));
+        spread(round -> round.value().perSecond()).median(),
+        rate == 0 ? "-" : spread(round -> round.value().p50Us()).text(1),
+        rate == 0 ? "-" : spread(round -> round.value().p99Us()).text(1),
+        spread(Costed::clientCores).text(3),
+        spread(Costed::serverCores).text(3));
   }
 
   /** For scripts. */
@@ -46,10 +47,10 @@ record LoadRow(Contender contender, int percent, int rate, List<LoadRound> round
         contender,
         percent,
         rate,
-        spread(round -> round.figures().perSecond()).median(),
-        spread(round -> round.figures().p50Us()).median(),
-        spread(round -> round.figures().p99Us()).median(),
-        spread(LoadRound::clientCores).median(),
-        spread(LoadRound::serverCores).median());
+        spread(round -> round.value().perSecond()).median(),
+        spread(round -> round.value().p50Us()).median(),
+        spread(round -> round.value().p99Us()).median(),
+        spread(Costed::clientCores).median(),
+        spread(Costed::serverCores).median());
   }
 }

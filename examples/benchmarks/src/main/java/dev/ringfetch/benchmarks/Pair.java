@@ -68,6 +68,11 @@ final class Pair implements AutoCloseable {
     return clients.get(contender).ask(command, arguments);
   }
 
+  /** As {@link #ask}, and looks at what that cost. */
+  Costed<Answer> measure(Contender contender, String command, Object... arguments) {
+    return Costed.measure(client(contender), server, () -> ask(contender, command, arguments));
+  }
+
   Answer askServer(String command, Object... arguments) {
     return server.ask(command, arguments);
   }

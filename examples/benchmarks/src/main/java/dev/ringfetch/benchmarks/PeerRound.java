@@ -3,7 +3,6 @@ package dev.ringfetch.benchmarks;
 import dev.ringfetch.examples.load.Figures;
 import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.examples.process.ChildProcess;
-import java.io.IOException;
 import java.util.OptionalLong;
 
 /**
@@ -16,8 +15,6 @@ import java.util.OptionalLong;
  *     peers that ought to rest, the host of a virtual machine.
  */
 record PeerRound(Figures figures, Use client, Use server, double foreign) {
-  private static final double MAX_FOREIGN = 0.1;
-
   /**
    * What a process used.
    *
@@ -31,42 +28,24 @@ record PeerRound(Figures figures, Use client, Use server, double foreign) {
 
   /** Whether others had so much of the machine that the figures are doubtful. */
   boolean isMarked() {
-    return foreign > MAX_FOREIGN;
+    return Marks.isMarked(foreign);
   }
 
   /** Has a peer make calls for some time, and looks at its processes before and after. */
-  static PeerRound measure(PeerContender peer, Load load, int millis) throws IOException {
-    final OptionalLong clientBytes = allocated(peer.client());
+  static PeerRound measure(PeerContender peer, Load load, int millis) {
     final boolean one = peer.isOneProcess();
+    final OptionalLong clientBytes = allocated(peer.client());
     final OptionalLong serverBytes = one ? OptionalLong.empty() : allocated(peer.server());
-    final Moment before = Moment.of(peer);
-    final Figures figures = peer.run(load, millis);
-    final Moment after = Moment.of(peer);
-    final double wallNs = after.atNs - before.atNs;
-    final double clientNs = after.client.since(before.client).cpuNs();
-    final double serverNs = one ? 0 : after.server.since(before.server).cpuNs();
-    final double ownNs = after.own.since(before.own).cpuNs();
+    final Costed<Figures> costed =
+        Costed.measure(peer.client(), peer.server(), () -> peer.run(load, millis));
+    final long calls = costed.value().calls();
     return new PeerRound(
-        figures,
-        new Use(clientNs / wallNs, perCall(clientBytes, allocated(peer.client()), figures.calls())),
+        costed.value(),
+        new Use(costed.clientCores(), perCall(clientBytes, allocated(peer.client()), calls)),
         one
             ? Use.NONE
-            : new Use(
-                serverNs / wallNs, perCall(serverBytes, allocated(peer.server()), figures.calls())),
-        after.machine.since(before.machine).foreign(clientNs + serverNs + ownNs));
-  }
-
-  /** What was used up to a moment. */
-  private record Moment(
-      long atNs, MachineUse machine, ProcessUse client, ProcessUse server, ProcessUse own) {
-    static Moment of(PeerContender peer) throws IOException {
-      return new Moment(
-          System.nanoTime(),
-          MachineUse.now(),
-          ProcessUse.of(peer.client().pid()),
-          ProcessUse.of(peer.server().pid()),
-          ProcessUse.of(ProcessHandle.current().pid()));
-    }
+            : new Use(costed.serverCores(), perCall(serverBytes, allocated(peer.server()), calls)),
+        costed.foreign());
   }
 
   private static OptionalLong allocated(ChildProcess process) {

@@ -107,7 +107,13 @@ record PeerRow(Peer peer, Load load, List<PeerRound> rounds) {
                 median(round -> round.client().bytesPerCall()),
                 median(round -> round.server().bytesPerCall()))
             : "";
-    final String row = figures + allocation + " executors=" + load.mode().setup().executors();
+    final String row =
+        figures
+            + allocation
+            + " executors="
+            + load.mode().setup().executors()
+            + " marked="
+            + marked();
     return load.hasRate() ? row + " rate=" + load.rate() : row;
   }
 }

@@ -14,8 +14,7 @@ final class PeerTable {
     text.add("");
     text.add("c/s: of client and server; (1): client and server are one process");
     text.add(
-        String.format(
-            "marked, as others had more than a tenth of the machine: %d of %d rounds",
+        Marks.line(
             rows.stream().mapToLong(PeerRow::marked).sum(),
             rows.stream().mapToLong(row -> row.rounds().size()).sum()));
     if (!rows.stream().allMatch(PeerRow::tellsAllocation)) {

@@ -9,12 +9,16 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * What the threads of a process have used so far, as Linux counts it.
+ * What a process has used so far, as Linux counts it.
  *
- * @param threads by thread id.
+ * @param threads those that there are, by thread id.
+ * @param ticks time on a processor in whole ticks of 10 ms, with threads that have ended.
  */
-record ProcessUse(Map<Long, ThreadUse> threads) {
+record ProcessUse(Map<Long, ThreadUse> threads, long ticks) {
   private static final String SWITCHES = "voluntary_ctxt_switches:";
+  private static final int USER_TIME = 11; // behind the name
+  private static final long TICK_NS = 10_000_000;
+  private static final long MAX_INACCURACY_NS = 3 * TICK_NS; // user and system time, and when
 
   /**
    * What one thread has used.
@@ -65,7 +69,14 @@ record ProcessUse(Map<Long, ThreadUse> threads) {
         }
       }
     }
-    return new ProcessUse(threads);
+    return new ProcessUse(
+        threads, ticks(Files.readString(Path.of("/proc", Long.toString(pid), "stat"))));
+  }
+
+  /** User and system time: fields 14 and 15, the second of which is a name with anything in it. */
+  static long ticks(String stat) {
+    final String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", 0);
+    return Long.parseLong(fields[USER_TIME]) + Long.parseLong(fields[USER_TIME + 1]);
   }
 
   private static ThreadUse thread(Path task) throws IOException {
@@ -82,11 +93,14 @@ record ProcessUse(Map<Long, ThreadUse> threads) {
   ProcessUse since(ProcessUse before) {
     final Map<Long, ThreadUse> used = new TreeMap<>();
     threads.forEach((id, use) -> used.put(id, use.minus(before.threads.get(id))));
-    return new ProcessUse(used);
+    return new ProcessUse(used, ticks - before.ticks);
   }
 
+  /** Time on a processor, in nanoseconds: in ticks where threads that have ended had much of it. */
   long cpuNs() {
-    return threads.values().stream().mapToLong(ThreadUse::cpuNs).sum();
+    final long ofThreads = threads.values().stream().mapToLong(ThreadUse::cpuNs).sum();
+    final long ofAll = ticks * TICK_NS;
+    return ofAll - ofThreads > MAX_INACCURACY_NS ? ofAll : ofThreads;
   }
 
   /** Of {@link #cpuNs}, what the JVM's compilers have used. */

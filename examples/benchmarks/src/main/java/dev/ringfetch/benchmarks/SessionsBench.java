@@ -30,6 +30,7 @@ final class SessionsBench implements Callable<Integer> {
   private static final Path SHM = Path.of("/dev/shm");
 
   private final PrintStream out = System.out;
+  private final Marks marks = new Marks();
 
   @Option(
       names = "--idle",
@@ -92,7 +93,8 @@ final class SessionsBench implements Callable<Integer> {
             (count, round) -> {
               idle.hold(count);
               pair.ask(Contender.ring, "small", settleMillis);
-              return Figures.parse(pair.ask(Contender.ring, "small", millis));
+              return Figures.parse(
+                  marks.count(pair.measure(Contender.ring, "small", millis)).value());
             });
     out.printf(
         "one busy client, blocking stub, 32 bytes, direct executors; %d rounds of %d ms by turns,"
@@ -106,10 +108,11 @@ final class SessionsBench implements Callable<Integer> {
     }
     out.printf(
         Locale.ROOT,
-        "%nlast column: median of the rounds, each by its own with %,d; bar: %.2f: %s%n%n",
+        "%nlast column: median of the rounds, each by its own with %,d; bar: %.2f: %s%n%s%n%n",
         counts.get(0),
         MAX_RATIO,
-        cheap ? "under the bar" : "OVER");
+        cheap ? "under the bar" : "OVER",
+        marks.line());
     return cheap;
   }
 

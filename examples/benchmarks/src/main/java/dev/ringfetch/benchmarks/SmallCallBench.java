@@ -17,11 +17,13 @@ final class SmallCallBench {
 
   private final BulkProcesses processes;
   private final Schedule schedule;
+  private final Marks marks;
   private final List<Row> rows = new ArrayList<>();
 
-  SmallCallBench(BulkProcesses processes, Schedule schedule) {
+  SmallCallBench(BulkProcesses processes, Schedule schedule, Marks marks) {
     this.processes = processes;
     this.schedule = schedule;
+    this.marks = marks;
   }
 
   /** Who makes small calls, and beside what. */
@@ -58,23 +60,25 @@ final class SmallCallBench {
     System.err.printf(
         "small calls beside bulk, %s executors: %d ways%n", executors.text(), entrants.size());
     for (final Entrant entrant : entrants) {
-      final Round unused = run(entrant, schedule.warmUp());
+      final Costed<Answer> unused = run(entrant, schedule.warmUp());
     }
-    Turns.take(entrants, schedule.rounds(), (entrant, round) -> run(entrant, schedule.millis()))
+    Turns.take(
+            entrants,
+            schedule.rounds(),
+            (entrant, round) -> Round.parse(marks.count(run(entrant, schedule.millis())).value()))
         .forEach((entrant, rounds) -> rows.add(new Row(entrant, rounds)));
   }
 
-  private Round run(Entrant entrant, int millis) {
-    return Round.parse(
-        processes
-            .pairs()
-            .get(entrant.executors)
-            .ask(
-                entrant.contender,
-                "beside",
-                entrant.company,
-                entrant.executors == Executors.direct,
-                millis));
+  private Costed<Answer> run(Entrant entrant, int millis) {
+    return processes
+        .pairs()
+        .get(entrant.executors)
+        .measure(
+            entrant.contender,
+            "beside",
+            entrant.company,
+            entrant.executors == Executors.direct,
+            millis);
   }
 
   /** Prints what was measured: for people, then for scripts. */

@@ -33,6 +33,7 @@ final class StagesBench implements Callable<Integer> {
   private static final int SHORT_WARM_UP_MILLIS = 1_500; // of memory alone: there is little code
 
   private final PrintStream out = System.out;
+  private final Marks marks = new Marks();
 
   @Option(names = "--rounds", defaultValue = "9", description = "Default: ${DEFAULT-VALUE}.")
   private int rounds;
@@ -92,10 +93,20 @@ final class StagesBench implements Callable<Integer> {
       final StageBudget budget = measure(progress, stages, raw, call);
       progress.clear();
       budget.print(out);
+      out.printf("%n%s%n", marks.line());
     } finally {
       progress.clear();
     }
     return CommandLine.ExitCode.OK;
+  }
+
+  private <T> T counted(
+      ChildProcess client, ChildProcess server, Costed.Round<T, RuntimeException> round) {
+    return marks.count(Costed.measure(client, server, round)).value();
+  }
+
+  private Figures measure(PeerContender contender, Mode mode) {
+    return counted(contender.client(), contender.server(), () -> run(contender, mode, millis));
   }
 
   private static Figures run(PeerContender contender, Mode mode, int millis) {
@@ -128,9 +139,12 @@ final class StagesBench implements Callable<Integer> {
               progress.begin("round " + (round + 1) + " of " + rounds + ": " + entrant);
               progress.done(millis);
               return switch (entrant) {
-                case stages -> split.add(StageFigures.parse(stages.ask("round", millis)));
-                case raw -> ways.add(run(raw, Mode.direct, millis));
-                case call -> calls.add(run(call, Mode.blocking, millis));
+                case stages ->
+                    split.add(
+                        StageFigures.parse(
+                            counted(stages, stages, () -> stages.ask("round", millis))));
+                case raw -> ways.add(measure(raw, Mode.direct));
+                case call -> calls.add(measure(call, Mode.blocking));
               };
             });
     final Answer idle = stages.ask("idle");

@@ -20,6 +20,7 @@ final class ThreadsBench implements Callable<Integer> {
   private static final List<Contender> CONTENDERS = List.of(Contender.ring, Contender.grpc);
 
   private final PrintStream out = System.out;
+  private final Marks marks = new Marks();
 
   @Option(names = "--rounds", defaultValue = "5", description = "Default: ${DEFAULT-VALUE}.")
   private int rounds;
@@ -61,6 +62,8 @@ final class ThreadsBench implements Callable<Integer> {
         print(count, measure(pair, count));
       }
     }
+    out.println();
+    out.println(marks.line());
     return CommandLine.ExitCode.OK;
   }
 
@@ -68,7 +71,11 @@ final class ThreadsBench implements Callable<Integer> {
     return Turns.take(
         pair.contenders(),
         rounds,
-        (contender, round) -> pair.ask(contender, "threads", count, millis).figure("perSecond"));
+        (contender, round) ->
+            marks
+                .count(pair.measure(contender, "threads", count, millis))
+                .value()
+                .figure("perSecond"));
   }
 
   private void print(int count, Map<Contender, List<Double>> rates) {

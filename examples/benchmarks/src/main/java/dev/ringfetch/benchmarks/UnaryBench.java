@@ -19,6 +19,7 @@ import picocli.CommandLine.Option;
     description = "Times Index.Get by blocking stub, by size of the value and by executors.")
 final class UnaryBench implements Callable<Integer> {
   private final PrintStream out = System.out;
+  private final Marks marks = new Marks();
 
   @Option(names = "--rounds", defaultValue = "5", description = "Default: ${DEFAULT-VALUE}.")
   private int rounds;
@@ -56,6 +57,8 @@ final class UnaryBench implements Callable<Integer> {
         }
       }
     }
+    out.println();
+    out.println(marks.line());
     return CommandLine.ExitCode.OK;
   }
 
@@ -66,7 +69,8 @@ final class UnaryBench implements Callable<Integer> {
     return Turns.take(
         pair.contenders(),
         rounds,
-        (contender, round) -> Figures.parse(pair.ask(contender, "round", size, millis)));
+        (contender, round) ->
+            Figures.parse(marks.count(pair.measure(contender, "round", size, millis)).value()));
   }
 
   private void print(String executors, int size, Map<Contender, List<Figures>> measured) {

@@ -18,11 +18,13 @@ final class UploadBench {
 
   private final BulkProcesses processes;
   private final Schedule schedule;
+  private final Marks marks;
   private final List<Row> rows = new ArrayList<>();
 
-  UploadBench(BulkProcesses processes, Schedule schedule) {
+  UploadBench(BulkProcesses processes, Schedule schedule, Marks marks) {
     this.processes = processes;
     this.schedule = schedule;
+    this.marks = marks;
   }
 
   /**
@@ -30,7 +32,8 @@ final class UploadBench {
    *
    * @param upload sends messages of some length for some milliseconds.
    */
-  private record Entrant(String peer, String mode, BiFunction<Integer, Integer, Transfer> upload) {}
+  private record Entrant(
+      String peer, String mode, BiFunction<Integer, Integer, Costed<Transfer>> upload) {}
 
   /** What came of it. */
   private record Row(Entrant entrant, int length, Spread gigabytes) {}
@@ -40,12 +43,13 @@ final class UploadBench {
     final List<Entrant> entrants = entrants(length);
     System.err.printf("uploading messages of %s: %d ways%n", text(length), entrants.size());
     for (final Entrant entrant : entrants) {
-      final Transfer unused = entrant.upload.apply(length, schedule.warmUp());
+      final Costed<Transfer> unused = entrant.upload.apply(length, schedule.warmUp());
     }
     Turns.take(
             entrants,
             schedule.rounds(),
-            (entrant, round) -> entrant.upload.apply(length, schedule.millis()))
+            (entrant, round) ->
+                marks.count(entrant.upload.apply(length, schedule.millis())).value())
         .forEach(
             (entrant, transfers) ->
                 rows.add(
@@ -59,7 +63,15 @@ final class UploadBench {
         .forEach(
             (kind, lane) -> {
               if (length <= kind.maxMessageLength()) {
-                entrants.add(new Entrant(kind.name(), "memory", lane::transfer));
+                entrants.add(
+                    new Entrant(
+                        kind.name(),
+                        "memory",
+                        (bytes, millis) ->
+                            Costed.measure(
+                                lane.sender(),
+                                lane.receiver(),
+                                () -> lane.transfer(bytes, millis))));
               }
             });
     processes
@@ -73,7 +85,12 @@ final class UploadBench {
                           contender.name(),
                           way + "-" + executors.text(),
                           (bytes, millis) ->
-                              Transfer.parse(pair.ask(contender, "upload", way, bytes, millis))));
+                              Costed.measure(
+                                  pair.client(contender),
+                                  pair.server(),
+                                  () ->
+                                      Transfer.parse(
+                                          pair.ask(contender, "upload", way, bytes, millis)))));
                 }
               }
             });

@@ -1,6 +1,7 @@
 package dev.ringfetch.benchmarks;
 
 import dev.ringfetch.benchmarks.verbs.VerbsContender;
+import dev.ringfetch.benchmarks.verbs.VerbsRound;
 import dev.ringfetch.examples.load.Turns;
 import dev.ringfetch.examples.process.ChildFailure;
 import dev.ringfetch.examples.process.HostAddress;
@@ -34,6 +35,7 @@ final class VerbsBench implements Callable<Integer> {
   static final List<String> FLAGS = List.of("-XX:+UseSerialGC", "-Xms128m", "-Xmx256m");
 
   private final PrintStream out = System.out;
+  private final Marks marks = new Marks();
 
   @Option(
       names = "--quick",
@@ -165,9 +167,12 @@ final class VerbsBench implements Callable<Integer> {
             rounds,
             (peer, round) -> {
               progress.begin("round " + (round + 1) + " of " + peer);
-              final CostedRound costed = CostedRound.measure(lineup.get(peer), roundMillis);
+              final VerbsContender contender = lineup.get(peer);
+              final Costed<VerbsRound> costed =
+                  Costed.measure(
+                      contender.client(), contender.server(), () -> contender.round(roundMillis));
               progress.done(roundMillis);
-              return costed;
+              return marks.count(costed);
             })
         .forEach((peer, measured) -> rows.add(VerbsRow.of(peer, measured)));
     progress.clear();
@@ -182,7 +187,7 @@ final class VerbsBench implements Callable<Integer> {
             + " ringfetch, mode ring...: bytes, by a session%n%n%s%n",
         VerbsRow.head());
     rows.forEach(row -> out.println(row.line()));
-    out.println();
+    out.printf("%n%s%n%n", marks.line());
     final AddedTime added = new AddedTime(rows);
     added.lines().forEach(out::println);
     if (rows.stream().anyMatch(VerbsRow::alternates)) {

@@ -22,7 +22,7 @@ enum VerbsPeer {
       "polling",
       "memory",
       null,
-      run -> new EchoContender(EchoPair.start(LaneKind.raw, run.flags()))),
+      run -> new EchoPeer(EchoPair.start(LaneKind.raw, run.flags()))),
   /** The ring in shared memory, by blocking stub. */
   ring("ringfetch", "blocking", "shm", raw, run -> run.ring(Rings.over("shm"))),
   /** The ring in shared memory by itself: bytes, without stub and messages. */

@@ -1,5 +1,6 @@
 package dev.ringfetch.benchmarks;
 
+import dev.ringfetch.benchmarks.verbs.VerbsRound;
 import dev.ringfetch.benchmarks.verbs.WorkRequests;
 import java.util.List;
 import java.util.Locale;
@@ -38,24 +39,27 @@ record VerbsRow(
   private static final double MEMORY_US = 100;
 
   /** Sums them up. */
-  static VerbsRow of(VerbsPeer peer, List<CostedRound> rounds) {
+  static VerbsRow of(VerbsPeer peer, List<Costed<VerbsRound>> rounds) {
     return new VerbsRow(
         peer,
-        Spread.of(rounds, costed -> costed.round().figures().p50Us()),
-        Spread.of(rounds, costed -> costed.round().figures().p99Us()),
-        Spread.of(rounds, costed -> costed.round().figures().p999Us()),
-        Spread.of(rounds, costed -> costed.round().figures().perSecond()),
-        Spread.of(rounds, CostedRound::clientCores),
-        Spread.of(rounds, CostedRound::serverCores),
-        rounds.stream().mapToLong(costed -> costed.round().figures().calls()).sum(),
-        posted(rounds, costed -> costed.round().client()),
-        posted(rounds, costed -> costed.round().server()),
-        rounds.stream().mapToLong(costed -> costed.round().torn()).sum());
+        Spread.of(rounds, costed -> costed.value().figures().p50Us()),
+        Spread.of(rounds, costed -> costed.value().figures().p99Us()),
+        Spread.of(rounds, costed -> costed.value().figures().p999Us()),
+        Spread.of(rounds, costed -> costed.value().figures().perSecond()),
+        Spread.of(rounds, Costed::clientCores),
+        Spread.of(rounds, Costed::serverCores),
+        rounds.stream().mapToLong(costed -> costed.value().figures().calls()).sum(),
+        posted(rounds, VerbsRound::client),
+        posted(rounds, VerbsRound::server),
+        rounds.stream().mapToLong(costed -> costed.value().torn()).sum());
   }
 
   private static WorkRequests posted(
-      List<CostedRound> rounds, Function<CostedRound, WorkRequests> side) {
-    return rounds.stream().map(side).reduce(WorkRequests.NONE, WorkRequests::plus);
+      List<Costed<VerbsRound>> rounds, Function<VerbsRound, WorkRequests> side) {
+    return rounds.stream()
+        .map(Costed::value)
+        .map(side)
+        .reduce(WorkRequests.NONE, WorkRequests::plus);
   }
 
   /** The heads of {@link #line}. */

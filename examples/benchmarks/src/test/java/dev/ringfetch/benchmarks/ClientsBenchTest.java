@@ -30,6 +30,7 @@ final class ClientsBenchTest {
       assertEquals(
           1, lines.stream().filter(line -> line.matches(row + ".*")).count(), out::toString);
     }
-    assertTrue(lines.get(lines.size() - 1).contains("bars: 0.7 and 0.5: "), out::toString);
+    assertTrue(lines.get(lines.size() - 2).contains("bars: 0.7 and 0.5: "), out::toString);
+    assertTrue(lines.get(lines.size() - 1).endsWith(" of 4 rounds"), out::toString);
   }
 }

@@ -28,7 +28,7 @@ final class PeerRowTest {
     assertEquals(
         "RESULT peer=grpc-netty-tcp mode=async payload=32 inflight=64 p50_us=20.500 p99_us=41.000"
             + " p999_us=82.000 calls_s=48780 cpu_client=0.99 cpu_server=0.50 alloc_client=2050"
-            + " alloc_server=8 executors=direct",
+            + " alloc_server=8 executors=direct marked=0",
         row.result());
     assertEquals(PeerRow.head().indexOf("p50 us"), row.line().indexOf("20.50 [10.00 .. 30.00]"));
     assertTrue(row.line().endsWith("2,050/8 0 of 3"), row::line);
@@ -38,7 +38,7 @@ final class PeerRowTest {
   void bytesThatAreNotKnownAreLeftOut() {
     final PeerRow row = row(round(10, 7, 0), round(10, Double.NaN, 0));
     assertFalse(row.tellsAllocation());
-    assertTrue(row.result().endsWith("cpu_server=0.50 executors=direct"), row::result);
+    assertTrue(row.result().endsWith("cpu_server=0.50 executors=direct marked=0"), row::result);
     assertTrue(row.line().endsWith(" - 0 of 2"), row::line);
   }
 
@@ -63,7 +63,7 @@ final class PeerRowTest {
         row.result().startsWith("RESULT peer=grpc-inprocess mode=default payload=32 inflight=1 "),
         row::result);
     assertTrue(row.result().contains(" cpu_client=1.50 cpu_server=0.00 "), row::result);
-    assertTrue(row.result().endsWith(" executors=default"), row::result);
+    assertTrue(row.result().endsWith(" executors=default marked=0"), row::result);
   }
 
   @Test
@@ -73,7 +73,7 @@ final class PeerRowTest {
         row.result()
             .startsWith("RESULT peer=grpc-netty-tcp mode=blocking payload=32 inflight=1 p50_us="),
         row::result);
-    assertTrue(row.result().endsWith(" executors=direct rate=1000"), row::result);
+    assertTrue(row.result().endsWith(" executors=direct marked=0 rate=1000"), row::result);
     assertEquals(PeerRow.head().indexOf("rate") + "rate".length(), row.line().indexOf(" 10.00"));
   }
 }

@@ -11,8 +11,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 final class VerbsRowTest {
-  private static CostedRound costed(VerbsRound round) {
-    return new CostedRound(round, 0.5, 0.25);
+  private static Costed<VerbsRound> costed(VerbsRound round) {
+    return new Costed<>(round, 0.5, 0.25, 0);
   }
 
   private static VerbsRow row(VerbsPeer peer, double p50) {
@@ -39,7 +39,7 @@ final class VerbsRowTest {
     assertTrue(row.line().endsWith("0/0/0 +0 !0  (2 torn READs)"), row::line);
   }
 
-  private static CostedRound fetched(long calls, double p50, double p99, long torn) {
+  private static Costed<VerbsRound> fetched(long calls, double p50, double p99, long torn) {
     return costed(
         new VerbsRound(
             new Figures(calls, p50, p99, 2 * p99, 5000),

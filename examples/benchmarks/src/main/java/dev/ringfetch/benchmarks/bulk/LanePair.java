@@ -55,6 +55,16 @@ public final class LanePair implements AutoCloseable {
     }
   }
 
+  /** The process that sends. */
+  public ChildProcess sender() {
+    return sender;
+  }
+
+  /** The process that receives. */
+  public ChildProcess receiver() {
+    return receiver;
+  }
+
   /** Has one send, and the other receive, messages of some length for some time. */
   public Transfer transfer(int length, long millis) {
     final CompletableFuture<Answer> sent =

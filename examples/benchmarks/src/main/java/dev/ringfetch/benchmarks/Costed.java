@@ -1,0 +1,80 @@
+package dev.ringfetch.benchmarks;
+
+import dev.ringfetch.examples.process.ChildProcess;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What a round gave, and what the machine had to do meanwhile.
+ *
+ * @param value what the round gave.
+ * @param clientCores processor time of the processes that ask, by the time that passed.
+ * @param serverCores of the process that answers; 0 where that is the one that asks.
+ * @param foreign the part of the machine that others had, from 0 to 1: other processes, those of
+ *     the benchmark that ought to rest, the host of a virtual machine.
+ */
+record Costed<T>(T value, double clientCores, double serverCores, double foreign) {
+  /**
+   * What is measured.
+   *
+   * @param <X> what it may throw.
+   */
+  @FunctionalInterface
+  interface Round<T, X extends Exception> {
+    T take() throws X;
+  }
+
+  /** Looks at the processes of a client and of a server before and after a round of theirs. */
+  static <T, X extends Exception> Costed<T> measure(
+      ChildProcess client, ChildProcess server, Round<T, X> round) throws X {
+    return measure(List.of(client), server, round);
+  }
+
+  /** As that, of several clients. */
+  static <T, X extends Exception> Costed<T> measure(
+      List<ChildProcess> clients, ChildProcess server, Round<T, X> round) throws X {
+    final List<ChildProcess> processes = new ArrayList<>(clients);
+    final boolean one = clients.contains(server);
+    if (!one) {
+      processes.add(server);
+    }
+    final Moment before = Moment.of(processes);
+    final T value = round.take();
+    final Moment after = Moment.of(processes);
+    final double wallNs = after.atNs - before.atNs;
+    final double ownNs = after.own.since(before.own).cpuNs();
+    double clientsNs = 0;
+    for (int i = 0; i < clients.size(); i++) {
+      clientsNs += after.cpuNsSince(before, i);
+    }
+    final double serverNs = one ? 0 : after.cpuNsSince(before, clients.size());
+    return new Costed<>(
+        value,
+        clientsNs / wallNs,
+        serverNs / wallNs,
+        after.machine.since(before.machine).foreign(clientsNs + serverNs + ownNs));
+  }
+
+  /** What was used up to a moment. */
+  private record Moment(long atNs, MachineUse machine, ProcessUse own, List<ProcessUse> processes) {
+    static Moment of(List<ChildProcess> processes) {
+      try {
+        final long atNs = System.nanoTime();
+        final MachineUse machine = MachineUse.now();
+        final List<ProcessUse> uses = new ArrayList<>();
+        for (final ChildProcess process : processes) {
+          uses.add(ProcessUse.of(process.pid()));
+        }
+        return new Moment(atNs, machine, ProcessUse.of(ProcessHandle.current().pid()), uses);
+      } catch (IOException e) { // the system does not tell what processes use
+        throw new UncheckedIOException(e);
+      }
+    }
+
+    double cpuNsSince(Moment before, int process) {
+      return processes.get(process).since(before.processes.get(process)).cpuNs();
+    }
+  }
+}
