@@ -87,6 +87,19 @@ final class BulkChild {
     }
   }
 
+  /** Whether a process, its owner or not, has an open file in its memory. */
+  static boolean isMapped(Path descriptor, long pid) throws IOException {
+    final String file;
+    try {
+      file = Files.readSymbolicLink(descriptor).toString();
+    } catch (NoSuchFileException e) {
+      return false; // closed since it was found
+    }
+    try (Stream<String> maps = Files.lines(Path.of("/proc/" + pid + "/maps"))) {
+      return maps.anyMatch(line -> line.endsWith(file));
+    }
+  }
+
   /** Takes the memory of a file away. */
   static void truncate(Path descriptor) throws IOException {
     try (FileChannel file = FileChannel.open(descriptor, StandardOpenOption.WRITE)) {
