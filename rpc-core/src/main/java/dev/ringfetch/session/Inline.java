@@ -22,7 +22,7 @@ final class Inline {
   static final long WINDOW_NS = 1_000_000;
 
   /** After so long the sessions are looked after again, though there are tasks left. */
-  private static final long BUDGET_NS = 50_000;
+  static final long BUDGET_NS = 50_000;
 
   private final Poller poller;
   private final Loan loan;

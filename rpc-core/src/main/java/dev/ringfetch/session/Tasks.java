@@ -16,9 +16,6 @@ import org.agrona.concurrent.NanoClock;
  * has lent it.
  */
 final class Tasks {
-  /** After so long the sessions are looked after again, though there are tasks left. */
-  private static final long BUDGET_NS = 50_000;
-
   private static final int BUDGET_MASK = 0x3; // tasks between looks at the clock
 
   private static final long NOT_NESTED = Long.MIN_VALUE;
@@ -71,7 +68,7 @@ final class Tasks {
           final long nowNs = clock.nanoTime();
           if (done == BUDGET_MASK + 1) {
             startNs = nowNs;
-          } else if (nowNs - startNs >= BUDGET_NS) {
+          } else if (nowNs - startNs >= Inline.BUDGET_NS) {
             break;
           }
         }

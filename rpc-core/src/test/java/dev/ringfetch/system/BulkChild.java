@@ -79,24 +79,24 @@ final class BulkChild {
   }
 
   private static boolean isRegistered(Path directory, Path descriptor) throws IOException {
+    final String file = file(descriptor);
+    return file.startsWith(directory.toString()) && file.contains("registered-");
+  }
+
+  /** What a descriptor is of; nothing if it was closed since it was listed. */
+  private static String file(Path descriptor) throws IOException {
     try {
-      final String file = Files.readSymbolicLink(descriptor).toString();
-      return file.startsWith(directory.toString()) && file.contains("registered-");
+      return Files.readSymbolicLink(descriptor).toString();
     } catch (NoSuchFileException e) {
-      return false; // closed since it was listed
+      return "";
     }
   }
 
   /** Whether a process, its owner or not, has an open file in its memory. */
   static boolean isMapped(Path descriptor, long pid) throws IOException {
-    final String file;
-    try {
-      file = Files.readSymbolicLink(descriptor).toString();
-    } catch (NoSuchFileException e) {
-      return false; // closed since it was found
-    }
+    final String file = file(descriptor);
     try (Stream<String> maps = Files.lines(Path.of("/proc/" + pid + "/maps"))) {
-      return maps.anyMatch(line -> line.endsWith(file));
+      return !file.isEmpty() && maps.anyMatch(line -> line.endsWith(file));
     }
   }
 

@@ -85,7 +85,7 @@ final class ClientsBench implements Callable<Integer> {
                 new Turn(Side.ring, clients),
                 new Turn(Side.grpc, 1),
                 new Turn(Side.grpc, clients));
-        for (final Crowd crowd : crowds.values()) {
+        for (final Crowd crowd : List.of(ring, grpc)) {
           crowd.warmUp(PAYLOAD, inFlight, warmUp);
           final List<Figures> unused = crowd.run(clients, PAYLOAD, inFlight, warmUp);
         }
