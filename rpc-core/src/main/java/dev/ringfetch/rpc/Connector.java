@@ -150,13 +150,14 @@ final class Connector {
 
   /** Guarded by this. */
   private Attempt newAttempt(String grownFabric) {
-    attempt = new Attempt(growth.maxRingLength(), grownFabric);
-    streams.add(attempt);
+    final Attempt made = new Attempt(growth.maxRingLength(), grownFabric);
+    streams.add(made);
+    attempt = made; // last: until that is refused or opens a session, there is no other
     if (unasked) {
       unasked = false;
       obstacle = "a session is being opened";
     }
-    return attempt;
+    return made;
   }
 
   /** A session has too little room: another one is to take its place. */
@@ -360,7 +361,12 @@ final class Connector {
     }
 
     void start() {
-      stream.start(control);
+      try {
+        stream.start(control);
+      } catch (Error e) { // for want of memory, perhaps of that for its deadline
+        refuse("handshake: " + e, Backoff.MAX_NS);
+        throw e;
+      }
     }
 
     @Override
@@ -481,17 +487,10 @@ final class Connector {
     private void drainSoon(ClientSession session) {
       final Runnable drain = () -> session.drain("another session has longer rings");
       try {
-        final Future<?> unused = DeadlineTimer.schedule(() -> executeOrRun(drain), OUTGROWN_NS);
+        final Future<?> unused =
+            DeadlineTimer.schedule(() -> DefaultExecutor.execute(drain), OUTGROWN_NS);
       } catch (OutOfMemoryError e) { // now, or never
         drain.run();
-      }
-    }
-
-    private static void executeOrRun(Runnable task) {
-      try {
-        DefaultExecutor.INSTANCE.execute(task);
-      } catch (OutOfMemoryError e) { // there is no thread to be had
-        task.run();
       }
     }
 
@@ -525,14 +524,8 @@ final class Connector {
 
     @Override
     public void onCrowded(ClientSession session) {
-      if (!growth.tryBegin(maxRingLength)) {
-        return;
-      }
-      try {
-        DefaultExecutor.INSTANCE.execute(() -> grow(session));
-      } catch (OutOfMemoryError e) { // no thread to be had: the ring goes on, and will ask again
-        System.getLogger(RingChannel.class.getName())
-            .log(System.Logger.Level.DEBUG, "no longer rings for now", e);
+      if (growth.tryBegin(maxRingLength)) {
+        DefaultExecutor.execute(() -> grow(session));
       }
     }
 

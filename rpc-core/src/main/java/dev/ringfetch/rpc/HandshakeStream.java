@@ -70,7 +70,7 @@ final class HandshakeStream
   void start(Channel channel) {
     try {
       SessionServiceGrpc.newStub(channel)
-          .withExecutor(DefaultExecutor.INSTANCE)
+          .withExecutor(DefaultExecutor::execute)
           .withInterceptors(this)
           .withCallCredentials(level)
           .withMaxInboundMessageSize(MAX_HANDSHAKE_LENGTH) // the channel's is for its calls
@@ -94,7 +94,7 @@ final class HandshakeStream
     expect("no connection", connectTimeoutNs);
     // Which fabrics may be used depends on the connection.
     final CompletableFuture<Void> unused =
-        level.future().thenRunAsync(this::onConnected, DefaultExecutor.INSTANCE);
+        level.future().thenRun(() -> DefaultExecutor.execute(this::onConnected));
   }
 
   private void onConnected() {
@@ -260,11 +260,7 @@ final class HandshakeStream
     /** In the timer's thread, which must not be kept. */
     @Override
     public void run() {
-      try {
-        DefaultExecutor.INSTANCE.execute(() -> onTimeout(this));
-      } catch (OutOfMemoryError e) { // there is no thread: here, or nobody is told
-        onTimeout(this);
-      }
+      DefaultExecutor.execute(() -> onTimeout(this));
     }
 
     @Override

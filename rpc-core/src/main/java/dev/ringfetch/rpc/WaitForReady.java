@@ -116,7 +116,7 @@ final class WaitForReady<T> {
     if (!waiting.isEmpty() && end == null) {
       next =
           DeadlineTimer.schedule(
-              () -> DefaultExecutor.INSTANCE.execute(this::wake),
+              () -> DefaultExecutor.execute(this::wake),
               Math.max(pauseNs.getAsLong(), MIN_PAUSE_NS));
     }
   }
