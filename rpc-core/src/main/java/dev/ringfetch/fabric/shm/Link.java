@@ -60,6 +60,7 @@ final class Link implements Selectable {
 
   private volatile int state = OPEN;
   private boolean peerGone;
+  private volatile IOException broken; // by a ring that could not be sent
   private volatile QueuePair.Listener listener;
 
   // The doorbell's owner's.
@@ -106,12 +107,20 @@ final class Link implements Selectable {
       }
       this.listener = listener;
       if (state == OPEN) {
-        key.interestOps(SelectionKey.OP_READ);
+        listen();
       }
     } finally {
       lock.unlock();
     }
     doorbell.wakeup();
+  }
+
+  /**
+   * With the lock held. A socket can be written to at once: what broke it is told without delay.
+   */
+  private void listen() {
+    key.interestOps(
+        broken == null ? SelectionKey.OP_READ : SelectionKey.OP_READ | SelectionKey.OP_WRITE);
   }
 
   /**
@@ -139,10 +148,25 @@ final class Link implements Selectable {
     ring.clear();
     try {
       channel.write(ring);
-    } catch (IOException e) {
-      // The peer is gone, which the doorbell finds at this same socket and tells the listener.
-      LOGGER.log(Level.DEBUG, "ring not sent", e);
+    } catch (IOException e) { // most often the peer is gone
+      breakOff(e);
     }
+  }
+
+  /** The peer may sleep for good: it is not rung twice for what it was rung for. */
+  private void breakOff(IOException cause) {
+    lock.lock();
+    try {
+      if (state == OPEN && broken == null) {
+        broken = cause;
+        if (listener != null) {
+          listen();
+        }
+      }
+    } finally {
+      lock.unlock();
+    }
+    doorbell.wakeup();
   }
 
   @Override
@@ -150,6 +174,10 @@ final class Link implements Selectable {
     String reason;
     try {
       int rings = channel.read(doorbell.drain());
+      IOException cause = broken;
+      if (rings >= 0 && cause != null) {
+        return end("the connection to the peer broke: " + cause.getMessage(), false);
+      }
       if (rings >= 0) {
         if (rings > MUTE_RINGS) {
           mute();
@@ -184,7 +212,7 @@ final class Link implements Selectable {
     try {
       isMuted = false;
       if (state == OPEN) {
-        key.interestOps(SelectionKey.OP_READ);
+        listen();
       }
     } finally {
       lock.unlock();
