@@ -1,7 +1,6 @@
 package dev.ringfetch.session;
 
 import dev.ringfetch.counters.Counter;
-import java.util.concurrent.locks.LockSupport;
 import org.agrona.concurrent.NanoClock;
 
 /**
@@ -84,7 +83,7 @@ final class Inline {
       windowNs = now;
       offered = 0;
     }
-    return ++offered >= leastPerWindow && standby.begin(now);
+    return ++offered >= leastPerWindow && standby.summon();
   }
 
   boolean isEmpty() {
@@ -187,6 +186,6 @@ final class Inline {
 
   /** The poller has ended: the standby ends, too. Any thread. */
   void end() {
-    LockSupport.unpark(standby.thread());
+    standby.end();
   }
 }

@@ -2,19 +2,16 @@ package dev.ringfetch.session;
 
 /**
  * The lending of a poller's duty: while its holder runs what others gave it to run, the duty is
- * nobody's, and whoever looks after that may take it. Each loan has a number, so that a later one
- * is not taken for it, and says what for: {@link Standby} looks after an {@link InlineTask}, {@link
- * Relief} after the tasks of a round.
+ * nobody's, and whoever looks after that may take it. A loan says what for: {@link Standby} looks
+ * after an {@link InlineTask}, {@link Relief} after the tasks of a round.
  *
  * <p>It ends when somebody acquires the duty, whoever that is; nobody else needs to be told.
  */
 final class Loan {
-  private static final int TASKS = 1; // in the number
-
   private final Ownership duty;
 
   /** Of the last one; stored before the duty is free, read after it was found so. */
-  private volatile long number;
+  private volatile boolean inline;
 
   /** Of the last one. Others than itself ask only after they have found the duty free. */
   private Thread lender;
@@ -25,22 +22,17 @@ final class Loan {
 
   /** Makes the duty nobody's while an inline task runs. The duty's. */
   void lendInline() {
-    lend((number | TASKS) + 1);
+    lend(true);
   }
 
   /** Makes the duty nobody's while tasks run. The duty's. */
   void lendForTasks() {
-    lend((number | TASKS) + 1 + TASKS);
+    lend(false);
   }
 
-  /** Lends to the same tasks again, after it was {@linkplain #takeBack taken back}. The duty's. */
-  void lendAgain() {
-    lend(number | TASKS);
-  }
-
-  private void lend(long next) {
+  private void lend(boolean toInline) {
     lender = Thread.currentThread();
-    number = next;
+    inline = toInline;
     duty.release();
   }
 
@@ -61,17 +53,15 @@ final class Loan {
 
   /** True when the last loan was for an inline task. */
   boolean wasInline() {
-    return (number & TASKS) == 0;
+    return inline;
   }
 
-  /** Of the last loan. */
-  long number() {
-    return number;
-  }
-
-  /** Who has lent the duty last; for who has found it free. */
-  Thread lender() {
-    return lender;
+  /**
+   * True when who has lent the duty last is parked, sleeps, or waits for a monitor: what Java knows
+   * of. For who has found it free.
+   */
+  boolean isLenderWaiting() {
+    return lender.getState() != Thread.State.RUNNABLE;
   }
 
   /** Takes the duty back; false when another thread has it by now. Any that has lent it. */

@@ -47,8 +47,7 @@ final class Tasks {
   }
 
   /**
-   * Runs them while the duty is lent, for a while: then the next round's is another loan, by which
-   * {@link Relief} knows that they go on.
+   * Runs them while the duty is lent, for a while: then the sessions have their turn.
    *
    * @return how many, or {@link Poller#LOST} when another thread has the duty afterwards.
    */
@@ -62,6 +61,7 @@ final class Tasks {
       relief.lent();
       Runnable task;
       while (loan.isMine() && (task = queue.poll()) != null) {
+        relief.begins();
         Callbacks.run(task);
         done++;
         if ((done & BUDGET_MASK) == 0) { // to look at the clock takes as long as a short one
@@ -132,7 +132,7 @@ final class Tasks {
 
   /** Lends the duty to the same tasks again, after {@link #retake}. */
   void lendAgain() {
-    loan.lendAgain();
+    loan.lendForTasks();
     relief.lent();
   }
 

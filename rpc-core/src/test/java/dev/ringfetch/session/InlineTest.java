@@ -259,7 +259,7 @@ class InlineTest {
               public void runInline() {
                 moveClockWhenIWait();
                 await(takenOver);
-                nowNs.addAndGet(Standby.START_PAUSE_NS);
+                nowNs.addAndGet(Deputy.START_PAUSE_NS);
                 poller.change(
                     () -> {
                       warmUp();

@@ -245,7 +245,7 @@ class StandbyTest {
   void nobodyIsAskedToStandHereForAWhileAfterATakeover() throws Exception {
     loseDuty();
     assertEquals(Collections.nCopies(LEAST, false), offers(LEAST));
-    nowNs.addAndGet(Standby.START_PAUSE_NS - 1);
+    nowNs.addAndGet(Deputy.START_PAUSE_NS - 1);
     assertEquals(Collections.nCopies(LEAST, false), offers(LEAST));
     nowNs.addAndGet(1);
     assertEquals(List.of(true), offers(1));
