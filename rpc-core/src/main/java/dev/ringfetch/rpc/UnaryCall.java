@@ -34,8 +34,7 @@ import java.util.concurrent.locks.LockSupport;
  * <p>One call at a time, by one thread at a time, which may be the listener's; {@link #cancel} is
  * for any thread. The end of a call that was {@linkplain #start started} on a ring is told in the
  * one thread that polls for all channels of the process: a listener that takes long holds up them
- * all, for some 30 ms if it waits and 100 ms if it computes, after which another thread polls in
- * its stead.
+ * all, until another thread polls in its stead ({@link UnaryListener}).
  */
 public final class UnaryCall {
   private static final VarHandle UNDER_WAY;
@@ -163,20 +162,21 @@ public final class UnaryCall {
   }
 
   private void dispatch(byte[] request, int offset, int length, long timeoutNs) {
-    byte[] copy = null;
-    boolean prepared = false;
+    boolean onItsWay = false;
+    final byte[] copy;
     try {
       copy = prepareOnRing(request, offset, length, timeoutNs);
-      prepared = true;
+      if (copy != null) {
+        becomeOther(copy, timeoutNs);
+      }
+      onItsWay = true;
     } finally {
-      if (!prepared) {
+      if (!onItsWay) { // for want of memory: who calls is told, and nobody else
         underWay = false;
       }
     }
     if (copy == null) {
       onRing.send(runner != null);
-    } else {
-      becomeOther(copy, timeoutNs);
     }
   }
 

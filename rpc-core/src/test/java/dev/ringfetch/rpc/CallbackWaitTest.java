@@ -103,46 +103,50 @@ final class CallbackWaitTest extends UnaryCallFixture {
     final Served.Handler handler = Served.hanging();
     serve(handler);
     final RingChannel channel = connect(builder().requireFabric().directExecutor());
-    final CompletableFuture<Served> inner = new CompletableFuture<>();
+    final CompletableFuture<Served> answered = new CompletableFuture<>();
     final Thread answers =
         new Thread(
             () -> {
               await(over, LONG_MS);
-              inner.join().answer(new byte[1]);
+              answered.join().answer(new byte[1]);
             });
     answers.start();
     final UnaryCall call = channel.newUnaryCall(Bytes.METHOD, new Ends());
-    held = handler;
-    heldCall = inner;
-    othersGoOn(handler, channel, () -> assertEquals(Status.OK, run(call, new byte[9])));
+    inner = handler;
+    heldCall = answered;
+    final CompletableFuture<Status> nested = new CompletableFuture<>();
+    othersGoOn(handler, channel, () -> nested.complete(run(call, new byte[9])));
     answers.join();
+    assertEquals(Status.OK, nested.getNow(null));
   }
 
-  private Served.Handler held; // of a call that a callback makes, or null
+  private Served.Handler inner; // of a call that a callback makes, or null
   private CompletableFuture<Served> heldCall;
 
   private void othersGoOn(Served.Handler handler, RingChannel channel, Runnable waits)
       throws Exception {
     final CountDownLatch begun = new CountDownLatch(1);
+    final CompletableFuture<Boolean> held = new CompletableFuture<>();
     final Thread holds =
         new Thread(
             () -> {
               try {
-                inCallback(
-                    () -> {
-                      begun.countDown();
-                      waits.run();
-                      return true;
-                    });
-              } catch (Exception e) {
-                throw new AssertionError(e);
+                held.complete(
+                    inCallback(
+                        () -> {
+                          begun.countDown();
+                          waits.run();
+                          return true;
+                        }));
+              } catch (Throwable t) {
+                held.completeExceptionally(t);
               }
             });
     holds.start();
     handler.take().answer(new byte[1]);
     assertTrue(begun.await(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS));
-    if (held != null) {
-      heldCall.complete(held.take());
+    if (inner != null) {
+      heldCall.complete(inner.take());
     }
     final UnaryCall late = channel.newUnaryCall(Bytes.METHOD, ends);
     late.start(new byte[1], 0, 1, TimeUnit.MILLISECONDS.toNanos(DEADLINE_MS));
@@ -154,6 +158,7 @@ final class CallbackWaitTest extends UnaryCallFixture {
     assertEquals(Status.Code.DEADLINE_EXCEEDED, ends.take().status.getCode());
     over.countDown();
     holds.join();
+    assertTrue(held.get());
   }
 
   private static void await(CountDownLatch latch, long timeoutMs) {
