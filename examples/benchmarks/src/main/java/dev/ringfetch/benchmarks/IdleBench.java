@@ -104,24 +104,23 @@ final class IdleBench implements Callable<Integer> {
   }
 
   private void firstCalls(Pair pair, Contender contender) throws InterruptedException {
-    final double[] latencies =
-        marks
-            .count(
-                Costed.measure(
-                    pair.client(contender), pair.server(), () -> callAfterPauses(pair, contender)))
-            .value();
+    final double[] latencies = new double[repetitions];
+    for (int i = 0; i < repetitions; i++) {
+      latencies[i] =
+          marks
+              .count(
+                  Costed.measure(
+                      pair.client(contender), pair.server(), () -> callAfterPause(pair, contender)))
+              .value();
+    }
     out.printf(
         "  first call after %d ms of idling, us: %s, %d times%n%n",
         pauseMillis, Spread.of(latencies).text(1), repetitions);
   }
 
-  private double[] callAfterPauses(Pair pair, Contender contender) throws InterruptedException {
-    final double[] latencies = new double[repetitions];
-    for (int i = 0; i < repetitions; i++) {
-      pause(pauseMillis);
-      latencies[i] = pair.ask(contender, "calls", 1).figure("p50");
-    }
-    return latencies;
+  private double callAfterPause(Pair pair, Contender contender) throws InterruptedException {
+    pause(pauseMillis);
+    return pair.ask(contender, "calls", 1).figure("p50");
   }
 
   /** Lets time pass: the time is what is measured here, nothing is waited for. */
