@@ -115,13 +115,11 @@ final class ClientsBench implements Callable<Integer> {
   }
 
   private CrowdRound measure(Map<Side, Crowd> crowds, ChildProcess server, Turn turn) {
-    return marks
-        .count(
-            Costed.measure(
-                crowds.get(turn.side()).clients(turn.active()),
-                server,
-                () -> run(crowds, turn, millis)))
-        .value();
+    return marks.counted(
+        Costed.measure(
+            crowds.get(turn.side()).clients(turn.active()),
+            server,
+            () -> run(crowds, turn, millis)));
   }
 
   /** Says whether the rings' clients share what there is. */

@@ -107,11 +107,9 @@ final class IdleBench implements Callable<Integer> {
     final double[] latencies = new double[repetitions];
     for (int i = 0; i < repetitions; i++) {
       latencies[i] =
-          marks
-              .count(
-                  Costed.measure(
-                      pair.client(contender), pair.server(), () -> callAfterPause(pair, contender)))
-              .value();
+          marks.counted(
+              Costed.measure(
+                  pair.client(contender), pair.server(), () -> callAfterPause(pair, contender)));
     }
     out.printf(
         "  first call after %d ms of idling, us: %s, %d times%n%n",

@@ -131,12 +131,8 @@ final class LoadBench implements Callable<Integer> {
             rounds,
             (contender, round) ->
                 Figures.parse(
-                    marks
-                        .count(
-                            pairs
-                                .get(contender)
-                                .measure(contender, "round", StubCalls.SMALL, millis))
-                        .value()))
+                    marks.counted(
+                        pairs.get(contender).measure(contender, "round", StubCalls.SMALL, millis))))
         .forEach((contender, taken) -> peaks.put(contender, Spread.of(taken, Figures::perSecond)));
     peaks.forEach(
         (contender, peak) ->

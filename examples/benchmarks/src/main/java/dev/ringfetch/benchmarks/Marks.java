@@ -17,13 +17,18 @@ final class Marks {
     return foreign > MAX_FOREIGN;
   }
 
-  /** Counts a round, and returns what it gave. */
+  /** Counts a round, and returns it. */
   <T> Costed<T> count(Costed<T> round) {
     rounds++;
     if (isMarked(round.foreign())) {
       marked++;
     }
     return round;
+  }
+
+  /** Counts a round, and returns what it gave. */
+  <T> T counted(Costed<T> round) {
+    return count(round).value();
   }
 
   /** A line for people. */

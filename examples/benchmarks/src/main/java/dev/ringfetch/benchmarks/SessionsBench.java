@@ -93,8 +93,7 @@ final class SessionsBench implements Callable<Integer> {
             (count, round) -> {
               idle.hold(count);
               pair.ask(Contender.ring, "small", settleMillis);
-              return Figures.parse(
-                  marks.count(pair.measure(Contender.ring, "small", millis)).value());
+              return Figures.parse(marks.counted(pair.measure(Contender.ring, "small", millis)));
             });
     out.printf(
         "one busy client, blocking stub, 32 bytes, direct executors; %d rounds of %d ms by turns,"

@@ -65,7 +65,7 @@ final class SmallCallBench {
     Turns.take(
             entrants,
             schedule.rounds(),
-            (entrant, round) -> Round.parse(marks.count(run(entrant, schedule.millis())).value()))
+            (entrant, round) -> Round.parse(marks.counted(run(entrant, schedule.millis()))))
         .forEach((entrant, rounds) -> rows.add(new Row(entrant, rounds)));
   }
 

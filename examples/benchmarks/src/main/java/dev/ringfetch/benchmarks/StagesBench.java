@@ -100,13 +100,9 @@ final class StagesBench implements Callable<Integer> {
     return CommandLine.ExitCode.OK;
   }
 
-  private <T> T counted(
-      ChildProcess client, ChildProcess server, Costed.Round<T, RuntimeException> round) {
-    return marks.count(Costed.measure(client, server, round)).value();
-  }
-
   private Figures measure(PeerContender contender, Mode mode) {
-    return counted(contender.client(), contender.server(), () -> run(contender, mode, millis));
+    return marks.counted(
+        Costed.measure(contender.client(), contender.server(), () -> run(contender, mode, millis)));
   }
 
   private static Figures run(PeerContender contender, Mode mode, int millis) {
@@ -142,7 +138,9 @@ final class StagesBench implements Callable<Integer> {
                 case stages ->
                     split.add(
                         StageFigures.parse(
-                            counted(stages, stages, () -> stages.ask("round", millis))));
+                            marks.counted(
+                                Costed.measure(
+                                    stages, stages, () -> stages.ask("round", millis)))));
                 case raw -> ways.add(measure(raw, Mode.direct));
                 case call -> calls.add(measure(call, Mode.blocking));
               };

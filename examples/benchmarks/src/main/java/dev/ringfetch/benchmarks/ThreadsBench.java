@@ -72,10 +72,7 @@ final class ThreadsBench implements Callable<Integer> {
         pair.contenders(),
         rounds,
         (contender, round) ->
-            marks
-                .count(pair.measure(contender, "threads", count, millis))
-                .value()
-                .figure("perSecond"));
+            marks.counted(pair.measure(contender, "threads", count, millis)).figure("perSecond"));
   }
 
   private void print(int count, Map<Contender, List<Double>> rates) {

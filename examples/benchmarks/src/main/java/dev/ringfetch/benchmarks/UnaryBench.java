@@ -70,7 +70,7 @@ final class UnaryBench implements Callable<Integer> {
         pair.contenders(),
         rounds,
         (contender, round) ->
-            Figures.parse(marks.count(pair.measure(contender, "round", size, millis)).value()));
+            Figures.parse(marks.counted(pair.measure(contender, "round", size, millis))));
   }
 
   private void print(String executors, int size, Map<Contender, List<Figures>> measured) {

@@ -48,8 +48,7 @@ final class UploadBench {
     Turns.take(
             entrants,
             schedule.rounds(),
-            (entrant, round) ->
-                marks.count(entrant.upload.apply(length, schedule.millis())).value())
+            (entrant, round) -> marks.counted(entrant.upload.apply(length, schedule.millis())))
         .forEach(
             (entrant, transfers) ->
                 rows.add(
