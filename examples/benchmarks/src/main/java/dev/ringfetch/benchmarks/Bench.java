@@ -1,7 +1,10 @@
 package dev.ringfetch.benchmarks;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ParseResult;
 
 /** Measures calls over rings beside calls over gRPC, between two processes. */
 @Command(
@@ -31,7 +34,14 @@ public final class Bench {
 
   /** Runs a benchmark; {@link PeersBench} if none is named. */
   static int execute(String... args) {
-    final CommandLine command = new CommandLine(new Bench());
+    final CommandLine command =
+        new CommandLine(new Bench())
+            .setExecutionStrategy(
+                parsed -> {
+                  Bounds.check(parsed);
+                  return new CommandLine.RunLast().execute(parsed);
+                })
+            .setExecutionExceptionHandler(Bench::onFailure);
     final boolean named =
         args.length > 0
             && (!args[0].startsWith("-")
@@ -43,5 +53,15 @@ public final class Bench {
     all[0] = "peers";
     System.arraycopy(args, 0, all, 1, args.length);
     return command.execute(all);
+  }
+
+  /** What the system or an option is to blame for is told in a line; what is left is a bug's. */
+  private static int onFailure(Exception failure, CommandLine command, ParseResult parsed)
+      throws Exception {
+    if (!(failure instanceof IOException || failure instanceof UncheckedIOException)) {
+      throw failure;
+    }
+    command.getErr().println(command.getCommandName() + ": " + failure);
+    return command.getCommandSpec().exitCodeOnExecutionException();
   }
 }

@@ -38,18 +38,29 @@ record LoadRow(Contender contender, int percent, int rate, List<Costed<Figures>>
         spread(Costed::serverCores).text(3));
   }
 
+  /** As {@link PeersBench} calls it. */
+  private String peer() {
+    return switch (contender) {
+      case ring -> Peer.ringfetch.toString();
+      case grpc -> Peer.grpc.toString();
+      case none -> contender.toString();
+    };
+  }
+
   /** For scripts. */
   String result() {
     return String.format(
         Locale.ROOT,
-        "RESULT peer=%s percent=%d rate=%d calls_s=%.0f p50_us=%.3f p99_us=%.3f cpu_client=%.4f"
-            + " cpu_server=%.4f",
-        contender,
+        "RESULT peer=%s mode=blocking payload=%d inflight=1 percent=%d rate=%d p50_us=%.3f"
+            + " p99_us=%.3f p999_us=%.3f calls_s=%.0f cpu_client=%.4f cpu_server=%.4f",
+        peer(),
+        StubCalls.SMALL,
         percent,
         rate,
-        spread(round -> round.value().perSecond()).median(),
         spread(round -> round.value().p50Us()).median(),
         spread(round -> round.value().p99Us()).median(),
+        spread(round -> round.value().p999Us()).median(),
+        spread(round -> round.value().perSecond()).median(),
         spread(Costed::clientCores).median(),
         spread(Costed::serverCores).median());
   }

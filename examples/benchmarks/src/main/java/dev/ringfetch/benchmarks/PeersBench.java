@@ -129,11 +129,15 @@ final class PeersBench implements Callable<Integer> {
         "payloads have from " + Load.MIN_PAYLOAD + " to " + Load.MAX_PAYLOAD + " bytes");
     final Timing timing = new Timing(rounds, or(millis, 2000, 1200), or(warmUp, 20_000, 6_500));
     final Pinning pinning = unpinned ? Pinning.none("not asked for") : Pinning.ofMachine();
+    final List<Entry> entries = entries();
     final RoundLogs logs =
-        logs(String.join(" ", timing.settings(), pinning.settings(), String.join(" ", FLAGS)));
-    try (PeerRun run = new PeerRun(entries(), timing, FLAGS, pinning, logs)) {
+        logs(
+            entries,
+            String.join(" ", timing.settings(), pinning.settings(), String.join(" ", FLAGS)));
+    try (PeerRun run = new PeerRun(entries, timing, FLAGS, pinning, logs)) {
       out.println(run.describe());
       Machine.print(out);
+      out.println("logs     " + folder.toAbsolutePath());
       out.println("pinning  " + pinning.describe());
       out.printf(
           "rounds by turns; median [least .. most] of them; stubs: Index.Get; JVMs: %s%n",
@@ -161,13 +165,15 @@ final class PeersBench implements Callable<Integer> {
     return or(payloads, List.of(32, 1024, 65536, 1048576), List.of(32));
   }
 
-  private RoundLogs logs(String settings) throws IOException {
+  private RoundLogs logs(List<Entry> entries, String settings) throws IOException {
     check(folder != null || !resume, "--resume goes on with the folder of --logs");
     if (folder == null) {
       folder = Files.createTempDirectory("ringfetch-bench-");
     }
     try {
-      return RoundLogs.open(folder, resume, settings);
+      final RoundLogs logs = RoundLogs.open(folder, resume, settings);
+      logs.checkCovered(entries);
+      return logs;
     } catch (IllegalArgumentException e) {
       throw new ParameterException(spec.commandLine(), e.getMessage(), e);
     }

@@ -5,12 +5,17 @@ import dev.ringfetch.examples.load.Figures;
 import dev.ringfetch.examples.process.Answer;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramLogWriter;
 
@@ -21,6 +26,7 @@ import org.HdrHistogram.HistogramLogWriter;
  */
 final class RoundLogs {
   private static final String SETTINGS = "settings";
+  private static final String SUFFIX = ".hlog";
   private static final String ROUND = "[Round] ";
   private static final double MILLIS_PER_SECOND = 1000;
   private static final double AS_IT_IS = 1;
@@ -32,9 +38,10 @@ final class RoundLogs {
   }
 
   /**
-   * Opens a folder, which is made if need be.
+   * Opens a folder, which is made if need be. What a round has left of itself that could not be
+   * written whole is cut off.
    *
-   * @param resume whether there may be logs in it.
+   * @param resume whether there are logs in it.
    * @param settings what rounds have to have in common, in one line.
    * @throws IllegalArgumentException if there are others, with the reason.
    */
@@ -49,11 +56,50 @@ final class RoundLogs {
         throw new IllegalArgumentException(
             folder + " has logs with other settings: " + before + " instead of " + settings);
       }
+      try (DirectoryStream<Path> logs = Files.newDirectoryStream(folder, "*" + SUFFIX)) {
+        for (final Path log : logs) {
+          cutTorn(log);
+        }
+      }
+    } else if (resume) {
+      throw new IllegalArgumentException(folder + " has no logs to go on with");
     } else {
       Files.createDirectories(folder);
       Files.writeString(file, settings + "\n");
     }
     return new RoundLogs(folder);
+  }
+
+  /** Keeps what is up to the last round that is whole; what is behind it no reader would take. */
+  private static void cutTorn(Path log) throws IOException {
+    final String text = Files.readString(log, StandardCharsets.ISO_8859_1); // a byte a character
+    final int round = text.lastIndexOf("\n#" + ROUND, text.lastIndexOf('\n') - 1);
+    final int end = round < 0 ? 0 : text.indexOf('\n', round + 1) + 1;
+    if (end == 0) {
+      Files.delete(log); // it has not even a head, perhaps
+    } else if (end < text.length()) {
+      try (FileChannel channel = FileChannel.open(log, StandardOpenOption.WRITE)) {
+        channel.truncate(end);
+      }
+    }
+  }
+
+  /**
+   * Sees to it that nothing is left out of what is written of all rounds.
+   *
+   * @throws IllegalArgumentException if there are logs of a row that is not among these.
+   */
+  void checkCovered(Collection<Entry> entries) throws IOException {
+    final Set<String> names =
+        entries.stream().map(entry -> entry.fileName() + SUFFIX).collect(Collectors.toSet());
+    try (DirectoryStream<Path> logs = Files.newDirectoryStream(folder, "*" + SUFFIX)) {
+      for (final Path log : logs) {
+        if (!names.contains(log.getFileName().toString())) {
+          throw new IllegalArgumentException(
+              folder + " has logs of what is not asked for: " + log.getFileName());
+        }
+      }
+    }
   }
 
   /** Writes a file of what came of all rounds. */
@@ -62,7 +108,7 @@ final class RoundLogs {
   }
 
   private Path file(Entry entry) {
-    return folder.resolve(entry.fileName() + ".hlog");
+    return folder.resolve(entry.fileName() + SUFFIX);
   }
 
   /** Adds a round. */

@@ -106,6 +106,6 @@ record StageBudget(
   }
 
   private static String number(double figure) {
-    return String.format(Locale.ROOT, "%.0f", figure);
+    return Long.toString(Math.round(figure)); // a format would have a negative nothing
   }
 }

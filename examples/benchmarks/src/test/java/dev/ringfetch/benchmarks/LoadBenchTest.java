@@ -41,10 +41,13 @@ final class LoadBenchTest {
             .filter(line -> line.startsWith("RESULT "))
             .toList();
     assertEquals(6, results.size(), out::toString);
-    final List<String> peers = List.of("ring", "grpc", "none");
+    final List<String> peers = List.of("ringfetch", "grpc-netty-tcp", "none");
     for (int i = 0; i < results.size(); i++) {
       final int percent = i % 2 * 50;
-      final String row = "RESULT peer=" + peers.get(i / 2) + " percent=" + percent + " ";
+      final String row =
+          String.format(
+              "RESULT peer=%s mode=blocking payload=32 inflight=1 percent=%d rate=",
+              peers.get(i / 2), percent);
       assertTrue(results.get(i).startsWith(row), out::toString);
       // Idle ones make no calls, others do.
       assertEquals(percent == 0, results.get(i).contains(" calls_s=0 "), out::toString);

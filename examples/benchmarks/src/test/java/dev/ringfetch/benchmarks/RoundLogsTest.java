@@ -1,12 +1,15 @@
 package dev.ringfetch.benchmarks;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.ringfetch.benchmarks.PeerRound.Use;
 import dev.ringfetch.examples.load.Figures;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import org.HdrHistogram.EncodableHistogram;
 import org.HdrHistogram.Histogram;
@@ -64,6 +67,48 @@ final class RoundLogsTest {
       }
       assertEquals(null, reader.nextIntervalHistogram());
     }
+  }
+
+  /** As where the disk was full. */
+  @Test
+  void whatIsTornIsCutOff() throws IOException {
+    final RoundLogs logs = RoundLogs.open(directory, false, SETTINGS);
+    final Path log = directory.resolve(entry.fileName() + ".hlog");
+    final List<PeerRound> rounds = List.of(round(10, 7), round(11, 8), round(12, 9));
+    latencies.recordValue(1234);
+    logs.add(entry, rounds.get(0), latencies);
+    final byte[] one = Files.readAllBytes(log);
+    logs.add(entry, rounds.get(1), latencies);
+    final byte[] two = Files.readAllBytes(log);
+    for (int length = 0; length <= two.length; length++) {
+      Files.write(log, Arrays.copyOf(two, length));
+      final RoundLogs again = RoundLogs.open(directory, true, SETTINGS);
+      final int whole = length < one.length ? 0 : length < two.length ? 1 : 2;
+      assertEquals(rounds.subList(0, whole), again.rounds(entry), "length=" + length);
+      again.add(entry, rounds.get(2), latencies);
+      try (HistogramLogReader reader = new HistogramLogReader(log.toFile())) {
+        for (int i = 0; i <= whole; i++) {
+          assertEquals(1, ((Histogram) reader.nextIntervalHistogram()).getTotalCount());
+        }
+        assertEquals(null, reader.nextIntervalHistogram());
+      }
+    }
+  }
+
+  @Test
+  void nothingIsLeftOut() throws IOException {
+    final RoundLogs logs = RoundLogs.open(directory, false, SETTINGS);
+    logs.add(entry, round(10, 7), latencies);
+    final Entry other = new Entry(Peer.grpc, Load.atRate(10_000));
+    logs.checkCovered(List.of(entry, other));
+    assertThrows(IllegalArgumentException.class, () -> logs.checkCovered(List.of(other)));
+  }
+
+  @Test
+  void thereAreLogsToGoOnWith() {
+    final Path nowhere = directory.resolve("nowhere");
+    assertThrows(IllegalArgumentException.class, () -> RoundLogs.open(nowhere, true, SETTINGS));
+    assertFalse(Files.exists(nowhere));
   }
 
   @Test
