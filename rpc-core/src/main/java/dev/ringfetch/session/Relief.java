@@ -1,6 +1,8 @@
 package dev.ringfetch.session;
 
 import dev.ringfetch.counters.Counter;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.agrona.concurrent.NanoClock;
 
@@ -35,6 +37,11 @@ final class Relief extends Deputy {
 
   private volatile boolean enabled;
 
+  /** A look has found tasks running since {@link #lent}. */
+  private volatile boolean found;
+
+  private final AtomicBoolean asksAgain = new AtomicBoolean();
+
   // Of the thread that stands here.
   private long seen; // tasks that had begun by the last look
   private long seenNs;
@@ -55,9 +62,45 @@ final class Relief extends Deputy {
 
   /** The duty is lent for tasks: whoever stands here must look. May come late. */
   void lent() {
-    if (!looks()) {
-      final boolean unused = call(); // or who lends it next calls again
+    if (found) {
+      found = false;
     }
+    if (!looks() && enabled && !summon()) {
+      askAgain(); // nobody may ever lend it again, if the task waits for what is served then
+    }
+  }
+
+  private void askAgain() {
+    if (!asksAgain.compareAndSet(false, true)) {
+      return;
+    }
+    boolean asks = false;
+    try {
+      final Future<?> unused =
+          DeadlineTimer.schedule(
+              () -> {
+                asksAgain.set(false);
+                if (loan.isForTasks()) {
+                  lent();
+                }
+              },
+              START_PAUSE_NS);
+      asks = true;
+    } catch (OutOfMemoryError e) { // who lends next asks again
+      Callbacks.report(e);
+    } finally {
+      if (!asks) {
+        asksAgain.set(false);
+      }
+    }
+  }
+
+  /**
+   * True when tasks have run for so long, one or several, that sessions are to have their turn. Of
+   * one that goes on for longer the duty is taken.
+   */
+  boolean isTurnOver() {
+    return found;
   }
 
   /** Has somebody look. False where nobody would: no thread is wanted, or none is to be had. */
@@ -93,6 +136,9 @@ final class Relief extends Deputy {
       return PAUSE_NS;
     }
     final boolean lent = loan.isForTasks();
+    if (lent) {
+      found = true;
+    }
     final long number = begun.get();
     final boolean same = number == seen;
     seen = number;

@@ -64,6 +64,9 @@ final class Tasks {
         relief.begins();
         Callbacks.run(task);
         done++;
+        if (relief.isTurnOver()) {
+          break;
+        }
         if ((done & BUDGET_MASK) == 0) { // to look at the clock takes as long as a short one
           final long nowNs = clock.nanoTime();
           if (done == BUDGET_MASK + 1) {

@@ -127,23 +127,33 @@ class ReliefTest {
     stepped.close();
   }
 
-  /** Not even in one loan, of which each has a part. */
+  /** Not even one after the other, in one loan; but sessions have their turn in between. */
   @Test
   void tasksThatWaitForAMomentAreNotRelieved() throws Exception {
     final int loans = 20;
+    final int tasks = 8;
+    int turns = 0;
     for (int i = 0; i < loans; i++) {
-      final CountDownLatch ran = new CountDownLatch(8);
-      for (int j = 0; j < 8; j++) {
+      final CountDownLatch ran = new CountDownLatch(tasks);
+      final AtomicInteger before = new AtomicInteger(tasks); // that turn
+      for (int j = 0; j < tasks; j++) {
+        final boolean first = j == 0;
         poller.execute(
             () -> {
+              if (first) {
+                poller.change(() -> before.set(tasks - (int) ran.getCount()));
+              }
               LockSupport.parkNanos(4_000_000);
               ran.countDown();
             });
       }
       await(ran);
+      turns += before.get() < tasks ? 1 : 0;
     }
     final long takeovers = poller.tally().get(Counter.POLLER_TAKEOVERS);
     assertTrue(takeovers < loans / 4, () -> takeovers + ": where the machine stood still");
+    final int had = turns;
+    assertTrue(had > loans / 2, () -> had + " of " + loans);
   }
 
   @Test
