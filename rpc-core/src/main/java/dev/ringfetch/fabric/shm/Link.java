@@ -22,7 +22,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * the doorbell to be polled; if it is closed instead, the pages go with the last mapping.
  *
  * <pre>
- *   OPEN  -- the peer ends ------> ENDED  (listener told)
+ *   OPEN  -- the peer ends, or
+ *            cannot be rung -----> ENDED  (listener told)
  *   OPEN, ENDED  -- close -------> CLOSED, or CLOSING at an owner whose peer has not ended
  *   CLOSING  -- the peer ends ---> CLOSED  (pages given back)
  * </pre>
@@ -175,7 +176,7 @@ final class Link implements Selectable {
     try {
       int rings = channel.read(doorbell.drain());
       IOException cause = broken;
-      if (rings >= 0 && cause != null) {
+      if (rings == 0 && cause != null) { // there is nothing to hear, and no end of the peer's
         return end("the connection to the peer broke: " + cause.getMessage(), false);
       }
       if (rings >= 0) {
