@@ -171,7 +171,7 @@ public final class UnaryCall {
       }
       onItsWay = true;
     } finally {
-      if (!onItsWay) { // for want of memory: who calls is told, and nobody else
+      if (!onItsWay && runner == null) { // who calls is told, and nobody else
         underWay = false;
       }
     }

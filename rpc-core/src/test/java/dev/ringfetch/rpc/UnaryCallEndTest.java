@@ -5,9 +5,17 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.counters.Counter;
+import dev.ringfetch.session.ClientSession;
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientCall;
+import io.grpc.ClientInterceptor;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -123,7 +131,9 @@ final class UnaryCallEndTest extends UnaryCallFixture {
     for (int i = 1; i < calls; i++) {
       start(channel.newUnaryCall(Bytes.METHOD, ends), Bytes.random(i, 40));
     }
-    channel.ring().session().end("the test wants it");
+    final ClientSession session = channel.ring().session();
+    await("the ring fills", () -> session.count(Counter.SESSION_CREDIT_EXHAUSTED) > 0);
+    session.end("the test wants it");
     int answered = 0;
     final Set<String> answers = new HashSet<>();
     for (int i = 0; i < calls; i++) {
@@ -206,6 +216,51 @@ final class UnaryCallEndTest extends UnaryCallFixture {
     }
     assertEquals(0, ends.ends.size(), "answered=" + answered);
     assertSame(Status.OK, run(call, new byte[1]));
+  }
+
+  /** Who calls is told, and nobody else. */
+  @Test
+  void aCallThatCannotBeginIsNotUnderWay() throws Exception {
+    serve(Bytes.digesting());
+    final RingChannel channel = build(builder().intercept(new Broken()));
+    final UnaryCall call = channel.newUnaryCall(Bytes.METHOD, ends);
+    for (int i = 0; i < 2; i++) {
+      assertEquals(
+          "cancel",
+          assertThrows(IllegalStateException.class, () -> start(call, new byte[1])).getMessage());
+      assertEquals(
+          "cancel",
+          assertThrows(IllegalStateException.class, () -> run(call, new byte[1])).getMessage());
+    }
+    assertTrue(ends.ends.isEmpty());
+  }
+
+  /** Makes calls of which nothing comes. */
+  private static final class Broken implements ClientInterceptor {
+    @Override
+    public <Q, R> ClientCall<Q, R> interceptCall(
+        MethodDescriptor<Q, R> method, CallOptions options, Channel next) {
+      return new ClientCall<>() {
+        @Override
+        public void start(Listener<R> listener, Metadata headers) {
+          throw new IllegalStateException("start");
+        }
+
+        @Override
+        public void cancel(String message, Throwable cause) {
+          throw new IllegalStateException("cancel");
+        }
+
+        @Override
+        public void request(int numMessages) {}
+
+        @Override
+        public void halfClose() {}
+
+        @Override
+        public void sendMessage(Q message) {}
+      };
+    }
   }
 
   @Test
