@@ -365,6 +365,7 @@ final class Connector {
         stream.start(control);
       } catch (Error e) { // for want of memory, perhaps of that for its deadline
         refuse("handshake: " + e, Backoff.MAX_NS);
+        stream.abandon(); // it may have begun
         throw e;
       }
     }
@@ -488,7 +489,7 @@ final class Connector {
       final Runnable drain = () -> session.drain("another session has longer rings");
       try {
         final Future<?> unused =
-            DeadlineTimer.schedule(() -> DefaultExecutor.execute(drain), OUTGROWN_NS);
+            DeadlineTimer.schedule(() -> DefaultExecutor.PATIENT.execute(drain), OUTGROWN_NS);
       } catch (OutOfMemoryError e) { // now, or never
         drain.run();
       }
@@ -525,7 +526,7 @@ final class Connector {
     @Override
     public void onCrowded(ClientSession session) {
       if (growth.tryBegin(maxRingLength)) {
-        DefaultExecutor.execute(() -> grow(session));
+        DefaultExecutor.PATIENT.execute(() -> grow(session));
       }
     }
 

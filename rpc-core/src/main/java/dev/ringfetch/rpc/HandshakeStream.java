@@ -70,7 +70,7 @@ final class HandshakeStream
   void start(Channel channel) {
     try {
       SessionServiceGrpc.newStub(channel)
-          .withExecutor(DefaultExecutor::execute)
+          .withExecutor(DefaultExecutor.PATIENT)
           .withInterceptors(this)
           .withCallCredentials(level)
           .withMaxInboundMessageSize(MAX_HANDSHAKE_LENGTH) // the channel's is for its calls
@@ -94,7 +94,7 @@ final class HandshakeStream
     expect("no connection", connectTimeoutNs);
     // Which fabrics may be used depends on the connection.
     final CompletableFuture<Void> unused =
-        level.future().thenRun(() -> DefaultExecutor.execute(this::onConnected));
+        level.future().thenRunAsync(this::onConnected, DefaultExecutor.PATIENT);
   }
 
   private void onConnected() {
@@ -260,7 +260,7 @@ final class HandshakeStream
     /** In the timer's thread, which must not be kept. */
     @Override
     public void run() {
-      DefaultExecutor.execute(() -> onTimeout(this));
+      DefaultExecutor.PATIENT.execute(() -> onTimeout(this));
     }
 
     @Override

@@ -277,7 +277,7 @@ public final class RingChannel extends ManagedChannel {
 
   /** Comes in the poller's thread, which cannot wait for its own end. */
   private void onRingTerminated() {
-    DefaultExecutor.execute(
+    DefaultExecutor.PATIENT.execute(
         () -> {
           fabrics.counters().remove(subject);
           fabrics.release();

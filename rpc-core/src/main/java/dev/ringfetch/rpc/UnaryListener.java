@@ -15,8 +15,9 @@ import io.grpc.Status;
  *
  * <p>In the poller's thread long work and waits keep all calls of the process waiting, and their
  * deadlines, until another thread polls in its stead: after 20 ms at the latest of a wait, or 110
- * ms of work, as which a system call counts, too. A listener that has started the next call and not
- * returned by then may find itself told of that one's end, by that thread.
+ * ms of work, as which a system call counts, too (and 10 ms more where another listener waits for a
+ * call). A listener that has started the next call and not returned by then may find itself told of
+ * that one's end, by that thread.
  */
 public interface UnaryListener {
   /**

@@ -116,7 +116,7 @@ final class WaitForReady<T> {
     if (!waiting.isEmpty() && end == null) {
       next =
           DeadlineTimer.schedule(
-              () -> DefaultExecutor.execute(this::wake),
+              () -> DefaultExecutor.PATIENT.execute(this::wake),
               Math.max(pauseNs.getAsLong(), MIN_PAUSE_NS));
     }
   }

@@ -164,8 +164,8 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
     }
     // Not the call's executor: a blocking stub's runs tasks only while the stub waits.
     final CompletableFuture<?> unused =
-        awaiting.whenComplete(
-            (added, failure) -> DefaultExecutor.execute(() -> proceed(headers, added, failure)));
+        awaiting.whenCompleteAsync(
+            (added, failure) -> proceed(headers, added, failure), DefaultExecutor.PATIENT);
   }
 
   private void proceed(Metadata headers, Metadata added, Throwable failure) {

@@ -7,8 +7,8 @@ import java.util.concurrent.TimeUnit;
 /**
  * Runs what is due at a time that no session watches, in one daemon thread for the process: the
  * deadlines of offers and of calls that have not half-closed, the next attempt of calls that wait
- * for a ring, the looks at whether a channel is idle. What is cancelled is forgotten at once: most
- * deadlines never come.
+ * for a ring or for a thread, the looks at whether a channel is idle. What is cancelled is
+ * forgotten at once: most deadlines never come.
  */
 public final class DeadlineTimer {
   private static final ScheduledThreadPoolExecutor TIMER = newTimer();
