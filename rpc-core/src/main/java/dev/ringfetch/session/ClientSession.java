@@ -489,7 +489,7 @@ public final class ClientSession extends Session {
   boolean mustArmToLeave() {
     return pending > 0
         || !reads.isEmpty() // a flow whose last unit is being read is not pending
-        || (!hasEnded() && delivery.isUncertain());
+        || (!hasEnded() && (outbox.isBlocked() || delivery.isUncertain())); // or a frame of no call
   }
 
   @Override
