@@ -1,12 +1,10 @@
 package dev.ringfetch.rpc;
 
-import dev.ringfetch.session.DeadlineTimer;
+import dev.ringfetch.session.Retry;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * Runs tasks to which nobody would come back: where the executor beneath has no thread to be had
@@ -18,7 +16,7 @@ final class PatientExecutor implements Executor {
 
   private final Executor executor;
   private final Queue<Runnable> refused = new ConcurrentLinkedQueue<>();
-  private final AtomicBoolean retrying = new AtomicBoolean();
+  private final Retry retry = new Retry(this::executeRefused, RETRY_NS);
 
   /**
    * Creates it.
@@ -42,7 +40,7 @@ final class PatientExecutor implements Executor {
     boolean waits = false;
     try {
       waits = refused.add(task);
-      retryLater();
+      retry.schedule();
     } catch (OutOfMemoryError e) { // of the heap
       if (!waits || refused.remove(task)) {
         task.run();
@@ -50,23 +48,7 @@ final class PatientExecutor implements Executor {
     }
   }
 
-  private void retryLater() {
-    if (!retrying.compareAndSet(false, true)) {
-      return;
-    }
-    boolean scheduled = false;
-    try {
-      final Future<?> unused = DeadlineTimer.schedule(this::retry, RETRY_NS);
-      scheduled = true;
-    } finally {
-      if (!scheduled) {
-        retrying.set(false);
-      }
-    }
-  }
-
-  private void retry() {
-    retrying.set(false);
+  private void executeRefused() {
     Runnable task;
     while ((task = refused.poll()) != null) {
       try {

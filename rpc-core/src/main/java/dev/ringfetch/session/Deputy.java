@@ -18,9 +18,11 @@ abstract class Deputy {
   /** No thread is started for so long after a {@link #pause}. */
   static final long START_PAUSE_NS = 10_000_000;
 
-  private final Poller poller;
+  final Poller poller;
+  final Loan loan;
+  final NanoClock clock;
+
   private final Ownership duty;
-  private final NanoClock clock;
   private final String infix;
   private final AtomicReference<Thread> thread = new AtomicReference<>();
   private final AtomicInteger started = new AtomicInteger();
@@ -41,9 +43,10 @@ abstract class Deputy {
    *
    * @param infix between the poller's name and a number, in the names of threads that are started.
    */
-  Deputy(Poller poller, Ownership duty, NanoClock clock, String infix) {
+  Deputy(Poller poller, Ownership duty, Loan loan, NanoClock clock, String infix) {
     this.poller = poller;
     this.duty = duty;
+    this.loan = loan;
     this.clock = clock;
     this.infix = infix;
   }

@@ -1,8 +1,6 @@
 package dev.ringfetch.session;
 
 import dev.ringfetch.counters.Counter;
-import java.util.concurrent.Future;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.agrona.concurrent.NanoClock;
 
@@ -28,10 +26,6 @@ final class Relief extends Deputy {
   /** Looks that have found nothing, until there are none. */
   static final int QUIET_LOOKS = 10;
 
-  private final Poller poller;
-  private final Loan loan;
-  private final NanoClock clock;
-
   /** Tasks that have begun; of who runs them, so that one that has lost the duty may miscount. */
   private final AtomicLong begun = new AtomicLong();
 
@@ -40,7 +34,7 @@ final class Relief extends Deputy {
   /** A look has found tasks running since {@link #lent}. */
   private volatile boolean found;
 
-  private final AtomicBoolean asksAgain = new AtomicBoolean();
+  private final Retry again = new Retry(this::askIfLent, START_PAUSE_NS);
 
   // Of the thread that stands here.
   private long seen; // tasks that had begun by the last look
@@ -49,10 +43,7 @@ final class Relief extends Deputy {
   private int stuck; // looks that have found the same task
 
   Relief(Poller poller, Ownership duty, Loan loan, NanoClock clock) {
-    super(poller, duty, clock, "-relief-");
-    this.poller = poller;
-    this.loan = loan;
-    this.clock = clock;
+    super(poller, duty, loan, clock, "-relief-");
   }
 
   /** From now on somebody stands here when the duty is lent. */
@@ -71,27 +62,16 @@ final class Relief extends Deputy {
   }
 
   private void askAgain() {
-    if (!asksAgain.compareAndSet(false, true)) {
-      return;
-    }
-    boolean asks = false;
     try {
-      final Future<?> unused =
-          DeadlineTimer.schedule(
-              () -> {
-                asksAgain.set(false);
-                if (loan.isForTasks()) {
-                  lent();
-                }
-              },
-              START_PAUSE_NS);
-      asks = true;
+      again.schedule();
     } catch (OutOfMemoryError e) { // who lends next asks again
       Callbacks.report(e);
-    } finally {
-      if (!asks) {
-        asksAgain.set(false);
-      }
+    }
+  }
+
+  private void askIfLent() {
+    if (loan.isForTasks()) {
+      lent();
     }
   }
 

@@ -8,8 +8,6 @@ import org.agrona.concurrent.NanoClock;
  */
 final class Standby extends Deputy {
   private final Inline inline;
-  private final Loan loan;
-  private final NanoClock clock;
 
   // Of the thread that stands here.
   private final Watch watch;
@@ -22,10 +20,8 @@ final class Standby extends Deputy {
       Loan loan,
       NanoClock clock,
       int leastPerWindow) {
-    super(poller, duty, clock, "-");
+    super(poller, duty, loan, clock, "-");
     this.inline = inline;
-    this.loan = loan;
-    this.clock = clock;
     this.watch = new Watch(leastPerWindow);
   }
 

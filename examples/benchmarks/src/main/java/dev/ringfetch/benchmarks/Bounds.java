@@ -1,7 +1,8 @@
 package dev.ringfetch.benchmarks;
 
+import static java.util.Collections.singletonList;
+
 import java.util.Collection;
-import java.util.List;
 import java.util.Set;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.OptionSpec;
@@ -33,16 +34,11 @@ final class Bounds {
   private static void check(CommandLine command, OptionSpec option) {
     final Object value = option.getValue();
     final int least = MAY_BE_ZERO.contains(option.longestName()) ? 0 : 1;
-    for (final Object one : value instanceof Collection<?> many ? many : List.of()) {
-      check(command, option, one, least);
-    }
-    check(command, option, value, least);
-  }
-
-  private static void check(CommandLine command, OptionSpec option, Object value, int least) {
-    if (value instanceof Integer number && number < least) {
-      throw new ParameterException(
-          command, option.longestName() + " is at least " + least + ": " + number);
+    for (final Object one : value instanceof Collection<?> many ? many : singletonList(value)) {
+      if (one instanceof Integer number && number < least) {
+        throw new ParameterException(
+            command, option.longestName() + " is at least " + least + ": " + number);
+      }
     }
   }
 }
