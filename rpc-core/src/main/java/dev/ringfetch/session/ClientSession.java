@@ -9,6 +9,7 @@ import dev.ringfetch.counters.Counter;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.ring.FrameDescriptor;
+import dev.ringfetch.ring.ProcessTime;
 import dev.ringfetch.session.ClientStream.Outcome;
 import dev.ringfetch.session.ClientStream.State;
 import java.lang.invoke.MethodHandles;
@@ -392,7 +393,7 @@ public final class ClientSession extends Session {
     outbox.remove(stream);
     pending--;
     deadlines.remove(stream);
-    if (choice != null) {
+    if (pace != null) {
       measure(stream);
     }
     done(stream);
@@ -405,10 +406,15 @@ public final class ClientSession extends Session {
 
   private void measure(ClientStream stream) {
     final boolean answer = stream.flow == null && (stream.inboundFlags & CLOSE) == 0;
-    if (answer && stream.inboundTotal <= ReplyChoice.MAX_LENGTH) {
-      choice.onAnswered(stream.id, stream.inboundCode);
-    } else {
-      choice.onClosed(stream.id);
+    if (answer) {
+      pace.answered(ProcessTime.ofCode(stream.inboundCode));
+    }
+    if (choice != null) {
+      if (answer && stream.inboundTotal <= ReplyChoice.MAX_LENGTH) {
+        choice.onAnswered(stream.id, stream.inboundCode);
+      } else {
+        choice.onClosed(stream.id);
+      }
     }
   }
 

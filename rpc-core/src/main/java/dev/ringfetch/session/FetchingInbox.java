@@ -35,6 +35,7 @@ final class FetchingInbox extends Inbox {
   private final RingFetcher fetcher;
   private final Hints hints; // null: none
   private final ReplyChoice choice; // null: the mode is given
+  private final FetchPace pace; // null: nothing is fetched, or by hints
 
   private State state = State.AWAKE;
   private boolean fetches; // while awake
@@ -56,6 +57,7 @@ final class FetchingInbox extends Inbox {
         rings.hintReceiver() == null
             ? null
             : new Hints(session, rings.hintReceiver(), fetcher, context.hintWaitNs());
+    this.pace = hints == null ? session.pace : null;
     toServer.fetching(fetches);
   }
 
@@ -83,6 +85,9 @@ final class FetchingInbox extends Inbox {
     if (hints != null) {
       hints.progress();
     }
+    if (pace != null && !session.mustArmToLeave()) {
+      pace.rest();
+    }
   }
 
   private int onFetched() {
@@ -94,6 +99,13 @@ final class FetchingInbox extends Inbox {
     }
     final long before = ring.position();
     final int frames = taken(fetcher.take(session, POLL_LIMIT));
+    if (pace != null) {
+      if (frames > 0) {
+        pace.found();
+      } else if (fetcher.foundNothing()) {
+        pace.missed();
+      }
+    }
     if (frames > 0) {
       misses = 0;
       if (hints != null) {
@@ -236,7 +248,7 @@ final class FetchingInbox extends Inbox {
       }
       return false;
     }
-    return hints == null || hints.isReadDue();
+    return hints == null ? pace.isDue(session.outbox.isHeld()) : hints.isReadDue();
   }
 
   private void fetch() {
@@ -252,6 +264,9 @@ final class FetchingInbox extends Inbox {
     last = turning;
     if (hints != null) {
       hints.posted(state == State.TOLD);
+    }
+    if (pace != null) {
+      pace.posted();
     }
     tally.add(Counter.SESSION_FETCHES, 1);
     sinceLine = withLine ? 0 : sinceLine + 1;

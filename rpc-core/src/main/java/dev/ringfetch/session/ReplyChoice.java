@@ -18,7 +18,7 @@ import org.agrona.concurrent.NanoClock;
  * engines.
  *
  * <p>Fetching costs this side's processor, and reads that find nothing: it has to be better by a
- * twentieth of the whole time that a call takes, which it cannot be where handlers take long.
+ * thirtieth of the whole time that a call takes, which it cannot be where handlers take long.
  */
 final class ReplyChoice {
   /** Calls of a trial. */
@@ -29,8 +29,8 @@ final class ReplyChoice {
 
   private static final int FIRST_TRIALS = 2; // until a trial, in trials
   private static final int LAST_TRIALS = 32;
-  private static final double FETCH_BETTER = 0.95; // to begin to fetch
-  private static final double FETCH_WORSE = 1.05; // to have it pushed again
+  private static final double FETCH_BETTER = 0.97; // to begin to fetch
+  private static final double FETCH_WORSE = 1.03; // to have it pushed again
   private static final double HOPELESS = 2; // a trial ends at its fourth part
   private static final double OUTLIER = 4; // a pause of a process, not of the mode
   private static final double LEAST_NS = 1_000; // to multiply

@@ -79,7 +79,7 @@ final class ReplyChoiceTest {
 
   @Test
   void doesNotFetchForNextToNothingWhereHandlersTakeLong() {
-    calls(10_000, 4_000, 6_000, 50_000); // four of a hundred
+    calls(10_000, 4_000, 6_000, 100_000); // two of a hundred
     assertFalse(choice.fetches() && fetched > 1_000, this::figures);
     assertTrue(fetched < 1_500, this::figures);
   }

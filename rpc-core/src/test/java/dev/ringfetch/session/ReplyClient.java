@@ -17,6 +17,7 @@ final class ReplyClient extends ReplyThread {
   private boolean begun;
   private long nowNs;
   private long sentNs;
+  private long readsBefore; // the call
 
   /** Calls that were answered. */
   long calls;
@@ -55,7 +56,7 @@ final class ReplyClient extends ReplyThread {
     final long before = calls;
     nowNs = now;
     if (begun) {
-      poll();
+      poll(fetches() && pair.ringReads() == readsBefore); // the first read waits for its time
     } else {
       begun = true;
       call();
@@ -66,6 +67,7 @@ final class ReplyClient extends ReplyThread {
 
   private void call() {
     sentNs = nowNs;
+    readsBefore = pair.ringReads();
     final ClientStream stream = session.open();
     stream.outbound().addBytes(ReplyExperiment.MESSAGE, 0, ReplyExperiment.MESSAGE.length);
     stream.prepare(this::answered, ReplyExperiment.UNIT, METHOD, Stream.NO_DEADLINE, MAX_ANSWER);

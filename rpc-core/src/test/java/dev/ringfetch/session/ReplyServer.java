@@ -33,7 +33,7 @@ final class ReplyServer extends ReplyThread {
   long run(long nowNs) throws IOException {
     final long tookNs;
     if (requests.isEmpty()) {
-      poll();
+      poll(false);
       tookNs = roundNs(!requests.isEmpty());
     } else {
       answer(requests.remove());

@@ -40,9 +40,13 @@ abstract class ReplyThread {
   /** Does a step, and returns how long it takes, in nanoseconds: then comes the next. */
   abstract long run(long nowNs) throws IOException;
 
-  /** Does a round, unless nothing can have come since the last one. */
-  final void poll() throws IOException {
-    if (doorbell.changes() != changes || ++skipped == PATIENCE) {
+  /**
+   * Does a round, unless nothing can have come since the last one.
+   *
+   * @param timed true where something is due at a time.
+   */
+  final void poll(boolean timed) throws IOException {
+    if (timed || doorbell.changes() != changes || ++skipped == PATIENCE) {
       changes = doorbell.changes();
       skipped = 0;
       poller.doWork();

@@ -109,9 +109,9 @@ class ReplyTrialTest {
   /** Exactly as much as it may be worse: it fetches on. */
   @Test
   void whatIsNotBetterIsNotKept() {
-    trial(6_000, 6_300, 0);
+    trial(6_000, 6_180, 0);
     assertTrue(choice.fetches());
-    trial(6_000, 6_299, 0);
+    trial(6_000, 6_179, 0);
     assertFalse(choice.fetches());
   }
 
@@ -193,11 +193,11 @@ class ReplyTrialTest {
   @Test
   void handlersThatBeginToTakeTimeAreNoticed() {
     calls(100, 4_000, 6_000, 0);
-    calls(5_000, 4_000, 6_000, 50_000);
+    calls(5_000, 4_000, 6_000, 100_000);
     int fetched = 0;
     for (int i = 0; i < 5_000; i++) {
       fetched += choice.fetches() ? 1 : 0;
-      calls(1, 4_000, 6_000, 50_000);
+      calls(1, 4_000, 6_000, 100_000);
     }
     final int all = fetched;
     assertTrue(all < 2_000, () -> "fetched=" + all + " " + seed());

@@ -1,0 +1,141 @@
+package dev.ringfetch.session;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.ringfetch.counters.Counter;
+import java.io.IOException;
+import org.junit.jupiter.api.Test;
+
+/** A client that reads as late as its answers come. */
+final class SessionFetchPaceTest {
+  private static final long ROUND_TRIP_NS = 4_096;
+  private static final long STEP_NS = ROUND_TRIP_NS / 8;
+
+  private final RemoteSteps steps = new RemoteSteps(ReplyMode.FETCH, 8 * 1024);
+
+  SessionFetchPaceTest() throws IOException {}
+
+  private long reads() {
+    return steps.clientPair.ringReads();
+  }
+
+  /** A read is there and back. */
+  private void roundTrip() throws IOException {
+    steps.cards();
+    steps.pass(ROUND_TRIP_NS);
+    steps.clientRound();
+  }
+
+  /** Requests reach the server. */
+  private void send(int requests) throws IOException {
+    for (int i = 0; i < requests; i++) {
+      steps.send();
+    }
+    steps.cards();
+    steps.serverRound();
+  }
+
+  /** A call whose first read comes when it is due, which is too early. */
+  private void lateCall(long delayNs) throws IOException {
+    final int before = steps.answered;
+    send(1);
+    if (delayNs > 0) { // otherwise it is under way
+      steps.pass(delayNs);
+      steps.clientRound();
+    }
+    roundTrip();
+    steps.respond();
+    roundTrip();
+    assertEquals(before + 1, steps.answered);
+  }
+
+  /** The one read of a call is posted after so long and not before, and finds its answer. */
+  private void assertReadAfter(long delayNs) throws IOException {
+    final int before = steps.answered;
+    final long reads = reads();
+    steps.pass(delayNs - 1);
+    steps.clientRound();
+    assertEquals(reads, reads(), "too early");
+    steps.pass(1);
+    steps.clientRound();
+    assertEquals(reads + 1, reads(), "too late");
+    roundTrip();
+    assertEquals(before + 1, steps.answered);
+    assertEquals(reads + 1, reads());
+  }
+
+  @Test
+  void readWaitsWhereOneWasTooEarly() throws IOException {
+    lateCall(0);
+    assertEquals(1, steps.client.count(Counter.SESSION_FETCH_MISSES));
+    send(1);
+    steps.respond();
+    assertReadAfter(STEP_NS);
+    assertEquals(1, steps.client.count(Counter.SESSION_FETCH_MISSES));
+  }
+
+  @Test
+  void whoExpectsMoreReadsOn() throws IOException {
+    lateCall(0);
+    send(2);
+    steps.respond();
+    steps.pass(STEP_NS);
+    steps.clientRound();
+    final long reads = reads();
+    roundTrip();
+    assertEquals(2, steps.answered);
+    assertEquals(reads + 1, reads(), "at once");
+    steps.respond();
+    roundTrip();
+    assertEquals(3, steps.answered);
+    assertEquals(reads + 1, reads());
+  }
+
+  @Test
+  void delayIsNotLessThanTheProcessTime() throws IOException {
+    for (int i = 0; i < 8; i++) {
+      lateCall(i * STEP_NS);
+    }
+    final long processNs = ROUND_TRIP_NS / 2;
+    send(1);
+    steps.pass(processNs);
+    steps.respond();
+    assertReadAfter(ROUND_TRIP_NS - processNs);
+    final long toldNs = processNs + 16 * 15 / 2; // the middle of what is told alike
+    send(1);
+    steps.respond();
+    assertReadAfter(ROUND_TRIP_NS - (ROUND_TRIP_NS - toldNs) / 8);
+  }
+
+  @Test
+  void answerOfWhichTheBeginningIsReadIsNotLate() throws IOException {
+    lateCall(0);
+    send(1);
+    steps.respond(1_000);
+    steps.pass(STEP_NS);
+    steps.clientRound();
+    roundTrip();
+    assertEquals(1, steps.answered, "it is longer than the window");
+    roundTrip();
+    assertEquals(2, steps.answered);
+    send(1);
+    steps.respond();
+    assertReadAfter(STEP_NS);
+  }
+
+  @Test
+  void whoGoesToSleepReadsBefore() throws IOException {
+    lateCall(0);
+    send(1);
+    steps.clientRound();
+    final long reads = reads();
+    steps.clientSleeps();
+    assertTrue(reads() > reads);
+    steps.respond();
+    steps.cards();
+    steps.client.poller().doWork();
+    steps.client.poller().serveNested();
+    steps.answers(2);
+  }
+}
