@@ -1,99 +1,156 @@
 package dev.ringfetch.session;
 
+import dev.ringfetch.counters.Counter;
+import dev.ringfetch.counters.Tally;
 import org.agrona.concurrent.NanoClock;
 
 /**
- * How long after a request the answer is read, where nothing else is expected: as late as answers
- * come, so that one read finds it. A read that comes too early costs the server's card what a
- * request does, and the answer half a round trip; one that comes too late costs the answer the
- * time. So the delay grows by a share of a round trip with each read that was too early, whatever
- * the answer took then, and shrinks with each that was not by a share of what it has beyond the
- * time that the server says it has had the request for. Where some calls take long and others do
- * not it is that of the short ones and a round trip or so.
+ * How long after a request its answer is read, where nothing else is expected: about as late as
+ * answers come, so that one read finds it. A read that comes too early costs the server's card what
+ * a request does, and the answer half a round trip; one that comes too late costs the answer the
+ * time.
  *
- * <p>A delay of next to nothing is none, and the read leaves with the request, in one doorbell.
- * Reads after the first are not delayed: more is expected, or the time is over. Belongs to the
+ * <p>So the delay grows by a share of a round trip with each answer that the first read has missed,
+ * whatever it took then, and shrinks with each that it has found by a share of what it has beyond
+ * the time that the server says it has had the request for. It is no longer than some round trips,
+ * nor than this side waits before it goes to sleep. A delay of next to nothing is none, and the
+ * read leaves with the request, in one doorbell.
+ *
+ * <p>Reads after the first are not delayed: more is expected, or the time is over. Belongs to the
  * owner of the session.
  */
 final class FetchPace {
   /** Longest delay, in round trips. */
   static final int MOST = 8;
 
+  /** Round trips before a deadline, at which it is read for whatever the delay is. */
+  static final int LAST = 2;
+
   private static final double SHARE = 1.0 / 8;
   private static final double NOTHING = 1.0 / 32; // of a round trip
   private static final double FORGETTING = 1 + 1.0 / 64; // of the shortest round trip, a read
 
   private final NanoClock clock;
+  private final Tally tally;
 
   private double delayNs;
   private double roundTripNs = Double.MAX_VALUE; // the shortest of late: without queues
-  private long processNs; // of the last answer
   private boolean expecting;
-  private boolean first; // no read has been posted since
   private long sinceNs;
-  private boolean timed; // the read under way was the first
+  private long rings; // until then
+  private boolean first; // read, which is not posted yet
+  private boolean underWay; // the first
   private long postedNs;
+  private boolean due; // when it was posted: else it had another reason
+  private boolean missed; // by the first, when it was due
+  private boolean answered; // since a read was posted, and it was said how long that took
+  private long processNs;
 
   /** Creates it, without a delay. */
-  FetchPace(NanoClock clock) {
+  FetchPace(NanoClock clock, Tally tally) {
     this.clock = clock;
+    this.tally = tally;
   }
 
   /** Nothing is expected: the next request is a first one. */
   void rest() {
     expecting = false;
+    first = false;
+    missed = false;
+  }
+
+  /** From here on answers are fetched that were not, or the other way round: the last is known. */
+  void turned() {
+    delayNs = Math.min(delayNs, processNs + SHARE * roundTripNs);
   }
 
   /**
-   * Something is expected: true when it is to be read by now.
+   * True when what is expected is to be read by now. Where nothing was, it is expected from now on.
    *
-   * @param held true where a request waits for its turn. It is one of many that are sent at once
-   *     then, and says nothing.
+   * @param atOnce true to read without a delay, and to learn nothing from that.
+   * @param deadlineNs the earliest, before which is to be read.
    */
-  boolean isDue(boolean held) {
-    if (!expecting) {
+  boolean isDue(boolean atOnce, long deadlineNs) {
+    final boolean begins = !expecting;
+    if (begins) {
       expecting = true;
       first = true;
-      sinceNs = clock.nanoTime();
+      rings = rings();
     }
-    first &= !held;
-    return !first || isOver(clock.nanoTime());
+    first &= !atOnce;
+    if (!first || isNone()) {
+      return true;
+    }
+    final long nowNs = clock.nanoTime();
+    if (begins) {
+      sinceNs = nowNs;
+    }
+    return nowNs - sinceNs >= (long) delayNs
+        || (deadlineNs != Stream.NO_DEADLINE && deadlineNs - nowNs <= LAST * roundTripNs);
   }
 
-  private boolean isOver(long nowNs) {
-    return delayNs <= NOTHING * roundTripNs || nowNs - sinceNs >= (long) delayNs;
+  private boolean isNone() {
+    return delayNs <= NOTHING * roundTripNs;
   }
 
-  /** A read is under way. Before it was due it had another reason, and is none to learn from. */
-  void posted() {
-    postedNs = clock.nanoTime();
-    timed = expecting && first && isOver(postedNs);
+  private long rings() {
+    return tally.get(Counter.SESSION_WAKEUPS_SENT);
+  }
+
+  /**
+   * A read is under way.
+   *
+   * @param last whether it is the one before this side sleeps.
+   */
+  void posted(boolean last) {
+    answered = false;
+    if (!first) {
+      return;
+    }
     first = false;
+    underWay = true;
+    postedNs = clock.nanoTime();
+    due = isNone() || postedNs - sinceNs >= (long) delayNs;
+    if (last && !due) {
+      delayNs = (double) (postedNs - sinceNs); // it is due just before, the next time
+    }
   }
 
-  /** An answer says that the server has had its request for so long, in nanoseconds. */
+  /** What comes says that the server has had its request for so long, in nanoseconds. */
   void answered(long nanos) {
+    answered = true;
     processNs = nanos;
   }
 
   /** The read under way has found nothing. */
   void missed() {
-    arrived();
-    if (timed) {
+    missed |= arrived() && due;
+  }
+
+  /** The read under way has found something, which need not be a whole answer. */
+  void found() {
+    final boolean wasFirst = arrived();
+    if (!answered) {
+      return;
+    }
+    answered = false;
+    if (wasFirst) {
+      delayNs -= SHARE * Math.max(0, delayNs - processNs);
+    } else if (missed && rings() == rings) { // else it says when the server woke up
       delayNs = Math.min(delayNs + SHARE * roundTripNs, MOST * roundTripNs);
     }
+    missed = false;
   }
 
-  /** The read under way has found what was expected. */
-  void found() {
-    arrived();
-    if (timed) {
-      delayNs -= SHARE * Math.max(0, delayNs - processNs);
+  /** True for the first read. */
+  private boolean arrived() {
+    final boolean wasFirst = underWay;
+    if (wasFirst) {
+      underWay = false;
+      final double tookNs = Math.max(1, clock.nanoTime() - postedNs);
+      roundTripNs = Math.min(tookNs, FORGETTING * roundTripNs);
+      delayNs = Math.min(delayNs, MOST * roundTripNs);
     }
-  }
-
-  private void arrived() {
-    final double tookNs = clock.nanoTime() - postedNs;
-    roundTripNs = Math.min(tookNs, FORGETTING * roundTripNs);
+    return wasFirst;
   }
 }

@@ -35,7 +35,7 @@ final class FetchingInbox extends Inbox {
   private final RingFetcher fetcher;
   private final Hints hints; // null: none
   private final ReplyChoice choice; // null: the mode is given
-  private final FetchPace pace; // null: nothing is fetched, or by hints
+  private final FetchPace pace;
 
   private State state = State.AWAKE;
   private boolean fetches; // while awake
@@ -57,7 +57,7 @@ final class FetchingInbox extends Inbox {
         rings.hintReceiver() == null
             ? null
             : new Hints(session, rings.hintReceiver(), fetcher, context.hintWaitNs());
-    this.pace = hints == null ? session.pace : null;
+    this.pace = session.pace;
     toServer.fetching(fetches);
   }
 
@@ -85,9 +85,6 @@ final class FetchingInbox extends Inbox {
     if (hints != null) {
       hints.progress();
     }
-    if (pace != null && !session.mustArmToLeave()) {
-      pace.rest();
-    }
   }
 
   private int onFetched() {
@@ -99,12 +96,10 @@ final class FetchingInbox extends Inbox {
     }
     final long before = ring.position();
     final int frames = taken(fetcher.take(session, POLL_LIMIT));
-    if (pace != null) {
-      if (frames > 0) {
-        pace.found();
-      } else if (fetcher.foundNothing()) {
-        pace.missed();
-      }
+    if (frames == 0 && fetcher.foundNothing()) {
+      pace.missed();
+    } else { // or the beginning of it
+      pace.found();
     }
     if (frames > 0) {
       misses = 0;
@@ -228,6 +223,7 @@ final class FetchingInbox extends Inbox {
     turning = !fetches;
     last = false; // a read under way may be of an earlier turn
     toServer.fetching(fetches);
+    pace.turned();
     tellConsumed();
     tally.add(Counter.SESSION_REPLY_TURNS, 1);
   }
@@ -246,9 +242,15 @@ final class FetchingInbox extends Inbox {
       if (hints != null) {
         hints.restart();
       }
+      pace.rest();
       return false;
     }
-    return hints == null ? pace.isDue(session.outbox.isHeld()) : hints.isReadDue();
+    return hints == null ? isFirstReadDue() : hints.isReadDue();
+  }
+
+  /** Not late where a request waits for credit, which it brings. */
+  private boolean isFirstReadDue() {
+    return pace.isDue(session.outbox.isBlocked(), session.deadlines.earliestNs());
   }
 
   private void fetch() {
@@ -265,9 +267,7 @@ final class FetchingInbox extends Inbox {
     if (hints != null) {
       hints.posted(state == State.TOLD);
     }
-    if (pace != null) {
-      pace.posted();
-    }
+    pace.posted(state == State.TOLD);
     tally.add(Counter.SESSION_FETCHES, 1);
     sinceLine = withLine ? 0 : sinceLine + 1;
     if (state == State.TOLD) {

@@ -17,8 +17,8 @@ import org.agrona.concurrent.NanoClock;
  * Each session for itself, at a time of its own: those that share a card come to share its two
  * engines.
  *
- * <p>Fetching costs this side's processor, and reads that find nothing: it has to be better by a
- * thirtieth of the whole time that a call takes, which it cannot be where handlers take long.
+ * <p>Fetching costs this side's processor, and reads that find nothing: it has to be better by some
+ * little of the whole time that a call takes, which it cannot be where handlers take long.
  */
 final class ReplyChoice {
   /** Calls of a trial. */

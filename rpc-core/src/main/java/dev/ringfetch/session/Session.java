@@ -38,7 +38,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   final Ending ending;
   final Duty duty;
   final ReplyChoice choice; // null: the mode is given
-  final FetchPace pace; // null: answers are not fetched
+  final FetchPace pace; // null: this side never reads
   final ClientTurn turn; // null: this side sends at any time
   final DeadlineQueue<Stream> deadlines = new DeadlineQueue<>();
   final EarliestDeadline earliest = new EarliestDeadline(this);
@@ -82,9 +82,8 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
     this.writeStart = writer.position();
     this.pollStart = ring.position();
     this.loadStore = queuePair.capabilities().loadStore();
-    final ReplyMode mode = rings.fetcher() == null ? ReplyMode.PUSH : context.replyMode();
-    final boolean chooses = mode == ReplyMode.ADAPTIVE;
-    this.pace = mode == ReplyMode.PUSH ? null : new FetchPace(clock);
+    final boolean chooses = rings.fetcher() != null && context.replyMode() == ReplyMode.ADAPTIVE;
+    this.pace = rings.fetcher() == null ? null : new FetchPace(clock, tally);
     this.choice = chooses ? new ReplyChoice(clock, context.replyTrialCalls(), pollStart) : null;
     if (loadStore) {
       this.delivery = new StoreDelivery(tally, rings);

@@ -143,8 +143,13 @@ final class RemoteSteps {
 
   /** As the other one, with a deadline. */
   ClientStream send(long deadlineNs) {
+    return send(20, deadlineNs);
+  }
+
+  /** As the other one, of so many bytes. */
+  ClientStream send(int length, long deadlineNs) {
     final ClientStream stream = client.open();
-    stream.outbound().addBytes(new byte[20], 0, 20);
+    stream.outbound().addBytes(new byte[length], 0, length);
     stream.prepare(
         (session, told, outcome) -> {
           assertTrue(outcome == Outcome.ANSWERED || mayEnd, "told " + outcome);

@@ -4,15 +4,17 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.counters.Counter;
+import dev.ringfetch.ring.FrameDescriptor;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;
 
 /** A client that reads as late as its answers come. */
 final class SessionFetchPaceTest {
+  private static final int RING_LENGTH = 8 * 1024;
   private static final long ROUND_TRIP_NS = 4_096;
   private static final long STEP_NS = ROUND_TRIP_NS / 8;
 
-  private final RemoteSteps steps = new RemoteSteps(ReplyMode.FETCH, 8 * 1024);
+  private final RemoteSteps steps = new RemoteSteps(ReplyMode.FETCH, RING_LENGTH);
 
   SessionFetchPaceTest() throws IOException {}
 
@@ -137,5 +139,94 @@ final class SessionFetchPaceTest {
     steps.client.poller().doWork();
     steps.client.poller().serveNested();
     steps.answers(2);
+  }
+
+  /** It brings the credit that the rest of the request waits for. */
+  @Test
+  void requestThatDoesNotFitIsReadForAtOnce() throws IOException {
+    lateCall(0);
+    final long reads = reads();
+    steps.send(RING_LENGTH + 100, Stream.NO_DEADLINE);
+    assertTrue(steps.client.outbox.isBlocked());
+    assertEquals(reads + 1, reads());
+    for (int rounds = 0; steps.requests.isEmpty(); rounds++) {
+      assertTrue(rounds < 20, "the rest does not come");
+      roundTrip();
+      steps.serverRound();
+    }
+    steps.respond();
+    steps.answers(2);
+    send(1);
+    steps.respond();
+    assertReadAfter(STEP_NS);
+  }
+
+  /** It is rung when its line was read, however often nothing was found before. */
+  @Test
+  void serverThatSleepsIsNotLate() throws IOException {
+    lateCall(0);
+    for (int calls = 0; calls < 10; calls++) {
+      steps.serverSleeps();
+      assertTrue(steps.server.inbox.isArmed());
+      steps.send();
+      steps.cards();
+      steps.pass(STEP_NS);
+      steps.clientRound();
+      final long rings = steps.client.count(Counter.SESSION_WAKEUPS_SENT);
+      for (int rounds = 0; steps.client.count(Counter.SESSION_WAKEUPS_SENT) == rings; rounds++) {
+        assertTrue(rounds < 20, "it is not rung");
+        roundTrip();
+      }
+      steps.cards();
+      steps.server.poller().serveNested(); // which looks at its doorbell
+      steps.serverRound();
+      steps.respond();
+      roundTrip(); // of a read that was posted before
+      roundTrip();
+      assertEquals(2 + calls, steps.answered);
+    }
+    send(1);
+    steps.respond();
+    assertReadAfter(STEP_NS);
+  }
+
+  @Test
+  void deadlineIsReadFor() throws IOException {
+    for (int i = 0; i < 64; i++) {
+      lateCall(i * STEP_NS);
+    }
+    final long reads = reads();
+    steps.send(steps.nowNs() + 4 * ROUND_TRIP_NS);
+    steps.cards();
+    steps.serverRound();
+    steps.respond();
+    steps.pass(2 * ROUND_TRIP_NS - 1);
+    steps.clientRound();
+    assertEquals(reads, reads());
+    steps.pass(1);
+    steps.clientRound();
+    assertEquals(reads + 1, reads());
+    roundTrip();
+    assertEquals(65, steps.answered);
+  }
+
+  @Test
+  void streamIsNotLate() throws IOException {
+    lateCall(0);
+    final ClientStream stream = steps.client.open();
+    final int whole = FrameDescriptor.PREFIX | FrameDescriptor.MESSAGE | FrameDescriptor.SUFFIX;
+    stream.prepareFlow(() -> {}, Stream.NO_DEADLINE, 1024, FlowSteps.unit(whole, 5, new byte[20]));
+    steps.client.send(stream);
+    steps.cards();
+    steps.serverRound();
+    steps.pass(STEP_NS);
+    steps.clientRound();
+    roundTrip();
+    steps.respond();
+    roundTrip();
+    assertEquals(0, steps.client.callCount());
+    send(1);
+    steps.respond();
+    assertReadAfter(STEP_NS);
   }
 }
