@@ -405,11 +405,11 @@ public final class ClientSession extends Session {
   }
 
   private void measure(ClientStream stream) {
-    if (stream.flow == null) {
+    final boolean answer = stream.flow == null && (stream.inboundFlags & CLOSE) == 0;
+    if (answer) {
       pace.answered(ProcessTime.ofCode(stream.inboundCode));
     }
     if (choice != null) {
-      final boolean answer = stream.flow == null && (stream.inboundFlags & CLOSE) == 0;
       if (answer && stream.inboundTotal <= ReplyChoice.MAX_LENGTH) {
         choice.onAnswered(stream.id, stream.inboundCode);
       } else {

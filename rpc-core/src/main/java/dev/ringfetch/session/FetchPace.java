@@ -37,14 +37,16 @@ final class FetchPace {
   private double roundTripNs = Double.MAX_VALUE; // the shortest of late: without queues
   private boolean expecting;
   private long sinceNs;
-  private long rings; // until then
+  private long rings; // before
   private boolean first; // read, which is not posted yet
   private boolean underWay; // the first
   private long postedNs;
   private boolean due; // when it was posted: else it had another reason
   private boolean missed; // by the first, when it was due
+  private boolean begun; // what the first has found
   private boolean answered; // since a read was posted, and it was said how long that took
   private long processNs;
+  private double beyondNs; // the delay, beyond that, while answers are pushed
 
   /** Creates it, without a delay. */
   FetchPace(NanoClock clock, Tally tally) {
@@ -57,11 +59,26 @@ final class FetchPace {
     expecting = false;
     first = false;
     missed = false;
+    begun = false;
+    rings = rings();
   }
 
-  /** From here on answers are fetched that were not, or the other way round: the last is known. */
-  void turned() {
-    delayNs = Math.min(delayNs, processNs + SHARE * roundTripNs);
+  /** True while something is expected. */
+  boolean isExpecting() {
+    return expecting;
+  }
+
+  /**
+   * Answers are fetched from here on, or are not. What calls take without it is known then, too.
+   *
+   * @param fetches which of the two.
+   */
+  void turned(boolean fetches) {
+    if (fetches) {
+      delayNs = Math.min(delayNs, processNs + beyondNs);
+    } else {
+      beyondNs = Math.max(delayNs - processNs, SHARE * roundTripNs);
+    }
   }
 
   /**
@@ -75,7 +92,6 @@ final class FetchPace {
     if (begins) {
       expecting = true;
       first = true;
-      rings = rings();
     }
     first &= !atOnce;
     if (!first || isNone()) {
@@ -112,7 +128,7 @@ final class FetchPace {
     postedNs = clock.nanoTime();
     due = isNone() || postedNs - sinceNs >= (long) delayNs;
     if (last && !due) {
-      delayNs = (double) (postedNs - sinceNs); // it is due just before, the next time
+      delayNs = Math.max((double) (postedNs - sinceNs), delayNs / 2); // to be due just before
     }
   }
 
@@ -129,16 +145,14 @@ final class FetchPace {
 
   /** The read under way has found something, which need not be a whole answer. */
   void found() {
-    final boolean wasFirst = arrived();
-    if (!answered) {
-      return;
-    }
-    answered = false;
-    if (wasFirst) {
+    begun |= arrived();
+    if (answered && begun) {
       delayNs -= SHARE * Math.max(0, delayNs - processNs);
-    } else if (missed && rings() == rings) { // else it says when the server woke up
+    } else if (answered && missed && rings() == rings) { // else it says when the server woke up
       delayNs = Math.min(delayNs + SHARE * roundTripNs, MOST * roundTripNs);
     }
+    begun &= !answered;
+    answered = false;
     missed = false;
   }
 

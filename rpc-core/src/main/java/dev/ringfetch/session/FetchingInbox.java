@@ -149,9 +149,15 @@ final class FetchingInbox extends Inbox {
     return state != State.AWAKE && state != State.SETTLED;
   }
 
-  /** Never at once: who leaves leaves it to the poller. */
+  /**
+   * Never at once: who leaves leaves it to the poller. Where that does not look already, a read
+   * that was to wait leaves now: nobody would post it before that has come.
+   */
   @Override
   boolean arm() {
+    if (!session.polled && fetches && hints == null && !fetcher.isPending() && mayRead()) {
+      fetch();
+    }
     return false;
   }
 
@@ -223,7 +229,7 @@ final class FetchingInbox extends Inbox {
     turning = !fetches;
     last = false; // a read under way may be of an earlier turn
     toServer.fetching(fetches);
-    pace.turned();
+    pace.turned(fetches);
     tellConsumed();
     tally.add(Counter.SESSION_REPLY_TURNS, 1);
   }
@@ -248,8 +254,11 @@ final class FetchingInbox extends Inbox {
     return hints == null ? isFirstReadDue() : hints.isReadDue();
   }
 
-  /** Not late where a request waits for credit, which it brings. */
+  /** Where a request waits for credit not late, since that comes by reads alone. */
   private boolean isFirstReadDue() {
+    if (session.outbox.isHeld() && !pace.isExpecting()) {
+      return false; // it is not sent yet
+    }
     return pace.isDue(session.outbox.isBlocked(), session.deadlines.earliestNs());
   }
 

@@ -204,7 +204,15 @@ final class FetchPaceTest {
     assertFalse(isDue());
     pace.posted(true);
     isEarly();
+    assertEquals(4 * STEP_NS, delayNs(), "a half");
+    finds(ROUND_TRIP_NS, 4 * STEP_NS);
+    pace.rest();
+    assertFalse(isDue());
+    nowNs += 3 * STEP_NS;
+    pace.posted(true);
+    isEarly();
     assertEquals(3 * STEP_NS, delayNs());
+    finds(ROUND_TRIP_NS, 3 * STEP_NS);
     pace.rest();
     assertFalse(isDue());
     nowNs += 5 * STEP_NS; // it was late
@@ -249,6 +257,11 @@ final class FetchPaceTest {
     tally.add(Counter.SESSION_WAKEUPS_SENT, 1);
     pace.posted(false);
     finds(ROUND_TRIP_NS, 0);
+    pace.rest();
+    tally.add(Counter.SESSION_WAKEUPS_SENT, 1); // with the request
+    assertTrue(isDue());
+    pace.posted(false);
+    isEarly();
     assertEquals(0, delayNs());
     isEarly();
     assertEquals(STEP_NS, delayNs());
@@ -293,15 +306,45 @@ final class FetchPaceTest {
 
   @Test
   void whoFetchesAgainBeginsWithWhatCallsTookMeanwhile() {
-    for (int i = 0; i < 64; i++) {
+    for (int i = 0; i < 8; i++) {
       delayNs();
       isEarly();
     }
-    pace.answered(2 * STEP_NS);
-    pace.turned();
-    assertEquals(3 * STEP_NS, delayNs());
+    pace.answered(5 * STEP_NS);
+    pace.turned(false);
+    pace.answered(STEP_NS);
+    pace.turned(true);
+    assertEquals(4 * STEP_NS, delayNs(), "three more than calls take");
+    isEarly();
     pace.answered(20 * STEP_NS);
-    pace.turned();
+    pace.turned(false);
+    pace.answered(STEP_NS);
+    pace.turned(true);
+    assertEquals(2 * STEP_NS, delayNs(), "a share of a round trip, at the least");
+    isEarly();
+    pace.turned(false);
+    pace.answered(20 * STEP_NS);
+    pace.turned(true);
     assertEquals(3 * STEP_NS, delayNs());
+  }
+
+  /** As where it is longer than the window. */
+  @Test
+  void answerOfWhichTheFirstReadFindsTheBeginningIsInTime() {
+    delayNs();
+    isEarly();
+    assertEquals(STEP_NS, delayNs());
+    nowNs += ROUND_TRIP_NS;
+    pace.found();
+    pace.posted(false);
+    finds(ROUND_TRIP_NS, 0);
+    assertEquals(STEP_NS * 7 / 8, delayNs());
+    misses(ROUND_TRIP_NS);
+    pace.posted(false);
+    nowNs += ROUND_TRIP_NS;
+    pace.found();
+    pace.posted(false);
+    finds(ROUND_TRIP_NS, 0);
+    assertEquals(STEP_NS * 7 / 8, delayNs(), "of something else, perhaps");
   }
 }

@@ -123,7 +123,7 @@ final class SessionFetchPaceTest {
     assertEquals(2, steps.answered);
     send(1);
     steps.respond();
-    assertReadAfter(STEP_NS);
+    assertReadAfter(STEP_NS * 7 / 8);
   }
 
   @Test
@@ -225,6 +225,45 @@ final class SessionFetchPaceTest {
     steps.respond();
     roundTrip();
     assertEquals(0, steps.client.callCount());
+    send(1);
+    steps.respond();
+    assertReadAfter(STEP_NS);
+  }
+
+  @Test
+  void cancelThatIsConfirmedSaysNothing() throws IOException {
+    for (int i = 0; i < 8; i++) {
+      lateCall(i * STEP_NS);
+    }
+    final ClientStream stream = steps.send();
+    steps.cards();
+    steps.serverRound();
+    steps.client.cancel(stream);
+    steps.cards();
+    steps.serverRound();
+    steps.server.release(steps.requests.remove(0));
+    steps.pass(ROUND_TRIP_NS);
+    steps.clientRound();
+    roundTrip();
+    assertEquals(0, steps.client.callCount());
+    send(1);
+    steps.respond();
+    assertReadAfter(ROUND_TRIP_NS);
+  }
+
+  @Test
+  void whoLeavesWhereNobodyPollsReadsBefore() throws IOException {
+    lateCall(0);
+    steps.spinTimeIsOver();
+    steps.clientRound();
+    assertTrue(steps.client.poller().isIdle());
+    final long reads = reads();
+    send(1);
+    assertEquals(reads + 1, reads(), "with the request");
+    steps.respond();
+    roundTrip();
+    roundTrip();
+    assertEquals(2, steps.answered);
     send(1);
     steps.respond();
     assertReadAfter(STEP_NS);
