@@ -9,6 +9,7 @@ import dev.ringfetch.rpc.RingServerBuilder;
 import io.grpc.Status;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -190,8 +191,11 @@ final class BulkChild {
           failures.add("another's answer");
         }
       } catch (Throwable t) { // whatever the call ends with: the test judges it
-        if (Status.fromThrowable(t).getCode() == Status.Code.UNAVAILABLE) {
-          unavailable.add(String.valueOf(Status.fromThrowable(t).getDescription()));
+        final Status status = Status.fromThrowable(t);
+        if (status.getCode() == Status.Code.UNAVAILABLE
+            // What gRPC says of a call that it was about to write when the connection broke.
+            || status.getCause() instanceof ClosedChannelException) {
+          unavailable.add(String.valueOf(status.getDescription()));
         } else {
           failures.add(Throwables.getStackTraceAsString(t));
         }
