@@ -85,7 +85,7 @@ final class BulkChild {
   }
 
   /** What a descriptor is of; nothing if it was closed since it was listed. */
-  private static String file(Path descriptor) throws IOException {
+  static String file(Path descriptor) throws IOException {
     try {
       return Files.readSymbolicLink(descriptor).toString();
     } catch (NoSuchFileException e) {
