@@ -8,9 +8,9 @@ import dev.ringfetch.index.v1.GetRequest;
 import dev.ringfetch.index.v1.GetResponse;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.system.HashIndex;
+import dev.ringfetch.system.LostServer;
 import io.grpc.Channel;
 import io.grpc.Status;
-import java.nio.channels.ClosedChannelException;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
@@ -221,25 +221,18 @@ final class Calls {
     void failed(Throwable t) {
       end();
       final Status status = Status.fromThrowable(t);
-      switch (status.getCode()) {
-        case UNAVAILABLE -> unavailable.incrementAndGet();
-        case DEADLINE_EXCEEDED -> {
-          if (deadlineNs != NO_DEADLINE && System.nanoTime() - startNs > deadlineNs - EARLY_NS) {
-            late.incrementAndGet();
-          } else {
-            fail("too early", t);
-          }
+      if (LostServer.endsWith(status)) {
+        unavailable.incrementAndGet();
+      } else if (status.getCode() == Status.Code.DEADLINE_EXCEEDED) {
+        if (deadlineNs != NO_DEADLINE && System.nanoTime() - startNs > deadlineNs - EARLY_NS) {
+          late.incrementAndGet();
+        } else {
+          fail("too early", t);
         }
-        default -> {
-          if (cancels) {
-            cancelled.incrementAndGet();
-          } else if (status.getCause() instanceof ClosedChannelException) {
-            // What gRPC says of a call that it was about to write when the connection broke.
-            unavailable.incrementAndGet();
-          } else {
-            fail("no status of a lost server", t);
-          }
-        }
+      } else if (cancels) { // its future knows no status
+        cancelled.incrementAndGet();
+      } else {
+        fail("no status of a lost server", t);
       }
     }
 

@@ -9,7 +9,6 @@ import dev.ringfetch.rpc.RingServerBuilder;
 import io.grpc.Status;
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -192,9 +191,7 @@ final class BulkChild {
         }
       } catch (Throwable t) { // whatever the call ends with: the test judges it
         final Status status = Status.fromThrowable(t);
-        if (status.getCode() == Status.Code.UNAVAILABLE
-            // What gRPC says of a call that it was about to write when the connection broke.
-            || status.getCause() instanceof ClosedChannelException) {
+        if (LostServer.endsWith(status)) {
           unavailable.add(String.valueOf(status.getDescription()));
         } else {
           failures.add(Throwables.getStackTraceAsString(t));

@@ -8,7 +8,6 @@ import dev.ringfetch.index.v1.GetResponse;
 import dev.ringfetch.index.v1.IndexGrpc;
 import io.grpc.Channel;
 import io.grpc.Status;
-import java.nio.channels.ClosedChannelException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Semaphore;
@@ -131,18 +130,12 @@ public final class Load implements AutoCloseable {
   }
 
   private void ended(long startNs, Status status) {
-    switch (status.getCode()) {
-      case OK -> answered.incrementAndGet();
-      case UNAVAILABLE -> unavailable.incrementAndGet();
-      default -> {
-        // What gRPC says of a call that it was about to write when the connection broke: the
-        // client has calls over gRPC while it looks for a new session.
-        if (status.getCause() instanceof ClosedChannelException) {
-          unavailable.incrementAndGet();
-        } else {
-          fail(status);
-        }
-      }
+    if (status.isOk()) {
+      answered.incrementAndGet();
+    } else if (LostServer.endsWith(status)) {
+      unavailable.incrementAndGet();
+    } else {
+      fail(status);
     }
     if (startNs - markNs <= 0 && markNs != UNMARKED) {
       endedAfterMark();
