@@ -146,14 +146,20 @@ final class FetchPace {
   /** The read under way has found something, which need not be a whole answer. */
   void found() {
     begun |= arrived();
-    if (answered && begun) {
+    if (answered) {
+      learn();
+    }
+    missed = false;
+  }
+
+  private void learn() {
+    if (begun) {
       delayNs -= SHARE * Math.max(0, delayNs - processNs);
-    } else if (answered && missed && rings() == rings) { // else it says when the server woke up
+    } else if (missed && rings() == rings) { // else it says when the server woke up
       delayNs = Math.min(delayNs + SHARE * roundTripNs, MOST * roundTripNs);
     }
-    begun &= !answered;
+    begun = false;
     answered = false;
-    missed = false;
   }
 
   /** True for the first read. */
