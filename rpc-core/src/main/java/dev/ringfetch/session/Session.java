@@ -82,20 +82,19 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
     this.writeStart = writer.position();
     this.pollStart = ring.position();
     this.loadStore = queuePair.capabilities().loadStore();
-    final boolean chooses = rings.fetcher() != null && context.replyMode() == ReplyMode.ADAPTIVE;
-    this.pace = rings.fetcher() == null ? null : new FetchPace(clock, tally);
-    this.choice = chooses ? new ReplyChoice(clock, context.replyTrialCalls(), pollStart) : null;
-    if (loadStore) {
-      this.delivery = new StoreDelivery(tally, rings);
+    if (rings.fetcher() == null) {
+      this.delivery =
+          loadStore ? new StoreDelivery(tally, rings) : new ServerDelivery(tally, rings);
       this.inbox = new PollingInbox(this, rings);
-      this.turn = null;
-    } else if (rings.fetcher() == null) {
-      this.delivery = new ServerDelivery(tally, rings);
-      this.inbox = new PollingInbox(this, rings);
+      this.choice = null;
+      this.pace = null;
       this.turn = null;
     } else {
+      final boolean chooses = context.replyMode() == ReplyMode.ADAPTIVE;
       final ClientDelivery written = new ClientDelivery(tally, rings);
       this.delivery = written;
+      this.choice = chooses ? new ReplyChoice(clock, context.replyTrialCalls(), pollStart) : null;
+      this.pace = new FetchPace(clock, tally);
       this.turn = new ClientTurn(rings.peerControl(), clock, tally);
       this.inbox = new FetchingInbox(this, rings, written, context);
     }
