@@ -66,7 +66,7 @@ class ReplyModeTest {
   }
 
   @Test
-  void oneReadFindsTheAnswerHoweverLongHandlersTake() {
+  void mostlyTheFirstReadFindsTheAnswer() {
     for (final NicModel card : List.of(CARD, TWICE)) {
       for (long processNs = 0; processNs <= 4 * STEP_NS; processNs += 2 * STEP_NS) {
         final Result fetch = run(ReplyMode.FETCH, card, processNs);

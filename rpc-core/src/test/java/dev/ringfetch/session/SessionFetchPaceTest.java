@@ -126,21 +126,6 @@ final class SessionFetchPaceTest {
     assertReadAfter(STEP_NS * 7 / 8);
   }
 
-  @Test
-  void whoGoesToSleepReadsBefore() throws IOException {
-    lateCall(0);
-    send(1);
-    steps.clientRound();
-    final long reads = reads();
-    steps.clientSleeps();
-    assertTrue(reads() > reads);
-    steps.respond();
-    steps.cards();
-    steps.client.poller().doWork();
-    steps.client.poller().serveNested();
-    steps.answers(2);
-  }
-
   /** It brings the credit that the rest of the request waits for. */
   @Test
   void requestThatDoesNotFitIsReadForAtOnce() throws IOException {
