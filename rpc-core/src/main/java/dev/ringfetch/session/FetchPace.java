@@ -143,9 +143,14 @@ final class FetchPace {
     missed |= arrived() && due;
   }
 
-  /** The read under way has found something, which need not be a whole answer. */
-  void found() {
+  /** The read under way has found the beginning of something, of which more is to be read. */
+  void begun() {
     begun |= arrived();
+  }
+
+  /** The read under way has found something, which need not be an answer. */
+  void found() {
+    begun();
     if (answered) {
       learn();
     }

@@ -96,10 +96,12 @@ final class FetchingInbox extends Inbox {
     }
     final long before = ring.position();
     final int frames = taken(fetcher.take(session, POLL_LIMIT));
-    if (frames == 0 && fetcher.foundNothing()) {
-      pace.missed();
-    } else { // or the beginning of it
+    if (frames > 0) {
       pace.found();
+    } else if (fetcher.foundNothing()) {
+      pace.missed();
+    } else {
+      pace.begun();
     }
     if (frames > 0) {
       misses = 0;

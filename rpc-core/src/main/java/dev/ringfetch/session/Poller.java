@@ -52,6 +52,7 @@ public final class Poller implements Runnable, AutoCloseable {
 
   private Turns turns; // null: no session takes any
   private long latePolledNs;
+  private boolean waiting = true; // the last round has found nothing
   private boolean slept; // and has found nothing since
   private Throwable suspected; // a fault that was not of the session that it came up in
   private int faults; // of the interval, with nobody to blame
@@ -504,11 +505,12 @@ public final class Poller implements Runnable, AutoCloseable {
       }
     }
     if (found) {
-      if (!slept) {
+      if (waiting && !slept) {
         spin.found();
       }
       slept = false;
     }
+    waiting = !found; // of a burst that takes several rounds, the first has ended a wait
     if (now - latePolledNs >= DoorbellPace.MIN_INTERVAL_NS) {
       latePolledNs = now; // for sessions that sleep beside busy ones
       if (pace.isDue(now)) {
@@ -539,7 +541,7 @@ public final class Poller implements Runnable, AutoCloseable {
     if (sessions.size() > 1) {
       verify();
     }
-    if (session.polled) {
+    if (session.loadStore && session.polled) { // else it may be polled on
       session.polled = false; // first: who leaves from here on arms, or is missed
     }
     return session.retire();

@@ -48,10 +48,10 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   final boolean loadStore; // both sides load and store one memory
 
   /**
-   * Set while the poller looks here in every round; it is cleared before the poller, as the owner,
-   * looks for the last time. Who leaves the session while it is set need not arm it: the poller
-   * comes later than that, or finds the token taken and is {@linkplain Duty#tryAcquireOrBeMissed
-   * called back}.
+   * Set while the poller looks here in every round. In shared memory it is cleared before the
+   * poller, as the owner, looks for the last time: who leaves the session while it is set need not
+   * arm it, since the poller comes later than that, or finds the token taken and is {@linkplain
+   * Duty#tryAcquireOrBeMissed called back}. Behind a card it says no more than that.
    */
   volatile boolean polled;
 

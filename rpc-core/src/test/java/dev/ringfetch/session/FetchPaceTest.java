@@ -335,16 +335,37 @@ final class FetchPaceTest {
     isEarly();
     assertEquals(STEP_NS, delayNs());
     nowNs += ROUND_TRIP_NS;
-    pace.found();
+    pace.begun();
     pace.posted(false);
     finds(ROUND_TRIP_NS, 0);
     assertEquals(STEP_NS * 7 / 8, delayNs());
+  }
+
+  @Test
+  void answerOfWhichALaterReadFindsTheBeginningIsLate() {
+    delayNs();
+    isEarly();
+    assertEquals(STEP_NS, delayNs());
+    misses(ROUND_TRIP_NS);
+    pace.posted(false);
+    nowNs += ROUND_TRIP_NS;
+    pace.begun();
+    pace.posted(false);
+    finds(ROUND_TRIP_NS, 0);
+    assertEquals(2 * STEP_NS, delayNs());
+  }
+
+  @Test
+  void answerBeforeWhichSomethingElseCameIsNotLate() {
+    delayNs();
+    isEarly();
+    assertEquals(STEP_NS, delayNs());
     misses(ROUND_TRIP_NS);
     pace.posted(false);
     nowNs += ROUND_TRIP_NS;
     pace.found();
     pace.posted(false);
     finds(ROUND_TRIP_NS, 0);
-    assertEquals(STEP_NS * 7 / 8, delayNs(), "of something else, perhaps");
+    assertEquals(STEP_NS, delayNs());
   }
 }

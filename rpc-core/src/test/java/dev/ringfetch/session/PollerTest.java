@@ -511,6 +511,10 @@ class PollerTest {
     void find() throws IOException {
       waiter.doWork(); // in vain
       waiter.doWork();
+      findMore();
+    }
+
+    void findMore() throws IOException {
       session.duty.submit(stream, Stream.WRITE);
       waiter.activate(session);
       assertTrue(waiter.doWork() > 0);
@@ -551,6 +555,19 @@ class PollerTest {
       waits.find();
       assertTrue(waits.pollsForLong());
     }
+  }
+
+  @Test
+  void burstThatTakesSeveralRoundsEndsOneWait() throws IOException {
+    Waits waits = new Waits();
+    for (int i = 0; i < SpinPace.MAX_BALANCE; i++) {
+      assertTrue(waits.pollsForLong());
+      waits.sleep();
+      waits.find();
+      waits.findMore();
+      waits.findMore();
+    }
+    assertFalse(waits.pollsForLong());
   }
 
   @Test

@@ -1,6 +1,7 @@
 package dev.ringfetch.session;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.counters.Counter;
@@ -249,6 +250,37 @@ final class SessionFetchPaceTest {
     roundTrip();
     roundTrip();
     assertEquals(2, steps.answered);
+    send(1);
+    steps.respond();
+    assertReadAfter(STEP_NS);
+  }
+
+  /** Its first read is late for what comes after. */
+  @Test
+  void whoWasAboutToSleepIsPolledOn() throws IOException {
+    lateCall(0);
+    send(1);
+    steps.clientRound();
+    steps.spinTimeIsOver();
+    steps.clientRound();
+    assertTrue(steps.client.inbox.isSettling());
+    steps.respond();
+    roundTrip();
+    assertEquals(2, steps.answered);
+    assertFalse(steps.client.inbox.isArmed());
+    send(1);
+    steps.respond();
+    assertReadAfter(STEP_NS); // the server has had it for longer
+  }
+
+  @Test
+  void answerOfWhichALaterReadFindsTheBeginningIsLate() throws IOException {
+    send(1);
+    roundTrip();
+    steps.respond(1_000);
+    roundTrip();
+    assertEquals(0, steps.answered, "it is longer than the window");
+    steps.answers(1);
     send(1);
     steps.respond();
     assertReadAfter(STEP_NS);
