@@ -5,6 +5,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
 
 /**
  * Runs tasks to which nobody would come back: where the executor beneath has no thread to be had
@@ -16,7 +17,7 @@ final class PatientExecutor implements Executor {
 
   private final Executor executor;
   private final Queue<Runnable> refused = new ConcurrentLinkedQueue<>();
-  private final Retry retry = new Retry(this::executeRefused, RETRY_NS);
+  private final Runnable retry;
 
   /**
    * Creates it.
@@ -24,7 +25,17 @@ final class PatientExecutor implements Executor {
    * @param executor rejects nothing.
    */
   PatientExecutor(Executor executor) {
+    this(executor, task -> new Retry(task, RETRY_NS)::schedule);
+  }
+
+  /**
+   * As the other one.
+   *
+   * @param retries makes of a task what has it run later, as {@link Retry#schedule} does.
+   */
+  PatientExecutor(Executor executor, UnaryOperator<Runnable> retries) {
     this.executor = executor;
+    this.retry = retries.apply(this::executeRefused);
   }
 
   @Override
@@ -40,10 +51,24 @@ final class PatientExecutor implements Executor {
     boolean waits = false;
     try {
       waits = refused.add(task);
-      retry.schedule();
+      retry.run();
     } catch (OutOfMemoryError e) { // of the heap
-      if (!waits || refused.remove(task)) {
+      if (waits) {
+        runRefused();
+      } else {
         task.run();
+      }
+    }
+  }
+
+  /** Those of others, too: they may have relied on a timer that there is not. */
+  private void runRefused() {
+    final Runnable task = refused.poll();
+    if (task != null) {
+      try {
+        task.run();
+      } finally {
+        runRefused();
       }
     }
   }

@@ -3,6 +3,8 @@ package dev.ringfetch.rpc;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -38,5 +40,27 @@ final class PatientExecutorTest {
     assertTrue(ran.await(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS));
     executor.execute(() -> runs.incrementAndGet(TASKS)); // at once, now that there are some
     assertEquals("[1, 1, 1, 1, 1, 1]", runs.toString());
+  }
+
+  /** What another thread has added, which takes a timer for set that could not be. */
+  @Test
+  void withoutATimerAllRunInTheThreadThatCouldNotSetIt() {
+    final List<String> ran = new ArrayList<>();
+    final AtomicInteger asked = new AtomicInteger();
+    final PatientExecutor[] lonely = new PatientExecutor[1];
+    lonely[0] =
+        new PatientExecutor(
+            task -> {
+              throw new OutOfMemoryError("unable to create native thread");
+            },
+            task ->
+                () -> {
+                  if (asked.getAndIncrement() == 0) {
+                    lonely[0].execute(() -> ran.add("other"));
+                    throw new OutOfMemoryError("Java heap space");
+                  }
+                });
+    lonely[0].execute(() -> ran.add("own"));
+    assertEquals(List.of("own", "other"), ran);
   }
 }
