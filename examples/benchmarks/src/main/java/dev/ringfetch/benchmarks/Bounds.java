@@ -35,7 +35,7 @@ final class Bounds {
     final Object value = option.getValue();
     final int least = MAY_BE_ZERO.contains(option.longestName()) ? 0 : 1;
     for (final Object one : value instanceof Collection<?> many ? many : singletonList(value)) {
-      if (one instanceof Integer number && number < least) {
+      if (one instanceof Number number && number.doubleValue() < least) {
         throw new ParameterException(
             command, option.longestName() + " is at least " + least + ": " + number);
       }

@@ -3,8 +3,11 @@ package dev.ringfetch.benchmarks;
 import dev.ringfetch.examples.process.ChildProcess;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * What a round gave, and what the machine had to do meanwhile.
@@ -14,8 +17,10 @@ import java.util.List;
  * @param serverCores of the process that answers; 0 where that is the one that asks.
  * @param foreign the part of the machine that others had, from 0 to 1: other processes, those of
  *     the benchmark that ought to rest, the host of a virtual machine.
+ * @param restingCores processor time of the latter, by the time that passed.
  */
-record Costed<T>(T value, double clientCores, double serverCores, double foreign) {
+record Costed<T>(
+    T value, double clientCores, double serverCores, double foreign, double restingCores) {
   /**
    * What is measured.
    *
@@ -54,11 +59,13 @@ record Costed<T>(T value, double clientCores, double serverCores, double foreign
         value,
         clientsNs / wallNs,
         serverNs / wallNs,
-        after.machine.since(before.machine).foreign(clientsNs + serverNs + ownNs));
+        after.machine.since(before.machine).foreign(clientsNs + serverNs + ownNs),
+        Math.max(0, after.restingNs - before.restingNs) / wallNs); // less: one has ended
   }
 
   /** What was used up to a moment. */
-  private record Moment(long atNs, MachineUse machine, ProcessUse own, List<ProcessUse> processes) {
+  private record Moment(
+      long atNs, MachineUse machine, ProcessUse own, List<ProcessUse> processes, long restingNs) {
     static Moment of(List<ChildProcess> processes) {
       try {
         final long atNs = System.nanoTime();
@@ -67,10 +74,24 @@ record Costed<T>(T value, double clientCores, double serverCores, double foreign
         for (final ChildProcess process : processes) {
           uses.add(ProcessUse.of(process.pid()));
         }
-        return new Moment(atNs, machine, ProcessUse.of(ProcessHandle.current().pid()), uses);
+        return new Moment(
+            atNs,
+            machine,
+            ProcessUse.of(ProcessHandle.current().pid()),
+            uses,
+            othersNs(processes.stream().map(ChildProcess::pid).collect(Collectors.toSet())));
       } catch (IOException e) { // the system does not tell what processes use
         throw new UncheckedIOException(e);
       }
+    }
+
+    /** Of this process's children but those, as far as the system tells. */
+    private static long othersNs(Set<Long> measured) {
+      return ProcessHandle.current()
+          .children()
+          .filter(child -> !measured.contains(child.pid()))
+          .mapToLong(child -> child.info().totalCpuDuration().orElse(Duration.ZERO).toNanos())
+          .sum();
     }
 
     double cpuNsSince(Moment before, int process) {

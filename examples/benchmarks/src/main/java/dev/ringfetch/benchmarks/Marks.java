@@ -3,24 +3,26 @@ package dev.ringfetch.benchmarks;
 import java.util.Locale;
 
 /**
- * Counts the rounds of a benchmark, and marks those in which others had so much of the machine that
- * the figures are doubtful. A run with marked rounds is to be repeated.
+ * Counts the rounds of a benchmark, and marks those in which others had so much of the machine, or
+ * those that ought to rest so much of a processor, that the figures are doubtful. A run with marked
+ * rounds is to be repeated.
  */
 final class Marks {
   private static final double MAX_FOREIGN = 0.1;
+  private static final double MAX_RESTING_CORES = 0.2;
 
   private long rounds;
   private long marked;
 
-  /** Whether a round is to be marked in which others had such a part of the machine. */
-  static boolean isMarked(double foreign) {
-    return foreign > MAX_FOREIGN;
+  /** Whether a round is to be marked, see {@link Costed}. */
+  static boolean isMarked(double foreign, double restingCores) {
+    return foreign > MAX_FOREIGN || restingCores > MAX_RESTING_CORES;
   }
 
   /** Counts a round, and returns it. */
   <T> Costed<T> count(Costed<T> round) {
     rounds++;
-    if (isMarked(round.foreign())) {
+    if (isMarked(round.foreign(), round.restingCores())) {
       marked++;
     }
     return round;
@@ -35,7 +37,8 @@ final class Marks {
   static String line(long marked, long rounds) {
     return String.format(
         Locale.ROOT,
-        "marked, as others had more than a tenth of the machine: %d of %d rounds",
+        "marked, as others had more than a tenth of the machine, or peers at rest more than a fifth"
+            + " of a processor: %d of %d rounds",
         marked,
         rounds);
   }

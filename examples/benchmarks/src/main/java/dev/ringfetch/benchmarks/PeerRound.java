@@ -13,8 +13,9 @@ import java.util.OptionalLong;
  * @param server what the server's process used; nothing where that is the client's.
  * @param foreign the part of the machine that others had meanwhile, from 0 to 1: other processes,
  *     peers that ought to rest, the host of a virtual machine.
+ * @param restingCores processor time of those peers in the time that passed.
  */
-record PeerRound(Figures figures, Use client, Use server, double foreign) {
+record PeerRound(Figures figures, Use client, Use server, double foreign, double restingCores) {
   /**
    * What a process used.
    *
@@ -26,9 +27,9 @@ record PeerRound(Figures figures, Use client, Use server, double foreign) {
     static final Use NONE = new Use(0, 0);
   }
 
-  /** Whether others had so much of the machine that the figures are doubtful. */
+  /** Whether others had so much that the figures are doubtful. */
   boolean isMarked() {
-    return Marks.isMarked(foreign);
+    return Marks.isMarked(foreign, restingCores);
   }
 
   /** Has a peer make calls for some time, and looks at its processes before and after. */
@@ -45,7 +46,8 @@ record PeerRound(Figures figures, Use client, Use server, double foreign) {
         one
             ? Use.NONE
             : new Use(costed.serverCores(), perCall(serverBytes, allocated(peer.server()), calls)),
-        costed.foreign());
+        costed.foreign(),
+        costed.restingCores());
   }
 
   private static OptionalLong allocated(ChildProcess process) {

@@ -151,7 +151,8 @@ final class PeerRun implements AutoCloseable {
       if (measured.isMarked()) {
         progress.tell(
             String.format(
-                "marked: others had %.0f %% of the machine: %s", 100 * measured.foreign(), entry));
+                "marked: others had %.0f %% of the machine, of which peers at rest %.2f cores: %s",
+                100 * measured.foreign(), measured.restingCores(), entry));
       }
       progress.done(timing.millis());
       return measured;

@@ -2,6 +2,7 @@ package dev.ringfetch.benchmarks;
 
 import java.io.IOException;
 import java.io.PrintStream;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -133,7 +134,8 @@ final class PeersBench implements Callable<Integer> {
     final RoundLogs logs =
         logs(
             entries,
-            String.join(" ", timing.settings(), pinning.settings(), String.join(" ", FLAGS)));
+            String.join(
+                " ", timing.settings(), pinning.settings(), String.join(" ", FLAGS), ownFlags()));
     try (PeerRun run = new PeerRun(entries, timing, FLAGS, pinning, logs)) {
       out.println(run.describe());
       Machine.print(out);
@@ -153,6 +155,11 @@ final class PeersBench implements Callable<Integer> {
       }
       return complete ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
     }
+  }
+
+  /** Which the peers' JVMs have, too. */
+  private static String ownFlags() {
+    return String.join(" ", ManagementFactory.getRuntimeMXBean().getInputArguments());
   }
 
   private void check(boolean right, String otherwise) {

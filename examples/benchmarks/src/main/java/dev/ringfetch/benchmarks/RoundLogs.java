@@ -154,6 +154,7 @@ final class RoundLogs {
         .with("serverCores", round.server().cores())
         .with("serverBytes", round.server().bytesPerCall())
         .with("foreign", round.foreign())
+        .with("resting", round.restingCores())
         .toString();
   }
 
@@ -163,6 +164,7 @@ final class RoundLogs {
         Figures.parse(fields),
         new Use(fields.figure("clientCores"), fields.figure("clientBytes")),
         new Use(fields.figure("serverCores"), fields.figure("serverBytes")),
-        fields.figure("foreign"));
+        fields.figure("foreign"),
+        fields.figure("resting"));
   }
 }

@@ -1,7 +1,11 @@
 package dev.ringfetch.benchmarks;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
@@ -28,6 +32,14 @@ final class BoundsTest {
         "threads --rounds 0"
       })
   void isRefused(String arguments) {
-    assertEquals(CommandLine.ExitCode.USAGE, Bench.execute(arguments.split(" ")));
+    final ByteArrayOutputStream said = new ByteArrayOutputStream();
+    final PrintStream before = System.err;
+    System.setErr(new PrintStream(said, true, UTF_8));
+    try {
+      assertEquals(CommandLine.ExitCode.USAGE, Bench.execute(arguments.split(" ", -1)));
+    } finally {
+      System.setErr(before);
+    }
+    assertTrue(said.toString(UTF_8).contains(" is at least "), () -> said.toString(UTF_8));
   }
 }

@@ -24,11 +24,13 @@ final class CostedTest {
       final Costed<Figures> both = Costed.measure(client, server, () -> pair.round(32, MILLIS));
       assertTrue(both.value().calls() > 0, both::toString);
       assertTrue(both.clientCores() > 0.05 && both.serverCores() > 0.05, both::toString);
+      assertTrue(both.restingCores() < 0.05, both::toString);
 
       final Costed<Figures> one = Costed.measure(client, client, () -> pair.round(32, MILLIS));
       assertEquals(0, one.serverCores(), one::toString);
       assertTrue(one.clientCores() > 0.05, one::toString);
       assertTrue(one.foreign() > 0, one::toString); // the server's, who was not asked about
+      assertTrue(one.restingCores() > 0.05, one::toString);
     }
   }
 

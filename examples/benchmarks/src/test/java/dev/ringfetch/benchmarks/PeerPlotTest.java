@@ -25,6 +25,7 @@ final class PeerPlotTest {
                 new Figures(1000, p50, 2 * p50, 4 * p50, 1e6 / p50),
                 new Use(1, 1),
                 new Use(1, 1),
+                0,
                 0)));
   }
 

@@ -15,7 +15,8 @@ final class PeerRowTest {
         new Figures(1000, p50, 2 * p50, 4 * p50, 1e6 / p50),
         new Use(0.987, 100 * p50),
         new Use(0.5, serverBytes),
-        foreign);
+        foreign,
+        0);
   }
 
   private static PeerRow row(PeerRound... rounds) {
@@ -56,7 +57,7 @@ final class PeerRowTest {
             Peer.inProcess,
             new Load(Mode.standard, 32, 1),
             List.of(
-                new PeerRound(new Figures(1000, 1, 2, 3, 1e6), new Use(1.5, 700), Use.NONE, 0)));
+                new PeerRound(new Figures(1000, 1, 2, 3, 1e6), new Use(1.5, 700), Use.NONE, 0, 0)));
     assertTrue(row.line().contains(" 1.50 (1) "), row::line);
     assertTrue(row.line().contains(" 700 (1) "), row::line);
     assertTrue(

@@ -30,7 +30,8 @@ final class RoundLogsTest {
         new Figures(1000, p50, 2 * p50, 4 * p50, 1e6 / p50),
         new Use(0.987, 100 * p50),
         new Use(1.0 / 3, bytes),
-        0.07);
+        0.07,
+        0.02);
   }
 
   @Test

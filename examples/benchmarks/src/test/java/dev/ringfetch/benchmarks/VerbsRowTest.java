@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 final class VerbsRowTest {
   private static Costed<VerbsRound> costed(VerbsRound round) {
-    return new Costed<>(round, 0.5, 0.25, 0);
+    return new Costed<>(round, 0.5, 0.25, 0, 0);
   }
 
   private static VerbsRow row(VerbsPeer peer, double p50) {
