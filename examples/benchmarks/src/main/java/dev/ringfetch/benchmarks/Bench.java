@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 
 /** Measures calls over rings beside calls over gRPC, between two processes. */
@@ -11,7 +12,9 @@ import picocli.CommandLine.ParseResult;
     name = "bench",
     mixinStandardHelpOptions = true,
     description = "Measures calls over rings beside calls over gRPC, between two processes.",
-    footer = "Without a command: peers, with its options.",
+    footer =
+        "Without a command: peers, with its options, for example --quick, --full, --logs, --resume;"
+            + " bench peers --help lists them.",
     subcommands = {
       PeersBench.class,
       UnaryBench.class,
@@ -41,6 +44,7 @@ public final class Bench {
                   Bounds.check(parsed);
                   return new CommandLine.RunLast().execute(parsed);
                 })
+            .setParameterExceptionHandler(Bench::onMistake)
             .setExecutionExceptionHandler(Bench::onFailure);
     final boolean named =
         args.length > 0
@@ -55,13 +59,23 @@ public final class Bench {
     return command.execute(all);
   }
 
+  /** What is wrong with the options, and not all of them above it. */
+  private static int onMistake(ParameterException mistake, String[] args) {
+    final CommandLine command = mistake.getCommandLine();
+    command.getErr().println(mistake.getMessage());
+    CommandLine.UnmatchedArgumentException.printSuggestions(mistake, command.getErr());
+    command.getErr().println("Options: " + command.getCommandSpec().qualifiedName() + " --help");
+    return command.getCommandSpec().exitCodeOnInvalidInput();
+  }
+
   /** What the system or an option is to blame for is told in a line; what is left is a bug's. */
   private static int onFailure(Exception failure, CommandLine command, ParseResult parsed)
       throws Exception {
     if (!(failure instanceof IOException || failure instanceof UncheckedIOException)) {
       throw failure;
     }
-    command.getErr().println(command.getCommandName() + ": " + failure);
+    final Throwable said = failure instanceof UncheckedIOException ? failure.getCause() : failure;
+    command.getErr().println(command.getCommandSpec().qualifiedName() + ": " + said);
     return command.getCommandSpec().exitCodeOnExecutionException();
   }
 }

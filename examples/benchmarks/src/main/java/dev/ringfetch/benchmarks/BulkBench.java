@@ -13,8 +13,8 @@ import picocli.CommandLine.Option;
     name = "bulk",
     mixinStandardHelpOptions = true,
     description = {
-      "Measures bulk from a client's process to a server's, and small calls beside it:",
-      "memory alone (raw), Agrona's ring buffer, gRPC, and the ring. Tables come at the end."
+      "Measures bulk from a client's process to a server's, and small calls beside it.",
+      "Of memory alone (raw), Agrona's ring buffer, gRPC, and the ring. Tables come at the end."
     })
 final class BulkBench implements Callable<Integer> {
   private final PrintStream out = System.out;

@@ -131,12 +131,13 @@ final class PeersBench implements Callable<Integer> {
     final Timing timing = new Timing(rounds, or(millis, 2000, 1200), or(warmUp, 20_000, 6_500));
     final Pinning pinning = unpinned ? Pinning.none("not asked for") : Pinning.ofMachine();
     final List<Entry> entries = entries();
-    final RoundLogs logs =
-        logs(
-            entries,
-            String.join(
-                " ", timing.settings(), pinning.settings(), String.join(" ", FLAGS), ownFlags()));
-    try (PeerRun run = new PeerRun(entries, timing, FLAGS, pinning, logs)) {
+    check(
+        !entries.isEmpty(), "nothing to measure: no peer of " + peers + " has a mode of " + modes);
+    final String settings =
+        String.join(
+            " ", timing.settings(), pinning.settings(), String.join(" ", FLAGS), ownFlags());
+    try (RoundLogs logs = logs(entries, settings);
+        PeerRun run = new PeerRun(entries, timing, FLAGS, pinning, logs)) {
       out.println(run.describe());
       Machine.print(out);
       out.println("logs     " + folder.toAbsolutePath());
@@ -178,9 +179,7 @@ final class PeersBench implements Callable<Integer> {
       folder = Files.createTempDirectory("ringfetch-bench-");
     }
     try {
-      final RoundLogs logs = RoundLogs.open(folder, resume, settings);
-      logs.checkCovered(entries);
-      return logs;
+      return RoundLogs.open(folder, resume, settings, entries, out::println);
     } catch (IllegalArgumentException e) {
       throw new ParameterException(spec.commandLine(), e.getMessage(), e);
     }

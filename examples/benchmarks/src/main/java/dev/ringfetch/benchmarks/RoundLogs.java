@@ -6,6 +6,7 @@ import dev.ringfetch.examples.process.Answer;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
+import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -15,6 +16,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramLogWriter;
@@ -24,17 +26,20 @@ import org.HdrHistogram.HistogramLogWriter;
  * nanoseconds, and behind it a comment with all else that the round gave, which {@link #rounds}
  * reads. What goes on with a run that was interrupted.
  */
-final class RoundLogs {
+final class RoundLogs implements AutoCloseable {
   private static final String SETTINGS = "settings";
+  private static final String LOCK = "lock";
   private static final String SUFFIX = ".hlog";
   private static final String ROUND = "[Round] ";
   private static final double MILLIS_PER_SECOND = 1000;
   private static final double AS_IT_IS = 1;
 
   private final Path folder;
+  private final FileChannel lock; // held while it is open: two runs would measure one another
 
-  private RoundLogs(Path folder) {
+  private RoundLogs(Path folder, FileChannel lock) {
     this.folder = folder;
+    this.lock = lock;
   }
 
   /**
@@ -43,9 +48,53 @@ final class RoundLogs {
    *
    * @param resume whether there are logs in it.
    * @param settings what rounds have to have in common, in one line.
+   * @param entries of which there may be logs: nothing is left out of what is written of all.
+   * @param told of logs in which there was no whole round, and which are begun anew.
    * @throws IllegalArgumentException if there are others, with the reason.
    */
-  static RoundLogs open(Path folder, boolean resume, String settings) throws IOException {
+  static RoundLogs open(
+      Path folder,
+      boolean resume,
+      String settings,
+      Collection<Entry> entries,
+      Consumer<String> told)
+      throws IOException {
+    if (Files.exists(folder) && !Files.isDirectory(folder)) {
+      throw new IllegalArgumentException(folder + " is no folder");
+    }
+    if (resume && !Files.exists(folder.resolve(SETTINGS))) {
+      throw new IllegalArgumentException(folder + " has no logs to go on with");
+    }
+    Files.createDirectories(folder);
+    final FileChannel lock =
+        FileChannel.open(folder.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+    boolean opened = false;
+    try {
+      if (!isLocked(lock)) {
+        throw new IllegalArgumentException(folder + " is in use by a run that goes on");
+      }
+      begin(folder, resume, settings);
+      final RoundLogs logs = new RoundLogs(folder, lock);
+      logs.check(entries, told);
+      opened = true;
+      return logs;
+    } finally {
+      if (!opened) {
+        lock.close();
+      }
+    }
+  }
+
+  /** Until the channel is closed, or the process has ended. */
+  private static boolean isLocked(FileChannel lock) throws IOException {
+    try {
+      return lock.tryLock() != null;
+    } catch (OverlappingFileLockException e) { // by this process
+      return false;
+    }
+  }
+
+  private static void begin(Path folder, boolean resume, String settings) throws IOException {
     final Path file = folder.resolve(SETTINGS);
     if (Files.exists(file)) {
       final String before = Files.readString(file).strip();
@@ -56,26 +105,18 @@ final class RoundLogs {
         throw new IllegalArgumentException(
             folder + " has logs with other settings: " + before + " instead of " + settings);
       }
-      try (DirectoryStream<Path> logs = Files.newDirectoryStream(folder, "*" + SUFFIX)) {
-        for (final Path log : logs) {
-          cutTorn(log);
-        }
-      }
-    } else if (resume) {
-      throw new IllegalArgumentException(folder + " has no logs to go on with");
     } else {
-      Files.createDirectories(folder);
       Files.writeString(file, settings + "\n");
     }
-    return new RoundLogs(folder);
   }
 
   /** Keeps what is up to the last round that is whole; what is behind it no reader would take. */
-  private static void cutTorn(Path log) throws IOException {
+  private static void cutTorn(Path log, Consumer<String> told) throws IOException {
     final String text = Files.readString(log, StandardCharsets.ISO_8859_1); // a byte a character
     final int round = text.lastIndexOf("\n#" + ROUND, text.lastIndexOf('\n') - 1);
     final int end = round < 0 ? 0 : text.indexOf('\n', round + 1) + 1;
     if (end == 0) {
+      told.accept("without a whole round, begun anew: " + log);
       Files.delete(log); // it has not even a head, perhaps
     } else if (end < text.length()) {
       try (FileChannel channel = FileChannel.open(log, StandardOpenOption.WRITE)) {
@@ -84,12 +125,7 @@ final class RoundLogs {
     }
   }
 
-  /**
-   * Sees to it that nothing is left out of what is written of all rounds.
-   *
-   * @throws IllegalArgumentException if there are logs of a row that is not among these.
-   */
-  void checkCovered(Collection<Entry> entries) throws IOException {
+  private void check(Collection<Entry> entries, Consumer<String> told) throws IOException {
     final Set<String> names =
         entries.stream().map(entry -> entry.fileName() + SUFFIX).collect(Collectors.toSet());
     try (DirectoryStream<Path> logs = Files.newDirectoryStream(folder, "*" + SUFFIX)) {
@@ -98,6 +134,13 @@ final class RoundLogs {
           throw new IllegalArgumentException(
               folder + " has logs of what is not asked for: " + log.getFileName());
         }
+      }
+    }
+    for (final Entry entry : entries) {
+      final Path log = file(entry);
+      if (Files.exists(log)) {
+        cutTorn(log, told);
+        final var unused = rounds(entry); // which refuses those that are damaged
       }
     }
   }
@@ -128,17 +171,25 @@ final class RoundLogs {
         AS_IT_IS);
     writer.outputComment(ROUND + text(round));
     writer.close();
-    // At once, so that a run that is interrupted leaves whole rounds.
-    Files.write(file, bytes.toByteArray(), StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+    try { // at once, so that a run that is interrupted leaves whole rounds
+      Files.write(file, bytes.toByteArray(), StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+    } catch (IOException e) {
+      throw new IOException(
+          "cannot write " + file + ", up to which --resume goes on: " + e.getMessage(), e);
+    }
   }
 
-  /** The rounds of a row that there are. */
+  /**
+   * The rounds of a row that there are.
+   *
+   * @throws IllegalArgumentException if there is one that nobody can have measured.
+   */
   List<PeerRound> rounds(Entry entry) throws IOException {
     final List<PeerRound> rounds = new ArrayList<>();
     if (Files.exists(file(entry))) {
       for (final String line : Files.readAllLines(file(entry), StandardCharsets.UTF_8)) {
         if (line.startsWith("#" + ROUND)) {
-          rounds.add(parse(line.substring(1 + ROUND.length())));
+          rounds.add(parse(file(entry), line.substring(1 + ROUND.length())));
         }
       }
     }
@@ -158,13 +209,30 @@ final class RoundLogs {
         .toString();
   }
 
-  private static PeerRound parse(String text) {
-    final Answer fields = Answer.parse(text);
+  private static PeerRound parse(Path log, String text) {
+    final PeerRound round;
+    try {
+      round = parse(Answer.parse(text));
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException(log + " is damaged: " + e.getMessage(), e);
+    }
+    if (!(round.figures().p50Us() > 0 && round.figures().perSecond() > 0)) {
+      throw new IllegalArgumentException(log + " is damaged: " + text);
+    }
+    return round;
+  }
+
+  private static PeerRound parse(Answer fields) {
     return new PeerRound(
         Figures.parse(fields),
         new Use(fields.figure("clientCores"), fields.figure("clientBytes")),
         new Use(fields.figure("serverCores"), fields.figure("serverBytes")),
         fields.figure("foreign"),
         fields.figure("resting"));
+  }
+
+  @Override
+  public void close() throws IOException {
+    lock.close();
   }
 }

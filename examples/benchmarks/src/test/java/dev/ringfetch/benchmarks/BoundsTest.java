@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
+import org.junit.jupiter.api.parallel.ResourceLock;
+import org.junit.jupiter.api.parallel.Resources;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
@@ -13,6 +15,7 @@ import picocli.CommandLine;
 /** Numbers that make no sense are refused, before anything is started. */
 final class BoundsTest {
   @ParameterizedTest
+  @ResourceLock(Resources.SYSTEM_ERR)
   @ValueSource(
       strings = {
         "--rounds 0",

@@ -79,7 +79,7 @@ final class PeersBenchTest {
             "raw_direct_32_1.hlog"),
         files.stream()
             .map(file -> file.getFileName().toString())
-            .filter(name -> !name.equals("settings") && !name.equals("table.txt"))
+            .filter(name -> !List.of("lock", "settings", "table.txt").contains(name))
             .toList());
   }
 
@@ -115,6 +115,7 @@ final class PeersBenchTest {
   @ResourceLock(Resources.SYSTEM_ERR)
   void whatCannotBeDoneIsRefusedBeforeAnythingStarts(@TempDir Path directory) throws IOException {
     assertTrue(refusal("--quick", "--full").contains("--full takes longer"));
+    assertTrue(refusal("--peers=ringfetch", "--modes=direct").startsWith("nothing to measure: "));
     assertTrue(refusal("--payloads=7").contains("from 8 to 1048576 bytes"));
     assertTrue(refusal("--resume").contains("--resume goes on with the folder of --logs"));
     Files.writeString(directory.resolve("settings"), "other");
