@@ -69,7 +69,10 @@ final class Response {
       throws MalformedUnitException {
     status = Status.fromCodeValue(ProcessTime.status(code));
     trailers = new Metadata();
-    if ((flags & CLOSE) != 0) {
+    if ((flags & CLOSE) != 0) { // which has no room for a description
+      if (status.getCode() == Status.Code.UNAVAILABLE) {
+        status = status.withDescription("Server shutdownNow invoked");
+      }
       return;
     }
     final boolean hasMetadata = (flags & METADATA) != 0;

@@ -329,6 +329,7 @@ abstract class LifecycleContract extends TransportContract {
         List.of(Status.Code.UNAVAILABLE, harness.brokenByServer(Status.Code.UNAVAILABLE))
             .contains(status.getCode()),
         status::toString);
+    assertNotNull(status.getDescription());
     assertEquals("cancel", served.awaitEnd());
     assertTrue(served.call.isCancelled());
     served.awaitCancelledContext();
