@@ -8,6 +8,8 @@ import dev.ringfetch.counters.Counter;
 import dev.ringfetch.ring.FrameDescriptor;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** A client that reads as late as its answers come. */
 final class SessionFetchPaceTest {
@@ -284,5 +286,23 @@ final class SessionFetchPaceTest {
     send(1);
     steps.respond();
     assertReadAfter(STEP_NS);
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"PUSH", "DATAGRAM"})
+  void whoseAnswersComeByThemselvesDoesNotReadBeforeLeaving(ReplyMode mode) throws IOException {
+    final RemoteSteps other = new RemoteSteps(mode, RING_LENGTH);
+    other.send();
+    other.cards();
+    other.serverRound();
+    other.respond();
+    other.answers(1);
+    other.spinTimeIsOver();
+    other.clientRound();
+    assertTrue(other.client.poller().isIdle());
+    final long reads = other.clientPair.ringReads();
+    other.send();
+    other.cards();
+    assertEquals(reads, other.clientPair.ringReads());
   }
 }
