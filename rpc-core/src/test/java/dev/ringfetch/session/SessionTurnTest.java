@@ -70,6 +70,34 @@ class SessionTurnTest {
     assertEquals(0, steps.client.count(Counter.SESSION_TURNS_SKIPPED));
   }
 
+  @Test
+  void answerIsWaitedForFromWhenItsRequestLeaves() throws IOException {
+    final RemoteSteps fetching = new RemoteSteps(ReplyMode.FETCH, RING_LENGTH);
+    fetching.send();
+    fetching.cards(); // the read is too early
+    fetching.serverRound();
+    fetching.pass(WAY_NS);
+    fetching.clientRound();
+    fetching.respond();
+    fetching.cards();
+    fetching.pass(WAY_NS);
+    fetching.clientRound();
+    assertEquals(1, fetching.answered);
+    tell(fetching, PERIOD_NS / 2, LENGTH_NS, PERIOD_NS);
+    fetching.send();
+    assertTrue(fetching.client.outbox.isHeld());
+    final long reads = fetching.clientPair.ringReads();
+    fetching.pass(PERIOD_NS / 2);
+    fetching.clientRound();
+    assertFalse(fetching.client.outbox.isHeld());
+    fetching.pass(WAY_NS / 8 - 1);
+    fetching.clientRound();
+    assertEquals(reads, fetching.clientPair.ringReads());
+    fetching.pass(1);
+    fetching.clientRound();
+    assertEquals(reads + 1, fetching.clientPair.ringReads());
+  }
+
   /** Nobody waits for longer than from turn to turn, however late it is woken. */
   @Test
   void whoIsWokenBehindItsTurnSendsAllTheSame() throws IOException {
