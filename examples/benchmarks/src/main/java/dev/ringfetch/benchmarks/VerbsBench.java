@@ -26,8 +26,8 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     description = {
       "Measures calls of 32 bytes, one at a time, on one host with an RDMA device.",
-      "Of memory alone, the ring in shared memory, verbs alone and the ring over verbs by way of the answer, each by",
-      "stub and (bytes...) by itself, DaRPC, and gRPC over TCP.",
+      "Of memory alone, the ring in shared memory, verbs alone and the ring over verbs by way of",
+      "the answer, each by stub and (bytes...) by itself, DaRPC, and gRPC over TCP.",
       "rpc-rdma/soft-roce/run gives any host such a device."
     })
 final class VerbsBench implements Callable<Integer> {
