@@ -482,6 +482,7 @@ public final class Poller implements Runnable, AutoCloseable {
       return done;
     }
     final long now = clock.nanoTime();
+    final boolean waited = waiting && !slept; // as of now: callbacks may wait in rounds of theirs
     boolean found = false;
     if (turns != null) {
       turns.tick(now);
@@ -505,7 +506,7 @@ public final class Poller implements Runnable, AutoCloseable {
       }
     }
     if (found) {
-      if (waiting && !slept) {
+      if (waited) {
         spin.found();
       }
       slept = false;

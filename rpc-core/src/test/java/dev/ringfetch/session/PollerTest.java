@@ -1,6 +1,7 @@
 package dev.ringfetch.session;
 
 import static dev.ringfetch.session.SessionSteps.bytes;
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -495,13 +496,27 @@ class PollerTest {
     return new SessionContext().clock(steps::nowNs).spinNs(SPIN_NS);
   }
 
+  /** Part of a test. */
+  @FunctionalInterface
+  private interface Step {
+    void take() throws IOException;
+  }
+
   /** A poller with one session, for which something comes while the poller polls, or sleeps. */
   private final class Waits {
     final Poller waiter = new Poller(new HeapDoorbell(), pollContext());
     final CountingSession session =
         new CountingSession(
-            new HeapFabric(CountingSession.MEMORY_LENGTH), waiter, new SessionContext());
+            new HeapFabric(CountingSession.MEMORY_LENGTH), waiter, new SessionContext()) {
+          @Override
+          void onOperations(Stream asking, int bits) {
+            final Step callback = next;
+            next = () -> {};
+            news.add(() -> assertDoesNotThrow(callback::take));
+          }
+        };
     final Stream stream = new TestStream(1);
+    Step next = () -> {}; // what the next thing that is found has done
 
     Waits() throws IOException {
       waiter.add(session);
@@ -515,14 +530,22 @@ class PollerTest {
     }
 
     void findMore() throws IOException {
+      findMore(() -> assertTrue(waiter.doWork() > 0));
+    }
+
+    void findMore(Step round) throws IOException {
       session.duty.submit(stream, Stream.WRITE);
       waiter.activate(session);
-      assertTrue(waiter.doWork() > 0);
+      round.take();
     }
 
     void sleep() throws IOException {
+      sleep(waiter::doWork);
+    }
+
+    void sleep(Step round) throws IOException {
       steps.advance(SPIN_NS);
-      waiter.doWork();
+      round.take();
       assertTrue(waiter.isIdle());
       waiter.serveNested();
     }
@@ -568,6 +591,22 @@ class PollerTest {
       waits.findMore();
     }
     assertFalse(waits.pollsForLong());
+  }
+
+  /** Its own waits do not hide the one that it has ended. */
+  @Test
+  void callbackThatWaitsWasFoundAllTheSame() throws IOException {
+    Waits waits = new Waits();
+    for (int i = 0; i < 2 * SpinPace.MAX_BALANCE; i++) {
+      waits.next =
+          () -> {
+            waits.sleep(waits.waiter::serveNested);
+            waits.findMore(waits.waiter::serveNested);
+          };
+      waits.find();
+      waits.findMore(); // the time of the last find is that before the callback
+      assertTrue(waits.pollsForLong());
+    }
   }
 
   @Test
