@@ -1,5 +1,6 @@
 package dev.ringfetch.rpc;
 
+import dev.ringfetch.session.Callbacks;
 import dev.ringfetch.session.Retry;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -53,23 +54,17 @@ final class PatientExecutor implements Executor {
       waits = refused.add(task);
       retry.run();
     } catch (OutOfMemoryError e) { // of the heap
-      if (waits) {
-        runRefused();
-      } else {
-        task.run();
+      if (!waits) {
+        Callbacks.run(task);
       }
+      runRefused();
     }
   }
 
   /** Those of others, too: they may have relied on a timer that there is not. */
   private void runRefused() {
-    final Runnable task = refused.poll();
-    if (task != null) {
-      try {
-        task.run();
-      } finally {
-        runRefused();
-      }
+    for (Runnable task = refused.poll(); task != null; task = refused.poll()) {
+      Callbacks.run(task);
     }
   }
 

@@ -1,10 +1,11 @@
 package dev.ringfetch.session;
 
 /** Runs what others gave to be run: what that throws ends nothing here. */
-final class Callbacks {
+public final class Callbacks {
   private Callbacks() {}
 
-  static void run(Runnable callback) {
+  /** Runs a callback, and hands what it throws to the thread's handler. Never throws. */
+  public static void run(Runnable callback) {
     try {
       callback.run();
     } catch (Throwable t) { // the callback's, not the caller's
