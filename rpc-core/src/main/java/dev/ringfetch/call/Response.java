@@ -71,7 +71,7 @@ final class Response {
     trailers = new Metadata();
     if ((flags & CLOSE) != 0) { // which has no room for a description
       if (status.getCode() == Status.Code.UNAVAILABLE) {
-        status = status.withDescription("Server shutdownNow invoked");
+        status = status.withDescription("the server has ended the session");
       }
       return;
     }
