@@ -134,8 +134,8 @@ final class PeersBench implements Callable<Integer> {
     check(
         !entries.isEmpty(), "nothing to measure: no peer of " + peers + " has a mode of " + modes);
     final String settings =
-        String.join(
-            " ", timing.settings(), pinning.settings(), String.join(" ", FLAGS), ownFlags());
+        String.join(" ", timing.settings(), pinning.settings(), String.join(" ", FLAGS), ownFlags())
+            .strip();
     try (RoundLogs logs = logs(entries, settings);
         PeerRun run = new PeerRun(entries, timing, FLAGS, pinning, logs)) {
       out.println(run.describe());
