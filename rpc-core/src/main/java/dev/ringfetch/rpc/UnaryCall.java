@@ -4,6 +4,7 @@ import dev.ringfetch.call.BareCall;
 import dev.ringfetch.call.BlockingStubs;
 import dev.ringfetch.call.ClientConnection;
 import dev.ringfetch.call.ClientLimits;
+import dev.ringfetch.session.Callbacks;
 import dev.ringfetch.session.Poller;
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
@@ -432,24 +433,15 @@ public final class UnaryCall {
     private void tellAll() {
       OnChannel ended = this;
       while (ended != null) {
-        final Thread thread = Thread.currentThread();
-        ended.teller = thread;
+        ended.teller = Thread.currentThread();
         told = ended;
         try {
           ended.tell();
         } catch (Throwable t) { // the listener's, not that of who starts the call or ends it
-          report(thread, t);
+          Callbacks.report(t);
         }
         told = null;
         ended = ended.next;
-      }
-    }
-
-    private void report(Thread thread, Throwable thrown) {
-      try {
-        thread.getUncaughtExceptionHandler().uncaughtException(thread, thrown);
-      } catch (Throwable t) {
-        // The handler's own, for example for want of memory to print with.
       }
     }
 

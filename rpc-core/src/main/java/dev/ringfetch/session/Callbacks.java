@@ -14,7 +14,7 @@ public final class Callbacks {
   }
 
   /** Hands what a callback threw to the thread's handler. Never throws. */
-  static void report(Throwable thrown) {
+  public static void report(Throwable thrown) {
     try {
       final Thread thread = Thread.currentThread();
       thread.getUncaughtExceptionHandler().uncaughtException(thread, thrown);
