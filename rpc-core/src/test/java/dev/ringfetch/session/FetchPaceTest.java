@@ -59,6 +59,16 @@ final class FetchPaceTest {
     finds(roundTripNs, 0);
   }
 
+  /** As that; the second finds something, but only the third the answer. */
+  private void isEarlyAndTheSecond(Runnable found) {
+    misses(ROUND_TRIP_NS);
+    pace.posted(false);
+    nowNs += ROUND_TRIP_NS;
+    found.run();
+    pace.posted(false);
+    finds(ROUND_TRIP_NS, 0);
+  }
+
   private void isEarly() {
     isEarly(ROUND_TRIP_NS);
   }
@@ -346,12 +356,7 @@ final class FetchPaceTest {
     delayNs();
     isEarly();
     assertEquals(STEP_NS, delayNs());
-    misses(ROUND_TRIP_NS);
-    pace.posted(false);
-    nowNs += ROUND_TRIP_NS;
-    pace.begun();
-    pace.posted(false);
-    finds(ROUND_TRIP_NS, 0);
+    isEarlyAndTheSecond(pace::begun);
     assertEquals(2 * STEP_NS, delayNs());
   }
 
@@ -360,12 +365,7 @@ final class FetchPaceTest {
     delayNs();
     isEarly();
     assertEquals(STEP_NS, delayNs());
-    misses(ROUND_TRIP_NS);
-    pace.posted(false);
-    nowNs += ROUND_TRIP_NS;
-    pace.found();
-    pace.posted(false);
-    finds(ROUND_TRIP_NS, 0);
+    isEarlyAndTheSecond(pace::found);
     assertEquals(STEP_NS, delayNs());
   }
 }
