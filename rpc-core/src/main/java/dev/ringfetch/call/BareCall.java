@@ -215,9 +215,7 @@ public abstract class BareCall implements ClientStream.AnswerListener, Runnable 
         final Context before = Context.ROOT.attach(); // the call's; the thread is anybody's
         try {
           final Deadline deadline =
-              deadlineNs == NO_TIMEOUT
-                  ? null
-                  : Deadline.after(remainingNs(), TimeUnit.NANOSECONDS);
+              deadlineNs == NO_TIMEOUT ? null : Deadline.after(remainingNs(), TimeUnit.NANOSECONDS);
           final StreamingClientCall<byte[], byte[]> made =
               new StreamingClientCall<>(
                   method,

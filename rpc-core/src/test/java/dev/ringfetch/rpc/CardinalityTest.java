@@ -170,8 +170,7 @@ class CardinalityTest {
       final byte[] answer =
           ClientCalls.blockingUnaryCall(
               ClientInterceptors.intercept(
-                  harness.channel(),
-                  MetadataUtils.newAttachHeadersInterceptor(answers(answers))),
+                  harness.channel(), MetadataUtils.newAttachHeadersInterceptor(answers(answers))),
               method(MethodType.UNARY, server),
               CallOptions.DEFAULT,
               new byte[1]);
@@ -186,7 +185,9 @@ class CardinalityTest {
   }
 
   @ParameterizedTest
-  @EnumSource(value = MethodType.class, names = {"UNKNOWN", "SERVER_STREAMING", "BIDI_STREAMING"})
+  @EnumSource(
+      value = MethodType.class,
+      names = {"UNKNOWN", "SERVER_STREAMING", "BIDI_STREAMING"})
   void aBlockingStubEndsAsOverGrpc(MethodType server) {
     for (int answers = 0; answers <= 2; answers++) {
       assertEquals(ofStub(GRPC, server, answers), ofStub(RING, server, answers));
@@ -219,5 +220,4 @@ class CardinalityTest {
     Mockito.verify(listener, Mockito.times(3))
         .onAnswer(Mockito.eq(call), Mockito.any(), Mockito.anyInt(), Mockito.eq(1));
   }
-
 }
