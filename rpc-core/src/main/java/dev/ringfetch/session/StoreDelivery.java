@@ -4,14 +4,14 @@ import dev.ringfetch.counters.Tally;
 
 /** To a peer that loads from the same memory: what is stored is delivered. */
 final class StoreDelivery extends Delivery {
-  private static final long NEVER = -1;
-
   /**
    * What the peer had consumed when it was rung last for more than that. It consumes what it was
    * rung for before it sleeps again, and tells so first: while it has not, it is the same sleep,
-   * whose ring it will hear.
+   * whose ring it will hear. Means nothing before the first ring: every value is a position.
    */
-  private long rungAt = NEVER;
+  private long rungAt;
+
+  private boolean hasRung;
 
   StoreDelivery(Tally tally, RingPair rings) {
     super(tally, rings);
@@ -23,9 +23,10 @@ final class StoreDelivery extends Delivery {
     memory.fullFence();
     if (peerControl.sleeping()) { // loaded first: it is told last
       final long consumed = peerControl.consumed();
-      if (consumed != rungAt && consumed != writer.position()) {
+      if (!(hasRung && consumed == rungAt) && consumed != writer.position()) {
         ring();
         rungAt = consumed;
+        hasRung = true;
       }
     }
   }
