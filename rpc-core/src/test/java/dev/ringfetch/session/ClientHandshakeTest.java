@@ -405,6 +405,11 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
   }
 
   @Override
+  public void expired(String reason) {
+    throw new AssertionError(reason);
+  }
+
+  @Override
   public String obstacle(String name) {
     return withheld.contains(name) ? "not for you" : null;
   }
