@@ -23,6 +23,8 @@ import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Whoever does what next is drawn from a seed: calls, streams, answers, cancels, time, doorbells
@@ -307,6 +309,22 @@ class SessionRandomTest {
               + t,
           t);
     }
+  }
+
+  /** Runs as many seeds as the second argument says, from the first argument on. */
+  public static void main(String[] args) {
+    long first = Long.parseLong(args[0]);
+    long end = first + Long.parseLong(args[1]);
+    for (long seed = first; seed < end; seed++) {
+      run(seed);
+    }
+  }
+
+  /** In which a sleeper at position -1 was taken for one that was rung already. */
+  @ParameterizedTest
+  @ValueSource(longs = {548109413127L, 548109317129L, 548109397416L})
+  void callsOfSeedsThatFailedOnceEndRightly(long seed) {
+    run(seed);
   }
 
   @Test
