@@ -54,8 +54,7 @@ class SimulationTest {
     return Stream.of(SimKind.values())
         .flatMap(kind -> Stream.of(StoreOrder.values()).map(order -> Arguments.of(kind, order)))
         .filter(
-            one ->
-                HUNT > 1 || one.get()[0] == SimKind.SHM || one.get()[1] == StoreOrder.RELEASE)
+            one -> HUNT > 1 || one.get()[0] == SimKind.SHM || one.get()[1] == StoreOrder.RELEASE)
         .toList();
   }
 
