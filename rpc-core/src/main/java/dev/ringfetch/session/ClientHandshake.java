@@ -192,6 +192,8 @@ public final class ClientHandshake {
     if (answer.getToken().size() != Wire.TOKEN_LENGTH) {
       throw new IllegalArgumentException("token length=" + answer.getToken().size());
     }
+    checkPosition("request_position", answer.getRequestPosition());
+    checkPosition("response_position", answer.getResponsePosition());
     return new Geometry(
         sizes.getRequestRingBytes(),
         sizes.getResponseRingBytes(),
@@ -200,6 +202,12 @@ public final class ClientHandshake {
         answer.getEpoch(),
         answer.getRequestPosition(),
         answer.getResponsePosition());
+  }
+
+  private static void checkPosition(String name, long position) {
+    if (position < 0 || position >= Wire.POSITIONS_LIMIT) {
+      throw new IllegalArgumentException(name + "=" + position);
+    }
   }
 
   private static void checkMemory(QueuePair queuePair, Geometry geometry) throws IOException {
