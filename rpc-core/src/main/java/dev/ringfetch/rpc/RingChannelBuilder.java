@@ -8,8 +8,11 @@ import dev.ringfetch.fabric.FabricProvider;
 import dev.ringfetch.session.BulkBudget;
 import dev.ringfetch.session.ReplyMode;
 import dev.ringfetch.session.SessionContext;
+import io.grpc.CallOptions;
+import io.grpc.Channel;
 import io.grpc.ChannelCredentials;
 import io.grpc.ChoiceChannelCredentials;
+import io.grpc.ClientCall;
 import io.grpc.ClientInterceptor;
 import io.grpc.CompositeChannelCredentials;
 import io.grpc.CompressorRegistry;
@@ -18,6 +21,7 @@ import io.grpc.ForwardingChannelBuilder2;
 import io.grpc.Grpc;
 import io.grpc.ManagedChannelBuilder;
 import io.grpc.ManagedChannelProvider;
+import io.grpc.MethodDescriptor;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -39,7 +43,13 @@ import java.util.concurrent.TimeUnit;
 public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChannelBuilder> {
   private final ManagedChannelBuilder<?> grpc;
   private final String target;
-  private final List<InterceptorFactory> interceptors = new ArrayList<>();
+
+  /**
+   * Factories among them, which this builder resolves. Agents add interceptors of their own to a
+   * field of this name and type: OpenTelemetry's, Datadog's and Hypertrace's among others.
+   */
+  private final List<ClientInterceptor> interceptors = new ArrayList<>();
+
   private final List<ClientInterceptor> globalInterceptors;
   private final FabricContext fabricContext = new FabricContext();
   private final SessionContext sessionContext = new SessionContext();
@@ -55,6 +65,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   private String configObstacle;
 
   private RingChannelBuilder(ManagedChannelBuilder<?> grpc, String target) {
+    GrpcVersion.check(); // before what needs it
     this.grpc = grpc;
     this.target = target;
     this.globalInterceptors = GlobalChannelOptions.apply(this, target);
@@ -240,9 +251,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
 
   @Override
   public RingChannelBuilder intercept(List<ClientInterceptor> interceptors) {
-    for (final ClientInterceptor interceptor : interceptors) {
-      this.interceptors.add(sameTarget -> interceptor);
-    }
+    this.interceptors.addAll(interceptors);
     return this;
   }
 
@@ -252,7 +261,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
    */
   @Override
   protected RingChannelBuilder interceptWithTarget(InterceptorFactory factory) {
-    interceptors.add(factory);
+    interceptors.add(new InterceptorOfFactory(factory));
     return this;
   }
 
@@ -305,6 +314,12 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
     return this;
   }
 
+  private ClientInterceptor resolve(ClientInterceptor interceptor) {
+    return interceptor instanceof InterceptorOfFactory made
+        ? made.factory().newInterceptor(target)
+        : interceptor;
+  }
+
   @Override
   public RingChannel build() {
     final SharedFabrics shared = SharedFabrics.acquire(fabrics, fabricContext, sessionContext);
@@ -318,7 +333,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
           executor,
           new ClientLimits(sessionContext.maxInboundLength(), sessionContext.maxMetadataLength()),
           new Codecs(compressors, decompressors),
-          interceptors.stream().map(factory -> factory.newInterceptor(target)).toList(),
+          interceptors.stream().map(this::resolve).toList(),
           globalInterceptors,
           requireFabric,
           idleTimeoutNs,
@@ -326,6 +341,15 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
     } catch (RuntimeException | Error e) {
       shared.release();
       throw e;
+    }
+  }
+
+  /** Place of an interceptor that its factory makes when a channel is built. */
+  private record InterceptorOfFactory(InterceptorFactory factory) implements ClientInterceptor {
+    @Override
+    public <ReqT, RespT> ClientCall<ReqT, RespT> interceptCall(
+        MethodDescriptor<ReqT, RespT> method, CallOptions options, Channel next) {
+      throw new IllegalStateException("the builder has not made the interceptor: " + factory);
     }
   }
 }

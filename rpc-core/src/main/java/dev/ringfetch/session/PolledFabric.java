@@ -61,7 +61,7 @@ public final class PolledFabric implements AutoCloseable {
         thread.start();
         opened.driven.add(poller);
       }
-    } catch (IOException | RuntimeException e) {
+    } catch (IOException | RuntimeException | Error e) {
       opened.close();
       throw e;
     }
