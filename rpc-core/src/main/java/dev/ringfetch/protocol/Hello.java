@@ -23,6 +23,9 @@ public final class Hello extends Message<Hello> {
   public static final Field<Hello, RingSizes> GEOMETRY =
       TYPE.message("geometry", 4, RingSizes.TYPE);
 
+  /** The client's end of the connection, as the client sees it; see {@code session.proto}. */
+  public static final Field<Hello, byte[]> CLIENT_ADDRESS = TYPE.bytes("client_address", 5);
+
   @Override
   MessageType<Hello> type() {
     return TYPE;

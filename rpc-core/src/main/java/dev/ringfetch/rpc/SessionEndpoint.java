@@ -242,6 +242,12 @@ final class SessionEndpoint {
       return plaintext.obstacle(fabric, peer.securityLevel());
     }
 
+    @Override
+    public String between(byte[] clientAddress) {
+      return Endpoints.between(
+          clientAddress, peer.attributes().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR));
+    }
+
     private void cancelled() {
       synchronized (this) {
         ended = true;

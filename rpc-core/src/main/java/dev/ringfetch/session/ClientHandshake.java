@@ -90,6 +90,9 @@ public final class ClientHandshake {
             .set(Hello.MAX_VERSION, Wire.VERSION)
             .set(Hello.FABRICS, offers)
             .set(Hello.GEOMETRY, wish);
+    if (!context.acrossProxies()) {
+      hello.set(Hello.CLIENT_ADDRESS, listener.ownAddress());
+    }
     control.send(new OpenRequest().set(OpenRequest.HELLO, hello));
   }
 
@@ -259,6 +262,11 @@ public final class ClientHandshake {
     /** Why this client may not use a fabric, in one line, or null when it may. */
     default String obstacle(String fabric) {
       return null;
+    }
+
+    /** This client's end of the connection, as the message Hello has it; empty when unknown. */
+    default byte[] ownAddress() {
+      return new byte[0];
     }
 
     /** True when a fabric has failed of late: the others come before it. */
