@@ -202,6 +202,11 @@ final class HandshakeStream
   }
 
   @Override
+  public void expired(String reason) {
+    close();
+  }
+
+  @Override
   public void onNext(OpenResponse response) {
     arrived();
     if (late == null) { // it may have been on its way to here when its time was over

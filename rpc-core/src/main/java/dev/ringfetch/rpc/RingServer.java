@@ -66,7 +66,10 @@ public final class RingServer extends Server {
     }
     if (!fabrics.obstacles().isEmpty()) {
       System.getLogger(RingServer.class.getName())
-          .log(System.Logger.Level.INFO, "not every fabric is served: {0}", fabrics.obstacles());
+          .log(
+              fabrics.hasFailed() ? System.Logger.Level.INFO : System.Logger.Level.DEBUG,
+              "not every fabric is served: {0}",
+              fabrics.obstacles());
     }
     endpoint.start(this, fabrics.opened());
     try {

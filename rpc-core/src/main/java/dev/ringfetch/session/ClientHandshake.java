@@ -210,6 +210,8 @@ public final class ClientHandshake {
     if (answer.get(Answer.TOKEN).length != Wire.TOKEN_LENGTH) {
       throw new IllegalArgumentException("token length=" + answer.get(Answer.TOKEN).length);
     }
+    checkPosition("request_position", answer.get(Answer.REQUEST_POSITION));
+    checkPosition("response_position", answer.get(Answer.RESPONSE_POSITION));
     return new Geometry(
         requestRing,
         responseRing,
@@ -218,6 +220,12 @@ public final class ClientHandshake {
         answer.get(Answer.EPOCH),
         answer.get(Answer.REQUEST_POSITION),
         answer.get(Answer.RESPONSE_POSITION));
+  }
+
+  private static void checkPosition(String name, long position) {
+    if (position < 0 || position >= Wire.POSITIONS_LIMIT) {
+      throw new IllegalArgumentException(name + "=" + position);
+    }
   }
 
   private static void checkMemory(QueuePair queuePair, Geometry geometry) throws IOException {
