@@ -19,7 +19,7 @@ public final class DropInChannelProvider extends ManagedChannelProvider {
 
   @Override
   protected boolean isAvailable() {
-    return Beneath.isDropIn();
+    return Beneath.isDropInAvailable();
   }
 
   @Override
@@ -29,12 +29,14 @@ public final class DropInChannelProvider extends ManagedChannelProvider {
 
   @Override
   protected ManagedChannelBuilder<?> builderForAddress(String name, int port) {
-    return RingChannelBuilder.forAddress(name, port);
+    return Beneath.orPlain(
+        () -> RingChannelBuilder.forAddress(name, port), () -> Beneath.forAddress(name, port));
   }
 
   @Override
   protected ManagedChannelBuilder<?> builderForTarget(String target) {
-    return RingChannelBuilder.forTarget(target);
+    return Beneath.orPlain(
+        () -> RingChannelBuilder.forTarget(target), () -> Beneath.forTarget(target));
   }
 
   @Override
@@ -43,7 +45,9 @@ public final class DropInChannelProvider extends ManagedChannelProvider {
     return Beneath.isSought()
         ? NewChannelBuilderResult.error("the transport beneath a ring is another one")
         : NewChannelBuilderResult.channelBuilder(
-            RingChannelBuilder.newChannelBuilder(target, credentials));
+            Beneath.orPlain(
+                () -> RingChannelBuilder.newChannelBuilder(target, credentials),
+                () -> Beneath.newChannelBuilder(target, credentials)));
   }
 
   @Override

@@ -14,7 +14,7 @@ public final class DropInServerProvider extends ServerProvider {
 
   @Override
   protected boolean isAvailable() {
-    return Beneath.isDropIn();
+    return Beneath.isDropInAvailable();
   }
 
   @Override
@@ -24,7 +24,7 @@ public final class DropInServerProvider extends ServerProvider {
 
   @Override
   protected ServerBuilder<?> builderForPort(int port) {
-    return RingServerBuilder.forPort(port);
+    return Beneath.orPlain(() -> RingServerBuilder.forPort(port), () -> Beneath.forPort(port));
   }
 
   @Override
@@ -33,6 +33,8 @@ public final class DropInServerProvider extends ServerProvider {
     return Beneath.isSought()
         ? NewServerBuilderResult.error("the transport beneath a ring is another one")
         : NewServerBuilderResult.serverBuilder(
-            RingServerBuilder.newServerBuilderForPort(port, credentials));
+            Beneath.orPlain(
+                () -> RingServerBuilder.newServerBuilderForPort(port, credentials),
+                () -> Beneath.newServerBuilder(port, credentials)));
   }
 }
