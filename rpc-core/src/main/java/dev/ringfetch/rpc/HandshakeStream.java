@@ -10,10 +10,12 @@ import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ClientCall;
 import io.grpc.ClientInterceptor;
+import io.grpc.Grpc;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientResponseObserver;
+import java.net.SocketAddress;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -110,6 +112,15 @@ final class HandshakeStream
   /** The connection's attributes, once it has answered. */
   Attributes attributes() {
     return call.getAttributes();
+  }
+
+  /**
+   * This side's address on the connection, once {@link Listener#onConnected} was called; null when
+   * the transport does not tell.
+   */
+  SocketAddress ownAddress() {
+    final SocketAddress told = level.attributes().get(Grpc.TRANSPORT_ATTR_LOCAL_ADDR);
+    return told == null ? call.getAttributes().get(Grpc.TRANSPORT_ATTR_LOCAL_ADDR) : told;
   }
 
   /** Keeps the call: of all there is, only it knows the addresses of the connection. */

@@ -250,6 +250,12 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
       return plaintext.obstacle(fabric, peer.securityLevel());
     }
 
+    @Override
+    public String between(byte[] clientAddress) {
+      return Endpoints.between(
+          clientAddress, peer.attributes().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR));
+    }
+
     private void spoken() {
       synchronized (this) {
         if (!silent) {

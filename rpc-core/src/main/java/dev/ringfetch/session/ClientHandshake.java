@@ -80,6 +80,9 @@ public final class ClientHandshake {
         .setRequestRingBytes(Math.min(context.requestRingLength(), maxRingLength))
         .setResponseRingBytes(Math.min(context.responseRingLength(), maxRingLength))
         .setMaxFrameBytes(context.maxFrameLength());
+    if (!context.acrossProxies()) {
+      hello.setClientAddress(ByteString.copyFrom(listener.ownAddress()));
+    }
     control.send(OpenRequest.newBuilder().setHello(hello).build());
   }
 
@@ -249,6 +252,11 @@ public final class ClientHandshake {
     /** Why this client may not use a fabric, in one line, or null when it may. */
     default String obstacle(String fabric) {
       return null;
+    }
+
+    /** This client's end of the connection, as the message Hello has it; empty when unknown. */
+    default byte[] ownAddress() {
+      return new byte[0];
     }
 
     /** True when a fabric has failed of late: the others come before it. */

@@ -216,6 +216,12 @@ public final class ServerHandshake {
               + Integer.toUnsignedString(max));
       return;
     }
+    final String between =
+        context.acrossProxies() ? null : listener.between(hello.getClientAddress().toByteArray());
+    if (between != null) {
+      refuse(between);
+      return;
+    }
     if (!listener.onOpening()) {
       control.exhausted("the server takes no further session");
       return;
@@ -432,6 +438,15 @@ public final class ServerHandshake {
 
     /** Why this client may not use a fabric, in one line, or null when it may. */
     default String obstacle(String fabric) {
+      return null;
+    }
+
+    /**
+     * What stands between the client and this server, in one line; null when nothing is known to.
+     *
+     * @param clientAddress of the client, as the message Hello has it.
+     */
+    default String between(byte[] clientAddress) {
       return null;
     }
 
