@@ -5,8 +5,6 @@ import dev.ringfetch.call.Codecs;
 import dev.ringfetch.call.DirectExecutor;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.fabric.FabricProvider;
-import dev.ringfetch.session.BulkBudget;
-import dev.ringfetch.session.ReplyMode;
 import dev.ringfetch.session.SessionContext;
 import io.grpc.ChannelCredentials;
 import io.grpc.ChoiceChannelCredentials;
@@ -24,7 +22,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 
@@ -42,7 +39,8 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   private final List<InterceptorFactory> interceptors = new ArrayList<>();
   private final List<ClientInterceptor> globalInterceptors;
   private final FabricContext fabricContext = new FabricContext();
-  private final SessionContext sessionContext = new SessionContext();
+  private final SessionContext sessionContext =
+      new SessionContext().bulkQuota(BulkBudget.PROCESS.quota());
 
   private Executor executor = DefaultExecutor.INSTANCE;
   private FabricSelection fabrics = FabricSelection.unlessSet();
@@ -188,7 +186,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
    * used up, long messages go in frames.
    */
   public RingChannelBuilder bulkBudget(BulkBudget budget) {
-    sessionContext.bulkBudget(Objects.requireNonNull(budget));
+    sessionContext.bulkQuota(budget.quota());
     return this;
   }
 
@@ -203,7 +201,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
    * set. Between processes that share memory it has no effect: answers are polled where they are.
    */
   public RingChannelBuilder replyMode(ReplyMode mode) {
-    sessionContext.replyMode(mode);
+    sessionContext.replyPolicy(mode.policy());
     return this;
   }
 

@@ -6,7 +6,6 @@ import dev.ringfetch.call.HandlerRecord;
 import dev.ringfetch.call.ServerLimits;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.fabric.FabricProvider;
-import dev.ringfetch.session.BulkBudget;
 import dev.ringfetch.session.SessionContext;
 import io.grpc.BindableService;
 import io.grpc.CompressorRegistry;
@@ -45,7 +44,8 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   private final List<ServerServiceDefinition> services = new ArrayList<>();
   private final List<ServerInterceptor> interceptors = new ArrayList<>();
   private final FabricContext fabricContext = new FabricContext();
-  private final SessionContext sessionContext = new SessionContext();
+  private final SessionContext sessionContext =
+      new SessionContext().bulkQuota(BulkBudget.PROCESS.quota());
 
   private final List<ServerStreamTracer.Factory> tracerFactories = new ArrayList<>();
   private final List<ServerTransportFilter> transportFilters = new ArrayList<>();
@@ -124,7 +124,7 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
    * used up, long messages go in frames.
    */
   public RingServerBuilder bulkBudget(BulkBudget budget) {
-    sessionContext.bulkBudget(Objects.requireNonNull(budget));
+    sessionContext.bulkQuota(budget.quota());
     return this;
   }
 

@@ -137,7 +137,7 @@ public final class ClientHandshake {
                   answer.getFabricDescriptor().toByteArray(),
                   answer.getToken().toByteArray(),
                   CONNECT_TIMEOUT_NS,
-                  context.replyMode() == ReplyMode.DATAGRAM);
+                  context.replyPolicy() == ReplyPolicy.DATAGRAM);
       checkMemory(queuePair, geometry);
       if (!queuePair.capabilities().loadStore()) {
         geometry.prepare(queuePair.memory()); // of its own, in which the server's words are not

@@ -29,7 +29,7 @@ class ManyClientsTest {
 
   private final long seed = Long.getLong("ringfetch.seed", System.nanoTime());
 
-  private static Setup setup(ReplyMode mode, int clients, int threshold) {
+  private static Setup setup(ReplyPolicy mode, int clients, int threshold) {
     return new Setup(
         mode,
         CARD,
@@ -42,12 +42,12 @@ class ManyClientsTest {
         context -> context.turnThreshold(threshold));
   }
 
-  private Result withoutTurns(ReplyMode mode, int clients) {
+  private Result withoutTurns(ReplyPolicy mode, int clients) {
     return ReplyExperiment.run(seed, setup(mode, clients, 0), WARM_UP_NS, MEASURE_NS);
   }
 
   /** Measured over whole periods, after an epoch without turns and a period. */
-  private Result withTurns(ReplyMode mode, int clients) {
+  private Result withTurns(ReplyPolicy mode, int clients) {
     final int threshold = SessionContext.TURN_THRESHOLD_DEFAULT;
     final long periodNs = clients / SessionContext.TURN_GROUP_DEFAULT * TURN_NS;
     final boolean turns = clients > threshold;
@@ -58,7 +58,7 @@ class ManyClientsTest {
         turns ? periodNs : MEASURE_NS);
   }
 
-  private static String line(ReplyMode mode, int clients, Result without, Result with) {
+  private static String line(ReplyPolicy mode, int clients, Result without, Result with) {
     return String.format(
         "%-6s %7d %17.3f %14.2f %14.3f %14.2f %14.0f",
         mode,
@@ -70,7 +70,7 @@ class ManyClientsTest {
         with.latencyNs() / 1e3);
   }
 
-  private void figure(ReplyMode mode) {
+  private void figure(ReplyPolicy mode) {
     System.out.println("seed=" + seed + " " + CARD.name() + ", 256 connections at hand");
     System.out.println(
         "mode   clients  no turns: M calls/s  misses  turns: M calls/s  misses  mean us");
@@ -97,11 +97,11 @@ class ManyClientsTest {
 
   @Test
   void turnsKeepTheRateOfAnswersThatAreRead() {
-    figure(ReplyMode.FETCH);
+    figure(ReplyPolicy.FETCH);
   }
 
   @Test
   void turnsKeepTheRateOfAnswersThatArePushed() {
-    figure(ReplyMode.PUSH);
+    figure(ReplyPolicy.PUSH);
   }
 }
