@@ -439,7 +439,9 @@ final class Connector {
               session,
               fabric,
               methods,
-              attributes.toBuilder().set(Transport.TRANSPORT_ATTR_FABRIC, fabric).build(),
+              BufferAllocator.attributes(
+                  attributes.toBuilder().set(Transport.TRANSPORT_ATTR_FABRIC, fabric).build(),
+                  session),
               PlaintextFabrics.level(fabric, stream.level().of(attributes)),
               codecs);
       final boolean abandoned;

@@ -1,6 +1,5 @@
 package dev.ringfetch.rpc;
 
-import dev.ringfetch.call.BufferAllocator;
 import dev.ringfetch.call.ClientConnection;
 import dev.ringfetch.call.ClientLimits;
 import dev.ringfetch.call.Codecs;

@@ -3,6 +3,7 @@ package dev.ringfetch.rpc;
 import dev.ringfetch.call.Codecs;
 import dev.ringfetch.call.DirectExecutor;
 import dev.ringfetch.call.HandlerRecord;
+import dev.ringfetch.call.ServerCallContext;
 import dev.ringfetch.call.ServerLimits;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.fabric.FabricProvider;
@@ -18,6 +19,7 @@ import io.grpc.ServerCallExecutorSupplier;
 import io.grpc.ServerCredentials;
 import io.grpc.ServerInterceptor;
 import io.grpc.ServerInterceptors;
+import io.grpc.ServerMethodDefinition;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.ServerStreamTracer;
 import io.grpc.ServerTransportFilter;
@@ -321,29 +323,28 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
     final CallCounter grpcCalls = new CallCounter();
     final List<ServerInterceptor> onRings = new ArrayList<>(global.interceptors());
     onRings.addAll(interceptors); // the last one runs first
-    final List<ServerServiceDefinition> intercepted = new ArrayList<>();
+    final List<ServerMethodDefinition<?, ?>> intercepted = new ArrayList<>();
     for (final ServerServiceDefinition service : services) {
-      intercepted.add(ServerInterceptors.intercept(service, onRings));
+      intercepted.addAll(ServerInterceptors.intercept(service, onRings).getMethods());
       grpc.addService(service);
     }
     // The server beneath has the global ones from its own builder, before these.
     interceptors.forEach(interceptor -> grpc.intercept(new SessionInterceptor(interceptor)));
     grpc.intercept(new SessionInterceptor(grpcCalls));
+    final ServerCallContext calls =
+        new ServerCallContext(intercepted, new InterceptedRegistry(fallback, onRings), executor)
+            .executorSupplier(executorSupplier)
+            .codecs(new Codecs(compressors, decompressors))
+            .limits(
+                new ServerLimits(
+                    sessionContext.maxInboundLength(), sessionContext.maxMetadataLength()))
+            .tracerFactories(tracerFactories)
+            .attributes(BufferAllocator::attributes);
+    if (inlineHandlers && executor == DefaultExecutor.INSTANCE && executorSupplier == null) {
+      calls.inlineHandlers(() -> new HandlerRecord(sessionContext.clock(), inlineAfter, inlineNs));
+    }
     final SessionEndpoint endpoint =
-        new SessionEndpoint(
-            intercepted,
-            new InterceptedRegistry(fallback, onRings),
-            executor,
-            executorSupplier,
-            inlineHandlers && executor == DefaultExecutor.INSTANCE && executorSupplier == null
-                ? () -> new HandlerRecord(sessionContext.clock(), inlineAfter, inlineNs)
-                : null,
-            sessionContext,
-            new ServerLimits(sessionContext.maxInboundLength(), sessionContext.maxMetadataLength()),
-            new Codecs(compressors, decompressors),
-            tracerFactories,
-            plaintext,
-            maxSessions);
+        new SessionEndpoint(calls, sessionContext, plaintext, maxSessions);
     if (!transportFilters.isEmpty()) {
       grpc.addTransportFilter(new TransportFilters(transportFilters));
     }
