@@ -27,7 +27,7 @@ public final class CallAcceptor implements ServerSession.Acceptor {
   private final Context context;
   private final Peer peer;
   private volatile Attributes attributes;
-  private final Turns turns;
+  private final RequestQueue requests;
 
   /**
    * Creates the acceptor.
@@ -39,7 +39,7 @@ public final class CallAcceptor implements ServerSession.Acceptor {
     this.server = server;
     this.context = context;
     this.peer = peer;
-    this.turns = server.executor() == DirectExecutor.INSTANCE ? null : new Turns(server.executor());
+    this.requests = server.executor() == DirectExecutor.INSTANCE ? null : new RequestQueue(server.executor());
   }
 
   @Override
@@ -91,22 +91,22 @@ public final class CallAcceptor implements ServerSession.Acceptor {
 
   /** Runs a call's task for the first time. Never throws because an executor does. */
   void execute(ServerCallTask<?, ?> call) {
-    if (turns == null) {
+    if (requests == null) {
       server.executor().execute(call);
     } else if (!call.offer()) {
-      turns.execute(call);
+      requests.execute(call);
     }
   }
 
   /** As {@link #execute}, of a call that the poller was to run. */
   void handOver(ServerCallTask<?, ?> call) {
-    turns.execute(call);
+    requests.execute(call);
   }
 
   /** A call's task runs for the first time. */
   void begun() {
-    if (turns != null) {
-      turns.begun();
+    if (requests != null) {
+      requests.begun();
     }
   }
 

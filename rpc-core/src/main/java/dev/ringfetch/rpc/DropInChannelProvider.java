@@ -19,12 +19,12 @@ public final class DropInChannelProvider extends ManagedChannelProvider {
 
   @Override
   protected boolean isAvailable() {
-    return Beneath.isDropIn();
+    return GrpcBuilders.isDropIn();
   }
 
   @Override
   protected int priority() {
-    return Beneath.PRIORITY;
+    return GrpcBuilders.PRIORITY;
   }
 
   @Override
@@ -40,7 +40,7 @@ public final class DropInChannelProvider extends ManagedChannelProvider {
   @Override
   protected NewChannelBuilderResult newChannelBuilder(
       String target, ChannelCredentials credentials) {
-    return Beneath.isSought()
+    return GrpcBuilders.isSought()
         ? NewChannelBuilderResult.error("the transport beneath a ring is another one")
         : NewChannelBuilderResult.channelBuilder(
             RingChannelBuilder.newChannelBuilder(target, credentials));

@@ -14,12 +14,12 @@ public final class DropInServerProvider extends ServerProvider {
 
   @Override
   protected boolean isAvailable() {
-    return Beneath.isDropIn();
+    return GrpcBuilders.isDropIn();
   }
 
   @Override
   protected int priority() {
-    return Beneath.PRIORITY;
+    return GrpcBuilders.PRIORITY;
   }
 
   @Override
@@ -30,7 +30,7 @@ public final class DropInServerProvider extends ServerProvider {
   @Override
   protected NewServerBuilderResult newServerBuilderForPort(
       int port, ServerCredentials credentials) {
-    return Beneath.isSought()
+    return GrpcBuilders.isSought()
         ? NewServerBuilderResult.error("the transport beneath a ring is another one")
         : NewServerBuilderResult.serverBuilder(
             RingServerBuilder.newServerBuilderForPort(port, credentials));

@@ -70,7 +70,7 @@ final class HandshakeStream
   void start(Channel channel) {
     try {
       SessionServiceGrpc.newStub(channel)
-          .withExecutor(DefaultExecutor.PATIENT)
+          .withExecutor(DefaultExecutor.RETRYING)
           .withInterceptors(this)
           .withCallCredentials(level)
           .withMaxInboundMessageSize(MAX_HANDSHAKE_LENGTH) // the channel's is for its calls
@@ -88,13 +88,13 @@ final class HandshakeStream
       cancel = abandoned;
     }
     if (cancel) {
-      requests.cancel(Connector.SHUTDOWN, null);
+      requests.cancel(ChannelSessions.SHUTDOWN, null);
       return;
     }
     expect("no connection", connectTimeoutNs);
     // Which fabrics may be used depends on the connection.
     final CompletableFuture<Void> unused =
-        level.future().thenRunAsync(this::onConnected, DefaultExecutor.PATIENT);
+        level.future().thenRunAsync(this::onConnected, DefaultExecutor.RETRYING);
   }
 
   private void onConnected() {
@@ -136,7 +136,7 @@ final class HandshakeStream
       cancel = started; // otherwise who starts it looks again
     }
     if (cancel) {
-      requests.cancel(Connector.SHUTDOWN, null);
+      requests.cancel(ChannelSessions.SHUTDOWN, null);
     }
   }
 
@@ -260,7 +260,7 @@ final class HandshakeStream
     /** In the timer's thread, which must not be kept. */
     @Override
     public void run() {
-      DefaultExecutor.PATIENT.execute(() -> onTimeout(this));
+      DefaultExecutor.RETRYING.execute(() -> onTimeout(this));
     }
 
     @Override

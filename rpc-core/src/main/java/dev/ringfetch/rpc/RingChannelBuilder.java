@@ -60,12 +60,12 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
 
   /** A channel to a target, as {@link ManagedChannelBuilder#forTarget} takes it. */
   public static RingChannelBuilder forTarget(String target) {
-    return over(Beneath.forTarget(target), target);
+    return over(GrpcBuilders.forTarget(target), target);
   }
 
   /** A channel to a host and port. */
   public static RingChannelBuilder forAddress(String name, int port) {
-    return over(Beneath.forAddress(name, port), name + ":" + port);
+    return over(GrpcBuilders.forAddress(name, port), name + ":" + port);
   }
 
   /** A channel with credentials, as {@link Grpc#newChannelBuilder} takes them. */
@@ -78,7 +78,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
     if (credentials instanceof ChoiceChannelCredentials choice) {
       return newChannelBuilder(target, choice.getCredentialsList());
     }
-    return over(Beneath.newChannelBuilder(target, credentials), target);
+    return over(GrpcBuilders.newChannelBuilder(target, credentials), target);
   }
 
   /** With the first of these that there is a transport for. */

@@ -73,12 +73,12 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
 
   /** A server on a port, 0 for any that is free. */
   public static RingServerBuilder forPort(int port) {
-    return over(Beneath.forPort(port));
+    return over(GrpcBuilders.forPort(port));
   }
 
   /** A server with credentials, as {@link Grpc#newServerBuilderForPort} takes them. */
   public static RingServerBuilder newServerBuilderForPort(int port, ServerCredentials credentials) {
-    return over(Beneath.newServerBuilder(port, credentials));
+    return over(GrpcBuilders.newServerBuilder(port, credentials));
   }
 
   /**

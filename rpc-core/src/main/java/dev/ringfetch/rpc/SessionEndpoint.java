@@ -266,7 +266,7 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
       } else if (delayNs == 0) {
         answer.run();
       } else { // it makes files, for which the timer has no time
-        final Runnable task = () -> DefaultExecutor.PATIENT.execute(() -> answerLate(answer));
+        final Runnable task = () -> DefaultExecutor.RETRYING.execute(() -> answerLate(answer));
         synchronized (this) {
           if (!ended) {
             turn = DeadlineTimer.schedule(task, delayNs);
@@ -322,7 +322,7 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
     public void onEnded(ServerSession session, String reason) {
       final Attributes attributes = peer.attributes();
       if (tenant && TransportFilters.tenancy(attributes).leave()) { // what runs then is the user's
-        DefaultExecutor.PATIENT.execute(
+        DefaultExecutor.RETRYING.execute(
             () -> {
               try {
                 TransportFilters.tenancy(attributes).terminate(attributes);

@@ -18,7 +18,7 @@ final class JavaProcess {
    * Runs a program to its end, which must be a good one.
    *
    * @param classPath before this JVM's own, or empty.
-   * @param variable the value of {@link Beneath#VARIABLE}, or null.
+   * @param variable the value of {@link GrpcBuilders#VARIABLE}, or null.
    * @return what it has written.
    */
   static String run(Class<?> main, List<String> flags, String classPath, String variable)
@@ -43,9 +43,9 @@ final class JavaProcess {
     command.addAll(options);
     final ProcessBuilder builder =
         new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
-    builder.environment().remove(Beneath.VARIABLE);
+    builder.environment().remove(GrpcBuilders.VARIABLE);
     if (variable != null) {
-      builder.environment().put(Beneath.VARIABLE, variable);
+      builder.environment().put(GrpcBuilders.VARIABLE, variable);
     }
     final Process process = builder.start();
     try (BufferedReader output =

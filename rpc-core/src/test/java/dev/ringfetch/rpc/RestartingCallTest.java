@@ -161,7 +161,7 @@ final class RestartingCallTest extends RingFixture {
         connect(
             builder(
                     onSessions(
-                        new Beneath() {
+                        new GrpcBuilders() {
                           @Override
                           public <Q, R> ClientCall<Q, R> call(ClientCall<Q, R> call) {
                             if (sessions.getAndIncrement() > 0) {
@@ -207,7 +207,7 @@ final class RestartingCallTest extends RingFixture {
         connect(
             builder(
                 onCalls(
-                    new Beneath() {
+                    new GrpcBuilders() {
                       @Override
                       public <Q, R> ClientCall<Q, R> call(ClientCall<Q, R> call) {
                         return new SimpleForwardingClientCall<>(call) {

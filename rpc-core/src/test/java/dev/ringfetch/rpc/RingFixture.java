@@ -121,21 +121,21 @@ abstract class RingFixture {
   }
 
   /** What a test does to the calls of a gRPC channel. */
-  interface Beneath {
+  interface GrpcBuilders {
     <Q, R> ClientCall<Q, R> call(ClientCall<Q, R> call);
   }
 
   /** Changes the calls by which sessions are opened. */
-  static ClientInterceptor onSessions(Beneath change) {
+  static ClientInterceptor onSessions(GrpcBuilders change) {
     return on(true, change);
   }
 
   /** Changes all other calls. */
-  static ClientInterceptor onCalls(Beneath change) {
+  static ClientInterceptor onCalls(GrpcBuilders change) {
     return on(false, change);
   }
 
-  private static ClientInterceptor on(boolean sessions, Beneath change) {
+  private static ClientInterceptor on(boolean sessions, GrpcBuilders change) {
     return new ClientInterceptor() {
       @Override
       public <Q, R> ClientCall<Q, R> interceptCall(
