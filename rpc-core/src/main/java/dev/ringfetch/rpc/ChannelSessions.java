@@ -389,6 +389,11 @@ final class ChannelSessions {
     }
 
     @Override
+    public byte[] ownAddress() {
+      return Endpoints.encode(stream.ownAddress());
+    }
+
+    @Override
     public boolean isDoubtful(String fabric) {
       synchronized (ChannelSessions.this) {
         final Long failedNs = failures.get(fabric);
