@@ -1,4 +1,6 @@
-/** The RDMA fabric of Ringfetch. It exports nothing: {@code dev.ringfetch.rpc} finds its provider. */
+/**
+ * The RDMA fabric of Ringfetch. It exports nothing: {@code dev.ringfetch.rpc} finds its provider.
+ */
 @SuppressWarnings("requires-automatic") // DiSNI
 module dev.ringfetch.rdma {
   requires dev.ringfetch.rpc;

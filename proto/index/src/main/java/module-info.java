@@ -1,5 +1,6 @@
 /** Messages and stubs of the index service. */
 module dev.ringfetch.index.protocol {
+  requires transitive com.google.common;
   requires transitive com.google.protobuf;
   requires transitive io.grpc;
   requires transitive io.grpc.stub;

@@ -1,5 +1,6 @@
 /** Internal: the messages by which Ringfetch's two sides agree, over gRPC, on a session. */
 module dev.ringfetch.protocol {
+  requires transitive com.google.common;
   requires transitive com.google.protobuf;
   requires transitive io.grpc;
   requires transitive io.grpc.stub;

@@ -39,7 +39,8 @@ public final class CallAcceptor implements ServerSession.Acceptor {
     this.server = server;
     this.context = context;
     this.peer = peer;
-    this.requests = server.executor() == DirectExecutor.INSTANCE ? null : new RequestQueue(server.executor());
+    this.requests =
+        server.executor() == DirectExecutor.INSTANCE ? null : new RequestQueue(server.executor());
   }
 
   @Override

@@ -14,9 +14,10 @@ import io.grpc.ServerRegistry;
 import java.util.function.Supplier;
 
 /**
- * Builders of gRPC's own channels and servers, from grpc-api's registry. Where Ringfetch is the drop-in it
- * is in that registry itself, and must not find itself there: {@link #isSought} lets the registry
- * pass to the next provider where it can, and where it cannot, the next one is looked up here.
+ * Builders of gRPC's own channels and servers, from grpc-api's registry. Where Ringfetch is the
+ * drop-in it is in that registry itself, and must not find itself there: {@link #isSought} lets the
+ * registry pass to the next provider where it can, and where it cannot, the next one is looked up
+ * here.
  */
 final class GrpcBuilders {
   /** System property that makes Ringfetch the drop-in, or environment variable. */

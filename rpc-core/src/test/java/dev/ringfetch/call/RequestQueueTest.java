@@ -75,7 +75,8 @@ class RequestQueueTest {
     final List<Runnable> before = List.copyOf(steps.tasks);
     before.get(0).run();
     steps.request(CALLS, 0, "");
-    assertEquals(RequestQueue.LIMIT + 1, steps.tasks.size(), "the first has run, its place is free");
+    assertEquals(
+        RequestQueue.LIMIT + 1, steps.tasks.size(), "the first has run, its place is free");
   }
 
   @Test

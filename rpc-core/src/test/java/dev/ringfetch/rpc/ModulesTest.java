@@ -18,7 +18,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** An application on the module path, or without optional modules of the JDK, in a JVM of its own. */
+/**
+ * An application on the module path, or without optional modules of the JDK, in a JVM of its own.
+ */
 @Timeout(120)
 class ModulesTest {
   /** Of this JVM's class path, all that an application needs. */
