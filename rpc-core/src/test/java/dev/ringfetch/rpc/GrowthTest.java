@@ -37,7 +37,7 @@ class GrowthTest extends RingFixture {
 
   private RingChannelBuilder watched() {
     final GrpcBuilders watching =
-        new GrpcBuilders() {
+        new Beneath() {
           @Override
           public <Q, R> ClientCall<Q, R> call(ClientCall<Q, R> call) {
             return new SimpleForwardingClientCall<>(call) {
