@@ -21,7 +21,7 @@ final class DefaultExecutor {
           });
 
   /** The same pool, for what is our own to run. */
-  static final Executor PATIENT = new PatientExecutor(INSTANCE);
+  static final Executor RETRYING = new RetryingExecutor(INSTANCE);
 
   private DefaultExecutor() {}
 }

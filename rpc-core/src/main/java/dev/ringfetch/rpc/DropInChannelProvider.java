@@ -19,35 +19,35 @@ public final class DropInChannelProvider extends ManagedChannelProvider {
 
   @Override
   protected boolean isAvailable() {
-    return Beneath.isDropInAvailable();
+    return GrpcBuilders.isDropInAvailable();
   }
 
   @Override
   protected int priority() {
-    return Beneath.PRIORITY;
+    return GrpcBuilders.PRIORITY;
   }
 
   @Override
   protected ManagedChannelBuilder<?> builderForAddress(String name, int port) {
-    return Beneath.orPlain(
-        () -> RingChannelBuilder.forAddress(name, port), () -> Beneath.forAddress(name, port));
+    return GrpcBuilders.orPlain(
+        () -> RingChannelBuilder.forAddress(name, port), () -> GrpcBuilders.forAddress(name, port));
   }
 
   @Override
   protected ManagedChannelBuilder<?> builderForTarget(String target) {
-    return Beneath.orPlain(
-        () -> RingChannelBuilder.forTarget(target), () -> Beneath.forTarget(target));
+    return GrpcBuilders.orPlain(
+        () -> RingChannelBuilder.forTarget(target), () -> GrpcBuilders.forTarget(target));
   }
 
   @Override
   protected NewChannelBuilderResult newChannelBuilder(
       String target, ChannelCredentials credentials) {
-    return Beneath.isSought()
+    return GrpcBuilders.isSought()
         ? NewChannelBuilderResult.error("the transport beneath a ring is another one")
         : NewChannelBuilderResult.channelBuilder(
-            Beneath.orPlain(
+            GrpcBuilders.orPlain(
                 () -> RingChannelBuilder.newChannelBuilder(target, credentials),
-                () -> Beneath.newChannelBuilder(target, credentials)));
+                () -> GrpcBuilders.newChannelBuilder(target, credentials)));
   }
 
   @Override

@@ -72,7 +72,7 @@ final class HandshakeStream
           channel.newCall(
               SessionService.OPEN,
               CallOptions.DEFAULT
-                  .withExecutor(DefaultExecutor.PATIENT)
+                  .withExecutor(DefaultExecutor.RETRYING)
                   .withCallCredentials(level)
                   .withMaxInboundMessageSize(MessageType.MAX_LENGTH)); // the channel's is for calls
       final StreamObserver<OpenRequest> unused = ClientCalls.asyncBidiStreamingCall(call, this);
@@ -91,13 +91,13 @@ final class HandshakeStream
       cancel = abandoned;
     }
     if (cancel) {
-      requests.cancel(Connector.SHUTDOWN, null);
+      requests.cancel(ChannelSessions.SHUTDOWN, null);
       return;
     }
     expect("no connection", connectTimeoutNs);
     // Which fabrics may be used depends on the connection.
     final CompletableFuture<Void> unused =
-        level.future().thenRunAsync(this::onConnected, DefaultExecutor.PATIENT);
+        level.future().thenRunAsync(this::onConnected, DefaultExecutor.RETRYING);
   }
 
   private void onConnected() {
@@ -143,7 +143,7 @@ final class HandshakeStream
       cancel = started; // otherwise who starts it looks again
     }
     if (cancel) {
-      requests.cancel(Connector.SHUTDOWN, null);
+      requests.cancel(ChannelSessions.SHUTDOWN, null);
     }
   }
 
@@ -272,7 +272,7 @@ final class HandshakeStream
     /** In the timer's thread, which must not be kept. */
     @Override
     public void run() {
-      DefaultExecutor.PATIENT.execute(() -> onTimeout(this));
+      DefaultExecutor.RETRYING.execute(() -> onTimeout(this));
     }
 
     @Override

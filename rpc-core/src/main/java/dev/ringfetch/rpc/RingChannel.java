@@ -1,6 +1,5 @@
 package dev.ringfetch.rpc;
 
-import dev.ringfetch.call.BufferAllocator;
 import dev.ringfetch.call.ClientConnection;
 import dev.ringfetch.call.ClientLimits;
 import dev.ringfetch.call.Codecs;
@@ -40,7 +39,7 @@ public final class RingChannel extends ManagedChannel {
   private final ManagedChannel grpc;
   private final String target;
   private final SharedFabrics fabrics;
-  private final Connector connector;
+  private final ChannelSessions sessions;
   private final Executor executor;
   private final ClientLimits limits;
   private final boolean requireFabric;
@@ -81,8 +80,8 @@ public final class RingChannel extends ManagedChannel {
     this.requireFabric = requireFabric;
     this.bare = obstacle == null && interceptors.isEmpty() && globalInterceptors.isEmpty();
     this.obstacle = obstacle;
-    this.connector =
-        new Connector(
+    this.sessions =
+        new ChannelSessions(
             grpc,
             fabrics,
             context,
@@ -94,7 +93,7 @@ public final class RingChannel extends ManagedChannel {
     this.allocator =
         new BufferAllocator(
             () -> {
-              final ClientConnection ring = connector.current();
+              final ClientConnection ring = sessions.current();
               return ring == null ? null : ring.session();
             });
     final Channel ringsOnly = ClientInterceptors.intercept(new Rings(), globalInterceptors);
@@ -111,21 +110,21 @@ public final class RingChannel extends ManagedChannel {
       case CHANNEL_CALLS_GRPC -> grpcCalls.sum();
       case CHANNEL_CALLS_FALLBACK -> fallbackCalls.sum();
       case CHANNEL_CALLS_REPEATED -> repeatedCalls.sum();
-      case CHANNEL_SESSIONS_OPENED -> connector.sessionsOpened();
-      case CHANNEL_SESSIONS_REFUSED -> connector.sessionsRefused();
+      case CHANNEL_SESSIONS_OPENED -> sessions.sessionsOpened();
+      case CHANNEL_SESSIONS_REFUSED -> sessions.sessionsRefused();
       default -> throw new IllegalArgumentException("counter=" + counter);
     };
   }
 
   /** Which transport serves the next call, and why. */
   public Transport transport() {
-    final ClientConnection ring = obstacle == null ? connector.open() : null;
+    final ClientConnection ring = obstacle == null ? sessions.open() : null;
     if (ring != null) {
       return new Transport(ring.fabric(), ring.session().describe());
     }
     return new Transport(
         requireFabric ? Transport.NONE : Transport.GRPC,
-        obstacle == null ? connector.reason() : obstacle());
+        obstacle == null ? sessions.reason() : obstacle());
   }
 
   /** Makes buffers for messages that the server reads out of this process's memory. */
@@ -166,7 +165,7 @@ public final class RingChannel extends ManagedChannel {
 
   /** The ring for a new call that nothing but a ring is needed for, or null. */
   ClientConnection bareRing(MethodDescriptor<?, ?> method) {
-    final ClientConnection ring = bare && !shutdown ? connector.current() : null;
+    final ClientConnection ring = bare && !shutdown ? sessions.current() : null;
     return ring != null && ring.names(method) ? ring : null;
   }
 
@@ -194,17 +193,17 @@ public final class RingChannel extends ManagedChannel {
 
   /** The ring for a new call, or null. */
   ClientConnection ring() {
-    return connector.current();
+    return sessions.current();
   }
 
   /** The ring, as soon as there is one. */
   CompletableFuture<ClientConnection> awaitRing() {
-    return connector.connect();
+    return sessions.connect();
   }
 
   /** As {@link #awaitRing}, however often it fails until then; whoever waits no longer cancels. */
   CompletableFuture<ClientConnection> awaitRingForReady() {
-    return connector.connectWaitingForReady();
+    return sessions.connectWaitingForReady();
   }
 
   boolean requiresFabric() {
@@ -263,7 +262,7 @@ public final class RingChannel extends ManagedChannel {
         return;
       }
     }
-    connector.shutdown(this::onRingTerminated);
+    sessions.shutdown(this::onRingTerminated);
   }
 
   @Override
@@ -275,14 +274,14 @@ public final class RingChannel extends ManagedChannel {
     }
     grpc.shutdown();
     if (last) {
-      connector.shutdown(this::onRingTerminated); // which counts the first time only
+      sessions.shutdown(this::onRingTerminated); // which counts the first time only
     }
     return this;
   }
 
   /** Comes in the poller's thread, which cannot wait for its own end. */
   private void onRingTerminated() {
-    DefaultExecutor.PATIENT.execute(
+    DefaultExecutor.RETRYING.execute(
         () -> {
           fabrics.counters().remove(subject);
           fabrics.release();
@@ -304,7 +303,7 @@ public final class RingChannel extends ManagedChannel {
     synchronized (waiting) {
       ending = List.copyOf(waiting);
     }
-    connector.shutdownNow();
+    sessions.shutdownNow();
     grpc.shutdownNow();
     ending.forEach(WaitingCall::onShutdownNow); // each tells its executor, which is the user's
     return this;
@@ -335,7 +334,7 @@ public final class RingChannel extends ManagedChannel {
   public ConnectivityState getState(boolean requestConnection) {
     final ConnectivityState state = grpc.getState(requestConnection);
     if (requestConnection && obstacle == null) {
-      connector.current();
+      sessions.current();
     }
     return state;
   }
@@ -348,19 +347,19 @@ public final class RingChannel extends ManagedChannel {
   @Override
   public void resetConnectBackoff() {
     grpc.resetConnectBackoff(); // first: who waits for a ring asks for it over that
-    connector.resetBackoff();
+    sessions.resetBackoff();
   }
 
   /** Leaves the ring, too, when the calls on it have ended; the next call opens both again. */
   @Override
   public void enterIdle() {
-    connector.enterIdle();
+    sessions.enterIdle();
     grpc.enterIdle();
   }
 
   /** No call has been under way on a session for so long as the channel is to wait. */
   void onIdle(ClientSession session) {
-    if (connector.enterIdle(session)
+    if (sessions.enterIdle(session)
         && grpcCalls.sum() == 0) { // otherwise that one has to know by itself
       grpc.enterIdle();
     }
@@ -415,7 +414,7 @@ public final class RingChannel extends ManagedChannel {
     }
 
     private boolean isForRing(MethodDescriptor<?, ?> method, CallOptions options) {
-      final ClientConnection open = obstacle == null ? connector.open() : null;
+      final ClientConnection open = obstacle == null ? sessions.open() : null;
       return open != null && obstacle(method, options, open) == null;
     }
 

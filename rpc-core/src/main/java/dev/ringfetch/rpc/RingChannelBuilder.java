@@ -5,8 +5,6 @@ import dev.ringfetch.call.Codecs;
 import dev.ringfetch.call.DirectExecutor;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.fabric.FabricProvider;
-import dev.ringfetch.session.BulkBudget;
-import dev.ringfetch.session.ReplyMode;
 import dev.ringfetch.session.SessionContext;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
@@ -29,7 +27,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 
@@ -54,7 +51,9 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   private final List<ClientInterceptor> globalInterceptors;
   private final FabricContext fabricContext = new FabricContext();
   private final SessionContext sessionContext =
-      new SessionContext().acrossProxies(Boolean.getBoolean(Endpoints.PROPERTY));
+      new SessionContext()
+          .bulkQuota(BulkBudget.PROCESS.quota())
+          .acrossProxies(Boolean.getBoolean(Endpoints.PROPERTY));
 
   private Executor executor = DefaultExecutor.INSTANCE;
   private FabricSelection fabrics = FabricSelection.unlessSet();
@@ -75,12 +74,12 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
 
   /** A channel to a target, as {@link ManagedChannelBuilder#forTarget} takes it. */
   public static RingChannelBuilder forTarget(String target) {
-    return over(Beneath.forTarget(target), target);
+    return over(GrpcBuilders.forTarget(target), target);
   }
 
   /** A channel to a host and port. */
   public static RingChannelBuilder forAddress(String name, int port) {
-    return over(Beneath.forAddress(name, port), name + ":" + port);
+    return over(GrpcBuilders.forAddress(name, port), name + ":" + port);
   }
 
   /** A channel with credentials, as {@link Grpc#newChannelBuilder} takes them. */
@@ -93,7 +92,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
     if (credentials instanceof ChoiceChannelCredentials choice) {
       return newChannelBuilder(target, choice.getCredentialsList());
     }
-    return over(Beneath.newChannelBuilder(target, credentials), target);
+    return over(GrpcBuilders.newChannelBuilder(target, credentials), target);
   }
 
   /** With the first of these that there is a transport for. */
@@ -214,7 +213,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
    * used up, long messages go in frames.
    */
   public RingChannelBuilder bulkBudget(BulkBudget budget) {
-    sessionContext.bulkBudget(Objects.requireNonNull(budget));
+    sessionContext.bulkQuota(budget.quota());
     return this;
   }
 
@@ -229,7 +228,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
    * set. Between processes that share memory it has no effect: answers are polled where they are.
    */
   public RingChannelBuilder replyMode(ReplyMode mode) {
-    sessionContext.replyMode(mode);
+    sessionContext.replyPolicy(mode.policy());
     return this;
   }
 

@@ -3,10 +3,10 @@ package dev.ringfetch.rpc;
 import dev.ringfetch.call.Codecs;
 import dev.ringfetch.call.DirectExecutor;
 import dev.ringfetch.call.HandlerRecord;
+import dev.ringfetch.call.ServerCallContext;
 import dev.ringfetch.call.ServerLimits;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.fabric.FabricProvider;
-import dev.ringfetch.session.BulkBudget;
 import dev.ringfetch.session.SessionContext;
 import io.grpc.BindableService;
 import io.grpc.CompressorRegistry;
@@ -20,6 +20,7 @@ import io.grpc.ServerCallExecutorSupplier;
 import io.grpc.ServerCredentials;
 import io.grpc.ServerInterceptor;
 import io.grpc.ServerInterceptors;
+import io.grpc.ServerMethodDefinition;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.ServerStreamTracer;
 import io.grpc.ServerTransportFilter;
@@ -29,7 +30,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Executor;
-import java.util.function.Supplier;
 
 /**
  * Builds servers that serve gRPC on a port and, beside it, rings to clients on the same host.
@@ -48,7 +48,9 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   private final List<ServerInterceptor> interceptors = new ArrayList<>();
   private final FabricContext fabricContext = new FabricContext();
   private final SessionContext sessionContext =
-      new SessionContext().acrossProxies(Boolean.getBoolean(Endpoints.PROPERTY));
+      new SessionContext()
+          .bulkQuota(BulkBudget.PROCESS.quota())
+          .acrossProxies(Boolean.getBoolean(Endpoints.PROPERTY));
 
   private final List<ServerStreamTracer.Factory> tracerFactories = new ArrayList<>();
   private final List<ServerTransportFilter> transportFilters = new ArrayList<>();
@@ -81,12 +83,12 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
 
   /** A server on a port, 0 for any that is free. */
   public static RingServerBuilder forPort(int port) {
-    return over(Beneath.forPort(port));
+    return over(GrpcBuilders.forPort(port));
   }
 
   /** A server with credentials, as {@link Grpc#newServerBuilderForPort} takes them. */
   public static RingServerBuilder newServerBuilderForPort(int port, ServerCredentials credentials) {
-    return over(Beneath.newServerBuilder(port, credentials));
+    return over(GrpcBuilders.newServerBuilder(port, credentials));
   }
 
   /**
@@ -147,7 +149,7 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
    * used up, long messages go in frames.
    */
   public RingServerBuilder bulkBudget(BulkBudget budget) {
-    sessionContext.bulkBudget(Objects.requireNonNull(budget));
+    sessionContext.bulkQuota(budget.quota());
     return this;
   }
 
@@ -347,24 +349,24 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   public RingServer build() {
     final List<ServerInterceptor> onRings = new ArrayList<>(global.interceptors());
     onRings.addAll(interceptors); // the last one runs first
-    final List<ServerServiceDefinition> intercepted = new ArrayList<>();
+    final List<ServerMethodDefinition<?, ?>> intercepted = new ArrayList<>();
     for (final ServerServiceDefinition service : services) {
-      intercepted.add(ServerInterceptors.intercept(service, onRings));
+      intercepted.addAll(ServerInterceptors.intercept(service, onRings).getMethods());
     }
     final SessionContext context = sessionContext.copy();
-    final SessionEndpoint endpoint =
-        new SessionEndpoint(
-            intercepted,
-            new InterceptedRegistry(fallback, onRings),
-            executor,
-            executorSupplier,
-            handlerRecords(context),
-            context,
-            new ServerLimits(context.maxInboundLength(), context.maxMetadataLength()),
-            new Codecs(compressors, decompressors),
-            tracerFactories,
-            plaintext,
-            maxSessions);
+    final ServerCallContext calls =
+        new ServerCallContext(intercepted, new InterceptedRegistry(fallback, onRings), executor)
+            .executorSupplier(executorSupplier)
+            .codecs(new Codecs(compressors, decompressors))
+            .limits(new ServerLimits(context.maxInboundLength(), context.maxMetadataLength()))
+            .tracerFactories(tracerFactories)
+            .attributes(BufferAllocator::attributes);
+    if (inlineHandlers && executor == DefaultExecutor.INSTANCE && executorSupplier == null) {
+      final int runs = inlineAfter;
+      final long shortNs = inlineNs;
+      calls.inlineHandlers(() -> new HandlerRecord(context.clock(), runs, shortNs));
+    }
+    final SessionEndpoint endpoint = new SessionEndpoint(calls, context, plaintext, maxSessions);
     final CallCounter grpcCalls = handOver();
     grpc.fallbackHandlerRegistry(new SessionRegistry(endpoint.definition(), fallback));
     final Server beneath = grpc.build();
@@ -376,14 +378,6 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
     grpcCalls.server(beneath);
     return new RingServer(
         beneath, endpoint, fabrics, fabricContext.copy(), context, pollers, grpcCalls.calls());
-  }
-
-  private Supplier<HandlerRecord> handlerRecords(SessionContext context) {
-    final int runs = inlineAfter;
-    final long shortNs = inlineNs;
-    return inlineHandlers && executor == DefaultExecutor.INSTANCE && executorSupplier == null
-        ? () -> new HandlerRecord(context.clock(), runs, shortNs)
-        : null;
   }
 
   /** Gives the builder beneath what it has not got for an earlier server; it keeps what it gets. */

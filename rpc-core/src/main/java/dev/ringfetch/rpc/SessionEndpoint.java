@@ -1,10 +1,8 @@
 package dev.ringfetch.rpc;
 
 import dev.ringfetch.call.CallAcceptor;
-import dev.ringfetch.call.Codecs;
-import dev.ringfetch.call.HandlerRecord;
 import dev.ringfetch.call.Peer;
-import dev.ringfetch.call.ServerLimits;
+import dev.ringfetch.call.ServerCallContext;
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.protocol.OpenRequest;
 import dev.ringfetch.protocol.OpenResponse;
@@ -18,18 +16,15 @@ import io.grpc.Attributes;
 import io.grpc.Context;
 import io.grpc.Contexts;
 import io.grpc.Grpc;
-import io.grpc.HandlerRegistry;
 import io.grpc.InternalServer;
 import io.grpc.Metadata;
 import io.grpc.Server;
 import io.grpc.ServerCall;
-import io.grpc.ServerCallExecutorSupplier;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
 import io.grpc.ServerInterceptors;
 import io.grpc.ServerMethodDefinition;
 import io.grpc.ServerServiceDefinition;
-import io.grpc.ServerStreamTracer;
 import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.ServerCalls;
@@ -38,27 +33,18 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.Supplier;
 
 /** The session service of a server: opens sessions over gRPC and keeps those that are open. */
 final class SessionEndpoint {
   private static final Context.Key<Peer> PEER = Context.key("ringfetch-peer");
 
-  private final List<ServerMethodDefinition<?, ?>> methods = new ArrayList<>();
+  private final ServerCallContext calls;
   private final List<String> methodNames = new ArrayList<>();
-  private final List<HandlerRecord> records = new ArrayList<>();
-  private final HandlerRegistry registry;
-  private final Executor executor;
-  private final ServerCallExecutorSupplier executorSupplier;
   private final SessionContext context;
-  private final ServerLimits limits;
-  private final Codecs codecs;
-  private final List<ServerStreamTracer.Factory> tracerFactories;
   private final PlaintextFabrics plaintext;
   private final int maxSessions;
   private final Set<ServerSession> sessions = ConcurrentHashMap.newKeySet();
@@ -74,33 +60,15 @@ final class SessionEndpoint {
   private volatile String abortReason;
 
   SessionEndpoint(
-      List<ServerServiceDefinition> services,
-      HandlerRegistry fallback,
-      Executor executor,
-      ServerCallExecutorSupplier executorSupplier,
-      Supplier<HandlerRecord> handlerRecords,
+      ServerCallContext calls,
       SessionContext context,
-      ServerLimits limits,
-      Codecs codecs,
-      List<ServerStreamTracer.Factory> tracerFactories,
       PlaintextFabrics plaintext,
       int maxSessions) {
-    for (final ServerServiceDefinition service : services) {
-      for (final ServerMethodDefinition<?, ?> method : service.getMethods()) {
-        methods.add(method);
-        methodNames.add(method.getMethodDescriptor().getFullMethodName());
-        if (handlerRecords != null) {
-          records.add(handlerRecords.get());
-        }
-      }
+    this.calls = calls;
+    for (final ServerMethodDefinition<?, ?> method : calls.methods()) {
+      methodNames.add(method.getMethodDescriptor().getFullMethodName());
     }
-    this.registry = fallback;
-    this.executor = executor;
-    this.executorSupplier = executorSupplier;
     this.context = context;
-    this.limits = limits;
-    this.codecs = codecs;
-    this.tracerFactories = List.copyOf(tracerFactories);
     this.plaintext = plaintext;
     this.maxSessions = maxSessions;
     this.admission = new Admission(context.clock());
@@ -232,18 +200,11 @@ final class SessionEndpoint {
     /** Calls of the session have the identity of the connection that opens it. */
     private CallAcceptor acceptor(String fabric) {
       return new CallAcceptor(
-          methods,
-          records,
-          registry,
-          executor,
-          executorSupplier,
+          calls,
           callContext,
           peer.on(
               peer.attributes().toBuilder().set(Transport.TRANSPORT_ATTR_FABRIC, fabric).build(),
-              PlaintextFabrics.level(fabric, peer.securityLevel())),
-          codecs,
-          limits,
-          tracerFactories);
+              PlaintextFabrics.level(fabric, peer.securityLevel())));
     }
 
     @Override
@@ -350,7 +311,7 @@ final class SessionEndpoint {
       } else if (delayNs == 0) {
         answer.run();
       } else { // it makes files, for which the timer has no time
-        final Runnable task = () -> DefaultExecutor.PATIENT.execute(() -> answerLate(answer));
+        final Runnable task = () -> DefaultExecutor.RETRYING.execute(() -> answerLate(answer));
         synchronized (this) {
           if (!ended) {
             turn = DeadlineTimer.schedule(task, delayNs);
@@ -406,7 +367,7 @@ final class SessionEndpoint {
     public void onEnded(ServerSession session, String reason) {
       final Attributes attributes = peer.attributes();
       if (tenant && TransportFilters.tenancy(attributes).leave()) { // what runs then is the user's
-        DefaultExecutor.PATIENT.execute(
+        DefaultExecutor.RETRYING.execute(
             () -> {
               try {
                 TransportFilters.tenancy(attributes).terminate(attributes);

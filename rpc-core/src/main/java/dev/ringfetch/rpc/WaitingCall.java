@@ -165,7 +165,7 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
     // Not the call's executor: a blocking stub's runs tasks only while the stub waits.
     final CompletableFuture<?> unused =
         awaiting.whenCompleteAsync(
-            (added, failure) -> proceed(headers, added, failure), DefaultExecutor.PATIENT);
+            (added, failure) -> proceed(headers, added, failure), DefaultExecutor.RETRYING);
   }
 
   private void proceed(Metadata headers, Metadata added, Throwable failure) {

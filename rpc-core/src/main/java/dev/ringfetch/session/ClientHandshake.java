@@ -152,7 +152,7 @@ public final class ClientHandshake {
                   answer.get(Answer.FABRIC_DESCRIPTOR),
                   answer.get(Answer.TOKEN),
                   CONNECT_TIMEOUT_NS,
-                  context.replyMode() == ReplyMode.DATAGRAM);
+                  context.replyPolicy() == ReplyPolicy.DATAGRAM);
       checkMemory(queuePair, geometry);
       if (!queuePair.capabilities().loadStore()) {
         geometry.prepare(queuePair.memory()); // of its own, in which the server's words are not

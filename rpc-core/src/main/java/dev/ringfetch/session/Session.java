@@ -91,7 +91,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
       this.pace = null;
       this.turn = null;
     } else {
-      final boolean chooses = context.replyMode() == ReplyMode.ADAPTIVE;
+      final boolean chooses = context.replyPolicy() == ReplyPolicy.ADAPTIVE;
       final ClientDelivery written = new ClientDelivery(tally, rings);
       this.delivery = written;
       this.choice = chooses ? new ReplyChoice(clock, context.replyTrialCalls(), pollStart) : null;

@@ -123,6 +123,16 @@ final class LayeringTest {
       slices().matching("dev.ringfetch.(**)").should().beFreeOfCycles();
 
   @ArchTest
+  static final ArchRule applicationsMeetNoInternalType =
+      classes()
+          .that()
+          .resideInAnyPackage(RPC, MICROMETER)
+          .and()
+          .arePublic()
+          .should(haveNoInternalTypeInTheirSignatures())
+          .because("the module exports these two packages alone");
+
+  @ArchTest
   static final ArchRule packagesAreNamedForWhatTheyHold =
       noClasses()
           .should()
@@ -270,6 +280,31 @@ final class LayeringTest {
       return name.equals("getInstance") || name.equals("<init>");
     }
     return CLOCKS_OF_THE_DAY.contains(owner.getFullName());
+  }
+
+  private static ArchCondition<JavaClass> haveNoInternalTypeInTheirSignatures() {
+    return new ArchCondition<>("have no internal type in their signatures") {
+      @Override
+      public void check(JavaClass type, ConditionEvents events) {
+        for (final JavaMember member : type.getMembers()) {
+          final Set<JavaModifier> modifiers = member.getModifiers();
+          if (!modifiers.contains(JavaModifier.PUBLIC)
+              && !modifiers.contains(JavaModifier.PROTECTED)) {
+            continue;
+          }
+          for (final JavaClass named : member.getAllInvolvedRawTypes()) {
+            final JavaClass element = named.getBaseComponentType();
+            if (element.getPackageName().startsWith("dev.ringfetch.")
+                && !element.getPackageName().equals(RPC)
+                && !element.equals(type)) {
+              events.add(
+                  SimpleConditionEvent.violated(
+                      member, member.getDescription() + " names " + element.getName()));
+            }
+          }
+        }
+      }
+    };
   }
 
   private static ArchCondition<JavaClass> haveNothingButStaticMembers() {

@@ -3,31 +3,25 @@ package dev.ringfetch.session;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * What the sessions that share it may have together for long messages: registered memory up to a
- * limit, and a few spare arrays. A session that finds the budget used up sends long messages as it
+ * The limit of the registered memory that several sessions have together for long messages, and the
+ * spare arrays that they share. A session that finds the quota used up sends long messages as it
  * does when its own memory is used up, in frames; it asks again once a second at the most. What a
  * session has it keeps until it ends. (What the application still has in its {@code
  * RegisteredBuffer}s then counts no longer, and is left to the collector.)
  *
  * <p>Thread-safe.
  */
-public final class BulkBudget {
-  /** Limit of {@link #PROCESS}, in bytes. */
-  public static final long LIMIT_DEFAULT = 1L << 30;
-
-  /** That of all channels and servers of this process that were given no other. */
-  public static final BulkBudget PROCESS = new BulkBudget(LIMIT_DEFAULT);
-
+public final class MemoryQuota {
   private final long limit;
   private final AtomicLong reserved = new AtomicLong();
   private final ArrayPool arrays = new ArrayPool();
 
   /**
-   * Creates a budget.
+   * Creates a quota.
    *
    * @param limit of the registered memory, in bytes; 0 for none.
    */
-  public BulkBudget(long limit) {
+  public MemoryQuota(long limit) {
     if (limit < 0) {
       throw new IllegalArgumentException("limit=" + limit);
     }
@@ -39,7 +33,7 @@ public final class BulkBudget {
     return reserved.get();
   }
 
-  /** Takes so many bytes out of the budget. False when there are not so many. */
+  /** Takes so many bytes out of the quota. False when there are not so many. */
   boolean reserve(long length) {
     long before;
     do {

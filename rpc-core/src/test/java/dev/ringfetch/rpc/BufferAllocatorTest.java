@@ -1,4 +1,4 @@
-package dev.ringfetch.call;
+package dev.ringfetch.rpc;
 
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;

@@ -15,11 +15,12 @@ import io.grpc.ServerRegistry;
 import java.util.function.Supplier;
 
 /**
- * Builders of the gRPC beneath a ring, from grpc-api's registry. Where Ringfetch is the drop-in it
- * is in that registry itself, and must not find itself there: {@link #isSought} lets the registry
- * pass to the next provider where it can, and where it cannot, the next one is looked up here.
+ * Builders of gRPC's own channels and servers, from grpc-api's registry. Where Ringfetch is the
+ * drop-in it is in that registry itself, and must not find itself there: {@link #isSought} lets the
+ * registry pass to the next provider where it can, and where it cannot, the next one is looked up
+ * here.
  */
-final class Beneath {
+final class GrpcBuilders {
   /** System property that makes Ringfetch the drop-in, or environment variable. */
   static final String PROPERTY = "ringfetch.dropin";
 
@@ -30,7 +31,7 @@ final class Beneath {
 
   private static final ThreadLocal<Boolean> SOUGHT = ThreadLocal.withInitial(() -> false);
 
-  private Beneath() {}
+  private GrpcBuilders() {}
 
   /**
    * True when applications that know nothing of rings are to have them, and can: with a gRPC that

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * -Dringfetch.replies.step=1} at each. Where the process time jumps, it does so every 10 ms, which
  * leaves less time to learn than every second; {@code -Dringfetch.replies.phase.ms=1000} is that.
  */
-class ReplyModeTest {
+class ReplyPolicyTest {
   private static final long WARM_UP_NS = 500_000;
   private static final long MEASURE_NS = 3_000_000;
   private static final long STEP_NS = 1_000;
@@ -38,24 +38,24 @@ class ReplyModeTest {
 
   private final long seed = Long.getLong("ringfetch.seed", 1);
 
-  private Result run(ReplyMode mode, NicModel card, long processNs) {
+  private Result run(ReplyPolicy mode, NicModel card, long processNs) {
     return ReplyExperiment.run(
         seed, Setup.ofRfp(mode, card, sinceNs -> processNs), WARM_UP_NS, MEASURE_NS);
   }
 
-  private double rate(ReplyMode mode, NicModel card, long processNs) {
+  private double rate(ReplyPolicy mode, NicModel card, long processNs) {
     return run(mode, card, processNs).callsPerSecond();
   }
 
   /** By how much reading is faster: 1 where it makes no difference. */
   private double gain(NicModel card, long processNs) {
-    return rate(ReplyMode.FETCH, card, processNs) / rate(ReplyMode.PUSH, card, processNs);
+    return rate(ReplyPolicy.FETCH, card, processNs) / rate(ReplyPolicy.PUSH, card, processNs);
   }
 
   @Test
   void ratesOfServersThatAnswerAtOnce() {
-    final Result fetch = run(ReplyMode.FETCH, CARD, 0);
-    final Result push = run(ReplyMode.PUSH, CARD, 0);
+    final Result fetch = run(ReplyPolicy.FETCH, CARD, 0);
+    final Result push = run(ReplyPolicy.PUSH, CARD, 0);
     System.out.println("seed=" + seed + " FETCH " + fetch + " PUSH " + push);
     assertEquals(5.5e6, fetch.callsPerSecond(), 0.04 * 5.5e6);
     assertEquals(2.0, fetch.reads() + fetch.clientWrites(), 0.1, "round trips");
@@ -69,7 +69,7 @@ class ReplyModeTest {
   void mostlyTheFirstReadFindsTheAnswer() {
     for (final NicModel card : List.of(CARD, TWICE)) {
       for (long processNs = 0; processNs <= 4 * STEP_NS; processNs += 2 * STEP_NS) {
-        final Result fetch = run(ReplyMode.FETCH, card, processNs);
+        final Result fetch = run(ReplyPolicy.FETCH, card, processNs);
         final String what = "seed=" + seed + " processNs=" + processNs + " " + fetch;
         System.out.println(what);
         assertTrue(fetch.reads() < 1.6, what);
@@ -114,12 +114,12 @@ class ReplyModeTest {
     final List<String> worse = new ArrayList<>();
     for (int step = 0; step <= STEPS; step += every) {
       final long processNs = step * STEP_NS;
-      final double fetch = rate(ReplyMode.FETCH, card, processNs);
-      final double push = rate(ReplyMode.PUSH, card, processNs);
+      final double fetch = rate(ReplyPolicy.FETCH, card, processNs);
+      final double push = rate(ReplyPolicy.PUSH, card, processNs);
       final Result adaptive =
           ReplyExperiment.run(
               seed,
-              Setup.ofRfp(ReplyMode.ADAPTIVE, card, sinceNs -> processNs),
+              Setup.ofRfp(ReplyPolicy.ADAPTIVE, card, sinceNs -> processNs),
               LEARN_NS,
               LEARN_NS / 2);
       final double share = adaptive.callsPerSecond() / Math.max(fetch, push);
@@ -152,9 +152,9 @@ class ReplyModeTest {
   @Tag("slow")
   void adaptiveFollowsAProcessTimeThatJumps(NicModel card, long shortNs, long longNs) {
     final LongUnaryOperator processNs = sinceNs -> sinceNs / PHASE_NS % 2 == 0 ? shortNs : longNs;
-    final double fetch = overall(ReplyMode.FETCH, card, processNs);
-    final double push = overall(ReplyMode.PUSH, card, processNs);
-    final double adaptive = overall(ReplyMode.ADAPTIVE, card, processNs);
+    final double fetch = overall(ReplyPolicy.FETCH, card, processNs);
+    final double push = overall(ReplyPolicy.PUSH, card, processNs);
+    final double adaptive = overall(ReplyPolicy.ADAPTIVE, card, processNs);
     final double best = (best(card, shortNs) + best(card, longNs)) / 2;
     final String line =
         String.format(
@@ -172,14 +172,15 @@ class ReplyModeTest {
     assertTrue(adaptive >= 0.95 * Math.max(best, Math.max(fetch, push)), line);
   }
 
-  private double overall(ReplyMode mode, NicModel card, LongUnaryOperator processNs) {
+  private double overall(ReplyPolicy mode, NicModel card, LongUnaryOperator processNs) {
     return ReplyExperiment.run(
             seed, Setup.ofRfp(mode, card, processNs), 2 * PHASE_NS, PHASES * PHASE_NS)
         .callsPerSecond();
   }
 
   private double best(NicModel card, long processNs) {
-    return Math.max(rate(ReplyMode.FETCH, card, processNs), rate(ReplyMode.PUSH, card, processNs));
+    return Math.max(
+        rate(ReplyPolicy.FETCH, card, processNs), rate(ReplyPolicy.PUSH, card, processNs));
   }
 
   /** The process time from which on reading gains less than 5 %, interpolated. */

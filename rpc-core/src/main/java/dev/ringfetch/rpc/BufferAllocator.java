@@ -1,4 +1,4 @@
-package dev.ringfetch.call;
+package dev.ringfetch.rpc;
 
 import dev.ringfetch.session.Flow;
 import dev.ringfetch.session.Segment;
@@ -22,8 +22,13 @@ public final class BufferAllocator {
    *
    * @param session whose peer reads the buffers, or null while there is none.
    */
-  public BufferAllocator(Supplier<? extends Session> session) {
+  BufferAllocator(Supplier<? extends Session> session) {
     this.session = session;
+  }
+
+  /** Attributes of calls on a session: those of its connection, and the session's allocator. */
+  static Attributes attributes(Attributes connection, Session session) {
+    return connection.toBuilder().set(ATTRIBUTE, new BufferAllocator(() -> session)).build();
   }
 
   /**

@@ -20,14 +20,14 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 
 /**
- * Keeps a channel's ring: opens a session when a call wants one, again at once after one was lost
+ * The sessions of a channel: opens one when a call wants a ring, again at once after one was lost
  * that had carried an answer, and with backoff after one that had not or was refused. A fabric that
  * could not be reached comes after the others for a while. A session whose rings have been full is
  * drained when another one with longer rings has taken its place. Nothing happens without a call,
  * but that {@link IdleWatch} looks at a ring that is open, and that {@link WaitForReady} repeats
  * attempts for calls that wait. Thread-safe.
  */
-final class Connector {
+final class ChannelSessions {
   static final String SHUTDOWN = "Channel shutdown invoked";
 
   /** How long a session takes the calls that had chosen it before another took its place. */
@@ -63,7 +63,7 @@ final class Connector {
   private Runnable onTerminated;
 
   /**
-   * Creates the connector; nothing is opened yet.
+   * Creates the object; nothing is opened yet.
    *
    * @param control channel over which sessions are opened.
    * @param plaintext fabrics that may be used although that channel is encrypted.
@@ -71,7 +71,7 @@ final class Connector {
    * @param codecs of the channel.
    * @param idleWatch looks after the sessions.
    */
-  Connector(
+  ChannelSessions(
       Channel control,
       SharedFabrics shared,
       SessionContext context,
@@ -342,7 +342,7 @@ final class Connector {
     private final int maxRingLength;
     private final String grownFabric;
     private final ClientHandshake handshake;
-    // Guarded by the connector.
+    // Guarded by the channel's sessions.
     private ClientSession opened;
     private boolean detached; // nobody waits for it, and no session has come of it yet
 
@@ -395,7 +395,7 @@ final class Connector {
 
     @Override
     public boolean isDoubtful(String fabric) {
-      synchronized (Connector.this) {
+      synchronized (ChannelSessions.this) {
         final Long failedNs = failures.get(fabric);
         return failedNs != null && System.nanoTime() - failedNs < Backoff.MAX_NS;
       }
@@ -403,7 +403,7 @@ final class Connector {
 
     @Override
     public void onUnreachable(String fabric) {
-      synchronized (Connector.this) {
+      synchronized (ChannelSessions.this) {
         if (grownFabric == null) { // for so long a ring it may have no room
           failures.put(fabric, System.nanoTime());
         }
@@ -412,7 +412,7 @@ final class Connector {
 
     /** The channel shuts down: an answer is not waited for, the stream of a session is. */
     void abandonUnlessServing() {
-      synchronized (Connector.this) {
+      synchronized (ChannelSessions.this) {
         if (sessions.contains(opened)) {
           return;
         }
@@ -424,7 +424,7 @@ final class Connector {
     @Override
     public void onEnd(String reason, long maxBackoffNs) {
       final ClientSession draining;
-      synchronized (Connector.this) {
+      synchronized (ChannelSessions.this) {
         streams.remove(this);
         draining = opened;
       }
@@ -444,14 +444,16 @@ final class Connector {
               session,
               fabric,
               methods,
-              attributes.toBuilder().set(Transport.TRANSPORT_ATTR_FABRIC, fabric).build(),
+              BufferAllocator.attributes(
+                  attributes.toBuilder().set(Transport.TRANSPORT_ATTR_FABRIC, fabric).build(),
+                  session),
               PlaintextFabrics.level(fabric, stream.level().of(attributes)),
               codecs);
       final boolean abandoned;
       final boolean unwanted;
       final String ended;
       ClientConnection outgrown = null;
-      synchronized (Connector.this) {
+      synchronized (ChannelSessions.this) {
         opened = session;
         detached = false;
         abandoned = attempt != this; // but the server was first
@@ -494,7 +496,7 @@ final class Connector {
       final Runnable drain = () -> session.drain("another session has longer rings");
       try {
         final Future<?> unused =
-            DeadlineTimer.schedule(() -> DefaultExecutor.PATIENT.execute(drain), OUTGROWN_NS);
+            DeadlineTimer.schedule(() -> DefaultExecutor.RETRYING.execute(drain), OUTGROWN_NS);
       } catch (OutOfMemoryError e) { // now, or never
         drain.run();
       }
@@ -509,7 +511,7 @@ final class Connector {
     private void refuse(String reason, long maxBackoffNs) {
       final String news;
       final String told;
-      synchronized (Connector.this) {
+      synchronized (ChannelSessions.this) {
         if (attempt != this) {
           return;
         }
@@ -531,7 +533,7 @@ final class Connector {
     @Override
     public void onCrowded(ClientSession session) {
       if (growth.tryBegin(maxRingLength)) {
-        DefaultExecutor.PATIENT.execute(() -> grow(session));
+        DefaultExecutor.RETRYING.execute(() -> grow(session));
       }
     }
 
@@ -539,7 +541,7 @@ final class Connector {
     public void onEnded(ClientSession session, String reason) {
       String news = null;
       final boolean last;
-      synchronized (Connector.this) {
+      synchronized (ChannelSessions.this) {
         opened = session;
         sessions.remove(session);
         last = shutdown;

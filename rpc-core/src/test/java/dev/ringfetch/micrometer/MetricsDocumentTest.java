@@ -1,10 +1,10 @@
-package dev.ringfetch.counters;
+package dev.ringfetch.micrometer;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.ringfetch.micrometer.RingMetrics;
+import dev.ringfetch.counters.Counter;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -19,8 +19,8 @@ import java.util.concurrent.TimeUnit;
  * connects, which is not the one that owns the doorbell, and takes events from a channel of its
  * own.
  */
-final class Connector {
-  private static final Logger LOGGER = System.getLogger(Connector.class.getName());
+final class VerbsConnectAttempt {
+  private static final Logger LOGGER = System.getLogger(VerbsConnectAttempt.class.getName());
 
   /** How long one wait takes at the most, after which an interrupt is noticed. */
   private static final long SLICE_NS = TimeUnit.MILLISECONDS.toNanos(50);
@@ -45,7 +45,7 @@ final class Connector {
   private long limitNs;
 
   /** Creates it, with this host's devices, held by the caller. */
-  Connector(
+  VerbsConnectAttempt(
       VerbsDoorbell doorbell,
       DeviceAddresses devices,
       OfferDescriptor offer,

@@ -16,14 +16,14 @@ import java.util.concurrent.TimeUnit;
  * One attempt to take an offer, under one deadline. Belongs to the thread that connects, which is
  * not the one that owns the doorbell.
  */
-final class Connector {
+final class ShmConnectAttempt {
   private final Path root;
   private final Ownership ownership;
   private final SessionAddress address;
   private final long timeoutNs;
   private final long startNs = System.nanoTime();
 
-  Connector(Path root, Ownership ownership, SessionAddress address, long timeoutNs) {
+  ShmConnectAttempt(Path root, Ownership ownership, SessionAddress address, long timeoutNs) {
     this.root = root;
     this.ownership = ownership;
     this.address = address;

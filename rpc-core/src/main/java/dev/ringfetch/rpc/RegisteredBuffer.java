@@ -1,4 +1,4 @@
-package dev.ringfetch.call;
+package dev.ringfetch.rpc;
 
 import dev.ringfetch.session.Lease;
 import dev.ringfetch.session.Segment;

@@ -1,9 +1,10 @@
-package dev.ringfetch.call;
+package dev.ringfetch.rpc;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.CodedOutputStream;
 import com.google.protobuf.MessageLite;
 import com.google.protobuf.WireFormat;
+import dev.ringfetch.call.RegisteredInput;
 import io.grpc.MethodDescriptor;
 import java.io.IOException;
 import java.io.InputStream;
@@ -11,9 +12,9 @@ import java.io.UncheckedIOException;
 import java.util.Arrays;
 
 /**
- * A message whose long part stands in a {@link RegisteredBuffer}: the receiver, whoever that is,
- * takes it for any other of its method. A method that sends such messages is a generated one with
- * another marshaller:
+ * A message whose long part stands in a {@link RegisteredBuffer}: its receiver takes it for any
+ * other message of its method. A method that sends such messages is a generated one with another
+ * marshaller:
  *
  * <pre>{@code
  * MethodDescriptor<RegisteredMessage, PutResponse> put =
@@ -82,18 +83,15 @@ public final class RegisteredMessage {
     return method.toBuilder(method.getRequestMarshaller(), new Marshaller()).build();
   }
 
-  byte[] head() {
-    return head;
-  }
-
-  RegisteredBuffer buffer() {
-    return buffer;
+  /** The message, as every transport reads it. */
+  RegisteredInput stream() {
+    return new RegisteredInput(head, buffer.buffer(), buffer.segment());
   }
 
   private static final class Marshaller implements MethodDescriptor.Marshaller<RegisteredMessage> {
     @Override
     public InputStream stream(RegisteredMessage value) {
-      return new RegisteredInput(value);
+      return value.stream();
     }
 
     @Override

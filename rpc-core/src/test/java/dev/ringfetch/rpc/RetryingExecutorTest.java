@@ -12,12 +12,12 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.junit.jupiter.api.Test;
 
 /** What becomes of tasks for which there is no thread. */
-final class PatientExecutorTest {
+final class RetryingExecutorTest {
   private static final int TASKS = 5;
 
   private final AtomicInteger lacking = new AtomicInteger(3 * TASKS); // so often there is none
-  private final PatientExecutor executor =
-      new PatientExecutor(
+  private final RetryingExecutor executor =
+      new RetryingExecutor(
           task -> {
             if (lacking.getAndDecrement() > 0) {
               throw new OutOfMemoryError("unable to create native thread");
@@ -47,9 +47,9 @@ final class PatientExecutorTest {
   void withoutATimerAllRunInTheThreadThatCouldNotSetIt() {
     final List<String> ran = new ArrayList<>();
     final AtomicInteger asked = new AtomicInteger();
-    final PatientExecutor[] lonely = new PatientExecutor[1];
+    final RetryingExecutor[] lonely = new RetryingExecutor[1];
     lonely[0] =
-        new PatientExecutor(
+        new RetryingExecutor(
             task -> {
               throw new OutOfMemoryError("unable to create native thread");
             },

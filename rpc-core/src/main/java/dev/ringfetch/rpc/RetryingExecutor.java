@@ -13,7 +13,7 @@ import java.util.function.UnaryOperator;
  * for one, it waits until there is one, with a single timer for all. Where there is no memory for
  * that either it runs in the thread that brings it, rather than never.
  */
-final class PatientExecutor implements Executor {
+final class RetryingExecutor implements Executor {
   private static final long RETRY_NS = TimeUnit.MILLISECONDS.toNanos(10);
 
   private final Executor executor;
@@ -25,7 +25,7 @@ final class PatientExecutor implements Executor {
    *
    * @param executor rejects nothing.
    */
-  PatientExecutor(Executor executor) {
+  RetryingExecutor(Executor executor) {
     this(executor, task -> new Retry(task, RETRY_NS)::schedule);
   }
 
@@ -34,7 +34,7 @@ final class PatientExecutor implements Executor {
    *
    * @param retries makes of a task what has it run later, as {@link Retry#schedule} does.
    */
-  PatientExecutor(Executor executor, UnaryOperator<Runnable> retries) {
+  RetryingExecutor(Executor executor, UnaryOperator<Runnable> retries) {
     this.executor = executor;
     this.retry = retries.apply(this::executeRefused);
   }

@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * a thread, the others wait here. However many a client sends, those of another session come next
  * after a few of them; calls that run are not limited. Thread-safe.
  */
-final class Turns {
+final class RequestQueue {
   /** Enough to keep every core busy until the next one is handed over. */
   static final int LIMIT = 64;
 
@@ -17,7 +17,7 @@ final class Turns {
   private final AtomicInteger handed = new AtomicInteger();
   private final ConcurrentLinkedQueue<ServerCallTask<?, ?>> waiting = new ConcurrentLinkedQueue<>();
 
-  Turns(Executor executor) {
+  RequestQueue(Executor executor) {
     this.executor = executor;
   }
 

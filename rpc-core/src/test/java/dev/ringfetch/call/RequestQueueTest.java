@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** How many requests of one session wait in the executor. */
 @Timeout(60)
-class TurnsTest {
+class RequestQueueTest {
   private static final int CALLS = 200;
 
   private final List<Frame> answers = new ArrayList<>();
@@ -60,22 +60,23 @@ class TurnsTest {
   @Test
   void fewWaitThereTheOthersFollowOneByOne() {
     request(CALLS);
-    for (int i = 0; i <= CALLS - Turns.LIMIT; i++) {
-      assertEquals(Turns.LIMIT, steps.tasks.size());
+    for (int i = 0; i <= CALLS - RequestQueue.LIMIT; i++) {
+      assertEquals(RequestQueue.LIMIT, steps.tasks.size());
       steps.tasks.remove().run();
     }
-    assertEquals(Turns.LIMIT - 1, steps.tasks.size());
+    assertEquals(RequestQueue.LIMIT - 1, steps.tasks.size());
     steps.runTasks();
     assertAnswered(Status.Code.OK);
   }
 
   @Test
   void callThatRunsTakesNobodysTurn() {
-    request(Turns.LIMIT);
+    request(RequestQueue.LIMIT);
     final List<Runnable> before = List.copyOf(steps.tasks);
     before.get(0).run();
     steps.request(CALLS, 0, "");
-    assertEquals(Turns.LIMIT + 1, steps.tasks.size(), "the first has run, its place is free");
+    assertEquals(
+        RequestQueue.LIMIT + 1, steps.tasks.size(), "the first has run, its place is free");
   }
 
   @Test
@@ -86,12 +87,12 @@ class TurnsTest {
     steps.tasks.clear();
     handed.get(0).run(); // and hands over those that wait, which are rejected
     answers.addAll(steps.frames());
-    assertEquals(1 + CALLS - Turns.LIMIT, answers.size());
+    assertEquals(1 + CALLS - RequestQueue.LIMIT, answers.size());
     handed.subList(1, handed.size()).forEach(Runnable::run);
     answers.addAll(steps.frames());
     assertEquals(CALLS, answers.stream().map(Frame::id).distinct().count());
     assertEquals(
-        Turns.LIMIT,
+        RequestQueue.LIMIT,
         answers.stream().filter(frame -> frame.code() == Status.Code.OK.value()).count());
     steps.rejecting = false;
     steps.request(CALLS + 1, 0, "");
@@ -100,7 +101,7 @@ class TurnsTest {
 
   @Test
   void noneIsForgottenWhereNoMemoryIsLeftToHandOneOver() {
-    request(Turns.LIMIT + 1);
+    request(RequestQueue.LIMIT + 1);
     steps.outOfMemory = true;
     steps.tasks.remove().run(); // and hands over the one that waits
     assertEquals(1, steps.frames().size(), "who runs is answered");

@@ -1,4 +1,4 @@
-package dev.ringfetch.call;
+package dev.ringfetch.rpc;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -16,6 +16,7 @@ import static org.mockito.Mockito.when;
 
 import com.google.protobuf.Any;
 import com.google.protobuf.ByteString;
+import dev.ringfetch.call.RegisteredInput;
 import dev.ringfetch.session.BulkPool;
 import dev.ringfetch.session.Segment;
 import dev.ringfetch.session.TestLease;
@@ -28,14 +29,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Messages with a buffer of their own: as any transport reads them, and as the ring takes them. */
-class RegisteredInputTest {
+class RegisteredMessageTest {
   private static final int LENGTH = 300; // so that its own length takes two bytes
 
   private final byte[] content = new byte[LENGTH];
   private final Any whole;
   private final RegisteredInput input;
 
-  RegisteredInputTest() {
+  RegisteredMessageTest() {
     for (int i = 0; i < LENGTH; i++) {
       content[i] = (byte) i; // of which half are negative
     }
@@ -43,7 +44,7 @@ class RegisteredInputTest {
     final RegisteredBuffer buffer = RegisteredBuffer.ofHeap(LENGTH);
     buffer.buffer().put(content);
     final Any rest = Any.newBuilder().setTypeUrl("url").build();
-    input = new RegisteredInput(RegisteredMessage.of(rest, Any.VALUE_FIELD_NUMBER, buffer));
+    input = RegisteredMessage.of(rest, Any.VALUE_FIELD_NUMBER, buffer).stream();
   }
 
   @Test
@@ -97,7 +98,7 @@ class RegisteredInputTest {
   void itIsAllOfTheBuffer() throws IOException {
     final RegisteredBuffer buffer = RegisteredBuffer.ofHeap(LENGTH);
     buffer.buffer().put(content).position(17).limit(20);
-    final RegisteredInput bare = new RegisteredInput(RegisteredMessage.of(buffer));
+    final RegisteredInput bare = RegisteredMessage.of(buffer).stream();
     assertEquals(LENGTH, bare.available());
     assertArrayEquals(content, bare.readAllBytes());
     assertEquals(17, buffer.buffer().position());
@@ -121,7 +122,7 @@ class RegisteredInputTest {
     buffer.close();
     assertThrows(IllegalStateException.class, buffer::buffer);
     final RegisteredMessage late = RegisteredMessage.of(buffer);
-    assertThrows(IllegalStateException.class, () -> new RegisteredInput(late));
+    assertThrows(IllegalStateException.class, late::stream);
   }
 
   private final Segment segment = mock(Segment.class);
@@ -141,7 +142,7 @@ class RegisteredInputTest {
     when(pool.owns(segment)).thenReturn(true);
     when(pool.segmentLength()).thenReturn(128);
     final UnitBuffer unit = mock(UnitBuffer.class);
-    assertTrue(new RegisteredInput(RegisteredMessage.of(registered())).addTo(unit, pool));
+    assertTrue(RegisteredMessage.of(registered()).stream().addTo(unit, pool));
     verify(unit).addSegment(segment, 0, 128);
     verify(unit).addSegment(segment, 128, 128);
     verify(unit).addSegment(segment, 256, LENGTH - 256);
@@ -153,7 +154,7 @@ class RegisteredInputTest {
   void ofAnotherPoolNothingIsAdded() {
     final BulkPool pool = mock(BulkPool.class);
     final UnitBuffer unit = mock(UnitBuffer.class);
-    assertFalse(new RegisteredInput(RegisteredMessage.of(registered())).addTo(unit, pool));
+    assertFalse(RegisteredMessage.of(registered()).stream().addTo(unit, pool));
     verifyNoInteractions(unit);
     verify(segment, never()).retain();
   }
