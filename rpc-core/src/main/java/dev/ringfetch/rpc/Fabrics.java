@@ -28,7 +28,24 @@ final class Fabrics implements AutoCloseable {
       int pollers,
       String threadName) {
     counters = Counters.acquire(fabricContext.directory());
-    sessionContext.counters(counters);
+    boolean complete = false;
+    try {
+      sessionContext.counters(counters);
+      open(selection, fabricContext, sessionContext, pollers, threadName);
+      complete = true;
+    } finally {
+      if (!complete) {
+        close();
+      }
+    }
+  }
+
+  private void open(
+      FabricSelection selection,
+      FabricContext fabricContext,
+      SessionContext sessionContext,
+      int pollers,
+      String threadName) {
     for (final FabricProvider provider : selection.select(obstacles)) {
       final String obstacle = provider.unavailability();
       if (obstacle != null) {
