@@ -37,6 +37,8 @@ final class HandshakeStream
   /** More than what grpc-netty gives a single address, after which it says so itself. */
   static final long CONNECT_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(30);
 
+  private static final long GIVE_UP_NS = TimeUnit.SECONDS.toNanos(1);
+
   private static final int MAX_HANDSHAKE_LENGTH = 4 * 1024 * 1024;
 
   private final Listener listener;
@@ -51,8 +53,9 @@ final class HandshakeStream
   private boolean started;
   private boolean abandoned;
   private boolean closed;
+  private long givenUpNs; // 0: not given up
 
-  private volatile String late; // what was not there in time, or null
+  private volatile String late; // why this side has ended it, or null
 
   /**
    * Creates it.
@@ -137,6 +140,29 @@ final class HandshakeStream
     }
     if (cancel) {
       requests.cancel(Connector.SHUTDOWN, null);
+    }
+  }
+
+  /**
+   * Makes room on the connection for another stream, by ending this one in good order: a stream that
+   * waits for the end of a cancelled one is flushed by the next write only, and there may be none. A
+   * server that has not answered a second later is not waited for any longer.
+   */
+  void giveUp(String why) {
+    final boolean again;
+    synchronized (this) {
+      again = givenUpNs != 0;
+      if (!again) {
+        givenUpNs = System.nanoTime() | 1;
+      } else if (System.nanoTime() - givenUpNs < GIVE_UP_NS) {
+        return;
+      }
+    }
+    late = why;
+    if (again) {
+      abandon();
+    } else {
+      close();
     }
   }
 

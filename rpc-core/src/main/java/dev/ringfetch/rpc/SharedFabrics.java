@@ -3,6 +3,7 @@ package dev.ringfetch.rpc;
 import dev.ringfetch.counters.Counters;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.session.SessionContext;
+import java.lang.ref.Cleaner;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
@@ -15,6 +16,7 @@ final class SharedFabrics {
   private static final Map<Key, SharedFabrics> SHARED = new HashMap<>();
 
   private final Key key;
+  private final Cleaner orphans = Cleaner.create(); // its thread ends with the last channel's
   private final Fabrics fabrics;
   private int users;
 
@@ -42,6 +44,11 @@ final class SharedFabrics {
 
   Counters counters() {
     return fabrics.counters();
+  }
+
+  /** Tells that a channel was collected. */
+  Cleaner orphans() {
+    return orphans;
   }
 
   Fabrics fabrics() {
