@@ -102,7 +102,7 @@ final class ChannelLife {
       MethodDescriptor<ReqT, RespT> method, CallOptions options) {
     grpcCalls.increment();
     fabrics.counters().changed();
-    return grpc.newCall(method, options.withStreamTracerFactory(connector.room()));
+    return grpc.newCall(method, options.withStreamTracerFactory(connector.room().of(method)));
   }
 
   /** No call has been under way on a session for so long as the channel is to wait. */

@@ -60,6 +60,7 @@ final class Connector implements StreamRoom.Sessions {
   private final StreamRoom room = new StreamRoom(this);
 
   private volatile ClientConnection connection;
+  private volatile long pulseNs;
   private volatile boolean hasStreams;
   private volatile boolean sought; // a call has asked for a ring, and its stream comes first
   private volatile boolean scarce; // calls have waited for the stream of a session
@@ -110,6 +111,11 @@ final class Connector implements StreamRoom.Sessions {
     this.codecs = codecs;
     this.idleWatch = idleWatch;
     this.growth = new Growth(context);
+  }
+
+  /** Servers are asked to send something on a session's stream so often; 0: they are not. */
+  void pulse(long intervalNs) {
+    pulseNs = intervalNs;
   }
 
   /**
@@ -487,7 +493,7 @@ final class Connector implements StreamRoom.Sessions {
 
     void start() {
       try {
-        stream.start(control);
+        stream.start(control, pulseNs);
       } catch (Error e) { // for want of memory, perhaps of that for its deadline
         refuse("handshake: " + e, Backoff.MAX_NS);
         stream.abandon(); // it may have begun

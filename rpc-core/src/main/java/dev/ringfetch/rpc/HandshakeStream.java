@@ -10,10 +10,12 @@ import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ClientCall;
 import io.grpc.ClientInterceptor;
+import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientResponseObserver;
+import io.grpc.stub.MetadataUtils;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -46,6 +48,7 @@ final class HandshakeStream
   private final long stepTimeoutNs;
   private final AtomicReference<Timeout> due = new AtomicReference<>(); // of one wait at a time
   private final ConnectionLevel level = new ConnectionLevel();
+  private boolean pulsing; // set before the start
   private ClientCall<?, ?> call;
   private ClientCallStreamObserver<OpenRequest> requests;
 
@@ -69,12 +72,26 @@ final class HandshakeStream
     this.stepTimeoutNs = stepTimeoutNs;
   }
 
-  /** Opens the stream; the listener is told when its connection stands, or that there is none. */
+  /** As the other one, and asks for no pulse. */
   void start(Channel channel) {
+    start(channel, 0);
+  }
+
+  /**
+   * Opens the stream; the listener is told when its connection stands, or that there is none.
+   *
+   * @param pulseNs how often the server is asked to send something, in nanoseconds; 0: never.
+   */
+  void start(Channel channel, long pulseNs) {
+    final Metadata headers = new Metadata();
+    if (pulseNs > 0) {
+      pulsing = true;
+      headers.put(Pulse.HEADER, Long.toString(TimeUnit.NANOSECONDS.toMillis(pulseNs)));
+    }
     try {
       SessionServiceGrpc.newStub(channel)
           .withExecutor(DefaultExecutor.PATIENT)
-          .withInterceptors(this)
+          .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(headers), this)
           .withCallCredentials(level)
           .withMaxInboundMessageSize(MAX_HANDSHAKE_LENGTH) // the channel's is for its calls
           .open(this);
@@ -222,6 +239,9 @@ final class HandshakeStream
 
   @Override
   public void onNext(OpenResponse response) {
+    if (!response.hasAnswer() && !response.hasRefusal() && pulsing) {
+      return; // a beat: it was sent for the connection's sake
+    }
     arrived();
     if (late == null) { // it may have been on its way to here when its time was over
       listener.onResponse(response);

@@ -100,6 +100,12 @@ public final class RingChannel extends ManagedChannel {
     return life.count(counter);
   }
 
+  /** Servers are asked to send something on a session's stream so often; 0: they are not. */
+  RingChannel pulse(long intervalNs) {
+    connector.pulse(intervalNs);
+    return this;
+  }
+
   /** Which transport serves the next call, and why. */
   public Transport transport() {
     final ClientConnection ring = obstacle == null ? connector.open() : null;

@@ -50,6 +50,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   private CompressorRegistry compressors = CompressorRegistry.getDefaultInstance();
   private DecompressorRegistry decompressors = DecompressorRegistry.getDefaultInstance();
   private boolean requireFabric;
+  private long pulseNs; // 0: none
   private long idleTimeoutNs = IdleWatch.DEFAULT_NS;
   private String policyObstacle;
   private String configObstacle;
@@ -62,12 +63,12 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
 
   /** A channel to a target, as {@link ManagedChannelBuilder#forTarget} takes it. */
   public static RingChannelBuilder forTarget(String target) {
-    return over(Beneath.forTarget(target), target);
+    return new RingChannelBuilder(Beneath.forTarget(target), target);
   }
 
   /** A channel to a host and port. */
   public static RingChannelBuilder forAddress(String name, int port) {
-    return over(Beneath.forAddress(name, port), name + ":" + port);
+    return new RingChannelBuilder(Beneath.forAddress(name, port), name + ":" + port);
   }
 
   /** A channel with credentials, as {@link Grpc#newChannelBuilder} takes them. */
@@ -80,7 +81,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
     if (credentials instanceof ChoiceChannelCredentials choice) {
       return newChannelBuilder(target, choice.getCredentialsList());
     }
-    return over(Beneath.newChannelBuilder(target, credentials), target);
+    return new RingChannelBuilder(Beneath.newChannelBuilder(target, credentials), target);
   }
 
   /** With the first of these that there is a transport for. */
@@ -106,7 +107,9 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
    * @param target name of the target for log lines.
    */
   public static RingChannelBuilder over(ManagedChannelBuilder<?> grpc, String target) {
-    return new RingChannelBuilder(grpc, target);
+    final RingChannelBuilder builder = new RingChannelBuilder(grpc, target);
+    builder.pulseNs = Pulse.INTERVAL_NS; // that one may have been told to keep connections alive
+    return builder;
   }
 
   @Override
@@ -223,6 +226,23 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
     return this;
   }
 
+  /**
+   * As of gRPC's. While calls are on a ring the server has to send something on the connection, or
+   * it would take pings for abuse: it does, if it is of this version.
+   */
+  @Override
+  public RingChannelBuilder keepAliveTime(long time, TimeUnit unit) {
+    grpc.keepAliveTime(time, unit);
+    pulseNs = Pulse.INTERVAL_NS;
+    return this;
+  }
+
+  /** For tests: how often the server is to send something. */
+  RingChannelBuilder pulse(Duration interval) {
+    pulseNs = interval.toNanos();
+    return this;
+  }
+
   /** A ring without calls ends as the connection does that it was opened over. */
   @Override
   public RingChannelBuilder idleTimeout(long value, TimeUnit unit) {
@@ -322,7 +342,8 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
           globalInterceptors,
           requireFabric,
           idleTimeoutNs,
-          configObstacle == null ? policyObstacle : configObstacle);
+          configObstacle == null ? policyObstacle : configObstacle)
+          .pulse(pulseNs);
     } catch (RuntimeException | Error e) {
       shared.release();
       throw e;

@@ -28,6 +28,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Builds servers that serve gRPC on a port and, beside it, rings to clients on the same host.
@@ -62,6 +63,7 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   private ServerCallExecutorSupplier executorSupplier;
   private int pollers = Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
   private int maxSessions = MAX_SESSIONS_DEFAULT;
+  private ConnectionRules rules = ConnectionRules.NONE;
 
   private RingServerBuilder(ServerBuilder<?> grpc) {
     this.grpc = grpc;
@@ -316,6 +318,33 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
     return this;
   }
 
+  /**
+   * As of gRPC's, where a session ends, too, on which nothing has been sent for so long. Its
+   * connection is closed when it has been without a stream for the same time after that.
+   */
+  @Override
+  public RingServerBuilder maxConnectionIdle(long time, TimeUnit unit) {
+    grpc.maxConnectionIdle(time, unit);
+    rules = rules.withIdle(unit.toNanos(time));
+    return this;
+  }
+
+  /** As of gRPC's: a session takes no new call after that time and a tenth. */
+  @Override
+  public RingServerBuilder maxConnectionAge(long time, TimeUnit unit) {
+    grpc.maxConnectionAge(time, unit);
+    rules = rules.withAge(unit.toNanos(time));
+    return this;
+  }
+
+  /** As of gRPC's: calls on a session whose age is over are ended after that time. */
+  @Override
+  public RingServerBuilder maxConnectionAgeGrace(long time, TimeUnit unit) {
+    grpc.maxConnectionAgeGrace(time, unit);
+    rules = rules.withGrace(unit.toNanos(time));
+    return this;
+  }
+
   @Override
   public RingServer build() {
     final CallCounter grpcCalls = new CallCounter();
@@ -344,6 +373,7 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
             tracerFactories,
             plaintext,
             maxSessions);
+    endpoint.rules(rules);
     if (!transportFilters.isEmpty()) {
       grpc.addTransportFilter(new TransportFilters(transportFilters));
     }

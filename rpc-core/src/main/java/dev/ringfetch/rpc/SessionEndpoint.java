@@ -48,6 +48,7 @@ import java.util.function.Supplier;
 /** The session service of a server: opens sessions over gRPC and keeps those that are open. */
 final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
   private static final Context.Key<Peer> PEER = Context.key("ringfetch-peer");
+  private static final Context.Key<String> PULSE = Context.key("ringfetch-pulse");
 
   private final List<ServerMethodDefinition<?, ?>> methods = new ArrayList<>();
   private final List<String> methodNames = new ArrayList<>();
@@ -68,6 +69,7 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
   private final LongAdder sessionsRefused = new LongAdder();
   private long endedCalls; // of sessions that have ended; guarded by sessions
 
+  private volatile ConnectionRules rules = ConnectionRules.NONE;
   private volatile List<PolledFabric> fabrics = List.of();
   private volatile Context callContext = Context.ROOT;
   private volatile boolean draining;
@@ -118,9 +120,17 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
                 new Peer(
                     call.getAttributes(), call.getAuthority(), call.getSecurityLevel(), headers);
             return Contexts.interceptCall(
-                Context.current().withValue(PEER, peer), call, headers, next);
+                Context.current().withValues(PEER, peer, PULSE, headers.get(Pulse.HEADER)),
+                call,
+                headers,
+                next);
           }
         });
+  }
+
+  /** Keeps sessions no longer than these rules allow. */
+  void rules(ConnectionRules rules) {
+    this.rules = rules;
   }
 
   /** Serves these fabrics from now on. */
@@ -201,7 +211,9 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
           ControlStream<OpenResponse>,
           ServerHandshake.Listener {
     private final ServerCallStreamObserver<OpenResponse> responses;
+    private final Pulse pulse; // null where the client has asked for none
     private ServerHandshake handshake;
+    private ConnectionRules.Watch watch; // null before there is a session
     private Peer peer;
     private Object host;
     private Future<?> turn; // of a client that has to wait for it
@@ -210,6 +222,23 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
 
     Opening(ServerCallStreamObserver<OpenResponse> responses) {
       this.responses = responses;
+      this.pulse = Pulse.of(PULSE.get(), this::beat);
+    }
+
+    /** False when the stream has ended. */
+    private synchronized boolean beat() {
+      if (!ended && responses.isReady()) { // otherwise the client does not read
+        responses.onNext(OpenResponse.getDefaultInstance());
+      }
+      return !ended;
+    }
+
+    /** The stream has ended, or is about to. */
+    private synchronized void onStreamEnd() {
+      ended = true;
+      if (pulse != null) {
+        pulse.stop();
+      }
     }
 
     void begin(Peer opener) {
@@ -243,7 +272,7 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
 
     private void cancelled() {
       synchronized (this) {
-        ended = true;
+        onStreamEnd();
         if (turn != null) {
           turn.cancel(false);
         }
@@ -276,7 +305,7 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
     @Override
     public synchronized void close() {
       if (!ended) {
-        ended = true;
+        onStreamEnd();
         responses.onCompleted();
       }
     }
@@ -291,7 +320,7 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
 
     private synchronized void fail(Status status) {
       if (!ended) {
-        ended = true;
+        onStreamEnd();
         responses.onError(status.asRuntimeException());
       }
     }
@@ -347,6 +376,10 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
       tenant = tenancy != null && tenancy.enter();
       sessions.add(session);
       sessionsOpened.increment();
+      watch = rules.watch(session);
+      if (pulse != null) {
+        pulse.start();
+      }
       final String aborted = abortReason;
       if (tenancy != null && !tenant) { // its filters know it no longer
         session.abort("the connection has ended");
@@ -375,6 +408,7 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
     }
 
     private void forget(ServerSession session) {
+      watch.stop();
       synchronized (sessions) {
         if (sessions.remove(session)) {
           endedCalls += session.count(Counter.SESSION_CALLS);

@@ -4,6 +4,7 @@ import dev.ringfetch.session.DeadlineTimer;
 import io.grpc.Attributes;
 import io.grpc.ClientStreamTracer;
 import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import java.util.LinkedHashSet;
 import java.util.Set;
@@ -15,7 +16,7 @@ import java.util.concurrent.TimeUnit;
  * stream is opened after that of the call that wants a ring, and is given up when calls wait for a
  * stream. Thread-safe.
  */
-final class StreamRoom extends ClientStreamTracer.Factory {
+final class StreamRoom {
   /** How long a call has a connection and no stream on it before that is no coincidence. */
   static final long PATIENCE_NS = TimeUnit.MILLISECONDS.toNanos(250);
 
@@ -23,6 +24,8 @@ final class StreamRoom extends ClientStreamTracer.Factory {
 
   private final Sessions sessions;
   private final Set<Tracer> waiting = new LinkedHashSet<>(); // the eldest first; guarded by itself
+  private final ClientStreamTracer.Factory alone = factory(true);
+  private final ClientStreamTracer.Factory withMessage = factory(false);
   private boolean looking; // guarded by waiting
   private boolean released; // guarded by waiting
 
@@ -30,19 +33,19 @@ final class StreamRoom extends ClientStreamTracer.Factory {
     this.sessions = sessions;
   }
 
-  @Override
-  public ClientStreamTracer newClientStreamTracer(
-      ClientStreamTracer.StreamInfo info, Metadata headers) {
-    return new Tracer();
+  /** What watches the streams of calls of a method. */
+  ClientStreamTracer.Factory of(MethodDescriptor<?, ?> method) {
+    return method.getType().clientSendsOneMessage() ? withMessage : alone;
   }
 
-  private void enter(Tracer tracer) {
-    synchronized (waiting) {
-      waiting.add(tracer);
-      if (!looking && sessions.haveStreams()) {
-        lookLater(PATIENCE_NS);
+  private ClientStreamTracer.Factory factory(boolean headersComeAlone) {
+    return new ClientStreamTracer.Factory() {
+      @Override
+      public ClientStreamTracer newClientStreamTracer(
+          ClientStreamTracer.StreamInfo info, Metadata headers) {
+        return new Tracer(headersComeAlone);
       }
-    }
+    };
   }
 
   /**
@@ -55,12 +58,6 @@ final class StreamRoom extends ClientStreamTracer.Factory {
         released = true;
         lookLater(RELEASED_NS);
       }
-    }
-  }
-
-  private void leave(Tracer tracer) {
-    synchronized (waiting) {
-      waiting.remove(tracer);
     }
   }
 
@@ -100,14 +97,42 @@ final class StreamRoom extends ClientStreamTracer.Factory {
 
   /** Of one stream, in any thread. */
   private final class Tracer extends ClientStreamTracer {
-    private long sinceNs; // guarded by waiting
+    private final boolean headersComeAlone;
+    private long sinceNs; // guarded by waiting, as the next
     private boolean told;
+
+    /**
+     * Creates it.
+     *
+     * @param headersComeAlone whether gRPC sends them at once, not with the call's only message.
+     */
+    Tracer(boolean headersComeAlone) {
+      this.headersComeAlone = headersComeAlone;
+    }
 
     @Override
     public void streamCreated(Attributes transport, Metadata headers) {
+      if (headersComeAlone) {
+        enter();
+      }
+    }
+
+    @Override
+    public void outboundMessage(int number) {
+      if (!headersComeAlone) {
+        enter();
+      }
+    }
+
+    /** It is to have a stream, and may have to wait for one. */
+    private void enter() {
       synchronized (waiting) {
-        sinceNs = System.nanoTime();
-        enter(this);
+        if (!told && waiting.add(this)) {
+          sinceNs = System.nanoTime();
+          if (!looking && sessions.haveStreams()) {
+            lookLater(PATIENCE_NS);
+          }
+        }
       }
     }
 
@@ -133,7 +158,7 @@ final class StreamRoom extends ClientStreamTracer.Factory {
           return;
         }
         told = true;
-        leave(this);
+        waiting.remove(this);
       }
       sessions.onCallSent();
     }
