@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.ServiceLoader;
 import java.util.Set;
 import java.util.StringJoiner;
@@ -101,5 +102,21 @@ record FabricSelection(List<String> names, List<FabricProvider> providers) {
               selected::add, () -> obstacles.add(name + ": no provider is on the class path"));
     }
     return selected;
+  }
+
+  /**
+   * Written out: on JDK 17 the one that a record has by itself leaves its class in a cache of the
+   * JDK's, and with it keeps the class loader.
+   */
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof FabricSelection selection
+        && Objects.equals(names, selection.names)
+        && Objects.equals(providers, selection.providers);
+  }
+
+  @Override
+  public int hashCode() {
+    return Objects.hash(names, providers);
   }
 }

@@ -7,6 +7,7 @@ import java.lang.ref.Cleaner;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 
 /**
  * Fabrics of this process's channels: those that select the same, use the same directory and spin
@@ -66,5 +67,19 @@ final class SharedFabrics {
     fabrics.close();
   }
 
-  private record Key(FabricSelection selection, Path directory, long spinNs) {}
+  private record Key(FabricSelection selection, Path directory, long spinNs) {
+    /** Written out for the reason of {@link FabricSelection#equals}. */
+    @Override
+    public boolean equals(Object other) {
+      return other instanceof Key key
+          && selection.equals(key.selection)
+          && directory.equals(key.directory)
+          && spinNs == key.spinNs;
+    }
+
+    @Override
+    public int hashCode() {
+      return Objects.hash(selection, directory, spinNs);
+    }
+  }
 }
