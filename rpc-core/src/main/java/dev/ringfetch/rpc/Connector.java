@@ -520,6 +520,11 @@ final class Connector implements StreamRoom.Sessions {
     }
 
     @Override
+    public byte[] ownAddress() {
+      return Endpoints.encode(stream.ownAddress());
+    }
+
+    @Override
     public boolean isDoubtful(String fabric) {
       synchronized (Connector.this) {
         final Long failedNs = failures.get(fabric);

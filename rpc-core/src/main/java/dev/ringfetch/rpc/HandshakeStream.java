@@ -10,12 +10,14 @@ import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ClientCall;
 import io.grpc.ClientInterceptor;
+import io.grpc.Grpc;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientResponseObserver;
 import io.grpc.stub.MetadataUtils;
+import java.net.SocketAddress;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -132,6 +134,15 @@ final class HandshakeStream
     return call.getAttributes();
   }
 
+  /**
+   * This side's address on the connection, once {@link Listener#onConnected} was called; null when
+   * the transport does not tell.
+   */
+  SocketAddress ownAddress() {
+    final SocketAddress told = level.attributes().get(Grpc.TRANSPORT_ATTR_LOCAL_ADDR);
+    return told == null ? call.getAttributes().get(Grpc.TRANSPORT_ATTR_LOCAL_ADDR) : told;
+  }
+
   /** Keeps the call: of all there is, only it knows the addresses of the connection. */
   @Override
   public <ReqT, RespT> ClientCall<ReqT, RespT> interceptCall(
@@ -161,9 +172,9 @@ final class HandshakeStream
   }
 
   /**
-   * Makes room on the connection for another stream, by ending this one in good order: a stream that
-   * waits for the end of a cancelled one is flushed by the next write only, and there may be none. A
-   * server that has not answered a second later is not waited for any longer.
+   * Makes room on the connection for another stream, by ending this one in good order: a stream
+   * that waits for the end of a cancelled one is flushed by the next write only, and there may be
+   * none. A server that has not answered a second later is not waited for any longer.
    */
   void giveUp(String why) {
     final boolean again;
@@ -234,6 +245,11 @@ final class HandshakeStream
 
   @Override
   public void exhausted(String reason) {
+    close();
+  }
+
+  @Override
+  public void expired(String reason) {
     close();
   }
 

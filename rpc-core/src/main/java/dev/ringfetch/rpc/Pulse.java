@@ -8,9 +8,9 @@ import java.util.function.BooleanSupplier;
 
 /**
  * An empty step that a server sends on a session's stream now and then, where the client has asked
- * for that. While calls are on a ring nothing else is sent on the connection, so a client that keeps
- * it alive pings, and a server counts pings between which it has sent nothing as abuse: after the
- * third it would end the connection. Thread-safe.
+ * for that. While calls are on a ring nothing else is sent on the connection, so a client that
+ * keeps it alive pings, and a server counts pings between which it has sent nothing as abuse: after
+ * the third it would end the connection. Thread-safe.
  */
 final class Pulse {
   /** Header by which a client asks, with the interval in milliseconds; servers may not know it. */

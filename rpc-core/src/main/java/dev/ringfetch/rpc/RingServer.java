@@ -31,6 +31,7 @@ public final class RingServer extends Server {
   private final int pollers;
   private final LongAdder grpcCalls;
   private final AtomicBoolean ending = new AtomicBoolean();
+  private volatile boolean open; // there are fabrics, and they are not closed
 
   // Guarded by this.
   private boolean starting;
@@ -78,12 +79,16 @@ public final class RingServer extends Server {
       opened = new Fabrics(selection, fabricContext, sessionContext, pollers, "ringfetch-server");
       if (!opened.obstacles().isEmpty()) {
         System.getLogger(RingServer.class.getName())
-            .log(System.Logger.Level.INFO, "not every fabric is served: {0}", opened.obstacles());
+            .log(
+                opened.hasFailed() ? System.Logger.Level.INFO : System.Logger.Level.DEBUG,
+                "not every fabric is served: {0}",
+                opened.obstacles());
       }
       endpoint.start(this, opened.opened());
       grpc.start();
       synchronized (this) {
         fabrics = opened;
+        open = true;
       }
       started = true;
     } finally {
@@ -108,7 +113,8 @@ public final class RingServer extends Server {
     return this;
   }
 
-  private long count(Counter counter) {
+  /** What a counter of this server is at. */
+  long count(Counter counter) {
     return counter == Counter.SERVER_CALLS_GRPC ? grpcCalls.sum() : endpoint.count(counter);
   }
 
@@ -135,7 +141,11 @@ public final class RingServer extends Server {
     if (!fabricsClosed && fabrics != null) {
       fabricsClosed = true;
       fabrics.counters().remove(subject);
-      fabrics.close();
+      try {
+        fabrics.close();
+      } finally {
+        open = false;
+      }
     }
   }
 
@@ -209,16 +219,12 @@ public final class RingServer extends Server {
   }
 
   /**
-   * True when the port is closed and all calls have ended, those of sessions included whose call of
-   * the port was lost.
+   * True when the port is closed, all calls have ended, those of sessions included whose call of
+   * the port was lost, and the fabrics are closed. Does not wait for that.
    */
   @Override
   public boolean isTerminated() {
-    final boolean terminated = grpc.isTerminated() && endpoint.isIdle();
-    if (terminated) {
-      closeFabrics();
-    }
-    return terminated;
+    return grpc.isTerminated() && endpoint.isIdle() && !open;
   }
 
   @Override

@@ -8,6 +8,7 @@ import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import java.util.LinkedHashSet;
 import java.util.Set;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -64,7 +65,8 @@ final class StreamRoom {
   /** Guarded by waiting. */
   private void lookLater(long delayNs) {
     looking = true;
-    DeadlineTimer.schedule(() -> DefaultExecutor.PATIENT.execute(this::look), delayNs);
+    final Future<?> unused =
+        DeadlineTimer.schedule(() -> DefaultExecutor.PATIENT.execute(this::look), delayNs);
   }
 
   private void look() {
@@ -88,7 +90,9 @@ final class StreamRoom {
     /** Whether there are streams of sessions, or of attempts to open one. */
     boolean haveStreams();
 
-    /** Calls wait for a stream: those of sessions are to go. In a thread of the default executor. */
+    /**
+     * Calls wait for a stream: those of sessions are to go. In a thread of the default executor.
+     */
     void makeRoom();
 
     /** A call's stream is on its way, or will never be. Must not block. */

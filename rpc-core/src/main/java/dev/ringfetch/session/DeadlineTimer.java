@@ -8,8 +8,8 @@ import java.util.concurrent.TimeUnit;
  * Runs what is due at a time that no session watches, in one daemon thread for the process: the
  * deadlines of offers and of calls that have not half-closed, the next attempt of calls that wait
  * for a ring or for a thread, the looks at whether a channel is idle. What is cancelled is
- * forgotten at once: most deadlines never come. The thread ends some seconds after the last task, so
- * that it keeps nobody's class loader.
+ * forgotten at once: most deadlines never come. The thread ends some seconds after the last task,
+ * so that it keeps nobody's class loader.
  */
 public final class DeadlineTimer {
   private static final long LINGER_S = 3;

@@ -28,8 +28,7 @@ final class ScarceStreamsTest extends RingFixture {
 
   private void serveFew(int calls) throws Exception {
     serve(
-        RingServerBuilder.over(
-                NettyServerBuilder.forPort(0).maxConcurrentCallsPerConnection(calls))
+        RingServerBuilder.over(NettyServerBuilder.forPort(0).maxConcurrentCallsPerConnection(calls))
             .shmDirectory(directory)
             .addService(service(Bytes.digesting()))
             .build()

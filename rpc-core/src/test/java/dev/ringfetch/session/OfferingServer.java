@@ -40,6 +40,15 @@ abstract class OfferingServer {
   final PolledFabric polled = open(fabric);
   List<PolledFabric> served = List.of(polled);
 
+  /** The poller that serves the fabric. */
+  final Poller poller() {
+    try {
+      return polled.nextPoller();
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+  }
+
   final PolledFabric open(ManualFabric fabric) {
     try {
       final PolledFabric opened =
@@ -87,6 +96,8 @@ abstract class OfferingServer {
     int steps;
     boolean closed;
     String exhausted;
+    String expired;
+    int abandoned;
     boolean full;
     int opening;
     long delayNs;
@@ -116,6 +127,17 @@ abstract class OfferingServer {
     public void exhausted(String reason) {
       closed = true;
       exhausted = reason;
+    }
+
+    @Override
+    public void expired(String reason) {
+      closed = true;
+      expired = reason;
+    }
+
+    @Override
+    public void onAbandoned() {
+      abandoned++;
     }
 
     @Override
@@ -179,8 +201,17 @@ abstract class OfferingServer {
             random);
     handshakes.add(handshake);
     peers.add(peer);
-    handshake.onRequest(step);
+    if (step == null) {
+      handshake.onOpened();
+    } else {
+      handshake.onRequest(step);
+    }
     return peer;
+  }
+
+  /** A client that has opened its stream, and says nothing. */
+  final Peer silent() {
+    return begin(new Peer(), null);
   }
 
   static OpenRequest helloOf(int ringLength) {
@@ -212,7 +243,7 @@ abstract class OfferingServer {
   /** What was asked of the poller so far is done. */
   final void awaitPoller() throws InterruptedException {
     final CountDownLatch done = new CountDownLatch(1);
-    polled.nextPoller().execute(done::countDown);
+    poller().execute(done::countDown);
     assertTrue(done.await(30, TimeUnit.SECONDS));
   }
 }

@@ -16,8 +16,8 @@ import java.nio.file.StandardCopyOption;
 /**
  * The socket that tells whether the process of a directory lives. The kernel refuses connections to
  * it from the moment at which the process has ended, and nothing else that the process does, in
- * whichever class loader, closes it. Nobody accepts the connections: that one could be made, or that
- * too many wait, is the sign.
+ * whichever class loader, closes it. Nobody accepts the connections: that one could be made, or
+ * that too many wait, is the sign.
  */
 final class SignOfLife implements AutoCloseable {
   static final String NAME = "alive";

@@ -29,8 +29,9 @@ final class Sweep {
   private static final ReentrantLock SWEEPING = new ReentrantLock();
 
   /**
-   * Lock files without a sign of life that this JVM turned out to hold through another class loader.
-   * Their channels stay open for good, since closing one would drop the lock of the other holder.
+   * Lock files without a sign of life that this JVM turned out to hold through another class
+   * loader. Their channels stay open for good, since closing one would drop the lock of the other
+   * holder.
    */
   private static final Map<String, FileChannel> HELD_ELSEWHERE_IN_JVM = new HashMap<>();
 
