@@ -72,7 +72,7 @@ final class OrphanTest extends RingFixture {
     long count() {
       return records.stream()
           .filter(record -> record.getMessage().contains("was not shutdown properly"))
-          .filter(record -> record.getLevel() == Level.SEVERE && record.getThrown() != null)
+          .filter(record -> record.getLevel().equals(Level.SEVERE) && record.getThrown() != null)
           .count();
     }
 
