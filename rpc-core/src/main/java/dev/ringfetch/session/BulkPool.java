@@ -90,7 +90,7 @@ public final class BulkPool {
     leases.report();
     Segment segment = tryAllocate(length);
     if (segment == null && usedLength() > 0) {
-      session.duty.requestRound(); // in which it takes back what the peer has read
+      session.driver.requestRound(); // in which it takes back what the peer has read
       segment = tryAllocate(length);
     }
     return segment;
@@ -168,7 +168,7 @@ public final class BulkPool {
       offered = new BulkRegion(memory, regions.size());
       offerDue = true;
     }
-    session.duty.requestRound();
+    session.driver.requestRound();
   }
 
   /**

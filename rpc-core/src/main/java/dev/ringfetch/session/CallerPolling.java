@@ -11,17 +11,17 @@ final class CallerPolling {
   private static final int ACQUIRE_TRIES = 100;
 
   private final ClientSession session;
-  private final Duty duty;
+  private final SessionDriver driver;
   private final Poller poller;
-  private final News news;
+  private final Notifications notifications;
   private final NanoClock clock;
   private final SpinPace spin; // the session's owner's
 
   CallerPolling(ClientSession session) {
     this.session = session;
-    this.duty = session.duty;
+    this.driver = session.driver;
     this.poller = session.poller;
-    this.news = session.news;
+    this.notifications = session.notifications;
     this.clock = session.clock;
     this.spin = new SpinPace(session.spinNs);
   }
@@ -40,17 +40,17 @@ final class CallerPolling {
       }
       return;
     }
-    duty.submit(stream, ClientStream.SEND);
+    driver.submit(stream, ClientStream.SEND);
     int tries = 0;
-    while (!duty.tryAcquire()) {
+    while (!driver.tryAcquire()) {
       if (++tries > ACQUIRE_TRIES) {
-        duty.drive();
+        driver.drive();
         return;
       }
       Thread.onSpinWait();
     }
     if (!poll(stream)) {
-      duty.drive();
+      driver.drive();
     }
   }
 
@@ -63,8 +63,8 @@ final class CallerPolling {
     final int id = stream.id;
     final boolean before = poller.beginNested();
     try {
-      duty.submit(stream, ClientStream.SEND);
-      duty.drive();
+      driver.submit(stream, ClientStream.SEND);
+      driver.drive();
       while (!stream.ended
           && stream.id == id // otherwise it is another call's by now
           && !session.hasEnded()
@@ -95,23 +95,23 @@ final class CallerPolling {
           sentNs = clock.nanoTime();
         }
         over = pollUntilNews(stream, sentNs);
-        session.guard.verify();
+        session.memoryGuard.verify();
       } catch (Throwable t) { // see Ending.failed
         session.ending.failed(t);
         break;
       }
       if (!over) {
-        duty.releaseAndTell();
-        if (!duty.tryAcquire()) {
+        driver.releaseAndTell();
+        if (!driver.tryAcquire()) {
           return true; // the duty has passed to another thread
         }
       }
     }
-    return !duty.leave();
+    return !driver.leave();
   }
 
   private void round() {
-    duty.disarm();
+    driver.disarm();
     session.work(true);
   }
 
@@ -130,7 +130,7 @@ final class CallerPolling {
       if (thread.isInterrupted()) {
         return true;
       }
-      if (news.hasCalls()) {
+      if (notifications.hasCalls()) {
         return false;
       }
       Thread.onSpinWait();

@@ -85,8 +85,8 @@ public final class ClientSession extends Session {
    * #write written}. The unit belongs to the session from here on.
    */
   public void send(ClientStream stream) {
-    duty.submit(stream, ClientStream.SEND);
-    duty.drive();
+    driver.submit(stream, ClientStream.SEND);
+    driver.drive();
   }
 
   /**
@@ -99,8 +99,8 @@ public final class ClientSession extends Session {
 
   /** Cancels a stream and lets go of it. It is told nothing more. */
   public void cancel(ClientStream stream) {
-    duty.submit(stream, ClientStream.CANCEL);
-    duty.drive();
+    driver.submit(stream, ClientStream.CANCEL);
+    driver.drive();
     poller.told(this);
   }
 
@@ -110,8 +110,8 @@ public final class ClientSession extends Session {
    * @param cancelled true when a cancel counted instead: the stream waits for both.
    */
   public void release(ClientStream stream, boolean cancelled) {
-    duty.submit(stream, cancelled ? ClientStream.RELEASE_CANCELLED : ClientStream.RELEASE);
-    duty.drive();
+    driver.submit(stream, cancelled ? ClientStream.RELEASE_CANCELLED : ClientStream.RELEASE);
+    driver.drive();
   }
 
   /** Lets go of a stream that was {@link Outcome#ANSWERED}. */
@@ -137,7 +137,7 @@ public final class ClientSession extends Session {
   /** As {@link #drain()}, for a reason that its end is told with, unless it has one. */
   public void drain(String reason) {
     refuseCalls(reason);
-    duty.requestRound();
+    driver.requestRound();
   }
 
   private void refuseCalls(String reason) {
@@ -283,7 +283,7 @@ public final class ClientSession extends Session {
     }
     if (stream.flow != null && stream.state == State.SENT) {
       if (stream.flow.onSent()) {
-        news.addFlow(stream);
+        notifications.addFlow(stream);
       }
       outbox.addNext(stream);
     }
@@ -335,7 +335,7 @@ public final class ClientSession extends Session {
     if (stream.flow != null && !stream.inboundPartial && !stream.flow.mayReceive(flags)) {
       return false;
     }
-    if (!Chains.accept(
+    if (!UnitAssembler.accept(
         stream, flags, code, region, offset, length, stream.maxInboundLength, reads)) {
       return false;
     }
@@ -356,7 +356,7 @@ public final class ClientSession extends Session {
   void onRead(Stream read) {
     final ClientStream stream = (ClientStream) read;
     if (stream.flow != null) {
-      news.addFlow(stream);
+      notifications.addFlow(stream);
     } else if (awaitsFrames(stream) && !stream.inboundPartial) {
       onUnit(stream);
     }
@@ -367,7 +367,7 @@ public final class ClientSession extends Session {
     if (stream.flow != null) {
       stream.flow.onUnit(Unit.takeInbound(stream), !stream.ended);
       if (!stream.ended) {
-        news.addFlow(stream);
+        notifications.addFlow(stream);
       }
     } else if (!last) {
       stream.inbound().clear(); // the next one comes into the same buffer
@@ -422,10 +422,10 @@ public final class ClientSession extends Session {
     stream.ended = true;
     if (stream.flow != null) {
       stream.flow.end(outcome);
-      news.addFlow(stream);
+      notifications.addFlow(stream);
     } else {
       stream.outcome = outcome;
-      news.add(stream);
+      notifications.add(stream);
     }
   }
 
@@ -500,20 +500,20 @@ public final class ClientSession extends Session {
 
   @Override
   boolean retire() {
-    if (!duty.tryAcquireOrBeMissed()) {
+    if (!driver.tryAcquireOrBeMissed()) {
       return true; // a caller owns the session, and arms it when it leaves, or calls the poller
     }
     if (!loadStore) {
       return settle();
     }
     try {
-      duty.disarm(); // armed before, it would leave without a look at the ring
-      duty.lookBeforeLeaving(); // so it would with nothing pending; another had it when it came
+      driver.disarm(); // armed before, it would leave without a look at the ring
+      driver.lookBeforeLeaving(); // so it would with nothing pending; another had it when it came
     } catch (Throwable t) { // see Ending.failed
       ending.failed(t);
     }
-    if (duty.leave()) {
-      duty.drive();
+    if (driver.leave()) {
+      driver.drive();
     }
     return true;
   }
@@ -526,17 +526,17 @@ public final class ClientSession extends Session {
     boolean settled = true;
     try {
       if (!inbox.isSettling()) {
-        duty.disarm(); // as above: of what the poller came for
+        driver.disarm(); // as above: of what the poller came for
       }
       awaitsTurn = outbox.isHeld();
       nextTurnNs = turn.untilNs();
       settled =
-          !awaitsTurn && (hasEnded() || (mustArmToLeave() ? duty.settle() : !inbox.hasNext()));
+          !awaitsTurn && (hasEnded() || (mustArmToLeave() ? driver.settle() : !inbox.hasNext()));
       settling = awaitsTurn || (!settled && (inbox.isSettling() || !mustArmToLeave()));
     } catch (Throwable t) { // see Ending.failed
       ending.failed(t);
     }
-    return !duty.releaseAndTell() && settled;
+    return !driver.releaseAndTell() && settled;
   }
 
   /** Told of a session's end, and before it, perhaps, that it has not room enough. */

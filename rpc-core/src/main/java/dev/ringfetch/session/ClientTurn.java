@@ -6,7 +6,7 @@ import dev.ringfetch.ring.ControlFlyweight;
 import org.agrona.concurrent.NanoClock;
 
 /**
- * When a client should send, as its server has told: see {@link Turns}. Advice: what is not heard,
+ * When a client should send, as its server has told: see {@link TurnSchedule}. Advice: what is not heard,
  * or was heard long ago, does not count, and nobody waits for longer than from turn to turn.
  * Belongs to the owner of the session.
  *

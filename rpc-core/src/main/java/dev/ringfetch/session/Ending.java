@@ -56,7 +56,7 @@ final class Ending {
     return unconsumed;
   }
 
-  /** Lets the session end with this round; owner, or before {@link Duty#drive}. */
+  /** Lets the session end with this round; owner, or before {@link SessionDriver#drive}. */
   void request(String why) {
     reason.compareAndSet(null, why);
   }
@@ -124,25 +124,25 @@ final class Ending {
       peerAtFault = true;
     }
     request("session failed: " + t);
-    final News news = session.news;
-    news.add(
+    final Notifications notifications = session.notifications;
+    notifications.add(
         () ->
             System.getLogger(Session.class.getName())
                 .log(
                     System.Logger.Level.WARNING,
                     "session with " + session.describe() + " failed",
                     t));
-    for (Stream stream = news.first(); stream != null; stream = stream.nextReady) {
+    for (Stream stream = notifications.first(); stream != null; stream = stream.nextReady) {
       session.distrust(stream);
     }
-    session.reads.distrust(news);
-    news.distrustFlows();
+    session.reads.distrust(notifications);
+    notifications.distrustFlows();
     finish();
   }
 
   /** Where this throws, for want of memory, it is called again: what was done is not done twice. */
   private void finish() {
-    session.guard.forget();
+    session.memoryGuard.forget();
     session.bulk.refuse(); // what the peer may still read is not given out again
     session.outbox.clear();
     session.reads.clear();
@@ -151,7 +151,7 @@ final class Ending {
     if (peerAtFault) {
       session.tally.set(Counter.SESSION_FAULTS_PEER, 1);
     }
-    session.news.add(this::tell);
+    session.notifications.add(this::tell);
     over = true;
     session.queuePair.close();
   }

@@ -33,11 +33,11 @@ final class Intake {
 
   private final ServerSession session;
   private final ServerStreams streams;
-  private final Held held;
+  private final HeldBytes held;
   private final int maxInboundLength;
   private final int maxUnitLength;
 
-  Intake(ServerSession session, ServerStreams streams, Held held, SessionContext context) {
+  Intake(ServerSession session, ServerStreams streams, HeldBytes held, SessionContext context) {
     this.session = session;
     this.streams = streams;
     this.held = held;
@@ -81,7 +81,7 @@ final class Intake {
         stream.flow = new Flow();
       }
     }
-    if (!Chains.accept(stream, flags, code, region, offset, length, maxUnitLength, session.reads)) {
+    if (!UnitAssembler.accept(stream, flags, code, region, offset, length, maxUnitLength, session.reads)) {
       return false;
     }
     if ((flags & PREFIX) != 0 && !onFirstFrame(stream)) {
@@ -171,14 +171,14 @@ final class Intake {
       return;
     }
     if (stream.flow != null) {
-      session.news.addFlow(stream);
+      session.notifications.addFlow(stream);
     }
     if (!stream.handed) {
       stream.handed = true;
       if (!session.loadStore) {
         stream.handedNs = session.clock.nanoTime();
       }
-      session.news.add(stream);
+      session.notifications.add(stream);
     }
   }
 }

@@ -26,7 +26,7 @@ public final class Poller implements Runnable, AutoCloseable {
   static final long AWAKE = Long.MIN_VALUE;
 
   /** A round after which another thread has the duty. */
-  static final int LOST = Inline.LOST;
+  static final int LOST = InlineTasks.LOST;
 
   private static final int MAX_FAULTS = 1_000;
   private static final long FAULTS_INTERVAL_NS = 1_000_000_000;
@@ -38,10 +38,10 @@ public final class Poller implements Runnable, AutoCloseable {
   private final long spinNs; // longest
   private final Counters counters;
   private final Tally tally = new Tally(Kind.POLLER); // written by the one thread
-  private final Ownership duty = new Ownership(); // all else that is not shared goes with it
-  private final Loan loan = new Loan(duty);
-  private final Inline inline;
-  private final Relief relief;
+  private final OwnerToken token = new OwnerToken(); // all else that is not shared goes with it
+  private final PollerLease lease = new PollerLease(token);
+  private final InlineTasks inline;
+  private final TaskBackup relief;
   private final Tasks tasks;
   private final CountDownLatch end = new CountDownLatch(1);
   private final ConcurrentLinkedQueue<Runnable> changes = new ConcurrentLinkedQueue<>();
@@ -50,7 +50,7 @@ public final class Poller implements Runnable, AutoCloseable {
   private final SessionDeadlines deadlines = new SessionDeadlines();
   private final DoorbellPace pace = new DoorbellPace();
 
-  private Turns turns; // null: no session takes any
+  private TurnSchedule turns; // null: no session takes any
   private long latePolledNs;
   private boolean waiting = true; // the last round has found nothing
   private boolean slept; // and has found nothing since
@@ -71,9 +71,9 @@ public final class Poller implements Runnable, AutoCloseable {
     this.spinNs = context.spinNs();
     this.spin = new SpinPace(spinNs);
     this.counters = context.counters();
-    this.inline = new Inline(this, duty, loan, context);
-    this.relief = new Relief(this, duty, loan, clock);
-    this.tasks = new Tasks(this, loan, relief, clock);
+    this.inline = new InlineTasks(this, token, lease, context);
+    this.relief = new TaskBackup(this, token, lease, clock);
+    this.tasks = new Tasks(this, lease, relief, clock);
   }
 
   /** The doorbell that this poller sleeps on. */
@@ -184,7 +184,7 @@ public final class Poller implements Runnable, AutoCloseable {
 
   /** True in the thread that has this poller's duty; not in a task. */
   boolean isCurrentThread() {
-    return duty.isMine();
+    return token.isMine();
   }
 
   /**
@@ -228,7 +228,7 @@ public final class Poller implements Runnable, AutoCloseable {
 
   /** Gives the duty to the calling thread, the first one. */
   boolean begin() {
-    return duty.tryAcquire();
+    return token.tryAcquire();
   }
 
   /** Stands by, and serves when the duty is to be taken over, as long as this thread is needed. */
@@ -318,10 +318,10 @@ public final class Poller implements Runnable, AutoCloseable {
    * @param timeoutMs how long for each of them, in milliseconds; 0 is not for ever.
    */
   void awaitEnd(long timeoutMs) throws InterruptedException {
-    if (isCurrentThread() || loan.isMine() || !end.await(timeoutMs, TimeUnit.MILLISECONDS)) {
+    if (isCurrentThread() || lease.isMine() || !end.await(timeoutMs, TimeUnit.MILLISECONDS)) {
       return;
     }
-    join(duty.holder(), timeoutMs);
+    join(token.holder(), timeoutMs);
     join(inline.standby().thread(), timeoutMs);
     join(relief.thread(), timeoutMs);
   }
@@ -344,7 +344,7 @@ public final class Poller implements Runnable, AutoCloseable {
     }
     boolean found = false;
     for (final Session session : sessions.copy()) {
-      found |= session.duty.probe();
+      found |= session.driver.probe();
       activate(session); // whoever found it owned for a moment relies on the owner to look
     }
     final long now = clock.nanoTime();
@@ -379,7 +379,7 @@ public final class Poller implements Runnable, AutoCloseable {
     tally.add(Counter.POLLER_ALARMS, 1);
     for (int i = 0; i < sessions.size(); i++) {
       final Session session = sessions.get(i);
-      session.duty.recover();
+      session.driver.recover();
       activate(session);
     }
   }
@@ -489,13 +489,13 @@ public final class Poller implements Runnable, AutoCloseable {
     }
     for (int i = 0; i < sessions.activeCount(); i++) {
       final Session session = sessions.active(i);
-      final int served = session.duty.service(sessions.activeCount() > 1);
+      final int served = session.driver.service(sessions.activeCount() > 1);
       if (served > 0) {
         session.lastWorkNs = now;
         session.resting = false;
         done += served;
         found = true;
-      } else if ((served == Duty.NOT_OWNER
+      } else if ((served == SessionDriver.NOT_OWNER
               || now - session.lastWorkNs >= Math.max(spin.boundNs(), session.lingerNs))
           && retire(session)) {
         sessions.drop(session);

@@ -122,11 +122,11 @@ final class Reads {
   }
 
   /** Calls whose last unit will not be read have nothing else that tells them of the end. */
-  void distrust(News news) {
+  void distrust(Notifications notifications) {
     for (Read read = first; read != null; read = read.next) {
       if (read.stream != null && read.stream.flow != null) {
         read.stream.flow.distrust();
-        news.addFlow(read.stream);
+        notifications.addFlow(read.stream);
       }
     }
   }

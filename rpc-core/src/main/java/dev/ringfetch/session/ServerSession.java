@@ -22,12 +22,12 @@ public final class ServerSession extends Session {
   private static final int UNAVAILABLE_CODE = 14;
 
   final ServerStreams streams;
-  final Held held;
+  final HeldBytes held;
   private final Intake intake;
   private final Acceptor acceptor;
   private final Listener listener;
   private final ServerTurn serverTurn; // null: clients send at any time
-  private final Turns turns;
+  private final TurnSchedule turns;
 
   private volatile boolean draining;
   private boolean drainSent;
@@ -48,7 +48,7 @@ public final class ServerSession extends Session {
       Listener listener) {
     super(RingPair.ofServer(queuePair, geometry), poller, context);
     this.streams = new ServerStreams(geometry.maxStreams());
-    this.held = new Held(context.maxHeldLength(), geometry.maxStreams());
+    this.held = new HeldBytes(context.maxHeldLength(), geometry.maxStreams());
     this.intake = new Intake(this, streams, held, context);
     this.acceptor = acceptor;
     this.listener = listener;
@@ -58,7 +58,7 @@ public final class ServerSession extends Session {
   }
 
   @Override
-  Turns turns() {
+  TurnSchedule turns() {
     return turns;
   }
 
@@ -74,8 +74,8 @@ public final class ServerSession extends Session {
     stream.responseFlags = flags;
     stream.responseCode = code;
     stream.reusable = reusable;
-    duty.submit(stream, ServerStream.RESPOND);
-    duty.drive();
+    driver.submit(stream, ServerStream.RESPOND);
+    driver.drive();
   }
 
   /**
@@ -96,8 +96,8 @@ public final class ServerSession extends Session {
    * or until the call responds, the session counts the request as held. Idempotent.
    */
   public void release(ServerStream stream) {
-    duty.submit(stream, ServerStream.RELEASE);
-    duty.drive();
+    driver.submit(stream, ServerStream.RELEASE);
+    driver.drive();
   }
 
   /**
@@ -122,7 +122,7 @@ public final class ServerSession extends Session {
   /** Asks the client to put no new call on this session, and to end it after the last. */
   public void drain() {
     draining = true;
-    duty.requestRound();
+    driver.requestRound();
   }
 
   /** Cancels every call and ends the session. */
@@ -255,7 +255,7 @@ public final class ServerSession extends Session {
       outbox.addNext(stream);
     }
     if (last || room) {
-      news.addFlow(stream);
+      notifications.addFlow(stream);
     }
   }
 
@@ -298,7 +298,7 @@ public final class ServerSession extends Session {
     outbox.remove(stream);
     outbox.add(notice(stream.id, CLOSE, code)); // the handler may be filling the stream
     if (stream.handed) {
-      news.add(() -> tellCancelled(stream));
+      notifications.add(() -> tellCancelled(stream));
     }
   }
 
@@ -361,7 +361,7 @@ public final class ServerSession extends Session {
       if (stream != null) {
         calls++;
         if (stream.handed) {
-          news.add(() -> tellCancelled(stream)); // first: it may throw, and is called again then
+          notifications.add(() -> tellCancelled(stream)); // first: it may throw, and is called again then
         }
         forget(stream);
         stream.cancelled();
@@ -392,18 +392,18 @@ public final class ServerSession extends Session {
 
   @Override
   boolean retire() {
-    if (!duty.tryAcquire()) {
+    if (!driver.tryAcquire()) {
       return false; // a handler's thread owns the session, and will not arm it
     }
     boolean armed = true;
     try {
-      duty.disarm(); // armed before, it would leave without a look at the ring that the poller came
+      driver.disarm(); // armed before, it would leave without a look at the ring that the poller came
       // for
-      armed = hasEnded() || duty.arm();
+      armed = hasEnded() || driver.arm();
     } catch (Throwable t) { // see Ending.failed
       ending.failed(t);
     }
-    return !duty.releaseAndTell() && armed;
+    return !driver.releaseAndTell() && armed;
   }
 
   /** Takes requests. */

@@ -5,7 +5,7 @@ import dev.ringfetch.ring.RingPoller;
 import org.agrona.concurrent.NanoClock;
 
 /**
- * A server's session in the timetable of {@link Turns}: tells the client when it should send.
+ * A server's session in the timetable of {@link TurnSchedule}: tells the client when it should send.
  * Belongs to the owner of the session.
  *
  * <p>A client that fetches is told anew before each of its turns. The card then has the
@@ -19,12 +19,12 @@ final class ServerTurn {
   private static final int LEAD_NS = 4_000; // some times what a write takes
 
   private final ServerSession session;
-  private final Turns turns;
+  private final TurnSchedule turns;
   private final ServerDelivery delivery;
   private final RingPoller ring;
   private final NanoClock clock;
 
-  private final Turns.Seat seat = new Turns.Seat();
+  private final TurnSchedule.Seat seat = new TurnSchedule.Seat();
 
   private long seen; // position of the ring
   private boolean due; // the client is to be told
@@ -32,7 +32,7 @@ final class ServerTurn {
   private long toldNs; // when
   private long nextNs; // shortly before its next turn
 
-  ServerTurn(ServerSession session, ServerDelivery delivery, Turns turns) {
+  ServerTurn(ServerSession session, ServerDelivery delivery, TurnSchedule turns) {
     this.session = session;
     this.turns = turns;
     this.delivery = delivery;
@@ -50,7 +50,7 @@ final class ServerTurn {
         use();
       }
     }
-    if (seat.group() != Turns.NO_GROUP) {
+    if (seat.group() != TurnSchedule.NO_GROUP) {
       stay();
     }
     if (due) {
@@ -59,9 +59,9 @@ final class ServerTurn {
   }
 
   private void use() {
-    final boolean stays = seat.group() != Turns.NO_GROUP && !turns.isOld(seat);
+    final boolean stays = seat.group() != TurnSchedule.NO_GROUP && !turns.isOld(seat);
     turns.use(seat, session.poller);
-    if (seat.group() != Turns.NO_GROUP) {
+    if (seat.group() != TurnSchedule.NO_GROUP) {
       due |= !stays;
     } else {
       session.lingerNs = 0;
@@ -89,7 +89,7 @@ final class ServerTurn {
 
   private void tell(long nowNs) {
     final int lengthNs = turns.lengthNs();
-    if (seat.group() == Turns.NO_GROUP) {
+    if (seat.group() == TurnSchedule.NO_GROUP) {
       told = !delivery.tellTurn(nowNs, 0, 0, 0);
       due = told;
       return;

@@ -17,7 +17,7 @@ import org.agrona.concurrent.NanoClock;
 /**
  * One side of a session: a duty cycle over its end of two rings, without a thread of its own.
  *
- * <p>What there is of a session belongs to the holder of its token: {@link Duty} says who that is.
+ * <p>What there is of a session belongs to the holder of its token: {@link SessionDriver} says who that is.
  * No code of the user runs while a thread holds the token: what there is to tell is chained up, and
  * told afterwards.
  */
@@ -34,15 +34,15 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   final BulkPool bulk;
   final MemoryExchange exchange;
   final Windows windows;
-  final Guard guard;
+  final MemoryGuard memoryGuard;
   final Ending ending;
-  final Duty duty;
+  final SessionDriver driver;
   final ReplyChoice choice; // null: the mode is given
   final FetchPace pace; // null: this side never reads
   final ClientTurn turn; // null: this side sends at any time
   final DeadlineQueue<Stream> deadlines = new DeadlineQueue<>();
   final EarliestDeadline earliest = new EarliestDeadline(this);
-  final News news = new News();
+  final Notifications notifications = new Notifications();
   final Tally tally = new Tally(Kind.SESSION);
   final long spinNs;
   final boolean loadStore; // both sides load and store one memory
@@ -51,7 +51,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
    * Set while the poller looks here in every round. In shared memory it is cleared before the
    * poller, as the owner, looks for the last time: who leaves the session while it is set need not
    * arm it, since the poller comes later than that, or finds the token taken and is {@linkplain
-   * Duty#tryAcquireOrBeMissed called back}. Behind a card it says no more than that.
+   * SessionDriver#tryAcquireOrBeMissed called back}. Behind a card it says no more than that.
    */
   volatile boolean polled;
 
@@ -103,9 +103,9 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
     this.bulk = new BulkPool(this, queuePair, context);
     this.exchange = new MemoryExchange(this);
     this.windows = new Windows(outbox);
-    this.guard = new Guard(this);
+    this.memoryGuard = new MemoryGuard(this);
     this.ending = new Ending(this);
-    this.duty = new Duty(this);
+    this.driver = new SessionDriver(this);
   }
 
   /** The poller that serves this session. */
@@ -161,22 +161,22 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   /** Sends a unit of a flow, after those before and as the window allows. Never blocks. */
   public final void write(Stream stream, Unit unit) {
     stream.flow.offer(unit);
-    duty.submit(stream, Stream.WRITE);
-    duty.drive();
+    driver.submit(stream, Stream.WRITE);
+    driver.drive();
   }
 
   /** The call of a flow has done with a unit that came in. One thread at a time. */
   public final void consumed(Stream stream, Unit unit) {
     if (stream.flow.consume(unit)) {
-      duty.submit(stream, Stream.CONSUMED);
-      duty.drive();
+      driver.submit(stream, Stream.CONSUMED);
+      driver.drive();
     }
   }
 
   /** Ends the session. Any thread; what is committed is still delivered, the rest fails. */
   public final void end(String reason) {
     ending.request(reason);
-    duty.drive();
+    driver.drive();
   }
 
   /**
@@ -226,7 +226,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
       queuePair.cork();
     }
     try {
-      done += duty.takeOperations();
+      done += driver.takeOperations();
       if (ending.isOver()) {
         return done;
       }
@@ -242,7 +242,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
         inbox.endRound();
       }
       if (!poll || done > 0) { // of a poll that finds nothing, the poller takes care
-        guard.touch();
+        memoryGuard.touch();
       }
       if (ending.isDue()) {
         ending.end();
@@ -331,7 +331,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   void onInboundFull() {}
 
   /** The timetable of this side's sessions; null when there is none. */
-  Turns turns() {
+  TurnSchedule turns() {
     return null;
   }
 

@@ -82,7 +82,7 @@ public final class SessionContext {
   private int turnThreshold = TURN_THRESHOLD_DEFAULT;
   private int turnGroup = TURN_GROUP_DEFAULT;
   private int turnLengthNs = TURN_LENGTH_NS_DEFAULT;
-  private Turns turns; // as long as nobody has asked: none
+  private TurnSchedule turns; // as long as nobody has asked: none
 
   /** Length of the ring of requests in bytes, a power of two. The server has the last word. */
   public int requestRingLength() {
@@ -383,9 +383,9 @@ public final class SessionContext {
   }
 
   /** What a server's sessions with this context share to take turns. Any thread. */
-  synchronized Turns turns() {
+  synchronized TurnSchedule turns() {
     if (turns == null) {
-      turns = new Turns(this);
+      turns = new TurnSchedule(this);
     }
     return turns;
   }

@@ -6,11 +6,11 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.agrona.concurrent.NanoClock;
 
 /**
- * The tasks that others gave a poller to run. Meanwhile its duty is {@linkplain Loan lent}, and one
- * that keeps the thread for long keeps it alone: {@link Relief} takes the duty over.
+ * The tasks that others gave a poller to run. Meanwhile its duty is {@linkplain PollerLease lent}, and one
+ * that keeps the thread for long keeps it alone: {@link TaskBackup} takes the duty over.
  *
  * <p>A task that waits for an answer has the duty back until then, and serves in rounds within
- * itself. When others are in line it lends the duty again after {@link Relief#PAUSE_NS}.
+ * itself. When others are in line it lends the duty again after {@link TaskBackup#PAUSE_NS}.
  *
  * <p>Belongs to the holder of the duty, but for {@link #add}, and for what a thread may ask that
  * has lent it.
@@ -22,16 +22,16 @@ final class Tasks {
   private static final long NESTED_PAUSE_NS = 1_000_000; // where nobody is there to take over
 
   private final Poller poller;
-  private final Loan loan;
-  private final Relief relief;
+  private final PollerLease lease;
+  private final TaskBackup relief;
   private final NanoClock clock;
   private final ConcurrentLinkedQueue<Runnable> queue = new ConcurrentLinkedQueue<>();
 
   private long nestedUntilNs = NOT_NESTED; // if others are in line
 
-  Tasks(Poller poller, Loan loan, Relief relief, NanoClock clock) {
+  Tasks(Poller poller, PollerLease lease, TaskBackup relief, NanoClock clock) {
     this.poller = poller;
-    this.loan = loan;
+    this.lease = lease;
     this.relief = relief;
     this.clock = clock;
   }
@@ -57,10 +57,10 @@ final class Tasks {
     VirtualMachineError fault = null;
     nestedUntilNs = NOT_NESTED; // as of tasks that another thread has lost the duty with
     try {
-      loan.lendForTasks();
+      lease.lendForTasks();
       relief.lent();
       Runnable task;
-      while (loan.isMine() && (task = queue.poll()) != null) {
+      while (lease.isMine() && (task = queue.poll()) != null) {
         relief.begins();
         Callbacks.run(task);
         done++;
@@ -71,7 +71,7 @@ final class Tasks {
           final long nowNs = clock.nanoTime();
           if (done == BUDGET_MASK + 1) {
             startNs = nowNs;
-          } else if (nowNs - startNs >= Inline.BUDGET_NS) {
+          } else if (nowNs - startNs >= InlineTasks.BUDGET_NS) {
             break;
           }
         }
@@ -80,7 +80,7 @@ final class Tasks {
       fault = e;
     }
     final int ran = done;
-    if (!poller.isCurrentThread() && !loan.takeBack()) {
+    if (!poller.isCurrentThread() && !lease.takeBack()) {
       if (fault != null) {
         Callbacks.report(fault);
       }
@@ -113,11 +113,11 @@ final class Tasks {
    * line, and in any other thread.
    */
   boolean retake() {
-    if (!loan.isMine() || loan.wasInline() || isNestedLong() || !loan.takeBack()) {
+    if (!lease.isMine() || lease.wasInline() || isNestedLong() || !lease.takeBack()) {
       return false;
     }
     if (nestedUntilNs == NOT_NESTED) {
-      nestedUntilNs = clock.nanoTime() + Relief.PAUSE_NS;
+      nestedUntilNs = clock.nanoTime() + TaskBackup.PAUSE_NS;
     }
     return true;
   }
@@ -135,7 +135,7 @@ final class Tasks {
 
   /** Lends the duty to the same tasks again, after {@link #retake}. */
   void lendAgain() {
-    loan.lendForTasks();
+    lease.lendForTasks();
     relief.lent();
   }
 

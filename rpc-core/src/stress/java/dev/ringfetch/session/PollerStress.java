@@ -206,12 +206,12 @@ public final class PollerStress {
     @Actor
     public void other() {
       comeLate();
-      while (!session.duty.tryAcquire()) {
+      while (!session.driver.tryAcquire()) {
         Thread.onSpinWait();
       }
       stream.deadlineNs = session.nanoTime() + AN_HOUR_NS;
       session.deadlines.add(stream);
-      session.duty.releaseAndTell();
+      session.driver.releaseAndTell();
       over();
     }
   }

@@ -96,13 +96,13 @@ class SessionSides {
 
   /** What the client's poller does with an idle session. */
   final void clientPolls() {
-    client.duty.service(false);
+    client.driver.service(false);
     client.retire();
   }
 
   /** What the server's poller does with an idle session: false when it goes on polling. */
   final boolean serverPolls() {
-    server.duty.service(false);
+    server.driver.service(false);
     return server.retire();
   }
 

@@ -153,8 +153,8 @@ final class BulkSteps {
 
   /** All that was lent is there again, once both sides have looked. */
   void assertGivenBack() {
-    steps.client.duty.requestRound();
-    steps.server.duty.requestRound();
+    steps.client.driver.requestRound();
+    steps.server.driver.requestRound();
     for (final Session session : List.of(steps.client, steps.server)) {
       assertEquals(0, session.bulk().usedLength(), session.side() + " uses memory");
       assertEquals(0, session.bulk().droppedUnits(), session.side() + " has left memory behind");

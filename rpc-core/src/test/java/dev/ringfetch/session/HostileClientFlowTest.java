@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What no client may write of a stream of many units, and what that may cost. */
 @Timeout(60)
 class HostileClientFlowTest {
-  private static final VarHandle HELD = FrameRules.field(Held.class, "length", long.class);
+  private static final VarHandle HELD = FrameRules.field(HeldBytes.class, "length", long.class);
   private static final int LENGTH = 1_000; // of a message, of which 62 close the window
 
   private final SessionSteps steps = new SessionSteps(Sizes.ROOMY);

@@ -386,7 +386,7 @@ class HostileClientTest {
     if (atTheEnd) {
       flooded.server.end("test");
     } else {
-      flooded.server.duty.service(false);
+      flooded.server.driver.service(false);
     }
     region.unwatch();
     assertTrue(written[0] > 0);

@@ -121,8 +121,8 @@ final class HostileClientWorld extends HostileWorld {
 
   @Override
   void leave() {
-    if (session.duty.releaseAndTell()) {
-      session.duty.drive();
+    if (session.driver.releaseAndTell()) {
+      session.driver.drive();
     }
   }
 

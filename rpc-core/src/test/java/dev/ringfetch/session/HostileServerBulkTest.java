@@ -203,7 +203,7 @@ class HostileServerBulkTest {
     assertNull(steps.client.endReason());
     new ControlFlyweight(steps.fabric.server(), ArenaDescriptor.SERVER_CONTROL_OFFSET)
         .released(reads);
-    steps.client.duty.requestRound();
+    steps.client.driver.requestRound();
     assertEquals(List.of("the peer released what it was never given"), steps.clientEnds);
     assertEquals(0, steps.client.bulk().usedLength());
   }

@@ -132,8 +132,8 @@ final class HostileServerWorld extends HostileWorld {
 
   @Override
   void leave() {
-    if (session.duty.leave()) {
-      session.duty.drive();
+    if (session.driver.leave()) {
+      session.driver.drive();
     }
   }
 

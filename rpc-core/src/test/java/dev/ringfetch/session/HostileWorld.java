@@ -151,7 +151,7 @@ abstract class HostileWorld extends HostilePeer {
       session().work(false);
       observe(false, this::leave);
     } else {
-      held = session().duty.tryAcquire();
+      held = session().driver.tryAcquire();
     }
   }
 

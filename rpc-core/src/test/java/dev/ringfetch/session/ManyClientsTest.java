@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Many clients of one server over cards that have the state of 256 connections at hand: without
- * turns the card gets slow, with turns ({@link Turns}) it does not. Every client has a call of 32
+ * turns the card gets slow, with turns ({@link TurnSchedule}) it does not. Every client has a call of 32
  * bytes under way, all the time.
  *
  * <p>A failure names its seed: run it first with {@code -Dtest.args=-Dringfetch.seed=SEED}.
@@ -54,7 +54,7 @@ class ManyClientsTest {
     return ReplyExperiment.run(
         seed,
         setup(mode, clients, threshold),
-        turns ? Turns.EPOCH_TURNS * TURN_NS + periodNs : WARM_UP_NS,
+        turns ? TurnSchedule.EPOCH_TURNS * TURN_NS + periodNs : WARM_UP_NS,
         turns ? periodNs : MEASURE_NS);
   }
 

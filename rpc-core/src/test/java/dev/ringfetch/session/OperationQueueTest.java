@@ -71,7 +71,7 @@ class OperationQueueTest {
     for (int i = 0; i < STREAMS; i++) {
       streams[i] = new TestStream(i);
     }
-    Ownership ownership = new Ownership();
+    OwnerToken ownership = new OwnerToken();
     AtomicIntegerArray asked = new AtomicIntegerArray(STREAMS * THREADS);
     int[] served = new int[STREAMS * THREADS]; // the owner's: plain, so the token is tested, too
     AtomicInteger owners = new AtomicInteger();
@@ -108,7 +108,7 @@ class OperationQueueTest {
   }
 
   private void serve(
-      Ownership ownership, AtomicIntegerArray asked, int[] served, AtomicInteger owners) {
+      OwnerToken ownership, AtomicIntegerArray asked, int[] served, AtomicInteger owners) {
     do {
       if (!ownership.tryAcquire()) {
         return;

@@ -76,7 +76,7 @@ class PollerEndTest {
     Thread standby;
     while ((standby = threads.get("poller-1")) == null
         || standby.getState() != Thread.State.WAITING) {
-      nowNs.addAndGet(Inline.WINDOW_NS); // in which little happens: it rests
+      nowNs.addAndGet(InlineTasks.WINDOW_NS); // in which little happens: it rests
       Thread.onSpinWait();
     }
     end();

@@ -84,7 +84,7 @@ class PollerTest {
   void alarmedPollerLooksAfterItsSessions() throws IOException {
     Call call = steps.send(bytes(8, 1));
     comeToRest();
-    assertTrue(steps.client.duty.tryAcquire());
+    assertTrue(steps.client.driver.tryAcquire());
     poller.alarm();
     poller.serveNested();
     assertEquals("session failed: no memory to serve it in", steps.client.endReason());
@@ -290,7 +290,7 @@ class PollerTest {
     quick[0] = new SessionSteps(Sizes.ROOMY, region);
     afterFence[0] =
         () -> {
-          quick[0].server.duty.service(false);
+          quick[0].server.driver.service(false);
           quick[0].request().echo();
         };
     Call call = quick[0].send(bytes(8, 1));
@@ -319,7 +319,7 @@ class PollerTest {
         };
     final SessionSteps own = new SessionSteps(Sizes.ROOMY, region);
     final Call first = own.send(bytes(8, 1));
-    own.server.duty.service(false);
+    own.server.driver.service(false);
     final Call[] next = {null};
     first.onClosed = () -> next[0] = own.send(bytes(8, 2));
     own.clientPoller.activate(own.client);
@@ -328,7 +328,7 @@ class PollerTest {
     assertTrue(first.isOver());
     assertTrue(own.clientPoller.isIdle());
     assertTrue(own.client.inbox.isArmed());
-    own.server.duty.service(false);
+    own.server.driver.service(false);
     own.request().echo();
     own.stepClient();
     assertTrue(next[0].isOver());
@@ -339,15 +339,15 @@ class PollerTest {
   void sessionThatAnotherThreadHoldsIsLeftToIt() throws IOException {
     steps.send(bytes(8, 1));
     poller.activate(steps.client);
-    assertTrue(steps.client.duty.tryAcquire());
+    assertTrue(steps.client.driver.tryAcquire());
     poller.doWork();
     assertTrue(poller.isIdle());
-    steps.client.duty.releaseAndTell();
+    steps.client.driver.releaseAndTell();
     poller.doWork();
     assertFalse(poller.isIdle(), "it was missed");
     comeToRest();
-    assertTrue(steps.client.duty.tryAcquire());
-    steps.client.duty.releaseAndTell();
+    assertTrue(steps.client.driver.tryAcquire());
+    steps.client.driver.releaseAndTell();
     poller.doWork();
     assertTrue(poller.isIdle(), "it was missed once");
   }
@@ -512,7 +512,7 @@ class PollerTest {
           void onOperations(Stream asking, int bits) {
             final Step callback = next;
             next = () -> {};
-            news.add(() -> assertDoesNotThrow(callback::take));
+            notifications.add(() -> assertDoesNotThrow(callback::take));
           }
         };
     final Stream stream = new TestStream(1);
@@ -534,7 +534,7 @@ class PollerTest {
     }
 
     void findMore(Step round) throws IOException {
-      session.duty.submit(stream, Stream.WRITE);
+      session.driver.submit(stream, Stream.WRITE);
       waiter.activate(session);
       round.take();
     }

@@ -27,7 +27,7 @@ class ServerTurnTest {
   private static final int CLIENTS = 3;
   private static final int LENGTH_NS = 10_000;
   private static final int PERIOD_NS = CLIENTS * LENGTH_NS;
-  private static final long EPOCH_NS = (long) Turns.EPOCH_TURNS * LENGTH_NS;
+  private static final long EPOCH_NS = (long) TurnSchedule.EPOCH_TURNS * LENGTH_NS;
   private static final long SPIN_NS = LENGTH_NS / 2;
 
   private final Timeline timeline = new Timeline(1);

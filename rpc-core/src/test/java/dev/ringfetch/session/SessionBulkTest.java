@@ -272,9 +272,9 @@ class SessionBulkTest {
     final int segments = (LONG + SEGMENT_LENGTH - 1) / SEGMENT_LENGTH;
     int rounds = 0;
     while (steps.requests.isEmpty()) {
-      assertTrue(steps.server.duty.tryAcquire());
+      assertTrue(steps.server.driver.tryAcquire());
       steps.server.work(true);
-      steps.server.duty.releaseAndTell();
+      steps.server.driver.releaseAndTell();
       rounds++;
       assertEquals(rounds == segments, !steps.requests.isEmpty(), "round " + rounds);
     }
@@ -289,10 +289,10 @@ class SessionBulkTest {
     final List<Segment> reused = new ArrayList<>();
     while (steps.requests.isEmpty()) {
       countStep();
-      assertTrue(steps.server.duty.tryAcquire());
+      assertTrue(steps.server.driver.tryAcquire());
       steps.server.work(true);
-      steps.server.duty.releaseAndTell();
-      steps.client.duty.requestRound();
+      steps.server.driver.releaseAndTell();
+      steps.client.driver.requestRound();
       Segment segment;
       while ((segment = steps.client.bulk().allocate(SEGMENT_LENGTH)) != null) {
         segment.put(0, bytes(SEGMENT_LENGTH, 99), 0, SEGMENT_LENGTH);

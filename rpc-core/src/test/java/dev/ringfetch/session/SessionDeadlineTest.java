@@ -70,7 +70,7 @@ class SessionDeadlineTest {
     steps.settle();
     steps.advance(5000);
     steps.stepServer();
-    steps.client.duty.drive();
+    steps.client.driver.drive();
     steps.settle();
     assertTrue(call.isOver());
     for (int i = 0; i < 64; i++) {
@@ -125,7 +125,7 @@ class SessionDeadlineTest {
     Call call = steps.send(bytes(3, 1), 1000);
     steps.fabric.serverDoorbell().hold(true); // its own clock would end the call as well
     steps.advance(1000);
-    steps.client.duty.service(false);
+    steps.client.driver.service(false);
     assertEquals(Outcome.DEADLINE_EXCEEDED, call.outcome);
     long position = steps.client.writePosition();
     steps.client.cancel(call.stream);
@@ -252,7 +252,7 @@ class SessionDeadlineTest {
 
     @Override
     void onRound() {
-      duty.submit(new TestStream(1), 1); // for the next round
+      driver.submit(new TestStream(1), 1); // for the next round
     }
 
     @Override

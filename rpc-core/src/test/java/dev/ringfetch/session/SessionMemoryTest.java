@@ -107,10 +107,10 @@ class SessionMemoryTest {
   @Test
   void aReleaseThatFailsIsToldToThePoller() {
     steps.send(bytes(3, 1));
-    assertTrue(steps.client.duty.tryAcquire());
-    steps.client.duty.disarm();
+    assertTrue(steps.client.driver.tryAcquire());
+    steps.client.driver.disarm();
     region.starved = 1_000;
-    assertThrows(OutOfMemoryError.class, steps.client.duty::releaseAndTell);
+    assertThrows(OutOfMemoryError.class, steps.client.driver::releaseAndTell);
     region.starved = 0;
     assertEquals(Poller.AWAKE, steps.clientPoller.beginSleep(true), "alarmed");
     steps.clientPoller.endSleep();
@@ -123,14 +123,14 @@ class SessionMemoryTest {
   void aSessionIsSparedWhatIsOfAnother() {
     steps.send(bytes(3, 1));
     region.starved = 1;
-    assertThrows(OutOfMemoryError.class, () -> steps.server.duty.service(true));
+    assertThrows(OutOfMemoryError.class, () -> steps.server.driver.service(true));
     assertFree(steps.server);
     assertFalse(steps.server.hasEnded());
     steps.answerAll();
   }
 
   private static void assertFree(Session session) {
-    assertTrue(session.duty.tryAcquire(), "the token was kept");
-    assertFalse(session.duty.releaseAndTell() && !session.hasEnded());
+    assertTrue(session.driver.tryAcquire(), "the token was kept");
+    assertFalse(session.driver.releaseAndTell() && !session.hasEnded());
   }
 }

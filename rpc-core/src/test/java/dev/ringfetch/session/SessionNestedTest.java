@@ -48,7 +48,7 @@ class SessionNestedTest {
   }
 
   private void serve() {
-    steps.server.duty.service(false);
+    steps.server.driver.service(false);
     steps.requests.forEach(ServerCall::echo);
     steps.requests.clear();
   }

@@ -43,7 +43,7 @@ class SessionPollTest {
   }
 
   private void serve() {
-    steps.server.duty.service(false);
+    steps.server.driver.service(false);
     steps.requests.forEach(ServerCall::echo);
     steps.requests.clear();
   }
@@ -140,7 +140,7 @@ class SessionPollTest {
         3,
         () -> {
           for (final Call other : others) {
-            steps.client.duty.submit(other.stream, ClientStream.SEND);
+            steps.client.driver.submit(other.stream, ClientStream.SEND);
           }
         });
     final Runnable first = steps.onClock;
@@ -151,11 +151,11 @@ class SessionPollTest {
             steps.client.poller().activate(steps.client);
             steps.stepClient(); // it finds the session owned, and gives it up
             for (int i = 0; i < 4; i++) {
-              steps.server.duty.service(false);
+              steps.server.driver.service(false);
             }
             serve();
             steps.server.drain();
-            steps.server.duty.service(false);
+            steps.server.driver.service(false);
           }
         };
     steps.client.sendAndPoll(call.stream);
@@ -175,7 +175,7 @@ class SessionPollTest {
     atLook(
         2,
         () -> {
-          steps.server.duty.service(false);
+          steps.server.driver.service(false);
           steps.requests.remove(0).echo();
         });
     Runnable first = steps.onClock;
@@ -217,33 +217,33 @@ class SessionPollTest {
   @Test
   void callerLeavesThePollingToWhoeverTakesTheToken() {
     Call other = steps.send(bytes(8, 2));
-    other.onClosed = () -> assertTrue(steps.client.duty.tryAcquire());
+    other.onClosed = () -> assertTrue(steps.client.driver.tryAcquire());
     Call call = call();
     atLook(
         2,
         () -> {
-          steps.server.duty.service(false);
+          steps.server.driver.service(false);
           steps.requests.remove(0).echo();
         });
     steps.client.sendAndPoll(call.stream);
     assertTrue(other.isOver());
     assertTrue(looks < 5, () -> "looks=" + looks);
-    assertFalse(steps.client.duty.tryAcquire(), "the other's token");
+    assertFalse(steps.client.driver.tryAcquire(), "the other's token");
     serve();
     steps.client.work(true);
-    steps.client.duty.releaseAndTell();
+    steps.client.driver.releaseAndTell();
     assertEquals(Outcome.ANSWERED, call.outcome);
   }
 
   /** Whoever has the token sends the request; the caller does not wait for it for long. */
   @Test
   void callerGivesUpWaitingForTheToken() {
-    assertTrue(steps.client.duty.tryAcquire());
+    assertTrue(steps.client.driver.tryAcquire());
     Call call = call();
     steps.client.sendAndPoll(call.stream);
     assertFalse(call.stream.outboundBegun);
-    assertTrue(steps.client.duty.releaseAndTell(), "asked for meanwhile");
-    steps.client.duty.drive();
+    assertTrue(steps.client.driver.releaseAndTell(), "asked for meanwhile");
+    steps.client.driver.drive();
     assertTrue(call.stream.outboundBegun);
     serve();
     steps.stepClient();
@@ -266,7 +266,7 @@ class SessionPollTest {
           if (++clocks[0] == 2) { // the request was sent, and this caller is about to leave
             bulk.steps.server.write(
                 served.stream, BulkSteps.unit(bulk.steps.server, PREFIX | MESSAGE | SUFFIX, last));
-            bulk.steps.server.duty.service(false);
+            bulk.steps.server.driver.service(false);
             bulk.steps.request().echo();
           }
         };

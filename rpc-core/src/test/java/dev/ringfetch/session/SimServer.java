@@ -213,8 +213,8 @@ final class SimServer extends SimProcess {
       if (held != null) {
         final ServerSession left = held;
         held = null;
-        if (left.duty.releaseAndTell()) {
-          left.duty.drive();
+        if (left.driver.releaseAndTell()) {
+          left.driver.drive();
         }
       } else if (timeline.oneIn(8) && !sessions.isEmpty() && !simulation.isQuiet()) {
         hold();
@@ -227,7 +227,7 @@ final class SimServer extends SimProcess {
     private void hold() {
       final List<ServerSession> all = new ArrayList<>(sessions.values());
       final ServerSession session = all.get(simulation.timeline.random().nextInt(all.size()));
-      if (session.duty.tryAcquire()) {
+      if (session.driver.tryAcquire()) {
         held = session;
         session.work(false);
       }

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** What an owner does for the poller that has come meanwhile, before it leaves. */
 @Timeout(60)
-class DutyTest {
+class SessionDriverTest {
   private static final int ROUND = Inbox.POLL_LIMIT; // slots
   private static final int MANY = 1_000;
 
@@ -29,10 +29,10 @@ class DutyTest {
       steps.requests.remove(0).echo();
     }
     steps.server.drain();
-    assertTrue(steps.client.duty.tryAcquire());
-    steps.client.duty.lookBeforeLeaving();
-    if (steps.client.duty.leave()) {
-      steps.client.duty.drive();
+    assertTrue(steps.client.driver.tryAcquire());
+    steps.client.driver.lookBeforeLeaving();
+    if (steps.client.driver.leave()) {
+      steps.client.driver.drive();
     }
     assertTrue(steps.client.isDraining());
   }
@@ -60,9 +60,9 @@ class DutyTest {
           }
         };
     peer.write(1, 0, 0, 0, new byte[0]);
-    assertTrue(session.duty.tryAcquire());
-    session.duty.lookBeforeLeaving();
-    session.duty.leave();
+    assertTrue(session.driver.tryAcquire());
+    session.driver.lookBeforeLeaving();
+    session.driver.leave();
     assertTrue(session.rounds > 1 && session.rounds < MANY / 10, "rounds=" + session.rounds);
   }
 }

@@ -8,7 +8,7 @@ import java.util.List;
  * chain through the streams, and what is seldom told, as tasks. The owner adds to it and takes all;
  * the taker tells, when it owns nothing any more.
  */
-final class News {
+final class Notifications {
   private Stream head;
   private Stream tail;
   private List<Stream> flows;

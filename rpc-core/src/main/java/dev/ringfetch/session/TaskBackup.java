@@ -13,10 +13,10 @@ import org.agrona.concurrent.NanoClock;
  * computes: Java tells no difference.
  *
  * <p>For what should be rare: it is there after {@link #PAUSE_NS} to twice that, and costs a look
- * in that time while there are tasks. {@link Standby} is there a hundred times sooner, and costs as
+ * in that time while there are tasks. {@link InlineBackup} is there a hundred times sooner, and costs as
  * much more.
  */
-final class Relief extends Deputy {
+final class TaskBackup extends BackupThread {
   /** Between looks, in nanoseconds. */
   static final long PAUSE_NS = 10_000_000;
 
@@ -42,8 +42,8 @@ final class Relief extends Deputy {
   private int quiet;
   private int stuck; // looks that have found the same task
 
-  Relief(Poller poller, Ownership duty, Loan loan, NanoClock clock) {
-    super(poller, duty, loan, clock, "-relief-");
+  TaskBackup(Poller poller, OwnerToken token, PollerLease lease, NanoClock clock) {
+    super(poller, token, lease, clock, "-relief-");
   }
 
   /** From now on somebody stands here when the duty is lent. */
@@ -70,7 +70,7 @@ final class Relief extends Deputy {
   }
 
   private void askIfLent() {
-    if (loan.isForTasks()) {
+    if (lease.isForTasks()) {
       lent();
     }
   }
@@ -95,7 +95,7 @@ final class Relief extends Deputy {
 
   @Override
   void stand() {
-    if (loan.isForTasks()) { // perhaps since nobody could be started
+    if (lease.isForTasks()) { // perhaps since nobody could be started
       wake();
     }
     begin();
@@ -115,7 +115,7 @@ final class Relief extends Deputy {
     if (nowNs - seenNs < PAUSE_NS) {
       return PAUSE_NS;
     }
-    final boolean lent = loan.isForTasks();
+    final boolean lent = lease.isForTasks();
     if (lent) {
       found = true;
     }
@@ -124,15 +124,15 @@ final class Relief extends Deputy {
     seen = number;
     seenNs = nowNs;
     stuck = lent && same ? stuck + 1 : 0;
-    if (stuck >= BUSY_LOOKS || (stuck > 0 && loan.isLenderWaiting())) {
-      return Watch.TAKE;
+    if (stuck >= BUSY_LOOKS || (stuck > 0 && lease.isLenderWaiting())) {
+      return InlinePatience.TAKE;
     }
     quiet = lent || !same ? 0 : quiet + 1;
     if (quiet < QUIET_LOOKS) {
       return PAUSE_NS;
     }
     quiet = 0;
-    return Watch.REST;
+    return InlinePatience.REST;
   }
 
   @Override

@@ -4,21 +4,21 @@ import java.util.List;
 
 /**
  * Who does a session's work, and until when. Any thread asks for something; whoever holds the
- * {@link Ownership} token does {@linkplain Session#work rounds} of the duty cycle until nothing is
+ * {@link OwnerToken} token does {@linkplain Session#work rounds} of the duty cycle until nothing is
  * owed, lets the token go, and tells what there is to tell.
  *
  * <p>A thread that stops polling while something is pending <em>arms</em> the session, unless the
  * poller polls it: it sets the sleep flag in the control line, fences fully, and looks at the ring
  * again. From then on the peer rings the doorbell, and the session's {@link Poller} comes back.
  */
-final class Duty {
+final class SessionDriver {
   /** {@link #service} found the session owned by another thread. */
   static final int NOT_OWNER = -1;
 
   private static final int LEAVE_TRIES = 16;
 
   private final Session session;
-  private final Ownership ownership = new Ownership();
+  private final OwnerToken ownership = new OwnerToken();
   private final OperationQueue operations = new OperationQueue();
 
   private Stream asking; // first of those that were taken out of the queue, and not heard yet
@@ -27,7 +27,7 @@ final class Duty {
   private volatile boolean attention;
 
   /** Creates it when the session has everything else. */
-  Duty(Session session) {
+  SessionDriver(Session session) {
     this.session = session;
   }
 
@@ -79,7 +79,7 @@ final class Duty {
       try {
         session.work(false);
         armed = mayLeave();
-        session.guard.verifyTouched();
+        session.memoryGuard.verifyTouched();
       } catch (Throwable t) { // see Ending.failed
         session.ending.failed(t);
       }
@@ -133,7 +133,7 @@ final class Duty {
         return false;
       }
       missed = false; // what the poller came for is answered by the look that follows
-      session.guard.touch();
+      session.memoryGuard.touch();
       if (!session.inbox.arm()) {
         return false;
       }
@@ -169,7 +169,7 @@ final class Duty {
     }
     try {
       if (session.inbox.isArmed()) {
-        session.guard.touch();
+        session.memoryGuard.touch();
         session.inbox.disarm();
       }
     } catch (Throwable t) {
@@ -197,7 +197,7 @@ final class Duty {
         }
         session.work(true);
       }
-      session.guard.verifyTouched();
+      session.memoryGuard.verifyTouched();
     } catch (Throwable t) { // see Ending.failed
       session.ending.failed(t);
     }
@@ -217,7 +217,7 @@ final class Duty {
     }
     for (int rounds = 0; rounds < LEAVE_TRIES; rounds++) {
       missed = false;
-      session.guard.touch();
+      session.memoryGuard.touch();
       if (session.work(true) == 0) {
         return true;
       }
@@ -243,13 +243,13 @@ final class Duty {
     boolean taken = false;
     boolean unasked = false;
     try {
-      session.guard.verifyTouched();
+      session.memoryGuard.verifyTouched();
       session.count();
       unasked = asking != null;
       earlier = session.earliest.publish(session.deadlines.earliestNs());
-      flows = session.news.takeFlows();
-      streams = session.news.takeStreams();
-      tasks = session.news.takeTasks();
+      flows = session.notifications.takeFlows();
+      streams = session.notifications.takeStreams();
+      tasks = session.notifications.takeTasks();
       taken = true;
     } finally {
       ownership.release(); // come what may: a token that is kept is a session that hangs
@@ -265,9 +265,9 @@ final class Duty {
       session.poller.activateLater(session);
     }
     session.poller.counters().changed();
-    News.tell(session, streams);
-    News.tellFlows(session, flows);
-    News.run(tasks);
+    Notifications.tell(session, streams);
+    Notifications.tellFlows(session, flows);
+    Notifications.run(tasks);
     return unasked || owes();
   }
 
@@ -295,7 +295,7 @@ final class Duty {
       }
       done = session.work(true);
       session.outbox.watched(true);
-      session.guard.verifyTouched();
+      session.memoryGuard.verifyTouched();
     } catch (Throwable t) { // see Ending.failed
       if (!clean) {
         ownership.release();
@@ -333,7 +333,7 @@ final class Duty {
       return false; // whoever owns it looks before it leaves
     }
     try {
-      session.guard.probe();
+      session.memoryGuard.probe();
     } catch (Throwable t) {
       session.ending.failed(t);
     }

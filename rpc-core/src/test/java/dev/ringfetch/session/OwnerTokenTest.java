@@ -13,8 +13,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-class OwnershipTest {
-  private final Ownership ownership = new Ownership();
+class OwnerTokenTest {
+  private final OwnerToken ownership = new OwnerToken();
   private long plain;
 
   @Test

@@ -4,25 +4,25 @@ import org.agrona.concurrent.NanoClock;
 
 /**
  * Takes a poller's duty over when an {@link InlineTask} keeps the poller's own thread from it for
- * more than {@link Watch#PATIENCE_NS}.
+ * more than {@link InlinePatience#PATIENCE_NS}.
  */
-final class Standby extends Deputy {
-  private final Inline inline;
+final class InlineBackup extends BackupThread {
+  private final InlineTasks inline;
 
   // Of the thread that stands here.
-  private final Watch watch;
+  private final InlinePatience watch;
   private boolean waits; // the thread that is about to lose the duty
 
-  Standby(
-      Inline inline,
+  InlineBackup(
+      InlineTasks inline,
       Poller poller,
-      Ownership duty,
-      Loan loan,
+      OwnerToken token,
+      PollerLease lease,
       NanoClock clock,
       int leastPerWindow) {
-    super(poller, duty, loan, clock, "-");
+    super(poller, token, lease, clock, "-");
     this.inline = inline;
-    this.watch = new Watch(leastPerWindow);
+    this.watch = new InlinePatience(leastPerWindow);
   }
 
   /**
@@ -45,10 +45,10 @@ final class Standby extends Deputy {
 
   @Override
   long look() {
-    final boolean lent = loan.isInline();
+    final boolean lent = lease.isInline();
     final long pauseNs = watch.look(clock.nanoTime(), lent, inline.lentAtNs(), inline.calls());
-    if (pauseNs == Watch.TAKE) {
-      waits = loan.isLenderWaiting();
+    if (pauseNs == InlinePatience.TAKE) {
+      waits = lease.isLenderWaiting();
     }
     return pauseNs;
   }

@@ -1,25 +1,25 @@
 package dev.ringfetch.session;
 
-import static dev.ringfetch.session.Watch.PATIENCE_NS;
-import static dev.ringfetch.session.Watch.PAUSE_NS;
-import static dev.ringfetch.session.Watch.REST;
-import static dev.ringfetch.session.Watch.TAKE;
+import static dev.ringfetch.session.InlinePatience.PATIENCE_NS;
+import static dev.ringfetch.session.InlinePatience.PAUSE_NS;
+import static dev.ringfetch.session.InlinePatience.REST;
+import static dev.ringfetch.session.InlinePatience.TAKE;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.junit.jupiter.api.Test;
 
 /** When a thread that stands by looks, takes over and rests. */
-class WatchTest {
+class InlinePatienceTest {
   private static final long START_NS = -5_000_000; // clocks may be negative
   private static final long SLACK_NS = 60_000; // by which a park is longer than it was asked to be
   private static final int LEAST = 4;
 
-  private final Watch watch = new Watch(LEAST);
+  private final InlinePatience watch = new InlinePatience(LEAST);
 
   private long nowNs = START_NS;
 
-  WatchTest() {
+  InlinePatienceTest() {
     watch.stand(nowNs, 0);
   }
 
@@ -34,19 +34,19 @@ class WatchTest {
 
   @Test
   void dutyIsTakenLaterWhereThatWasNotNecessaryForLong() {
-    nowNs += Watch.CALM_NS;
+    nowNs += InlinePatience.CALM_NS;
     watch.begin(nowNs, nowNs - START_NS);
-    assertTakes(Watch.LONG_PAUSE_NS);
+    assertTakes(InlinePatience.LONG_PAUSE_NS);
     watch.stand(nowNs, nowNs - START_NS);
     assertTakes(PAUSE_NS);
   }
 
   @Test
   void looksAreFrequentForAWhile() {
-    nowNs = START_NS + Watch.CALM_NS - 1;
+    nowNs = START_NS + InlinePatience.CALM_NS - 1;
     assertEquals(PAUSE_NS, lookAt(false, 0));
     nowNs++;
-    assertEquals(Watch.LONG_PAUSE_NS, lookAt(false, 0));
+    assertEquals(InlinePatience.LONG_PAUSE_NS, lookAt(false, 0));
   }
 
   @Test
@@ -84,10 +84,10 @@ class WatchTest {
   @Test
   void whoWasLateHimselfLooksAgain() {
     final long lentNs = nowNs + 10_000;
-    nowNs += lookAt(false, 0) + Watch.LATE_NS;
+    nowNs += lookAt(false, 0) + InlinePatience.LATE_NS;
     final long pauseNs = lookAt(true, lentNs);
     assertTrue(pauseNs > 0, "pause " + pauseNs);
-    nowNs += pauseNs + Watch.LATE_NS;
+    nowNs += pauseNs + InlinePatience.LATE_NS;
     assertEquals(TAKE, lookAt(true, lentNs));
   }
 
@@ -103,21 +103,21 @@ class WatchTest {
 
   @Test
   void restsWhenAWindowHasBroughtLittle() {
-    assertEquals(PAUSE_NS, watch.look(nowNs + Inline.WINDOW_NS - 1, false, 0, 0));
-    assertEquals(PAUSE_NS, watch.look(nowNs + Inline.WINDOW_NS, false, 0, LEAST));
-    assertEquals(REST, watch.look(nowNs + 2 * Inline.WINDOW_NS, false, 0, 2 * LEAST - 1));
+    assertEquals(PAUSE_NS, watch.look(nowNs + InlineTasks.WINDOW_NS - 1, false, 0, 0));
+    assertEquals(PAUSE_NS, watch.look(nowNs + InlineTasks.WINDOW_NS, false, 0, LEAST));
+    assertEquals(REST, watch.look(nowNs + 2 * InlineTasks.WINDOW_NS, false, 0, 2 * LEAST - 1));
   }
 
   @Test
   void doesNotRestWhileATaskRuns() {
-    final long lentNs = nowNs + 3 * Inline.WINDOW_NS - 1_000;
-    assertTrue(watch.look(nowNs + 3 * Inline.WINDOW_NS, true, lentNs, 1) > 0);
+    final long lentNs = nowNs + 3 * InlineTasks.WINDOW_NS - 1_000;
+    assertTrue(watch.look(nowNs + 3 * InlineTasks.WINDOW_NS, true, lentNs, 1) > 0);
   }
 
   @Test
   void countsAnewAfterARest() {
-    watch.begin(nowNs + Inline.WINDOW_NS, 100);
-    assertEquals(PAUSE_NS, watch.look(nowNs + 2 * Inline.WINDOW_NS - 1, false, 0, 100));
-    assertEquals(REST, watch.look(nowNs + 2 * Inline.WINDOW_NS, false, 0, 100 + LEAST - 1));
+    watch.begin(nowNs + InlineTasks.WINDOW_NS, 100);
+    assertEquals(PAUSE_NS, watch.look(nowNs + 2 * InlineTasks.WINDOW_NS - 1, false, 0, 100));
+    assertEquals(REST, watch.look(nowNs + 2 * InlineTasks.WINDOW_NS, false, 0, 100 + LEAST - 1));
   }
 }

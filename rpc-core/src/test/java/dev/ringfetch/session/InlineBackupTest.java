@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Timeout;
  * clock before each look, and a test has it wait there.
  */
 @Timeout(60)
-class StandbyTest {
+class InlineBackupTest {
   private static final int LEAST = 4;
   private static final long TIMEOUT_S = 30;
 
@@ -82,18 +82,18 @@ class StandbyTest {
 
     @Override
     public void runInline() {
-      nowNs.addAndGet(Watch.PATIENCE_NS);
+      nowNs.addAndGet(InlinePatience.PATIENCE_NS);
       await(overran);
     }
   }
 
-  StandbyTest() {
+  InlineBackupTest() {
     assertTrue(poller.begin());
   }
 
   @AfterEach
   void end() {
-    onLook = () -> nowNs.addAndGet(Inline.WINDOW_NS); // in which nothing happens: it rests
+    onLook = () -> nowNs.addAndGet(InlineTasks.WINDOW_NS); // in which nothing happens: it rests
     poller.close();
   }
 
@@ -144,7 +144,7 @@ class StandbyTest {
     final Thread thread = awaitStandby();
     final int before = looks.get();
     while (looks.get() == before || thread.getState() != State.WAITING) {
-      nowNs.addAndGet(Inline.WINDOW_NS);
+      nowNs.addAndGet(InlineTasks.WINDOW_NS);
       Thread.onSpinWait();
     }
   }
@@ -190,7 +190,7 @@ class StandbyTest {
     onLook = () -> stay(over);
     warmUp();
     assertTrue(poller.offer(session, new Task("fourth")));
-    nowNs.addAndGet(2 * Inline.WINDOW_NS);
+    nowNs.addAndGet(2 * InlineTasks.WINDOW_NS);
     assertTrue(poller.offer(session, new Task("only one")));
     over.countDown();
   }
@@ -213,7 +213,7 @@ class StandbyTest {
     onLook =
         () -> {
           if (looks.get() == 3) { // whichever came first, its start or the wake-up
-            nowNs.addAndGet(Inline.WINDOW_NS);
+            nowNs.addAndGet(InlineTasks.WINDOW_NS);
             looking.countDown();
             stay(lent);
           }
@@ -232,7 +232,7 @@ class StandbyTest {
                     return;
                   }
                   assertNotEquals(State.WAITING, state, "it rests");
-                  nowNs.addAndGet(Watch.PATIENCE_NS / 4);
+                  nowNs.addAndGet(InlinePatience.PATIENCE_NS / 4);
                 }
               }
             }));
@@ -245,7 +245,7 @@ class StandbyTest {
   void nobodyIsAskedToStandHereForAWhileAfterATakeover() throws Exception {
     loseDuty();
     assertEquals(Collections.nCopies(LEAST, false), offers(LEAST));
-    nowNs.addAndGet(Deputy.START_PAUSE_NS - 1);
+    nowNs.addAndGet(BackupThread.START_PAUSE_NS - 1);
     assertEquals(Collections.nCopies(LEAST, false), offers(LEAST));
     nowNs.addAndGet(1);
     assertEquals(List.of(true), offers(1));
@@ -255,7 +255,7 @@ class StandbyTest {
   void whoHasComeBackIsAskedAtOnce() throws Exception {
     loseDuty();
     comeBack();
-    nowNs.addAndGet(Inline.WINDOW_NS);
+    nowNs.addAndGet(InlineTasks.WINDOW_NS);
     assertEquals(List.of(false, false, false, true), offers(LEAST));
   }
 
@@ -295,7 +295,7 @@ class StandbyTest {
           @Override
           public State getState() { // asked by who is about to take over
             decided.countDown();
-            StandbyTest.await(begun);
+            InlineBackupTest.await(begun);
             return State.RUNNABLE;
           }
 
@@ -309,8 +309,8 @@ class StandbyTest {
                       new Task("long") {
                         @Override
                         public void runInline() {
-                          nowNs.addAndGet(Watch.PATIENCE_NS);
-                          StandbyTest.await(decided);
+                          nowNs.addAndGet(InlinePatience.PATIENCE_NS);
+                          InlineBackupTest.await(decided);
                         }
                       }));
               assertTrue(
@@ -345,10 +345,10 @@ class StandbyTest {
   @Test
   void whoLendsWakesWhoRests() throws Exception {
     final Poller unused = new Poller(new HeapDoorbell(), new SessionContext());
-    final Ownership duty = new Ownership();
-    assertTrue(duty.tryAcquire());
-    final Standby place =
-        new Inline(unused, duty, new Loan(duty), new SessionContext().clock(this::clock)).standby();
+    final OwnerToken driver = new OwnerToken();
+    assertTrue(driver.tryAcquire());
+    final InlineBackup place =
+        new InlineTasks(unused, driver, new PollerLease(driver), new SessionContext().clock(this::clock)).standby();
     place.lent(); // late, when nobody is here any more
     assertFalse(place.looks());
     final Thread thread = new Thread(place::await);

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** A task keeps its poller's thread: another one serves meanwhile. */
 @Timeout(60)
-class ReliefTest {
+class TaskBackupTest {
   private static final long TIMEOUT_S = 30;
 
   private final Poller poller =
@@ -31,7 +31,7 @@ class ReliefTest {
   private final Set<Thread> threads = ConcurrentHashMap.newKeySet(); // that have run something
   private final CountDownLatch over = new CountDownLatch(1);
 
-  ReliefTest() {
+  TaskBackupTest() {
     first.setDaemon(true);
     first.start();
   }
@@ -102,7 +102,7 @@ class ReliefTest {
     assertNotSame(first, runs());
     final long tookNs = System.nanoTime() - startNs;
     relieved.set(true);
-    assertTrue(tookNs >= Relief.BUSY_LOOKS * Relief.PAUSE_NS, () -> tookNs + " ns");
+    assertTrue(tookNs >= TaskBackup.BUSY_LOOKS * TaskBackup.PAUSE_NS, () -> tookNs + " ns");
   }
 
   /** Sessions have their turn in between. */

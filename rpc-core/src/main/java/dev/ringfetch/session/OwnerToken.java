@@ -10,13 +10,13 @@ import java.lang.invoke.VarHandle;
  * take the token; if another holds it, that one looks at the queue again after it let the token go,
  * so the work is not forgotten (flat combining).
  */
-final class Ownership {
+final class OwnerToken {
   private static final Thread NOBODY = null;
   private static final VarHandle OWNER;
 
   static {
     try {
-      OWNER = MethodHandles.lookup().findVarHandle(Ownership.class, "owner", Thread.class);
+      OWNER = MethodHandles.lookup().findVarHandle(OwnerToken.class, "owner", Thread.class);
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
     }

@@ -15,11 +15,11 @@ import org.openjdk.jcstress.infra.results.II_Result;
  * The token and the queue beside it: what is asked for while the owner leaves is not forgotten.
  *
  * <p>The owner lets the token go and loads the queue, who asks stores to the queue and
- * loads the token: x86-64 lets both miss each other where {@link Ownership#release} is but a release
+ * loads the token: x86-64 lets both miss each other where {@link OwnerToken#release} is but a release
  * store. That former owners' plain stores are visible it guarantees by itself.
  */
-public final class OwnershipStress {
-  private OwnershipStress() {}
+public final class OwnerTokenStress {
+  private OwnerTokenStress() {}
 
   /** One owner at a time, who sees what the one before has stored. */
   @JCStressTest
@@ -30,7 +30,7 @@ public final class OwnershipStress {
   @Outcome(expect = FORBIDDEN, desc = "Two owners at once, or a store that was lost.")
   @State
   public static class PlainState {
-    private final Ownership ownership = new Ownership();
+    private final OwnerToken ownership = new OwnerToken();
     private int plain;
 
     private int increment() {
@@ -74,15 +74,15 @@ public final class OwnershipStress {
     /** Asks, and serves if it can. */
     @Actor
     public void one() {
-      session.duty.submit(first, 1);
-      session.duty.drive();
+      session.driver.submit(first, 1);
+      session.driver.drive();
     }
 
     /** Asks, and serves if it can. */
     @Actor
     public void other() {
-      session.duty.submit(second, 2);
-      session.duty.drive();
+      session.driver.submit(second, 2);
+      session.driver.drive();
     }
 
     /** What was served. */
@@ -105,15 +105,15 @@ public final class OwnershipStress {
     /** Asks, and serves if it can. */
     @Actor
     public void one() {
-      session.duty.submit(stream, 1);
-      session.duty.drive();
+      session.driver.submit(stream, 1);
+      session.driver.drive();
     }
 
     /** Asks, and serves if it can. */
     @Actor
     public void other() {
-      session.duty.submit(stream, 2);
-      session.duty.drive();
+      session.driver.submit(stream, 2);
+      session.driver.drive();
     }
 
     /** What was served. */
@@ -142,8 +142,8 @@ public final class OwnershipStress {
     /** Asks, and serves if it can. */
     @Actor
     public void asks() {
-      session.duty.submit(stream, 1);
-      session.duty.drive();
+      session.driver.submit(stream, 1);
+      session.driver.drive();
     }
 
     /** What was done. */

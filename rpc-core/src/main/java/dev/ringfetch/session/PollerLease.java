@@ -2,13 +2,13 @@ package dev.ringfetch.session;
 
 /**
  * The lending of a poller's duty: while its holder runs what others gave it to run, the duty is
- * nobody's, and whoever looks after that may take it. A loan says what for: {@link Standby} looks
- * after an {@link InlineTask}, {@link Relief} after the tasks of a round.
+ * nobody's, and whoever looks after that may take it. A loan says what for: {@link InlineBackup} looks
+ * after an {@link InlineTask}, {@link TaskBackup} after the tasks of a round.
  *
  * <p>It ends when somebody acquires the duty, whoever that is; nobody else needs to be told.
  */
-final class Loan {
-  private final Ownership duty;
+final class PollerLease {
+  private final OwnerToken token;
 
   /** Of the last one; stored before the duty is free, read after it was found so. */
   private volatile boolean inline;
@@ -16,8 +16,8 @@ final class Loan {
   /** Of the last one. Others than itself ask only after they have found the duty free. */
   private Thread lender;
 
-  Loan(Ownership duty) {
-    this.duty = duty;
+  PollerLease(OwnerToken token) {
+    this.token = token;
   }
 
   /** Makes the duty nobody's while an inline task runs. The duty's. */
@@ -33,22 +33,22 @@ final class Loan {
   private void lend(boolean toInline) {
     lender = Thread.currentThread();
     inline = toInline;
-    duty.release();
+    token.release();
   }
 
   /** True in the thread that has lent the duty, as long as nobody has it. */
   boolean isMine() {
-    return duty.isFree() && lender == Thread.currentThread(); // in this order
+    return token.isFree() && lender == Thread.currentThread(); // in this order
   }
 
   /** True while the duty is lent for an inline task. */
   boolean isInline() {
-    return duty.isFree() && wasInline();
+    return token.isFree() && wasInline();
   }
 
   /** True while the duty is lent for tasks. */
   boolean isForTasks() {
-    return duty.isFree() && !wasInline();
+    return token.isFree() && !wasInline();
   }
 
   /** True when the last loan was for an inline task. */
@@ -66,6 +66,6 @@ final class Loan {
 
   /** Takes the duty back; false when another thread has it by now. Any that has lent it. */
   boolean takeBack() {
-    return duty.tryAcquire();
+    return token.tryAcquire();
   }
 }

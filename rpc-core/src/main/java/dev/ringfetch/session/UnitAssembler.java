@@ -7,8 +7,8 @@ import static dev.ringfetch.ring.FrameDescriptor.PARTIAL;
 import dev.ringfetch.fabric.MemoryRegion;
 
 /** Puts the unit that comes in together, from one frame or from a chain. */
-final class Chains {
-  private Chains() {}
+final class UnitAssembler {
+  private UnitAssembler() {}
 
   /**
    * Adds a frame to a stream's unit. Memory grows with what has arrived, not with what is

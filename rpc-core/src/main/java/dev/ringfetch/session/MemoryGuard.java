@@ -7,7 +7,7 @@ import dev.ringfetch.fabric.MemoryRegion;
  * anybody is told: accesses that fail do so late, somewhere in the thread. Belongs to the owner of
  * the session.
  */
-final class Guard {
+final class MemoryGuard {
   private final Session session;
   private final MemoryRegion memory;
 
@@ -16,7 +16,7 @@ final class Guard {
   @SuppressWarnings("unused") // keeps the loads of a probe alive
   private long probed;
 
-  Guard(Session session) {
+  MemoryGuard(Session session) {
     this.session = session;
     this.memory = session.queuePair.memory();
   }

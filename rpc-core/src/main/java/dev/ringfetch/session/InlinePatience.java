@@ -4,7 +4,7 @@ package dev.ringfetch.session;
  * When a thread that stands by looks at a poller's duty, when it takes it over and when it need not
  * look any more. Told what each look has found; one thread.
  */
-final class Watch {
+final class InlinePatience {
   /** There is nothing to look after. */
   static final long REST = -1;
 
@@ -39,9 +39,9 @@ final class Watch {
   /**
    * Creates the watch.
    *
-   * @param leastPerWindow tasks in {@link Inline#WINDOW_NS} that are worth the looks.
+   * @param leastPerWindow tasks in {@link InlineTasks#WINDOW_NS} that are worth the looks.
    */
-  Watch(int leastPerWindow) {
+  InlinePatience(int leastPerWindow) {
     this.leastPerWindow = leastPerWindow;
   }
 
@@ -91,7 +91,7 @@ final class Watch {
   }
 
   private boolean isQuiet(long nowNs, long calls) {
-    if (nowNs - windowNs < Inline.WINDOW_NS) {
+    if (nowNs - windowNs < InlineTasks.WINDOW_NS) {
       return false;
     }
     final boolean quiet = calls - windowCalls < leastPerWindow;

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class ChainsTest {
+class UnitAssemblerTest {
   private static final int UNIT = PREFIX | MESSAGE | SUFFIX;
   private static final int MAX = 10_000;
   private static final int AT = 64;
@@ -27,16 +27,16 @@ class ChainsTest {
 
   private boolean first(int total, int bytes) {
     region.putInt(AT, total);
-    return Chains.accept(stream, UNIT | PARTIAL, 9, region, AT, bytes + 4, MAX, null);
+    return UnitAssembler.accept(stream, UNIT | PARTIAL, 9, region, AT, bytes + 4, MAX, null);
   }
 
   private boolean next(boolean partial, int bytes) {
     int flags = CONTINUATION | (partial ? PARTIAL : 0);
-    return Chains.accept(stream, flags, 0, region, AT, bytes, MAX, null);
+    return UnitAssembler.accept(stream, flags, 0, region, AT, bytes, MAX, null);
   }
 
   private boolean whole(int bytes) {
-    return Chains.accept(stream, UNIT, 9, region, AT, bytes, MAX, null);
+    return UnitAssembler.accept(stream, UNIT, 9, region, AT, bytes, MAX, null);
   }
 
   @Test
@@ -200,7 +200,7 @@ class ChainsTest {
   void memoryGrowsWithWhatArrives() {
     region.putInt(AT, Integer.MAX_VALUE - 2000);
     assertTrue(
-        Chains.accept(stream, UNIT | PARTIAL, 0, region, AT, 100, Integer.MAX_VALUE - 1000, null));
+        UnitAssembler.accept(stream, UNIT | PARTIAL, 0, region, AT, 100, Integer.MAX_VALUE - 1000, null));
     assertTrue(stream.inbound().array().length < 1000);
   }
 }

@@ -7,7 +7,7 @@ import static dev.ringfetch.ring.FrameDescriptor.MESSAGE;
  * streams' messages, and calls that it has cancelled and that have not let go. Belongs to the owner
  * of the session.
  */
-final class Held {
+final class HeldBytes {
   /** A client with few streams may cancel and call again before handlers learn of the cancel. */
   private static final int MIN_ABANDONED = 64;
 
@@ -23,7 +23,7 @@ final class Held {
    * @param maxLength bytes that may be held.
    * @param maxStreams calls that may be under way.
    */
-  Held(long maxLength, int maxStreams) {
+  HeldBytes(long maxLength, int maxStreams) {
     this.maxLength = maxLength;
     this.maxAbandoned = Math.max(MIN_ABANDONED, maxStreams);
   }

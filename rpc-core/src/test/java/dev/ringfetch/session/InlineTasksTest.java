@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** The tasks that a poller runs itself, under a clock that stands still unless it is moved. */
 @Timeout(60)
-class InlineTest {
+class InlineTasksTest {
   private static final int LEAST = 4;
   private static final long TIMEOUT_S = 30;
 
@@ -65,14 +65,14 @@ class InlineTest {
     }
   }
 
-  InlineTest() {
+  InlineTasksTest() {
     assertTrue(poller.begin());
   }
 
   @AfterEach
   void end() {
     poller.close();
-    nowNs.addAndGet(Inline.WINDOW_NS); // in which nothing happens: who stands by rests
+    nowNs.addAndGet(InlineTasks.WINDOW_NS); // in which nothing happens: who stands by rests
   }
 
   /** Offers as many as it takes for tasks to be taken in. */
@@ -85,10 +85,10 @@ class InlineTest {
   @Test
   void tasksAreTakenInFromAsManyInAWindowAsAreWorthALook() throws IOException {
     for (int i = 0; i < 100; i++) {
-      nowNs.addAndGet(Inline.WINDOW_NS / (LEAST - 1) + 1);
+      nowNs.addAndGet(InlineTasks.WINDOW_NS / (LEAST - 1) + 1);
       assertFalse(poller.offer(one, new Task("seldom")));
     }
-    nowNs.addAndGet(Inline.WINDOW_NS);
+    nowNs.addAndGet(InlineTasks.WINDOW_NS);
     warmUp();
     assertTrue(poller.offer(one, new Task("often")));
     assertEquals(List.of(), done, "it runs after the round");
@@ -226,7 +226,7 @@ class InlineTest {
     assertTrue(poller.offer(other, new Task("behind")));
     assertEquals(Poller.LOST, poller.doWork());
     assertEquals("long waits", done.get(0));
-    assertFalse(done.contains("long took " + Watch.PATIENCE_NS), "told already");
+    assertFalse(done.contains("long took " + InlinePatience.PATIENCE_NS), "told already");
     assertFalse(poller.isCurrentThread());
     assertFalse(poller.offer(one, new Task("late")));
     assertEquals(1, poller.tally().get(Counter.POLLER_TAKEOVERS));
@@ -259,7 +259,7 @@ class InlineTest {
               public void runInline() {
                 moveClockWhenIWait();
                 await(takenOver);
-                nowNs.addAndGet(Deputy.START_PAUSE_NS);
+                nowNs.addAndGet(BackupThread.START_PAUSE_NS);
                 poller.change(
                     () -> {
                       warmUp();
@@ -289,7 +289,7 @@ class InlineTest {
               while (waits.getState() == Thread.State.RUNNABLE) {
                 Thread.onSpinWait();
               }
-              nowNs.addAndGet(Watch.PATIENCE_NS);
+              nowNs.addAndGet(InlinePatience.PATIENCE_NS);
             });
     mover.start();
   }

@@ -15,7 +15,7 @@ import java.util.Map;
  *
  * <p>Thread-safe. A session comes here once an epoch, a poller looks at the time in each round.
  */
-final class Turns {
+final class TurnSchedule {
   /** Of a session that may send at any time. */
   static final int NO_GROUP = -1;
 
@@ -67,7 +67,7 @@ final class Turns {
   }
 
   /** Creates a timetable without turns. */
-  Turns(SessionContext context) {
+  TurnSchedule(SessionContext context) {
     this.threshold = context.turnThreshold();
     this.groupSize = context.turnGroup();
     this.lengthNs = context.turnLengthNs();

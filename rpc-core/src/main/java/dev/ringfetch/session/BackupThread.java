@@ -8,21 +8,21 @@ import org.agrona.concurrent.NanoClock;
 /**
  * The place of the thread that takes a poller's duty over when what the poller's own thread runs
  * meanwhile keeps it from it. Whoever stands here looks every now and then while anything is run,
- * and else is parked. When a look is due, and what it leads to, is for {@link Standby} and {@link
- * Relief} to say.
+ * and else is parked. When a look is due, and what it leads to, is for {@link InlineBackup} and {@link
+ * TaskBackup} to say.
  *
  * <p>At most one thread stands here. It is started when it is first needed; later it is one that
  * has lost the duty and come back, or again a new one.
  */
-abstract class Deputy {
+abstract class BackupThread {
   /** No thread is started for so long after a {@link #pause}. */
   static final long START_PAUSE_NS = 10_000_000;
 
   final Poller poller;
-  final Loan loan;
+  final PollerLease lease;
   final NanoClock clock;
 
-  private final Ownership duty;
+  private final OwnerToken token;
   private final String infix;
   private final AtomicReference<Thread> thread = new AtomicReference<>();
   private final AtomicInteger started = new AtomicInteger();
@@ -43,10 +43,10 @@ abstract class Deputy {
    *
    * @param infix between the poller's name and a number, in the names of threads that are started.
    */
-  Deputy(Poller poller, Ownership duty, Loan loan, NanoClock clock, String infix) {
+  BackupThread(Poller poller, OwnerToken token, PollerLease lease, NanoClock clock, String infix) {
     this.poller = poller;
-    this.duty = duty;
-    this.loan = loan;
+    this.token = token;
+    this.lease = lease;
     this.clock = clock;
     this.infix = infix;
   }
@@ -60,7 +60,7 @@ abstract class Deputy {
   /**
    * One look.
    *
-   * @return nanoseconds until the next one, {@link Watch#REST} or {@link Watch#TAKE}.
+   * @return nanoseconds until the next one, {@link InlinePatience#REST} or {@link InlinePatience#TAKE}.
    */
   abstract long look();
 
@@ -147,9 +147,9 @@ abstract class Deputy {
           continue;
         }
         final long pauseNs = look();
-        if (pauseNs == Watch.REST) {
+        if (pauseNs == InlinePatience.REST) {
           rest();
-        } else if (pauseNs != Watch.TAKE) {
+        } else if (pauseNs != InlinePatience.TAKE) {
           LockSupport.parkNanos(this, pauseNs);
         } else if (take()) {
           return true;
@@ -163,14 +163,14 @@ abstract class Deputy {
 
   private void rest() {
     looking = false;
-    if (duty.isFree()) {
+    if (token.isFree()) {
       looking = true;
     }
   }
 
   /** False when the thread that had it has come back meanwhile. */
   private boolean take() {
-    if (!duty.tryAcquire()) {
+    if (!token.tryAcquire()) {
       return false;
     }
     looking = false; // and nothing is lent before another thread stands here

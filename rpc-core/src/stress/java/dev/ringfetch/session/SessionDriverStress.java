@@ -18,11 +18,11 @@ import org.openjdk.jcstress.infra.results.I_Result;
 @Outcome(id = "1", expect = ACCEPTABLE, desc = "The answer was told.")
 @Outcome(expect = FORBIDDEN, desc = "The answer is in the ring, and nobody comes back for it.")
 @State
-public class DutyStress extends SessionSides {
+public class SessionDriverStress extends SessionSides {
   private final ClientStream stream;
 
   /** One call is answered, its ring is heard, and another is prepared. */
-  public DutyStress() {
+  public SessionDriverStress() {
     super(SMALL_RING_LENGTH, 2);
     client.send(prepare(1));
     serverPolls();

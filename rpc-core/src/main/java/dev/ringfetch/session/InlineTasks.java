@@ -5,15 +5,15 @@ import org.agrona.concurrent.NanoClock;
 
 /**
  * The tasks that a poller runs itself, between its rounds. Meanwhile its duty is nobody's, and the
- * {@link Standby} looks whether it is so for long: then it takes the duty, and the thread that runs
+ * {@link InlineBackup} looks whether it is so for long: then it takes the duty, and the thread that runs
  * the task finds afterwards that it is the poller no longer.
  *
  * <p>Nothing is taken in while no standby looks. It is woken when enough is offered within a
  * millisecond for its looks to cost less than the hand-overs that they spare.
  *
- * <p>Belongs to the holder of the duty, but for what {@link Standby} asks.
+ * <p>Belongs to the holder of the duty, but for what {@link InlineBackup} asks.
  */
-final class Inline {
+final class InlineTasks {
   /** {@link #run} has returned in a thread that has the duty no longer. */
   static final int LOST = -1;
 
@@ -24,10 +24,10 @@ final class Inline {
   static final long BUDGET_NS = 50_000;
 
   private final Poller poller;
-  private final Loan loan;
+  private final PollerLease lease;
   private final NanoClock clock;
   private final int leastPerWindow;
-  private final Standby standby;
+  private final InlineBackup standby;
 
   // Sessions with tasks, each once, in the order of their turns.
   private Session first;
@@ -40,16 +40,16 @@ final class Inline {
 
   private volatile long lentAtNs;
 
-  Inline(Poller poller, Ownership duty, Loan loan, SessionContext context) {
+  InlineTasks(Poller poller, OwnerToken token, PollerLease lease, SessionContext context) {
     this.poller = poller;
-    this.loan = loan;
+    this.lease = lease;
     this.clock = context.clock();
     this.leastPerWindow = context.inlinePerMs();
     final int leastToLook = (leastPerWindow + 1) / 2; // not to and fro
-    this.standby = new Standby(this, poller, duty, loan, clock, leastToLook);
+    this.standby = new InlineBackup(this, poller, token, lease, clock, leastToLook);
   }
 
-  Standby standby() {
+  InlineBackup standby() {
     return standby;
   }
 
@@ -140,13 +140,13 @@ final class Inline {
     running = task;
     lentAtNs = nowNs;
     try {
-      loan.lendInline();
+      lease.lendInline();
       standby.lent();
       task.runInline();
     } catch (Throwable t) { // a fault of memory that is not there any more comes up anywhere
       Callbacks.report(t);
     }
-    return loan.takeBack();
+    return lease.takeBack();
   }
 
   /** Since when the duty is lent, if it is for a task of these. Any thread. */
@@ -157,7 +157,7 @@ final class Inline {
   /** The duty was taken over from a thread that runs a task: that one is told of. */
   void takenOver(long lentNs, boolean waits) {
     poller.tally().add(Counter.POLLER_TAKEOVERS, 1);
-    if (loan.wasInline() && lentNs == lentAtNs) { // otherwise it has only just begun
+    if (lease.wasInline() && lentNs == lentAtNs) { // otherwise it has only just begun
       running.overran(waits);
     }
     handOver();
