@@ -179,7 +179,7 @@ abstract class ServerCallTask<ReqT, RespT> extends EncodedCall<ReqT, RespT>
 
   /** Has the poller's thread run the task, if that is who calls and it may. */
   final boolean offer() {
-    return record != null && record.isTrusted() && session.poller().offer(session, this);
+    return record != null && record.isTrusted() && session.offer(this);
   }
 
   @Override

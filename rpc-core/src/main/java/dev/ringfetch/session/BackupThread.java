@@ -1,5 +1,6 @@
 package dev.ringfetch.session;
 
+import dev.ringfetch.counters.Tally;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
@@ -15,12 +16,19 @@ import org.agrona.concurrent.NanoClock;
  * has lost the duty and come back, or again a new one.
  */
 abstract class BackupThread {
+  /** A look: there is nothing to look after. */
+  static final long REST = -1;
+
+  /** A look: the poller is to be taken over. */
+  static final long TAKE = -2;
+
   /** No thread is started for so long after a {@link #pause}. */
   static final long START_PAUSE_NS = 10_000_000;
 
-  final Poller poller;
+  final BackupHost host;
   final PollerLease lease;
   final NanoClock clock;
+  final Tally tally;
 
   private final OwnerToken token;
   private final String infix;
@@ -43,11 +51,12 @@ abstract class BackupThread {
    *
    * @param infix between the poller's name and a number, in the names of threads that are started.
    */
-  BackupThread(Poller poller, OwnerToken token, PollerLease lease, NanoClock clock, String infix) {
-    this.poller = poller;
-    this.token = token;
-    this.lease = lease;
-    this.clock = clock;
+  BackupThread(PollerParts parts, String infix) {
+    this.host = parts.host();
+    this.token = parts.token();
+    this.lease = parts.lease();
+    this.clock = parts.clock();
+    this.tally = parts.tally();
     this.infix = infix;
   }
 
@@ -60,7 +69,7 @@ abstract class BackupThread {
   /**
    * One look.
    *
-   * @return nanoseconds until the next one, {@link InlinePatience#REST} or {@link InlinePatience#TAKE}.
+   * @return nanoseconds until the next one, {@link #REST} or {@link #TAKE}.
    */
   abstract long look();
 
@@ -114,7 +123,7 @@ abstract class BackupThread {
   private boolean start() {
     Thread next = null;
     try {
-      next = new Thread(poller::standBy, poller.name() + infix + started.incrementAndGet());
+      next = new Thread(host::standBy, host.name() + infix + started.incrementAndGet());
       next.setDaemon(true);
       if (thread.compareAndSet(null, next)) {
         next.start();
@@ -139,7 +148,7 @@ abstract class BackupThread {
     }
     try {
       stand();
-      while (!poller.isFinished()) {
+      while (!host.isFinished()) {
         Thread.interrupted(); // a task's that this thread has run: it would not park
         if (!looking) {
           LockSupport.park(this);
@@ -147,9 +156,9 @@ abstract class BackupThread {
           continue;
         }
         final long pauseNs = look();
-        if (pauseNs == InlinePatience.REST) {
+        if (pauseNs == REST) {
           rest();
-        } else if (pauseNs != InlinePatience.TAKE) {
+        } else if (pauseNs != TAKE) {
           LockSupport.parkNanos(this, pauseNs);
         } else if (take()) {
           return true;

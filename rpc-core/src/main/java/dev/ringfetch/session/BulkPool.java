@@ -21,7 +21,7 @@ import java.util.concurrent.TimeUnit;
  * its control line. Memory is registered when it is asked for first, and offered to the peer; until
  * the peer has attached it, and whenever there is none, messages go as chains: nobody waits.
  *
- * <p>Threads: any, but for what is the owner's of the session.
+ * <p>Threads: any, but for what is the owner's of the owner.
  */
 public final class BulkPool {
   /** What is registered at a time, in bytes. */
@@ -30,7 +30,7 @@ public final class BulkPool {
   private static final System.Logger LOGGER = System.getLogger(BulkPool.class.getName());
   private static final long RETRY_NS = TimeUnit.SECONDS.toNanos(1);
 
-  private final Session session;
+  private final BulkOwner owner;
   private final QueuePair queuePair;
   private final int threshold;
   private final int segmentLength;
@@ -40,7 +40,7 @@ public final class BulkPool {
   private final boolean poisoned = Boolean.getBoolean(Poison.PROPERTY);
   private final List<BulkRegion> regions = new ArrayList<>(); // attached; guarded by this
   private final Set<Segments> lent = new HashSet<>(); // to units; guarded by this
-  private final ReferenceQueue<UnitBuffer> dropped = new ReferenceQueue<>();
+  private final ReferenceQueue<Object> dropped = new ReferenceQueue<>();
   private final Leases leases; // to the application
 
   // Guarded by this.
@@ -57,16 +57,17 @@ public final class BulkPool {
   @SuppressWarnings("unused") // keeps the loads of a probe alive
   private volatile long touched;
 
-  BulkPool(Session session, QueuePair queuePair, SessionContext context) {
-    this.session = session;
+  /** Creates a pool without memory. */
+  public BulkPool(BulkOwner owner, QueuePair queuePair, BulkContext context) {
+    this.owner = owner;
     this.queuePair = queuePair;
-    this.leases = new Leases(session);
+    this.leases = new Leases(owner);
     this.threshold = context.bulkThreshold();
     this.segmentLength = context.bulkSegmentLength();
     this.maxLength = Math.min(context.bulkLength(), MemoryExchange.MAX_ATTACHED_LENGTH);
     this.budget = context.bulkBudget();
     this.regionLength = Math.min(REGION_LENGTH, maxLength) / PAGE_LENGTH * PAGE_LENGTH;
-    this.retryNs = session.nanoTime();
+    this.retryNs = owner.nanoTime();
     this.exhausted = !queuePair.capabilities().loadStore(); // the peer could not reach it
   }
 
@@ -90,7 +91,7 @@ public final class BulkPool {
     leases.report();
     Segment segment = tryAllocate(length);
     if (segment == null && usedLength() > 0) {
-      session.driver.requestRound(); // in which it takes back what the peer has read
+      owner.requestRound(); // in which it takes back what the peer has read
       segment = tryAllocate(length);
     }
     return segment;
@@ -116,8 +117,8 @@ public final class BulkPool {
         return null;
       }
       if (!budget.reserve(grown)) {
-        session.tally.add(Counter.SESSION_BULK_REFUSED, 1); // each counter has one writer: this
-        retryNs = session.nanoTime() + RETRY_NS;
+        owner.tally().add(Counter.SESSION_BULK_REFUSED, 1); // each counter has one writer: this
+        retryNs = owner.nanoTime() + RETRY_NS;
         return null;
       }
       registering = true;
@@ -132,7 +133,7 @@ public final class BulkPool {
         && offered == null
         && !exhausted
         && registeredLength + length <= maxLength
-        && session.nanoTime() - retryNs >= 0;
+        && owner.nanoTime() - retryNs >= 0;
   }
 
   private void grow(int length) {
@@ -155,7 +156,7 @@ public final class BulkPool {
     synchronized (this) {
       registering = false;
       if (memory == null || closed) {
-        retryNs = session.nanoTime() + RETRY_NS;
+        retryNs = owner.nanoTime() + RETRY_NS;
         budget.release(length);
         if (memory != null) {
           memory.settled();
@@ -163,12 +164,12 @@ public final class BulkPool {
         return;
       }
       registeredLength += length;
-      session.tally.set(Counter.SESSION_BULK_REGISTERED, registeredLength);
+      owner.tally().set(Counter.SESSION_BULK_REGISTERED, registeredLength);
       poison(memory.region(), 0, length);
       offered = new BulkRegion(memory, regions.size());
       offerDue = true;
     }
-    session.driver.requestRound();
+    owner.requestRound();
   }
 
   /**
@@ -269,7 +270,7 @@ public final class BulkPool {
   }
 
   /** Where a unit keeps what it has of this pool, for as long as it has it. */
-  synchronized Segments lend(UnitBuffer unit) {
+  synchronized Segments lend(Object unit) {
     final Segments segments = new Segments(this, unit, dropped);
     lent.add(segments);
     return segments;
@@ -281,7 +282,7 @@ public final class BulkPool {
 
   /** Units that nobody refers to, and that were not cleared, have left their memory behind. */
   private void takeBackDropped() {
-    Reference<? extends UnitBuffer> reference;
+    Reference<?> reference;
     while ((reference = dropped.poll()) != null) {
       droppedUnits++;
       ((Segments) reference).release();
@@ -320,7 +321,7 @@ public final class BulkPool {
    */
   public boolean endIfGone(InternalError fault) {
     Faults.absorb(queuePair.memory(), fault);
-    if (session.hasEnded()) {
+    if (owner.hasEnded()) {
       return true; // nothing of the pool is used any more
     }
     try {
@@ -328,7 +329,7 @@ public final class BulkPool {
       return false;
     } catch (InternalError again) {
       Faults.absorb(queuePair.memory(), again);
-      session.ending.blameLater("the peer took registered memory away");
+      owner.blameLater("the peer took registered memory away");
       return true;
     }
   }
@@ -356,7 +357,7 @@ public final class BulkPool {
   synchronized void close() {
     budget.release(registeredLength);
     registeredLength = 0;
-    session.tally.set(Counter.SESSION_BULK_REGISTERED, 0);
+    owner.tally().set(Counter.SESSION_BULK_REGISTERED, 0);
     if (offered != null) {
       offered.memory().settled();
     }

@@ -10,14 +10,14 @@ import org.agrona.concurrent.NanoClock;
 final class CallerPolling {
   private static final int ACQUIRE_TRIES = 100;
 
-  private final ClientSession session;
+  private final Session session;
   private final SessionDriver driver;
   private final Poller poller;
   private final Notifications notifications;
   private final NanoClock clock;
   private final SpinPace spin; // the session's owner's
 
-  CallerPolling(ClientSession session) {
+  CallerPolling(Session session) {
     this.session = session;
     this.driver = session.driver;
     this.poller = session.poller;

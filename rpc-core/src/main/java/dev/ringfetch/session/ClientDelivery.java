@@ -23,30 +23,30 @@ final class ClientDelivery extends Delivery {
   }
 
   @Override
-  void onWritten() {
+  public void onWritten() {
     owing = true;
     flush();
   }
 
   @Override
-  void onWrittenUnsolicited() {
+  public void onWrittenUnsolicited() {
     onWritten(); // a server listens
   }
 
   @Override
-  boolean isPeerBlocked() {
+  public boolean isPeerBlocked() {
     return blocked || (!fetching && peerControl.blocked());
   }
 
   @Override
-  void wakeBlockedPeer() {
+  public void wakeBlockedPeer() {
     owing = true;
     flush();
     blocked = false; // until it is read again
   }
 
   @Override
-  void flush() {
+  public void flush() {
     int posted = writer.publish();
     if (posted == QueuePair.POSTED) {
       posted = ownControl.publish();
@@ -70,12 +70,12 @@ final class ClientDelivery extends Delivery {
   }
 
   @Override
-  boolean isBehind() {
+  public boolean isBehind() {
     return behind;
   }
 
   @Override
-  boolean isUncertain() {
+  public boolean isUncertain() {
     return behind || (owing && writer.unconsumed() > 0);
   }
 

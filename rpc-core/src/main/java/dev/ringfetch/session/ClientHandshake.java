@@ -143,7 +143,7 @@ public final class ClientHandshake {
         geometry.prepare(queuePair.memory()); // of its own, in which the server's words are not
       }
       session = open(queuePair, geometry, poller);
-      poller.add(session);
+      session.serve();
     } catch (IOException e) {
       tryOthers(answer.getFabric(), e.getMessage() == null ? e.toString() : e.getMessage());
       return;

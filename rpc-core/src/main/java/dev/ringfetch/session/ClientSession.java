@@ -101,7 +101,7 @@ public final class ClientSession extends Session {
   public void cancel(ClientStream stream) {
     driver.submit(stream, ClientStream.CANCEL);
     driver.drive();
-    poller.told(this);
+    poller.told(entry);
   }
 
   /**
@@ -278,8 +278,8 @@ public final class ClientSession extends Session {
     if (stream.state == State.SENDING) {
       stream.state = State.SENT;
     }
-    if (choice != null && stream.flow == null && stream.state == State.SENT) {
-      choice.onSent(stream.id);
+    if (stream.flow == null && stream.state == State.SENT) {
+      carrier.onRequestSent(stream.id);
     }
     if (stream.flow != null && stream.state == State.SENT) {
       if (stream.flow.onSent()) {
@@ -320,11 +320,9 @@ public final class ClientSession extends Session {
       return false;
     }
     if ((flags & CLOSE) != 0) {
-      stream.inboundFlags = CLOSE;
-      stream.inboundCode = code;
-      stream.inbound().clear(); // of half a message, or of one that is not read: before it is told
+      stream.incoming.close(code); // before it is told
       if (stream.flow != null) {
-        stream.flow.onUnit(Unit.takeInbound(stream), !stream.ended);
+        stream.flow.onUnit(stream.incoming.take(), !stream.ended);
       }
       onClosedByServer(stream);
       return true;
@@ -332,14 +330,14 @@ public final class ClientSession extends Session {
     if (flags == WINDOW_UPDATE) {
       return windows.onUpdate(stream, region, offset, length);
     }
-    if (stream.flow != null && !stream.inboundPartial && !stream.flow.mayReceive(flags)) {
+    if (stream.flow != null && !stream.incoming.isPartial() && !stream.flow.mayReceive(flags)) {
       return false;
     }
-    if (!UnitAssembler.accept(
-        stream, flags, code, region, offset, length, stream.maxInboundLength, reads)) {
+    if (!stream.incoming.accept(
+        flags, code, region, offset, length, stream.maxInboundLength, reads, stream)) {
       return false;
     }
-    if (!stream.inboundPartial && mayTake(stream)) {
+    if (!stream.incoming.isPartial() && mayTake(stream)) {
       onUnit(stream);
     }
     return true;
@@ -348,7 +346,7 @@ public final class ClientSession extends Session {
   /** The one response of a call is taken when it was read; a flow knows what was. */
   private static boolean mayTake(ClientStream stream) {
     return stream.flow != null
-        || (stream.inboundFlags & SUFFIX) == 0
+        || (stream.incoming.flags() & SUFFIX) == 0
         || !stream.inbound().isReading();
   }
 
@@ -357,15 +355,15 @@ public final class ClientSession extends Session {
     final ClientStream stream = (ClientStream) read;
     if (stream.flow != null) {
       notifications.addFlow(stream);
-    } else if (awaitsFrames(stream) && !stream.inboundPartial) {
+    } else if (awaitsFrames(stream) && !stream.incoming.isPartial()) {
       onUnit(stream);
     }
   }
 
   private void onUnit(ClientStream stream) {
-    final boolean last = (stream.inboundFlags & SUFFIX) != 0;
+    final boolean last = (stream.incoming.flags() & SUFFIX) != 0;
     if (stream.flow != null) {
-      stream.flow.onUnit(Unit.takeInbound(stream), !stream.ended);
+      stream.flow.onUnit(stream.incoming.take(), !stream.ended);
       if (!stream.ended) {
         notifications.addFlow(stream);
       }
@@ -393,28 +391,13 @@ public final class ClientSession extends Session {
     outbox.remove(stream);
     pending--;
     deadlines.remove(stream);
-    if (pace != null) {
-      measure(stream);
-    }
+    final boolean answer = stream.flow == null && (stream.incoming.flags() & CLOSE) == 0;
+    carrier.onClosed(stream.id, answer, stream.incoming.code(), stream.incoming.total());
     done(stream);
     if (!stream.ended) {
       tellLater(stream, Outcome.ANSWERED);
     } else if (stream.flow == null) {
       recycleIfClosed(stream);
-    }
-  }
-
-  private void measure(ClientStream stream) {
-    final boolean answer = stream.flow == null && (stream.inboundFlags & CLOSE) == 0;
-    if (answer) {
-      pace.answered(ProcessTime.ofCode(stream.inboundCode));
-    }
-    if (choice != null) {
-      if (answer && stream.inboundTotal <= ReplyChoice.MAX_LENGTH) {
-        choice.onAnswered(stream.id, stream.inboundCode);
-      } else {
-        choice.onClosed(stream.id);
-      }
     }
   }
 
@@ -472,13 +455,13 @@ public final class ClientSession extends Session {
   void tell(Stream told) {
     final ClientStream stream = (ClientStream) told;
     stream.listener().onClosed(this, stream, stream.outcome);
-    poller.told(this);
+    poller.told(entry);
   }
 
   @Override
   void tellFlow(Stream told) {
     ((ClientStream) told).flowListener().onFlow();
-    poller.told(this);
+    poller.told(entry);
   }
 
   @Override
@@ -503,7 +486,7 @@ public final class ClientSession extends Session {
     if (!driver.tryAcquireOrBeMissed()) {
       return true; // a caller owns the session, and arms it when it leaves, or calls the poller
     }
-    if (!loadStore) {
+    if (!carrier.armsAtOnce()) {
       return settle();
     }
     try {
@@ -528,11 +511,11 @@ public final class ClientSession extends Session {
       if (!inbox.isSettling()) {
         driver.disarm(); // as above: of what the poller came for
       }
-      awaitsTurn = outbox.isHeld();
-      nextTurnNs = turn.untilNs();
+      final boolean awaitsTurn = carrier.isHolding();
+      entry.awaitsTurn(awaitsTurn, carrier.heldUntilNs());
       settled =
           !awaitsTurn && (hasEnded() || (mustArmToLeave() ? driver.settle() : !inbox.hasNext()));
-      settling = awaitsTurn || (!settled && (inbox.isSettling() || !mustArmToLeave()));
+      entry.settling(awaitsTurn || (!settled && (inbox.isSettling() || !mustArmToLeave())));
     } catch (Throwable t) { // see Ending.failed
       ending.failed(t);
     }

@@ -121,8 +121,13 @@ final class ClientTurn {
   }
 
   private boolean isLate(long earliestDeadlineNs, long now, long waitNs) {
-    return earliestDeadlineNs != Stream.NO_DEADLINE
+    return earliestDeadlineNs != Dated.NO_DEADLINE
         && earliestDeadlineNs - now <= waitNs + periodNs;
+  }
+
+  /** True while something waits for a turn, as of the last {@link #holds}. */
+  boolean isHolding() {
+    return holding;
   }
 
   /** When what is held may be sent, as of the last {@link #holds}. */

@@ -2,8 +2,11 @@ package dev.ringfetch.session;
 
 /** What has a deadline, and knows its place in a {@link DeadlineQueue}. */
 abstract class Dated {
+  /** No deadline. */
+  public static final long NO_DEADLINE = Long.MAX_VALUE;
+
   /** In terms of the session's clock; does not change while this is in the queue. */
-  long deadlineNs = Stream.NO_DEADLINE;
+  long deadlineNs = NO_DEADLINE;
 
   int deadlineIndex = DeadlineQueue.ABSENT;
 }

@@ -15,9 +15,9 @@ final class DeadlineQueue<T extends Dated> {
   private Dated[] heap = new Dated[16];
   private int size;
 
-  /** The earliest deadline, or {@link Stream#NO_DEADLINE}. */
+  /** The earliest deadline, or {@link Dated#NO_DEADLINE}. */
   long earliestNs() {
-    return size == 0 ? Stream.NO_DEADLINE : heap[0].deadlineNs;
+    return size == 0 ? Dated.NO_DEADLINE : heap[0].deadlineNs;
   }
 
   /** Makes room for so many, which {@link #add} does not have to make then. */

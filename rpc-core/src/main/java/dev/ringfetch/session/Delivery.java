@@ -11,15 +11,16 @@ import dev.ringfetch.ring.RingWriter;
  * How what this side has stored, frames and its control line, gets to the peer, and how the peer is
  * woken for it. Belongs to the owner of the session.
  */
-abstract class Delivery {
-  final QueuePair queuePair;
-  final MemoryRegion memory;
-  final RingWriter writer;
-  final ControlFlyweight ownControl;
-  final ControlFlyweight peerControl;
-  final Tally tally;
+public abstract class Delivery {
+  protected final QueuePair queuePair;
+  protected final MemoryRegion memory;
+  protected final RingWriter writer;
+  protected final ControlFlyweight ownControl;
+  protected final ControlFlyweight peerControl;
+  protected final Tally tally;
 
-  Delivery(Tally tally, RingPair rings) {
+  /** Creates the way of what is written to these rings. */
+  protected Delivery(Tally tally, RingPair rings) {
     this.tally = tally;
     this.queuePair = rings.queuePair();
     this.memory = queuePair.memory();
@@ -29,32 +30,32 @@ abstract class Delivery {
   }
 
   /** Frames were written. */
-  abstract void onWritten();
+  public abstract void onWritten();
 
   /** Frames were written, and some that the peer does not expect, and so does not listen for. */
-  abstract void onWrittenUnsolicited();
+  public abstract void onWrittenUnsolicited();
 
   /** True while the peer has output and no credit, as far as this side can tell. */
-  abstract boolean isPeerBlocked();
+  public abstract boolean isPeerBlocked();
 
   /** What this side has consumed was told, and a fence is behind it. */
-  abstract void wakeBlockedPeer();
+  public abstract void wakeBlockedPeer();
 
   /** Hands over what is due; at the end of every round, where it is not done by storing. */
-  abstract void flush();
+  public abstract void flush();
 
   /** True when the send queue had no room for all that is due: another round follows. */
-  abstract boolean isBehind();
+  public abstract boolean isBehind();
 
   /** True when something is under way that the peer may go to sleep over. */
-  boolean isUncertain() {
+  public boolean isUncertain() {
     return isBehind();
   }
 
   /** Counts what is not counted as it happens. */
-  void count() {}
+  public void count() {}
 
-  final void ring() {
+  protected final void ring() {
     queuePair.ringDoorbell();
     tally.add(Counter.SESSION_WAKEUPS_SENT, 1);
   }

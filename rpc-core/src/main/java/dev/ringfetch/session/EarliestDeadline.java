@@ -26,9 +26,9 @@ final class EarliestDeadline extends Dated {
     }
   }
 
-  final Session session;
+  final PollerEntry entry;
 
-  private volatile long publishedNs = Stream.NO_DEADLINE;
+  private volatile long publishedNs = Dated.NO_DEADLINE;
   private volatile long notedNs = NOT_SERVED;
 
   @SuppressWarnings("unused") // through CALLED
@@ -37,8 +37,8 @@ final class EarliestDeadline extends Dated {
   EarliestDeadline nextCalling;
   EarliestDeadline nextOverdue; // the poller's
 
-  EarliestDeadline(Session session) {
-    this.session = session;
+  EarliestDeadline(PollerEntry entry) {
+    this.entry = entry;
   }
 
   /**
@@ -58,12 +58,12 @@ final class EarliestDeadline extends Dated {
 
   /** Notes what is published at present; the poller. */
   long note() {
-    long seenNs = session.earliestDeadlineNs();
+    long seenNs = entry.session.earliestDeadlineNs();
     long noted;
     do {
       noted = seenNs;
       notedNs = noted;
-      seenNs = session.earliestDeadlineNs();
+      seenNs = entry.session.earliestDeadlineNs();
     } while (seenNs < noted);
     return noted;
   }

@@ -70,7 +70,7 @@ final class Ending {
   /** Ends the session in the poller's thread, for what the peer has done. Any thread. */
   void blameLater(String why) {
     blame(why);
-    session.poller.activateLater(session);
+    session.poller.activateLater(session.entry);
   }
 
   /** See {@link Session#doom}. */
@@ -135,7 +135,13 @@ final class Ending {
     for (Stream stream = notifications.first(); stream != null; stream = stream.nextReady) {
       session.distrust(stream);
     }
-    session.reads.distrust(notifications);
+    session.reads.forEachReader(
+        stream -> { // nothing else tells a call whose last unit will not be read
+          if (stream.flow != null) {
+            stream.flow.distrust();
+            notifications.addFlow(stream);
+          }
+        });
     notifications.distrustFlows();
     finish();
   }
@@ -160,7 +166,7 @@ final class Ending {
     try {
       session.tellEnd(reason.get());
     } finally {
-      session.poller.remove(session);
+      session.poller.remove(session.entry);
     }
   }
 }

@@ -102,7 +102,7 @@ final class FetchPace {
       sinceNs = nowNs;
     }
     return nowNs - sinceNs >= (long) delayNs
-        || (deadlineNs != Stream.NO_DEADLINE && deadlineNs - nowNs <= LAST * roundTripNs);
+        || (deadlineNs != Dated.NO_DEADLINE && deadlineNs - nowNs <= LAST * roundTripNs);
   }
 
   private boolean isNone() {

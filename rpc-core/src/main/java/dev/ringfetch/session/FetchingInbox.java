@@ -3,6 +3,7 @@ package dev.ringfetch.session;
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.ring.RingFetcher;
+import dev.ringfetch.ring.RingWriter;
 
 /**
  * Of a ring in the server's memory, that a client cannot load from: it reads it there, or polls the
@@ -33,9 +34,11 @@ final class FetchingInbox extends Inbox {
 
   private final ClientDelivery toServer;
   private final RingFetcher fetcher;
+  private final RingWriter writer;
   private final Hints hints; // null: none
   private final ReplyChoice choice; // null: the mode is given
   private final FetchPace pace;
+  private final ClientTurn turn;
 
   private State state = State.AWAKE;
   private boolean fetches; // while awake
@@ -47,23 +50,22 @@ final class FetchingInbox extends Inbox {
   private long lastConsumed;
   private boolean full; // there was no room for the read
 
-  FetchingInbox(Session session, RingPair rings, ClientDelivery delivery, SessionContext context) {
-    super(session, rings);
-    this.toServer = delivery;
-    this.fetcher = rings.fetcher();
-    this.choice = session.choice;
-    this.fetches = context.replyMode() != ReplyMode.PUSH; // with a choice, too: it begins so
-    this.hints =
-        rings.hintReceiver() == null
-            ? null
-            : new Hints(session, rings.hintReceiver(), fetcher, context.hintWaitNs());
-    this.pace = session.pace;
+  FetchingInbox(CarrierParts parts, FetchingParts fetching) {
+    super(parts, fetching.delivery);
+    this.toServer = fetching.delivery;
+    this.fetcher = parts.rings().fetcher();
+    this.writer = parts.rings().writer();
+    this.choice = fetching.choice;
+    this.fetches = fetching.fetches;
+    this.hints = fetching.hints;
+    this.pace = fetching.pace;
+    this.turn = fetching.turn;
     toServer.fetching(fetches);
   }
 
   @Override
-  int poll() {
-    session.turn.look();
+  public int poll() {
+    turn.look();
     int frames = taken(ring.poll(session, POLL_LIMIT));
     if (hints != null) {
       frames += taken(hints.take());
@@ -91,7 +93,7 @@ final class FetchingInbox extends Inbox {
     if (fetcher.hasLine()
         && !toServer.onLine(
             fetcher.lineConsumed(), fetcher.lineSleeping(), fetcher.lineBlocked())) {
-      session.ending.blame("the peer acknowledged what was never sent");
+      session.blame("the peer acknowledged what was never sent");
       return 0;
     }
     final long before = ring.position();
@@ -128,7 +130,7 @@ final class FetchingInbox extends Inbox {
 
   /** As much as a sane peer can have put in: one that goes on writing does not hold the thread. */
   @Override
-  void drain() {
+  public void drain() {
     final long end = ring.position() + ring.slots();
     int frames = 1;
     while (frames > 0 && ring.position() - end < 0 && !isViolated()) {
@@ -142,12 +144,12 @@ final class FetchingInbox extends Inbox {
   }
 
   @Override
-  boolean isArmed() {
+  public boolean isArmed() {
     return state != State.AWAKE;
   }
 
   @Override
-  boolean isSettling() {
+  public boolean isSettling() {
     return state != State.AWAKE && state != State.SETTLED;
   }
 
@@ -156,15 +158,15 @@ final class FetchingInbox extends Inbox {
    * that was to wait leaves now: nobody would post it before that has come.
    */
   @Override
-  boolean arm() {
-    if (!session.polled && fetches && hints == null && !fetcher.isPending() && mayRead()) {
+  public boolean arm() {
+    if (!session.isPolled() && fetches && hints == null && !fetcher.isPending() && mayRead()) {
       fetch();
     }
     return false;
   }
 
   @Override
-  boolean settle() {
+  public boolean settle() {
     switch (state) {
       case AWAKE -> tellAsleep();
       case LOOKED -> {
@@ -181,7 +183,7 @@ final class FetchingInbox extends Inbox {
 
   private void tellAsleep() {
     state = State.TOLD;
-    toldAt = session.writer.position();
+    toldAt = writer.position();
     ownControl.sleeping(true);
     toServer.fetching(false);
     tellConsumed();
@@ -197,7 +199,7 @@ final class FetchingInbox extends Inbox {
   }
 
   @Override
-  void disarm() {
+  public void disarm() {
     state = State.AWAKE;
     misses = 0;
     ownControl.sleeping(false);
@@ -205,8 +207,8 @@ final class FetchingInbox extends Inbox {
   }
 
   @Override
-  void endRound() {
-    if (isArmed() && session.writer.position() != toldAt) {
+  public void endRound() {
+    if (isArmed() && writer.position() != toldAt) {
       disarm();
     }
     if (choice != null && choice.fetches() != fetches) { // by what came in: it is awake
@@ -242,11 +244,11 @@ final class FetchingInbox extends Inbox {
   }
 
   private boolean mayRead() {
-    return session.turn.mayRead(session.deadlines.earliestNs());
+    return turn.mayRead(session.earliestDeadlineNs());
   }
 
   private boolean isReadDue() {
-    if (!session.mustArmToLeave()) {
+    if (!session.expectsFrames()) {
       if (hints != null) {
         hints.restart();
       }
@@ -258,10 +260,10 @@ final class FetchingInbox extends Inbox {
 
   /** Where a request waits for credit not late, since that comes by reads alone. */
   private boolean isFirstReadDue() {
-    if (session.outbox.isHeld() && !pace.isExpecting()) {
+    if (turn.isHolding() && !pace.isExpecting()) {
       return false; // it is not sent yet
     }
-    return pace.isDue(session.outbox.isBlocked(), session.deadlines.earliestNs());
+    return pace.isDue(session.isOutputBlocked(), session.earliestDeadlineNs());
   }
 
   private void fetch() {
@@ -288,8 +290,8 @@ final class FetchingInbox extends Inbox {
 
   /** After some misses, and then, or while nothing is acknowledged, now and then. */
   private boolean isLineDue() {
-    final long unconsumed = session.writer.unconsumed();
-    final long consumed = session.writer.position() - unconsumed;
+    final long unconsumed = writer.unconsumed();
+    final long consumed = writer.position() - unconsumed;
     if (consumed != lastConsumed) {
       lastConsumed = consumed;
       sinceLine = 0;
@@ -298,7 +300,7 @@ final class FetchingInbox extends Inbox {
   }
 
   @Override
-  void count() {
+  public void count() {
     if (hints != null) {
       hints.count();
     }

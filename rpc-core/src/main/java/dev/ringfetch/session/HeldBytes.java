@@ -50,7 +50,7 @@ final class HeldBytes {
 
   /** Counts the one request of a call, if it is long. False when it is too much. */
   boolean addRequest(ServerStream stream) {
-    return stream.inboundTotal <= UnitBuffer.RETAINED_LENGTH || add(stream, stream.inboundTotal);
+    return stream.incoming.total() <= UnitBuffer.RETAINED_LENGTH || add(stream, stream.incoming.total());
   }
 
   /**
@@ -59,12 +59,12 @@ final class HeldBytes {
    * much.
    */
   boolean addUnit(ServerStream stream) {
-    final int total = stream.inboundTotal;
-    final boolean message = (stream.inboundFlags & MESSAGE) != 0;
+    final int total = stream.incoming.total();
+    final boolean message = (stream.incoming.flags() & MESSAGE) != 0;
     return add(
         stream,
         message
-            ? Unit.cost(stream.inboundFlags, total)
+            ? Unit.cost(stream.incoming.flags(), total)
             : total > UnitBuffer.RETAINED_LENGTH ? total : 0);
   }
 

@@ -1,8 +1,12 @@
 package dev.ringfetch.session;
 
 import dev.ringfetch.counters.Counter;
+import dev.ringfetch.counters.Tally;
 import dev.ringfetch.ring.HintReceiver;
 import dev.ringfetch.ring.RingFetcher;
+import dev.ringfetch.ring.RingPoller;
+import dev.ringfetch.ring.RingWriter;
+import org.agrona.concurrent.NanoClock;
 
 /**
  * Datagrams in which a client's answers come while they are not lost: it waits for them for some
@@ -18,9 +22,12 @@ final class Hints {
   /** The longest wait, in shortest ones. */
   static final int MAX_WAITS = 16;
 
-  private final Session session;
+  private final RingPoller.FrameHandler handler;
   private final HintReceiver receiver;
   private final RingFetcher fetcher;
+  private final RingWriter writer;
+  private final NanoClock clock;
+  private final Tally tally;
   private final long minWaitNs;
   private final long maxWaitNs;
 
@@ -34,13 +41,15 @@ final class Hints {
   /**
    * Takes hints.
    *
-   * @param fetcher that reads what they do not bring.
    * @param minWaitNs how long they are waited for at the least, in nanoseconds.
    */
-  Hints(Session session, HintReceiver receiver, RingFetcher fetcher, long minWaitNs) {
-    this.session = session;
-    this.receiver = receiver;
-    this.fetcher = fetcher;
+  Hints(CarrierParts parts, long minWaitNs) {
+    this.handler = parts.session();
+    this.receiver = parts.rings().hintReceiver();
+    this.fetcher = parts.rings().fetcher();
+    this.writer = parts.rings().writer();
+    this.clock = parts.clock();
+    this.tally = parts.tally();
     this.minWaitNs = minWaitNs;
     this.maxWaitNs = MAX_WAITS * minWaitNs;
     this.waitNs = minWaitNs;
@@ -49,7 +58,7 @@ final class Hints {
   /** Takes the frames of what has come, as {@link HintReceiver#take} does. */
   int take() {
     final long late = receiver.late();
-    final int frames = receiver.take(session, LIMIT);
+    final int frames = receiver.take(handler, LIMIT);
     if (receiver.late() != late) {
       waitNs = Math.min(2 * waitNs, maxWaitNs);
     }
@@ -72,7 +81,7 @@ final class Hints {
       fetcher.need(begun);
       return true;
     }
-    final long now = session.clock.nanoTime();
+    final long now = clock.nanoTime();
     if (!waiting) {
       waiting = true;
       sinceNs = now;
@@ -102,8 +111,8 @@ final class Hints {
    * in: it may sleep beside handlers that answer, and only a read tells.
    */
   void progress() {
-    final long unconsumed = session.writer.unconsumed();
-    final long consumed = session.writer.position() - unconsumed;
+    final long unconsumed = writer.unconsumed();
+    final long consumed = writer.position() - unconsumed;
     if (unconsumed == 0 || consumed != lastConsumed) {
       lastConsumed = consumed;
       waiting = false;
@@ -111,7 +120,7 @@ final class Hints {
   }
 
   void count() {
-    session.tally.set(Counter.SESSION_HINTS_TAKEN, receiver.taken());
-    session.tally.set(Counter.SESSION_HINTS_DROPPED, receiver.dropped());
+    tally.set(Counter.SESSION_HINTS_TAKEN, receiver.taken());
+    tally.set(Counter.SESSION_HINTS_DROPPED, receiver.dropped());
   }
 }

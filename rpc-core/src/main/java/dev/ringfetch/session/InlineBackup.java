@@ -7,22 +7,16 @@ import org.agrona.concurrent.NanoClock;
  * more than {@link InlinePatience#PATIENCE_NS}.
  */
 final class InlineBackup extends BackupThread {
-  private final InlineTasks inline;
+  private final Work work;
 
   // Of the thread that stands here.
-  private final InlinePatience watch;
+  private final InlinePatience patience;
   private boolean waits; // the thread that is about to lose the duty
 
-  InlineBackup(
-      InlineTasks inline,
-      Poller poller,
-      OwnerToken token,
-      PollerLease lease,
-      NanoClock clock,
-      int leastPerWindow) {
-    super(poller, token, lease, clock, "-");
-    this.inline = inline;
-    this.watch = new InlinePatience(leastPerWindow);
+  InlineBackup(PollerParts parts, Work work, int leastPerWindow) {
+    super(parts, "-");
+    this.work = work;
+    this.patience = new InlinePatience(leastPerWindow);
   }
 
   /**
@@ -35,19 +29,19 @@ final class InlineBackup extends BackupThread {
 
   @Override
   void stand() {
-    watch.stand(clock.nanoTime(), inline.calls());
+    patience.stand(clock.nanoTime(), work.calls());
   }
 
   @Override
   void begin() {
-    watch.begin(clock.nanoTime(), inline.calls());
+    patience.begin(clock.nanoTime(), work.calls());
   }
 
   @Override
   long look() {
     final boolean lent = lease.isInline();
-    final long pauseNs = watch.look(clock.nanoTime(), lent, inline.lentAtNs(), inline.calls());
-    if (pauseNs == InlinePatience.TAKE) {
+    final long pauseNs = patience.look(clock.nanoTime(), lent, work.lentAtNs(), work.calls());
+    if (pauseNs == TAKE) {
       waits = lease.isLenderWaiting();
     }
     return pauseNs;
@@ -57,9 +51,21 @@ final class InlineBackup extends BackupThread {
   void taken() {
     pause();
     try {
-      inline.takenOver(watch.lentAtNs(), waits);
+      work.takenOver(patience.lentAtNs(), waits);
     } catch (Throwable t) { // for want of memory: what is left is handed over after the next round
       Callbacks.report(t);
     }
+  }
+
+  /** The inline tasks that this thread looks after. */
+  interface Work {
+    /** Tasks that were run so far. Any thread. */
+    long calls();
+
+    /** Since when the poller is lent for such a task, in nanoseconds. Any thread. */
+    long lentAtNs();
+
+    /** The poller was taken over from a thread that runs such a task, and perhaps waits in it. */
+    void takenOver(long lentNs, boolean waits);
   }
 }

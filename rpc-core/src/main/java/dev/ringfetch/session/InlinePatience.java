@@ -5,11 +5,8 @@ package dev.ringfetch.session;
  * look any more. Told what each look has found; one thread.
  */
 final class InlinePatience {
-  /** There is nothing to look after. */
-  static final long REST = -1;
-
-  /** The duty is to be taken over. */
-  static final long TAKE = -2;
+  /** Time over which calls are counted to find whether the looks are worth it, in nanoseconds. */
+  static final long WINDOW_NS = 1_000_000;
 
   /** A task that keeps its thread for so long has lost the duty, in nanoseconds. */
   static final long PATIENCE_NS = 60_000;
@@ -39,7 +36,7 @@ final class InlinePatience {
   /**
    * Creates the watch.
    *
-   * @param leastPerWindow tasks in {@link InlineTasks#WINDOW_NS} that are worth the looks.
+   * @param leastPerWindow tasks in {@link #WINDOW_NS} that are worth the looks.
    */
   InlinePatience(int leastPerWindow) {
     this.leastPerWindow = leastPerWindow;
@@ -64,18 +61,18 @@ final class InlinePatience {
    * @param lent whether a task runs, and the duty is nobody's.
    * @param lentAtNs since when, if it is.
    * @param calls tasks that were run so far.
-   * @return nanoseconds until the next look, {@link #REST} or {@link #TAKE}.
+   * @return nanoseconds until the next look, {@link BackupThread#REST} or {@link BackupThread#TAKE}.
    */
   long look(long nowNs, boolean lent, long lentAtNs, long calls) {
     final boolean quiet = isQuiet(nowNs, calls);
     if (!lent) {
-      return quiet ? REST : pause(nowNs, nowNs - standsNs < CALM_NS ? PAUSE_NS : LONG_PAUSE_NS);
+      return quiet ? BackupThread.REST : pause(nowNs, nowNs - standsNs < CALM_NS ? PAUSE_NS : LONG_PAUSE_NS);
     }
     final boolean again = lentAtNs == lentNs;
     lentNs = lentAtNs;
     final long remainingNs = PATIENCE_NS - (nowNs - lentAtNs);
     if (remainingNs <= 0 && (nowNs - dueNs < LATE_NS || again)) {
-      return TAKE;
+      return BackupThread.TAKE;
     }
     return pause(nowNs, Math.max(LEAST_PAUSE_NS, Math.min(PAUSE_NS, remainingNs)));
   }
@@ -91,7 +88,7 @@ final class InlinePatience {
   }
 
   private boolean isQuiet(long nowNs, long calls) {
-    if (nowNs - windowNs < InlineTasks.WINDOW_NS) {
+    if (nowNs - windowNs < WINDOW_NS) {
       return false;
     }
     final boolean quiet = calls - windowCalls < leastPerWindow;

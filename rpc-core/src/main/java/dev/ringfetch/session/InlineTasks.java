@@ -1,5 +1,6 @@
 package dev.ringfetch.session;
 
+import dev.ringfetch.counters.Tally;
 import dev.ringfetch.counters.Counter;
 import org.agrona.concurrent.NanoClock;
 
@@ -8,30 +9,27 @@ import org.agrona.concurrent.NanoClock;
  * {@link InlineBackup} looks whether it is so for long: then it takes the duty, and the thread that runs
  * the task finds afterwards that it is the poller no longer.
  *
- * <p>Nothing is taken in while no standby looks. It is woken when enough is offered within a
+ * <p>Nothing is taken in while no backup looks. It is woken when enough is offered within a
  * millisecond for its looks to cost less than the hand-overs that they spare.
  *
  * <p>Belongs to the holder of the duty, but for what {@link InlineBackup} asks.
  */
-final class InlineTasks {
+final class InlineTasks implements InlineBackup.Work {
   /** {@link #run} has returned in a thread that has the duty no longer. */
   static final int LOST = -1;
-
-  /** Over which calls are counted to find whether it is worth while to look, in nanoseconds. */
-  static final long WINDOW_NS = 1_000_000;
 
   /** After so long the sessions are looked after again, though there are tasks left. */
   static final long BUDGET_NS = 50_000;
 
-  private final Poller poller;
   private final PollerLease lease;
   private final NanoClock clock;
+  private final Tally tally;
   private final int leastPerWindow;
-  private final InlineBackup standby;
+  private final InlineBackup backup;
 
-  // Sessions with tasks, each once, in the order of their turns.
-  private Session first;
-  private Session last;
+  // Entries with tasks, each once, in the order of their turns.
+  private PollerEntry first;
+  private PollerEntry last;
 
   private long windowNs;
   private int offered; // in the window
@@ -40,50 +38,50 @@ final class InlineTasks {
 
   private volatile long lentAtNs;
 
-  InlineTasks(Poller poller, OwnerToken token, PollerLease lease, SessionContext context) {
-    this.poller = poller;
-    this.lease = lease;
-    this.clock = context.clock();
-    this.leastPerWindow = context.inlinePerMs();
+  InlineTasks(PollerParts parts, int leastPerWindow) {
+    this.lease = parts.lease();
+    this.clock = parts.clock();
+    this.tally = parts.tally();
+    this.leastPerWindow = leastPerWindow;
     final int leastToLook = (leastPerWindow + 1) / 2; // not to and fro
-    this.standby = new InlineBackup(this, poller, token, lease, clock, leastToLook);
+    this.backup = new InlineBackup(parts, this, leastToLook);
   }
 
-  InlineBackup standby() {
-    return standby;
+  InlineBackup backup() {
+    return backup;
   }
 
-  /** Takes a task of a session, if it may: see {@link Poller#offer}. */
-  boolean offer(Session session, InlineTask task) {
-    if (!standby.looks() && !wakeStandby()) {
+  /** Takes a task of a entry, if it may: see {@link Poller#offer}. */
+  boolean offer(PollerEntry entry, InlineTask task) {
+    if (!backup.looks() && !wakeBackup()) {
       return false;
     }
-    if (session.firstInLine == null) {
-      session.firstInLine = task;
-      addTurn(session);
+    if (entry.firstInLine == null) {
+      entry.firstInLine = task;
+      addTurn(entry);
     } else {
-      session.lastInLine.nextInLine(task);
+      entry.lastInLine.nextInLine(task);
     }
-    session.lastInLine = task;
+    entry.lastInLine = task;
     return true;
   }
 
-  private void addTurn(Session session) {
+  private void addTurn(PollerEntry entry) {
     if (first == null) {
-      first = session;
+      first = entry;
     } else {
-      last.nextInLine = session;
+      last.nextInLine = entry;
     }
-    last = session;
+    last = entry;
   }
 
-  private boolean wakeStandby() {
+  private boolean wakeBackup() {
     final long now = clock.nanoTime();
-    if (now - windowNs >= WINDOW_NS) {
+    if (now - windowNs >= InlinePatience.WINDOW_NS) {
       windowNs = now;
       offered = 0;
     }
-    return ++offered >= leastPerWindow && standby.summon();
+    return ++offered >= leastPerWindow && backup.summon();
   }
 
   boolean isEmpty() {
@@ -91,12 +89,12 @@ final class InlineTasks {
   }
 
   /**
-   * Runs tasks, one of each session in turn.
+   * Runs tasks, one of each entry in turn.
    *
    * @return how many, or {@link #LOST}.
    */
   int run() {
-    if (standby.thread() == null) { // nobody would take the duty over
+    if (backup.thread() == null) { // nobody would take the duty over
       return handOver();
     }
     final long startNs = clock.nanoTime();
@@ -104,7 +102,7 @@ final class InlineTasks {
     int done = 0;
     while (first != null && nowNs - startNs < BUDGET_NS) {
       final InlineTask task = next();
-      poller.tally().add(Counter.POLLER_CALLS_INLINE, 1);
+      tally.add(Counter.POLLER_CALLS_INLINE, 1);
       if (!runLent(task, nowNs)) {
         return LOST;
       }
@@ -118,16 +116,16 @@ final class InlineTasks {
   }
 
   private InlineTask next() {
-    final Session session = first;
-    first = session.nextInLine;
-    session.nextInLine = null;
-    final InlineTask task = session.firstInLine;
-    session.firstInLine = task.nextInLine();
+    final PollerEntry entry = first;
+    first = entry.nextInLine;
+    entry.nextInLine = null;
+    final InlineTask task = entry.firstInLine;
+    entry.firstInLine = task.nextInLine();
     task.nextInLine(null);
-    if (session.firstInLine != null) {
-      addTurn(session);
+    if (entry.firstInLine != null) {
+      addTurn(entry);
     } else {
-      session.lastInLine = null;
+      entry.lastInLine = null;
     }
     return task;
   }
@@ -141,7 +139,7 @@ final class InlineTasks {
     lentAtNs = nowNs;
     try {
       lease.lendInline();
-      standby.lent();
+      backup.lent();
       task.runInline();
     } catch (Throwable t) { // a fault of memory that is not there any more comes up anywhere
       Callbacks.report(t);
@@ -150,13 +148,15 @@ final class InlineTasks {
   }
 
   /** Since when the duty is lent, if it is for a task of these. Any thread. */
-  long lentAtNs() {
+  @Override
+  public long lentAtNs() {
     return lentAtNs;
   }
 
   /** The duty was taken over from a thread that runs a task: that one is told of. */
-  void takenOver(long lentNs, boolean waits) {
-    poller.tally().add(Counter.POLLER_TAKEOVERS, 1);
+  @Override
+  public void takenOver(long lentNs, boolean waits) {
+    tally.add(Counter.POLLER_TAKEOVERS, 1);
     if (lease.wasInline() && lentNs == lentAtNs) { // otherwise it has only just begun
       running.overran(waits);
     }
@@ -168,7 +168,7 @@ final class InlineTasks {
     int done = 0;
     while (first != null) {
       final InlineTask task = next();
-      poller.tally().add(Counter.POLLER_CALLS_MOVED, 1);
+      tally.add(Counter.POLLER_CALLS_MOVED, 1);
       try {
         task.handOver();
       } catch (Throwable t) { // the next one is handed over all the same
@@ -180,12 +180,13 @@ final class InlineTasks {
   }
 
   /** Calls that were run so far. Any thread. */
-  long calls() {
-    return poller.tally().get(Counter.POLLER_CALLS_INLINE);
+  @Override
+  public long calls() {
+    return tally.get(Counter.POLLER_CALLS_INLINE);
   }
 
-  /** The poller has ended: the standby ends, too. Any thread. */
+  /** The poller has ended: the backup ends, too. Any thread. */
   void end() {
-    standby.end();
+    backup.end();
   }
 }

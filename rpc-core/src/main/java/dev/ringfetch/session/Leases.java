@@ -21,7 +21,7 @@ final class Leases {
 
   private static final System.Logger LOGGER = System.getLogger(BulkPool.class.getName());
 
-  private final Session session;
+  private final BulkOwner owner;
   private final boolean traced = Boolean.getBoolean(PROPERTY);
   private final ReferenceQueue<Object> lost = new ReferenceQueue<>();
 
@@ -30,8 +30,8 @@ final class Leases {
   private boolean ended;
   private boolean logged;
 
-  Leases(Session session) {
-    this.session = session;
+  Leases(BulkOwner owner) {
+    this.owner = owner;
   }
 
   /** A segment is the application's, as long as it has this object. */
@@ -51,7 +51,7 @@ final class Leases {
   }
 
   private void count() {
-    session.tally.set(Counter.SESSION_BUFFERS_LENT, ended ? 0 : open.size());
+    owner.tally().set(Counter.SESSION_BUFFERS_LENT, ended ? 0 : open.size());
   }
 
   /** Counts and logs what was lost since. Costs a volatile load when nothing was. */
@@ -69,7 +69,7 @@ final class Leases {
     if (!open.contains(lease) || ended) {
       return false;
     }
-    session.tally.add(Counter.SESSION_BUFFERS_LEAKED, 1);
+    owner.tally().add(Counter.SESSION_BUFFERS_LEAKED, 1);
     final boolean first = !logged;
     logged = true;
     return first || traced;
@@ -80,9 +80,7 @@ final class Leases {
         "a RegisteredBuffer was dropped without being closed: length="
             + lease.segment().length()
             + ", lost to the "
-            + session.side()
-            + " session with "
-            + session.describe()
+            + owner.label()
             + " until that ends";
     LOGGER.log(
         System.Logger.Level.WARNING,

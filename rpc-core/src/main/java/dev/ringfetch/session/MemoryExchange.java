@@ -1,9 +1,8 @@
 package dev.ringfetch.session;
 
-import static dev.ringfetch.ring.FrameDescriptor.BULK;
-import static dev.ringfetch.ring.FrameDescriptor.SESSION_STREAM_ID;
 
 import dev.ringfetch.fabric.MemoryRegion;
+import dev.ringfetch.fabric.QueuePair;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,14 +22,21 @@ final class MemoryExchange {
   private static final int ATTACHED = 1;
   private static final int REFUSED = 2;
 
-  private final Session session;
+  private final BulkOwner owner;
+  private final BulkPool pool;
+  private final QueuePair queuePair;
+  private final boolean reachable; // each side's memory, by the other
   private final List<MemoryRegion> regions = new ArrayList<>();
 
   private int offers; // of the peer
   private int attachedLength; // bytes
 
-  MemoryExchange(Session session) {
-    this.session = session;
+  /** Creates it; nothing is offered. */
+  public MemoryExchange(BulkOwner owner, BulkPool pool, QueuePair queuePair) {
+    this.owner = owner;
+    this.pool = pool;
+    this.queuePair = queuePair;
+    this.reachable = queuePair.capabilities().loadStore();
   }
 
   /** How often the peer has offered memory. */
@@ -45,12 +51,9 @@ final class MemoryExchange {
 
   /** Offers the peer what the pool has registered, if there is something new. */
   void offer() {
-    final byte[] descriptor = session.bulk.takeOffer(session.outbox.maxPayload());
+    final byte[] descriptor = pool.takeOffer(owner.maxPayload());
     if (descriptor != null) {
-      final Stream offer = session.notice(SESSION_STREAM_ID, BULK, 0);
-      offer.headerOnly = false;
-      offer.outbound().addBytes(descriptor, 0, descriptor.length);
-      session.outbox.addUnsolicited(offer);
+      owner.sendOffer(descriptor);
     }
   }
 
@@ -59,11 +62,11 @@ final class MemoryExchange {
    * one too many.
    */
   boolean onFrame(int code, MemoryRegion region, int offset, int length) {
-    if (!session.loadStore) {
+    if (!reachable) {
       return false; // neither side can reach it, and both know
     }
     if (length == 0) {
-      return (code == ATTACHED || code == REFUSED) && session.bulk.onAnswer(code == ATTACHED);
+      return (code == ATTACHED || code == REFUSED) && pool.onAnswer(code == ATTACHED);
     }
     if (++offers > MAX_OFFERS) {
       return false;
@@ -71,7 +74,7 @@ final class MemoryExchange {
     final byte[] descriptor = new byte[length];
     region.getBytes(offset, descriptor, 0, length);
     final int answer = attach(descriptor) ? ATTACHED : REFUSED;
-    session.outbox.addUnsolicited(session.notice(SESSION_STREAM_ID, BULK, answer));
+    owner.sendAnswer(answer);
     return true;
   }
 
@@ -82,7 +85,7 @@ final class MemoryExchange {
   private boolean attach(byte[] descriptor) {
     try {
       final MemoryRegion region =
-          session.queuePair.attach(descriptor, MAX_ATTACHED_LENGTH - attachedLength);
+          queuePair.attach(descriptor, MAX_ATTACHED_LENGTH - attachedLength);
       regions.add(region);
       attachedLength += region.length();
       return true;

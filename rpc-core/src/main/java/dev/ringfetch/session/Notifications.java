@@ -2,6 +2,7 @@ package dev.ringfetch.session;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 
 /**
  * What there is to tell once a session's token is let go: what every stream is told once, in a
@@ -9,10 +10,23 @@ import java.util.List;
  * the taker tells, when it owns nothing any more.
  */
 final class Notifications {
+  private final Consumer<Stream> calls;
+  private final Consumer<Stream> flowCalls;
   private Stream head;
   private Stream tail;
   private List<Stream> flows;
   private List<Runnable> tasks;
+
+  /**
+   * Creates it, without any.
+   *
+   * @param calls tells the call above a stream what happened.
+   * @param flowCalls tells the call above a flow that there is something new in it.
+   */
+  Notifications(Consumer<Stream> calls, Consumer<Stream> flowCalls) {
+    this.calls = calls;
+    this.flowCalls = flowCalls;
+  }
 
   /** Once only for a stream: another thread may be walking the chain in which it stood before. */
   void add(Stream stream) {
@@ -89,11 +103,11 @@ final class Notifications {
   }
 
   /** Tells flows that were taken. */
-  static void tellFlows(Session session, List<Stream> flows) {
+  void tellFlows(List<Stream> flows) {
     if (flows != null) {
       for (final Stream stream : flows) {
         try {
-          session.tellFlow(stream);
+          flowCalls.accept(stream);
         } catch (Throwable t) { // the next one is told all the same
           Callbacks.report(t);
         }
@@ -102,13 +116,13 @@ final class Notifications {
   }
 
   /** Tells a chain that was taken. */
-  static void tell(Session session, Stream first) {
+  void tell(Stream first) {
     Stream stream = first;
     while (stream != null) {
       final Stream next = stream.nextReady;
       stream.nextReady = null;
       try {
-        session.tell(stream);
+        calls.accept(stream);
       } catch (Throwable t) { // the next one is told all the same
         Callbacks.report(t);
       }

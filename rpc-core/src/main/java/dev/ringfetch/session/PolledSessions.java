@@ -13,62 +13,62 @@ final class PolledSessions {
   private static final long MAX_REST_NS = 1_000_000;
 
   private final Tally tally;
-  private final List<Session> all = new ArrayList<>();
-  private final List<Session> active = new ArrayList<>();
+  private final List<PollerEntry> all = new ArrayList<>();
+  private final List<PollerEntry> active = new ArrayList<>();
 
   PolledSessions(Tally tally) {
     this.tally = tally;
   }
 
-  void add(Session session) {
-    session.place = all.size();
-    all.add(session);
+  void add(PollerEntry entry) {
+    entry.place = all.size();
+    all.add(entry);
     tally.set(Counter.POLLER_SESSIONS, all.size());
   }
 
   /** The last of the sessions takes its place: who has many of them looks for none. */
-  void remove(Session session) {
-    final int place = session.place;
-    if (place < all.size() && all.get(place) == session) {
-      final Session last = all.remove(all.size() - 1);
-      if (last != session) {
+  void remove(PollerEntry entry) {
+    final int place = entry.place;
+    if (place < all.size() && all.get(place) == entry) {
+      final PollerEntry last = all.remove(all.size() - 1);
+      if (last != entry) {
         all.set(place, last);
         last.place = place;
       }
     }
     tally.set(Counter.POLLER_SESSIONS, all.size());
-    drop(session);
+    drop(entry);
   }
 
   int size() {
     return all.size();
   }
 
-  Session get(int index) {
+  PollerEntry get(int index) {
     return all.get(index);
   }
 
   /** All sessions as of now, for who may add or remove some meanwhile. */
-  List<Session> copy() {
+  List<PollerEntry> copy() {
     return List.copyOf(all);
   }
 
   /** Polls a session from now on. */
-  void activate(Session session) {
-    session.resting = false;
-    if (!session.active) {
-      active.add(session);
-      session.active = true;
-      session.polled = true;
+  void activate(PollerEntry entry) {
+    entry.resting = false;
+    if (!entry.active) {
+      active.add(entry);
+      entry.active = true;
+      entry.polled(true);
       tally.set(Counter.POLLER_SESSIONS_POLLED, active.size());
     }
   }
 
   /** Polls a session no longer. */
-  void drop(Session session) {
-    active.remove(session);
-    session.active = false;
-    session.polled = false;
+  void drop(PollerEntry entry) {
+    active.remove(entry);
+    entry.active = false;
+    entry.polled(false);
     tally.set(Counter.POLLER_SESSIONS_POLLED, active.size());
   }
 
@@ -76,7 +76,7 @@ final class PolledSessions {
     return active.size();
   }
 
-  Session active(int index) {
+  PollerEntry active(int index) {
     return active.get(index);
   }
 
@@ -98,10 +98,10 @@ final class PolledSessions {
     long waited = 4 * MAX_REST_NS;
     long turnNs = MAX_REST_NS;
     for (int i = 0; i < active.size(); i++) {
-      final Session session = active.get(i);
-      waited = Math.min(waited, nowNs - session.lastWorkNs);
-      if (session.awaitsTurn) {
-        turnNs = Math.min(turnNs, session.nextTurnNs - nowNs);
+      final PollerEntry entry = active.get(i);
+      waited = Math.min(waited, nowNs - entry.lastWorkNs);
+      if (entry.isAwaitingTurn()) {
+        turnNs = Math.min(turnNs, entry.nextTurnNs() - nowNs);
       }
     }
     return Math.max(0, Math.min(turnNs, Math.max(MIN_REST_NS, waited / 4)));

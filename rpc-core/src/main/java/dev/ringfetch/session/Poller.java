@@ -22,7 +22,7 @@ import org.agrona.concurrent.NanoClock;
  * thread, all else belongs to the one thread that has the duty. While that one runs tasks, or an
  * {@link InlineTask}, nobody has it, and another may take it.
  */
-public final class Poller implements Runnable, AutoCloseable {
+public final class Poller implements BackupHost, Runnable, AutoCloseable {
   static final long AWAKE = Long.MIN_VALUE;
 
   /** A round after which another thread has the duty. */
@@ -45,12 +45,12 @@ public final class Poller implements Runnable, AutoCloseable {
   private final Tasks tasks;
   private final CountDownLatch end = new CountDownLatch(1);
   private final ConcurrentLinkedQueue<Runnable> changes = new ConcurrentLinkedQueue<>();
-  private final ConcurrentLinkedQueue<Session> late = new ConcurrentLinkedQueue<>();
+  private final ConcurrentLinkedQueue<PollerEntry> late = new ConcurrentLinkedQueue<>();
   private final PolledSessions sessions = new PolledSessions(tally);
   private final SessionDeadlines deadlines = new SessionDeadlines();
   private final DoorbellPace pace = new DoorbellPace();
 
-  private TurnSchedule turns; // null: no session takes any
+  private Timetable timetable; // null: no session is in any
   private long latePolledNs;
   private boolean waiting = true; // the last round has found nothing
   private boolean slept; // and has found nothing since
@@ -65,15 +65,16 @@ public final class Poller implements Runnable, AutoCloseable {
   private volatile boolean finished;
 
   /** Creates the poller of a doorbell, which it closes at its end. */
-  public Poller(Doorbell doorbell, SessionContext context) {
+  public Poller(Doorbell doorbell, PollerContext context) {
     this.doorbell = doorbell;
     this.clock = context.clock();
     this.spinNs = context.spinNs();
     this.spin = new SpinPace(spinNs);
     this.counters = context.counters();
-    this.inline = new InlineTasks(this, token, lease, context);
-    this.relief = new TaskBackup(this, token, lease, clock);
-    this.tasks = new Tasks(this, lease, relief, clock);
+    final PollerParts parts = new PollerParts(this, token, lease, clock, tally);
+    this.inline = new InlineTasks(parts, context.inlinePerMs());
+    this.relief = new TaskBackup(parts);
+    this.tasks = new Tasks(parts, relief, this::change);
   }
 
   /** The doorbell that this poller sleeps on. */
@@ -82,7 +83,7 @@ public final class Poller implements Runnable, AutoCloseable {
   }
 
   /** Where this poller lists its sessions. */
-  Counters counters() {
+  public Counters counters() {
     return counters;
   }
 
@@ -92,38 +93,38 @@ public final class Poller implements Runnable, AutoCloseable {
   }
 
   /** What others gave this poller to run. */
-  Tasks tasks() {
+  public Tasks tasks() {
     return tasks;
   }
 
   /** Serves a session from now on: its queue pair is bound to it. Any thread. */
-  public void add(Session session) {
-    session.subject =
-        counters.add(Kind.SESSION, session.side() + " " + session.describe(), session::count);
+  public void add(PollerEntry entry) {
+    final PolledSession session = entry.session;
+    entry.subject = counters.add(Kind.SESSION, session.label(), session::count);
     change(
         () -> {
           try {
-            deadlines.add(session.earliest, sessions.size() + 1);
-            sessions.add(session);
-            session.queuePair.bind(session);
-            if (session.turns() != null) {
-              turns = session.turns();
+            deadlines.add(entry.deadline, sessions.size() + 1);
+            sessions.add(entry);
+            session.bind();
+            if (entry.timetable != null) {
+              timetable = entry.timetable;
             }
           } catch (Throwable t) { // nobody will serve it: both sides learn so by the end
             session.end("poller cannot serve the session: " + t);
             throw t;
           }
-          activate(session);
+          activate(entry);
         });
   }
 
   /** Serves a session no longer. Any thread. */
-  void remove(Session session) {
-    counters.remove(session.subject);
+  public void remove(PollerEntry entry) {
+    counters.remove(entry.subject);
     change(
         () -> {
-          deadlines.remove(session.earliest);
-          sessions.remove(session);
+          deadlines.remove(entry.deadline);
+          sessions.remove(entry);
         });
   }
 
@@ -138,15 +139,15 @@ public final class Poller implements Runnable, AutoCloseable {
   }
 
   /** Polls a session for a while, because there is something to do for it. */
-  void activate(Session session) {
-    session.lastWorkNs = clock.nanoTime();
-    sessions.activate(session);
+  public void activate(PollerEntry entry) {
+    entry.lastWorkNs = clock.nanoTime();
+    sessions.activate(entry);
   }
 
   /** As {@link #activate}, from any thread; also while a task waits for an answer. */
-  void activateLater(Session session) {
+  public void activateLater(PollerEntry entry) {
     try {
-      late.add(session);
+      late.add(entry);
     } catch (OutOfMemoryError e) {
       alarm(); // activates all
       return;
@@ -170,9 +171,9 @@ public final class Poller implements Runnable, AutoCloseable {
   }
 
   /** Heeds a session's deadline, which is earlier than this poller knows of. Any thread. */
-  void onEarlierDeadline(EarliestDeadline deadline) {
-    deadlines.call(deadline);
-    wakeupBefore(deadline.publishedNs());
+  public void onEarlierDeadline(PollerEntry entry) {
+    deadlines.call(entry.deadline);
+    wakeupBefore(entry.publishedDeadlineNs());
   }
 
   /** Does not sleep past this time. Any thread. */
@@ -183,7 +184,7 @@ public final class Poller implements Runnable, AutoCloseable {
   }
 
   /** True in the thread that has this poller's duty; not in a task. */
-  boolean isCurrentThread() {
+  public boolean isCurrentThread() {
     return token.isMine();
   }
 
@@ -192,8 +193,8 @@ public final class Poller implements Runnable, AutoCloseable {
    * thread, in a task or callback that waits, and while tasks are so few that handing them over
    * costs less than to see to it that none holds everybody up.
    */
-  public boolean offer(Session session, InlineTask task) {
-    return isCurrentThread() && !nested && !closed && inline.offer(session, task);
+  public boolean offer(PollerEntry entry, InlineTask task) {
+    return isCurrentThread() && !nested && !closed && inline.offer(entry, task);
   }
 
   /**
@@ -232,8 +233,9 @@ public final class Poller implements Runnable, AutoCloseable {
   }
 
   /** Stands by, and serves when the duty is to be taken over, as long as this thread is needed. */
-  void standBy() {
-    while ((mayRelieve() && relief.await()) || inline.standby().await()) {
+  @Override
+  public void standBy() {
+    while ((mayRelieve() && relief.await()) || inline.backup().await()) {
       serve();
     }
   }
@@ -241,7 +243,7 @@ public final class Poller implements Runnable, AutoCloseable {
   /** True in a thread that was started to relieve, or has come back while somebody should look. */
   private boolean mayRelieve() {
     final Thread me = Thread.currentThread();
-    return relief.thread() == me || (relief.isAsked() && inline.standby().thread() != me);
+    return relief.thread() == me || (relief.isAsked() && inline.backup().thread() != me);
   }
 
   /** Serves until {@link #close}, or until another thread has the duty. */
@@ -302,12 +304,14 @@ public final class Poller implements Runnable, AutoCloseable {
   }
 
   /** True when the duty is nobody's for ever. */
-  boolean isFinished() {
+  @Override
+  public boolean isFinished() {
     return finished;
   }
 
   /** Name of the thread that had the duty first. */
-  String name() {
+  @Override
+  public String name() {
     return name;
   }
 
@@ -322,7 +326,7 @@ public final class Poller implements Runnable, AutoCloseable {
       return;
     }
     join(token.holder(), timeoutMs);
-    join(inline.standby().thread(), timeoutMs);
+    join(inline.backup().thread(), timeoutMs);
     join(relief.thread(), timeoutMs);
   }
 
@@ -340,12 +344,12 @@ public final class Poller implements Runnable, AutoCloseable {
   private void endFaulted(InternalError fault) {
     wakeAtNs = AWAKE;
     if (sessions.size() > 0) {
-      Faults.absorb(sessions.get(0).queuePair.memory(), fault);
+      Faults.absorb(sessions.get(0).memory, fault);
     }
     boolean found = false;
-    for (final Session session : sessions.copy()) {
-      found |= session.driver.probe();
-      activate(session); // whoever found it owned for a moment relies on the owner to look
+    for (final PollerEntry entry : sessions.copy()) {
+      found |= entry.session.probe();
+      activate(entry); // whoever found it owned for a moment relies on the owner to look
     }
     final long now = clock.nanoTime();
     if (now - faultsNs >= FAULTS_INTERVAL_NS) {
@@ -361,7 +365,7 @@ public final class Poller implements Runnable, AutoCloseable {
    * A thread was thrown out of a session, for want of memory, before it had done everything: this
    * poller's own or any other. Allocates nothing.
    */
-  void alarm() {
+  public void alarm() {
     alarmed = true;
     if (wakeAtNs != AWAKE) {
       doorbell.wakeup();
@@ -378,14 +382,14 @@ public final class Poller implements Runnable, AutoCloseable {
     alarmed = false;
     tally.add(Counter.POLLER_ALARMS, 1);
     for (int i = 0; i < sessions.size(); i++) {
-      final Session session = sessions.get(i);
-      session.driver.recover();
-      activate(session);
+      final PollerEntry entry = sessions.get(i);
+      entry.session.recover();
+      activate(entry);
     }
   }
 
   /** A fault has come up in a session whose memory is all there. Any thread. */
-  void suspect(Throwable fault) {
+  public void suspect(Throwable fault) {
     if (isCurrentThread()) {
       suspected = fault; // of another session, which is to be found
     } else {
@@ -397,19 +401,19 @@ public final class Poller implements Runnable, AutoCloseable {
    * A task or callback is about to wait for an answer, in rounds of {@link #serveNested}. Returns
    * what {@link #endNested} takes, because one such wait may be inside another.
    */
-  boolean beginNested() {
+  public boolean beginNested() {
     final boolean before = nested;
     nested = true;
     inline.handOver(); // what is in line would wait, too
     return before;
   }
 
-  void endNested(boolean before) {
+  public void endNested(boolean before) {
     nested = before;
   }
 
   /** One round within a task or callback that waits for an answer: sleeps, but runs no tasks. */
-  void serveNested() throws IOException {
+  public void serveNested() throws IOException {
     try {
       if (serveSessions() == 0) {
         if (isIdle()) {
@@ -426,9 +430,9 @@ public final class Poller implements Runnable, AutoCloseable {
   }
 
   /** A thread has told something that a nested round may be waiting for. */
-  void told(Session session) {
+  public void told(PollerEntry entry) {
     if (nested) {
-      activateLater(session);
+      activateLater(entry);
     }
   }
 
@@ -451,7 +455,7 @@ public final class Poller implements Runnable, AutoCloseable {
       throw fault;
     }
     if (sessions.size() > 0) {
-      sessions.get(0).queuePair.memory().verify();
+      sessions.get(0).memory.verify();
     }
   }
 
@@ -474,7 +478,7 @@ public final class Poller implements Runnable, AutoCloseable {
       verify();
       done += runChanges();
     }
-    Session called;
+    PollerEntry called;
     while ((called = late.poll()) != null) {
       activate(called);
     }
@@ -484,25 +488,25 @@ public final class Poller implements Runnable, AutoCloseable {
     final long now = clock.nanoTime();
     final boolean waited = waiting && !slept; // as of now: callbacks may wait in rounds of theirs
     boolean found = false;
-    if (turns != null) {
-      turns.tick(now);
+    if (timetable != null) {
+      timetable.tick(now);
     }
     for (int i = 0; i < sessions.activeCount(); i++) {
-      final Session session = sessions.active(i);
-      final int served = session.driver.service(sessions.activeCount() > 1);
+      final PollerEntry entry = sessions.active(i);
+      final int served = entry.session.service(sessions.activeCount() > 1);
       if (served > 0) {
-        session.lastWorkNs = now;
-        session.resting = false;
+        entry.lastWorkNs = now;
+        entry.resting = false;
         done += served;
         found = true;
-      } else if ((served == SessionDriver.NOT_OWNER
-              || now - session.lastWorkNs >= Math.max(spin.boundNs(), session.lingerNs))
-          && retire(session)) {
-        sessions.drop(session);
+      } else if ((served == PolledSession.NOT_OWNER
+              || now - entry.lastWorkNs >= Math.max(spin.boundNs(), entry.lingerNs()))
+          && retire(entry)) {
+        sessions.drop(entry);
         i--;
         done++; // it may have told something on its way
       } else {
-        session.resting = session.settling && now - session.lastWorkNs - spinNs >= spinNs;
+        entry.resting = entry.isSettling() && now - entry.lastWorkNs - spinNs >= spinNs;
       }
     }
     if (found) {
@@ -538,14 +542,11 @@ public final class Poller implements Runnable, AutoCloseable {
    * Lets a session go, whose visits may have left a fault behind, as those to others may have: it
    * comes up before this one's memory is touched, and before the next one is served alone.
    */
-  private boolean retire(Session session) {
+  private boolean retire(PollerEntry entry) {
     if (sessions.size() > 1) {
       verify();
     }
-    if (session.loadStore && session.polled) { // else it may be polled on
-      session.polled = false; // first: who leaves from here on arms, or is missed
-    }
-    return session.retire();
+    return entry.session.retire();
   }
 
   private void idle() throws IOException {
@@ -589,7 +590,7 @@ public final class Poller implements Runnable, AutoCloseable {
       Thread.interrupted(); // a callback's, not the poller's: it would not sleep any more
     }
     verify();
-    wakeAtNs = Stream.NO_DEADLINE;
+    wakeAtNs = Dated.NO_DEADLINE;
     final long earliest = deadlines.earliestNs();
     wakeAtNs = earliest;
     if ((unlessTasks && !tasks.isEmpty())
@@ -600,7 +601,7 @@ public final class Poller implements Runnable, AutoCloseable {
       return AWAKE;
     }
     final long timeoutNs =
-        earliest == Stream.NO_DEADLINE
+        earliest == Dated.NO_DEADLINE
             ? Doorbell.FOREVER
             : Math.max(0, earliest - clock.nanoTime());
     final long limitNs = unlessTasks ? timeoutNs : Math.min(timeoutNs, tasks.nestedNs());
@@ -619,7 +620,7 @@ public final class Poller implements Runnable, AutoCloseable {
   private void activateLate() {
     EarliestDeadline due = deadlines.overdue(clock.nanoTime());
     while (due != null) {
-      activate(due.session);
+      activate(due.entry);
       final EarliestDeadline next = due.nextOverdue;
       due.nextOverdue = null;
       due = next;
@@ -628,8 +629,8 @@ public final class Poller implements Runnable, AutoCloseable {
 
   private void endSessions(String reason) {
     runChanges(); // a session that has just come ends, too
-    for (final Session session : sessions.copy()) {
-      session.end(reason);
+    for (final PollerEntry entry : sessions.copy()) {
+      entry.session.end(reason);
     }
     runChanges();
     tasks.runAtEnd();

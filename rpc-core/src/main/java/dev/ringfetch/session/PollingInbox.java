@@ -1,15 +1,16 @@
 package dev.ringfetch.session;
 
 /** Of a ring in memory that this side loads from: what is there is there. */
-final class PollingInbox extends Inbox {
+public final class PollingInbox extends Inbox {
   private boolean armed;
 
-  PollingInbox(Session session, RingPair rings) {
-    super(session, rings);
+  /** Creates it. */
+  public PollingInbox(CarrierParts parts, Delivery delivery) {
+    super(parts, delivery);
   }
 
   @Override
-  int poll() {
+  public int poll() {
     final int frames = taken(ring.poll(session, POLL_LIMIT));
     creditPeer();
     return frames;
@@ -17,19 +18,19 @@ final class PollingInbox extends Inbox {
 
   /** As much as a sane peer can have put in. */
   @Override
-  void drain() {
+  public void drain() {
     if (!isViolated()) {
       ring.poll(session, ring.slots());
     }
   }
 
   @Override
-  boolean isArmed() {
+  public boolean isArmed() {
     return armed;
   }
 
   @Override
-  boolean arm() {
+  public boolean arm() {
     armed = true;
     ring.tellConsumed();
     ownControl.sleeping(true);
@@ -44,23 +45,23 @@ final class PollingInbox extends Inbox {
   }
 
   @Override
-  void disarm() {
+  public void disarm() {
     armed = false;
     ownControl.sleeping(false);
   }
 
   @Override
-  boolean isSettling() {
+  public boolean isSettling() {
     return false;
   }
 
   @Override
-  boolean settle() {
+  public boolean settle() {
     return arm();
   }
 
   @Override
-  void endRound() {
+  public void endRound() {
     delivery.flush();
   }
 }

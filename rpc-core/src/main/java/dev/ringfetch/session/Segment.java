@@ -66,6 +66,11 @@ public final class Segment {
     return pool.leases().add(this, holder);
   }
 
+  /** Where a unit keeps what it has of this segment's pool, for as long as it has it. */
+  public Segments lend(Object unit) {
+    return pool.lend(unit);
+  }
+
   BulkPool pool() {
     return pool;
   }

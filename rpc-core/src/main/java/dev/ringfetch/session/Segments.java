@@ -8,7 +8,7 @@ import java.util.Arrays;
  * The parts of a unit that stand in registered memory, in their order. Belongs to whoever owns the
  * unit; if nobody does any more, the pool takes it back.
  */
-final class Segments extends PhantomReference<UnitBuffer> {
+final class Segments extends PhantomReference<Object> {
   private final BulkPool pool;
   private Part[] parts = new Part[4];
   private int count;
@@ -25,7 +25,7 @@ final class Segments extends PhantomReference<UnitBuffer> {
    */
   record Part(Segment segment, int offset, int length, int position) {}
 
-  Segments(BulkPool pool, UnitBuffer unit, ReferenceQueue<UnitBuffer> dropped) {
+  Segments(BulkPool pool, Object unit, ReferenceQueue<Object> dropped) {
     super(unit, dropped);
     this.pool = pool;
   }

@@ -29,25 +29,25 @@ final class ServerDelivery extends Delivery {
   }
 
   @Override
-  void onWritten() {
+  public void onWritten() {
     memory.fullFence();
     waking |= peerControl.sleeping();
     flush();
   }
 
   @Override
-  void onWrittenUnsolicited() {
+  public void onWrittenUnsolicited() {
     waking = true;
     flush();
   }
 
   @Override
-  boolean isPeerBlocked() {
+  public boolean isPeerBlocked() {
     return peerControl.blocked();
   }
 
   @Override
-  void wakeBlockedPeer() {
+  public void wakeBlockedPeer() {
     if (peerControl.blocked() && peerControl.sleeping()) {
       waking = true;
       flush();
@@ -55,7 +55,7 @@ final class ServerDelivery extends Delivery {
   }
 
   @Override
-  void flush() {
+  public void flush() {
     behind = false;
     if (!waking && peerControl.fetching()) {
       if (hints != null) {
@@ -98,12 +98,12 @@ final class ServerDelivery extends Delivery {
   }
 
   @Override
-  boolean isBehind() {
+  public boolean isBehind() {
     return behind;
   }
 
   @Override
-  void count() {
+  public void count() {
     if (hints != null) {
       tally.set(Counter.SESSION_HINTS_SENT, hints.sent());
       tally.set(Counter.SESSION_HINTS_UNSENT, hints.unsent());

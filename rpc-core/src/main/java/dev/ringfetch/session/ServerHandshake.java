@@ -332,7 +332,7 @@ public final class ServerHandshake {
     }
     OfferedMemory.release(taken.length);
     // The poller first, the others who may end it later: it is taken out after it was put in.
-    poller.add(opened);
+    opened.serve();
     listener.onSession(opened);
     final boolean drain;
     synchronized (this) {

@@ -26,8 +26,6 @@ public final class ServerSession extends Session {
   private final Intake intake;
   private final Acceptor acceptor;
   private final Listener listener;
-  private final ServerTurn serverTurn; // null: clients send at any time
-  private final TurnSchedule turns;
 
   private volatile boolean draining;
   private boolean drainSent;
@@ -52,14 +50,6 @@ public final class ServerSession extends Session {
     this.intake = new Intake(this, streams, held, context);
     this.acceptor = acceptor;
     this.listener = listener;
-    final boolean mayTakeTurns = !loadStore && context.turnThreshold() > 0;
-    this.turns = mayTakeTurns ? context.turns() : null;
-    this.serverTurn = mayTakeTurns ? new ServerTurn(this, (ServerDelivery) delivery, turns) : null;
-  }
-
-  @Override
-  TurnSchedule turns() {
-    return turns;
   }
 
   /**
@@ -133,9 +123,7 @@ public final class ServerSession extends Session {
 
   @Override
   void onRound() {
-    if (serverTurn != null) {
-      serverTurn.onRound();
-    }
+    carrier.onRound();
     if (draining && !drainSent) {
       drainSent = true;
       sendDrain();
@@ -201,13 +189,10 @@ public final class ServerSession extends Session {
     }
   }
 
-  private void send(ServerStream carrier, ServerStream answered) {
-    carrier.outboundFlags = answered.responseFlags;
-    carrier.outboundCode =
-        loadStore
-            ? answered.responseCode
-            : ProcessTime.code(answered.responseCode, clock.nanoTime() - answered.handedNs);
-    outbox.add(carrier);
+  private void send(ServerStream sent, ServerStream answered) {
+    sent.outboundFlags = answered.responseFlags;
+    sent.outboundCode = carrier.answerCode(answered.responseCode, answered.handedNs);
+    outbox.add(sent);
   }
 
   private void dropOutbound(ServerStream stream) {

@@ -1,6 +1,7 @@
 package dev.ringfetch.session;
 
 import dev.ringfetch.counters.Counter;
+import dev.ringfetch.counters.Tally;
 import dev.ringfetch.ring.RingPoller;
 import org.agrona.concurrent.NanoClock;
 
@@ -18,11 +19,12 @@ final class ServerTurn {
   private static final int SPREAD = 64; // members of a group, over half a turn
   private static final int LEAD_NS = 4_000; // some times what a write takes
 
-  private final ServerSession session;
+  private final CarrierSession session;
   private final TurnSchedule turns;
   private final ServerDelivery delivery;
   private final RingPoller ring;
   private final NanoClock clock;
+  private final Tally tally;
 
   private final TurnSchedule.Seat seat = new TurnSchedule.Seat();
 
@@ -32,12 +34,13 @@ final class ServerTurn {
   private long toldNs; // when
   private long nextNs; // shortly before its next turn
 
-  ServerTurn(ServerSession session, ServerDelivery delivery, TurnSchedule turns) {
-    this.session = session;
+  ServerTurn(CarrierParts parts, ServerDelivery delivery, TurnSchedule turns) {
+    this.session = parts.session();
     this.turns = turns;
     this.delivery = delivery;
-    this.ring = session.ring;
-    this.clock = session.clock;
+    this.ring = parts.rings().poller();
+    this.clock = parts.clock();
+    this.tally = parts.tally();
     this.seen = ring.position();
   }
 
@@ -60,11 +63,11 @@ final class ServerTurn {
 
   private void use() {
     final boolean stays = seat.group() != TurnSchedule.NO_GROUP && !turns.isOld(seat);
-    turns.use(seat, session.poller);
+    turns.use(seat, session.poller());
     if (seat.group() != TurnSchedule.NO_GROUP) {
       due |= !stays;
     } else {
-      session.lingerNs = 0;
+      session.linger(0);
       due = told; // that it has none any more
     }
   }
@@ -72,7 +75,7 @@ final class ServerTurn {
   private void stay() {
     if (turns.isIdle(seat)) {
       seat.leave();
-      session.lingerNs = 0;
+      session.linger(0);
       due = false; // it is told when it comes again, or forgets by itself
     } else {
       final long now = clock.nanoTime();
@@ -100,8 +103,8 @@ final class ServerTurn {
     if (delivery.tellTurn(nowNs, beginNs, lengthNs, periodNs)) {
       told = true;
       due = false;
-      session.lingerNs = 2L * periodNs;
-      session.tally.add(Counter.SESSION_TURNS_TOLD, 1);
+      session.linger(2L * periodNs);
+      tally.add(Counter.SESSION_TURNS_TOLD, 1);
       toldNs = nowNs;
       nextNs = nowNs + warmUpNs(beginNs, periodNs);
     }

@@ -21,7 +21,7 @@ import org.agrona.concurrent.NanoClock;
  * No code of the user runs while a thread holds the token: what there is to tell is chained up, and
  * told afterwards.
  */
-public abstract class Session implements QueuePair.Listener, RingPoller.FrameHandler {
+public abstract class Session {
   final QueuePair queuePair;
   final RingWriter writer;
   final RingPoller ring;
@@ -30,47 +30,22 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   final Delivery delivery;
   final Inbox inbox;
   final Outbox outbox;
-  final Reads reads;
+  final BulkReads<Stream> reads;
   final BulkPool bulk;
   final MemoryExchange exchange;
   final Windows windows;
   final MemoryGuard memoryGuard;
   final Ending ending;
   final SessionDriver driver;
-  final ReplyChoice choice; // null: the mode is given
-  final FetchPace pace; // null: this side never reads
-  final ClientTurn turn; // null: this side sends at any time
   final DeadlineQueue<Stream> deadlines = new DeadlineQueue<>();
-  final EarliestDeadline earliest = new EarliestDeadline(this);
-  final Notifications notifications = new Notifications();
+  final Notifications notifications = new Notifications(this::tell, this::tellFlow);
   final Tally tally = new Tally(Kind.SESSION);
   final long spinNs;
-  final boolean loadStore; // both sides load and store one memory
-
-  /**
-   * Set while the poller looks here in every round. In shared memory it is cleared before the
-   * poller, as the owner, looks for the last time: who leaves the session while it is set need not
-   * arm it, since the poller comes later than that, or finds the token taken and is {@linkplain
-   * SessionDriver#tryAcquireOrBeMissed called back}. Behind a card it says no more than that.
-   */
-  volatile boolean polled;
-
+  final RingEvents events = new RingEvents(this);
+  final Carrier carrier;
+  final PollerEntry entry;
   private final long writeStart;
   private final long pollStart;
-
-  // The poller's, not the owner's.
-  int place; // among the poller's sessions
-  boolean active;
-  boolean settling; // as of its last visit
-  boolean resting; // and for so long that it may sleep meanwhile
-  long lastWorkNs;
-  InlineTask firstInLine; // of those to be run inline, or null
-  InlineTask lastInLine;
-  Session nextInLine; // after this one's turn
-  boolean awaitsTurn; // as of its last visit: output waits for a turn
-  long nextTurnNs;
-  volatile long lingerNs; // how long it is polled at the least, after something came
-  volatile Subject subject; // as which it is listed
 
   Session(RingPair rings, Poller poller, SessionContext context) {
     this.queuePair = rings.queuePair();
@@ -81,36 +56,41 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
     this.spinNs = context.spinNs();
     this.writeStart = writer.position();
     this.pollStart = ring.position();
-    this.loadStore = queuePair.capabilities().loadStore();
-    if (rings.fetcher() == null) {
-      this.delivery =
-          loadStore ? new StoreDelivery(tally, rings) : new ServerDelivery(tally, rings);
-      this.inbox = new PollingInbox(this, rings);
-      this.choice = null;
-      this.pace = null;
-      this.turn = null;
-    } else {
-      final boolean chooses = context.replyMode() == ReplyMode.ADAPTIVE;
-      final ClientDelivery written = new ClientDelivery(tally, rings);
-      this.delivery = written;
-      this.choice = chooses ? new ReplyChoice(clock, context.replyTrialCalls(), pollStart) : null;
-      this.pace = new FetchPace(clock, tally);
-      this.turn = new ClientTurn(rings.peerControl(), clock, tally);
-      this.inbox = new FetchingInbox(this, rings, written, context);
-    }
-    this.outbox = new Outbox(this, rings);
-    this.reads = new Reads(this, rings, context);
-    this.bulk = new BulkPool(this, queuePair, context);
-    this.exchange = new MemoryExchange(this);
+    final var parts = new CarrierParts(rings, events, clock, tally);
+    this.carrier = Carriers.create(parts, context);
+    this.inbox = carrier.inbox();
+    this.delivery = carrier.delivery();
+    this.driver = new SessionDriver(this);
+    this.entry = new PollerEntry(driver, queuePair.memory(), carrier.timetable());
+    this.outbox = new Outbox(rings, carrier, tally, new OutboxEvents(this));
+    this.reads =
+        new BulkReads<>(
+            this::onRead,
+            tally,
+            rings.ownControl(),
+            context.bulkBudget().arrays(),
+            context.bulkSegmentLength());
+    final var memory = new SessionMemory(this);
+    this.bulk = new BulkPool(memory, queuePair, context);
+    this.exchange = new MemoryExchange(memory, bulk, queuePair);
     this.windows = new Windows(outbox);
     this.memoryGuard = new MemoryGuard(this);
     this.ending = new Ending(this);
-    this.driver = new SessionDriver(this);
   }
 
   /** The poller that serves this session. */
   public Poller poller() {
     return poller;
+  }
+
+  /** Has the poller serve this session from now on. */
+  public void serve() {
+    poller.add(entry);
+  }
+
+  /** Offers the poller a task: see {@link Poller#offer}. */
+  public boolean offer(InlineTask task) {
+    return poller.offer(entry, task);
   }
 
   /** The time of this session's clock, in nanoseconds. */
@@ -187,33 +167,6 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
     ending.doom();
   }
 
-  @Override
-  public final boolean onFrame(
-      int streamId, int flags, int code, int ack, MemoryRegion region, int offset, int length) {
-    tally.add(Counter.SESSION_FRAMES_RECEIVED, 1);
-    if (!writer.onAck(ack)) {
-      return false;
-    }
-    if (streamId == SESSION_STREAM_ID) {
-      return flags == BULK ? exchange.onFrame(code, region, offset, length) : onSessionFrame(flags);
-    }
-    if ((flags & BULK) != 0 && !reads.add(exchange.regions(), region, offset, length)) {
-      return false;
-    }
-    return onStreamFrame(streamId, flags, code, region, offset, length);
-  }
-
-  @Override
-  public final void onDoorbell() {
-    tally.add(Counter.SESSION_WAKEUPS_RECEIVED, 1);
-    poller.activate(this);
-  }
-
-  @Override
-  public final void onDisconnected(String reason) {
-    end(reason);
-  }
-
   /**
    * One round of the duty cycle; owner.
    *
@@ -222,9 +175,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
    */
   final int work(boolean poll) {
     int done = 0;
-    if (!loadStore) {
-      queuePair.cork();
-    }
+    carrier.beginRound();
     try {
       done += driver.takeOperations();
       if (ending.isOver()) {
@@ -238,9 +189,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
       onRound();
       exchange.offer();
       done += outbox.flush();
-      if (!loadStore) {
-        inbox.endRound();
-      }
+      carrier.handOver();
       if (!poll || done > 0) { // of a poll that finds nothing, the poller takes care
         memoryGuard.touch();
       }
@@ -250,9 +199,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
     } catch (Throwable t) { // also InternalError: the peer took the memory away
       ending.failed(t);
     } finally {
-      if (!loadStore) {
-        queuePair.uncork(); // what one round posts, the device is told at once
-      }
+      carrier.endRound();
     }
     return done;
   }
@@ -265,12 +212,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
         Counter.SESSION_BYTES_RECEIVED,
         (ring.position() - pollStart) * FrameDescriptor.SLOT_LENGTH);
     tally.set(Counter.SESSION_BYTES_QUEUED, outbox.queuedLength());
-    if (!loadStore) {
-      tally.set(Counter.SESSION_FRAMES_TORN, ring.torn());
-      tally.set(Counter.SESSION_LINES_SENT, delivery.ownControl.publications());
-      inbox.count();
-      delivery.count();
-    }
+    carrier.count();
     tally.set(Counter.SESSION_BYTES_HELD, heldLength());
   }
 
@@ -290,7 +232,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
 
   /** The earliest deadline, as of the last release. Any thread. */
   long earliestDeadlineNs() {
-    return earliest.publishedNs();
+    return entry.publishedDeadlineNs();
   }
 
   /** A frame of this side's own, which no call has filled. */
@@ -330,11 +272,6 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   /** The peer has no room for a frame, as its line says; owner. */
   void onInboundFull() {}
 
-  /** The timetable of this side's sessions; null when there is none. */
-  TurnSchedule turns() {
-    return null;
-  }
-
   /** What came in for a stream that waits to be told may be garbage: the memory went; owner. */
   abstract void distrust(Stream ready);
 
@@ -356,15 +293,9 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   abstract void tellEnd(String reason);
 
   /**
-   * True when a thread that leaves must arm the session unless the poller {@linkplain #isPolled
-   * polls it}, because the peer owes it frames; owner.
+   * True when a thread that leaves must arm the session unless the poller polls it, because the peer owes it frames; owner.
    */
   abstract boolean mustArmToLeave();
-
-  /** True when a poller will look by itself. Behind a card it may sleep between looks. */
-  final boolean isPolled() {
-    return loadStore && polled;
-  }
 
   /**
    * The poller wants to stop polling.

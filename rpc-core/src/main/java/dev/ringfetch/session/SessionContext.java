@@ -8,7 +8,7 @@ import org.agrona.concurrent.NanoClock;
 import org.agrona.concurrent.SystemNanoClock;
 
 /** Options of sessions. Setters return this; a context is not changed once a session uses it. */
-public final class SessionContext {
+public final class SessionContext implements PollerContext, BulkContext, RemoteContext {
   /** Default of {@link #requestRingLength()}. */
   public static final int REQUEST_RING_LENGTH_DEFAULT = 256 * 1024;
 
@@ -140,7 +140,7 @@ public final class SessionContext {
     return this;
   }
 
-  /** Messages longer than this, in bytes, are read by the peer out of registered memory. */
+  @Override
   public int bulkThreshold() {
     return bulkThreshold;
   }
@@ -154,10 +154,7 @@ public final class SessionContext {
     return this;
   }
 
-  /**
-   * Length of the runs of registered memory in which a long message is put, and what is copied out
-   * of the peer's in a round: how long a short message may have to wait, in bytes.
-   */
+  @Override
   public int bulkSegmentLength() {
     return bulkSegmentLength;
   }
@@ -171,10 +168,7 @@ public final class SessionContext {
     return this;
   }
 
-  /**
-   * Memory that this side registers at the most for a session's long messages, in bytes; 0 for
-   * none. It is registered as it is needed, some megabytes at a time.
-   */
+  @Override
   public int bulkLength() {
     return bulkLength;
   }
@@ -188,7 +182,7 @@ public final class SessionContext {
     return this;
   }
 
-  /** What all sessions with this budget may register together; the process's unless set. */
+  @Override
   public BulkBudget bulkBudget() {
     return bulkBudget;
   }
@@ -260,10 +254,7 @@ public final class SessionContext {
     return this;
   }
 
-  /**
-   * How long a thread polls at most before it sleeps, in nanoseconds; for 5 us where that was in
-   * vain lately. 0 in tests: 2 cores are few.
-   */
+  @Override
   public long spinNs() {
     return spinNs;
   }
@@ -277,10 +268,7 @@ public final class SessionContext {
     return this;
   }
 
-  /**
-   * How answers get to this side, if it is a client that cannot load from the server's memory:
-   * {@link ReplyMode#ADAPTIVE} unless set.
-   */
+  @Override
   public ReplyMode replyMode() {
     return replyMode;
   }
@@ -291,8 +279,8 @@ public final class SessionContext {
     return this;
   }
 
-  /** How many calls a client takes to try the other mode. */
-  int replyTrialCalls() {
+  @Override
+  public int replyTrialCalls() {
     return replyTrialCalls;
   }
 
@@ -302,11 +290,7 @@ public final class SessionContext {
     return this;
   }
 
-  /**
-   * How long a client whose answers come in datagrams waits for one before it reads, in
-   * nanoseconds: what a lost one costs. It waits for up to 16 times as long where they prove to
-   * take longer. See {@link ReplyMode#DATAGRAM}.
-   */
+  @Override
   public long hintWaitNs() {
     return hintWaitNs;
   }
@@ -320,10 +304,7 @@ public final class SessionContext {
     return this;
   }
 
-  /**
-   * From how many short calls in a millisecond a server's poller runs them itself: so many
-   * hand-overs cost as much as the looks of the thread that stands by meanwhile.
-   */
+  @Override
   public int inlinePerMs() {
     return inlinePerMs;
   }
@@ -337,10 +318,7 @@ public final class SessionContext {
     return this;
   }
 
-  /**
-   * Sessions in use at the same time, beyond which a server has them take turns; 0 for never. Only
-   * where a card stands between the sides.
-   */
+  @Override
   public int turnThreshold() {
     return turnThreshold;
   }
@@ -354,7 +332,7 @@ public final class SessionContext {
     return this;
   }
 
-  /** Sessions that have their turn together, about. */
+  @Override
   public int turnGroup() {
     return turnGroup;
   }
@@ -368,7 +346,7 @@ public final class SessionContext {
     return this;
   }
 
-  /** How long a turn lasts, in nanoseconds. */
+  @Override
   public int turnLengthNs() {
     return turnLengthNs;
   }
@@ -382,15 +360,15 @@ public final class SessionContext {
     return this;
   }
 
-  /** What a server's sessions with this context share to take turns. Any thread. */
-  synchronized TurnSchedule turns() {
+  @Override
+  public synchronized TurnSchedule turns() {
     if (turns == null) {
       turns = new TurnSchedule(this);
     }
     return turns;
   }
 
-  /** Clock of deadlines and spinning. */
+  @Override
   public NanoClock clock() {
     return clock;
   }
@@ -401,7 +379,7 @@ public final class SessionContext {
     return this;
   }
 
-  /** Where pollers list what they and their sessions count; nobody publishes it unless set. */
+  @Override
   public Counters counters() {
     return counters;
   }

@@ -56,11 +56,11 @@ final class SessionDeadlines {
     }
   }
 
-  /** The earliest deadline of all, or {@link Stream#NO_DEADLINE}. */
+  /** The earliest deadline of all, or {@link Dated#NO_DEADLINE}. */
   long earliestNs() {
     hear();
     EarliestDeadline first = queue.first();
-    while (first != null && first.session.earliestDeadlineNs() != first.deadlineNs) {
+    while (first != null && first.entry.session.earliestDeadlineNs() != first.deadlineNs) {
       note(first);
       first = queue.first();
     }
@@ -76,7 +76,7 @@ final class SessionDeadlines {
     EarliestDeadline overdue = null;
     EarliestDeadline first;
     while ((first = queue.expire(nowNs)) != null) {
-      if (first.session.earliestDeadlineNs() == first.deadlineNs) {
+      if (first.entry.session.earliestDeadlineNs() == first.deadlineNs) {
         first.nextOverdue = overdue;
         overdue = first;
       } else {
@@ -109,7 +109,7 @@ final class SessionDeadlines {
   private void note(EarliestDeadline deadline) {
     queue.remove(deadline);
     deadline.deadlineNs = deadline.note();
-    if (deadline.deadlineNs != Stream.NO_DEADLINE) {
+    if (deadline.deadlineNs != Dated.NO_DEADLINE) {
       queue.add(deadline);
     }
   }

@@ -1,5 +1,6 @@
 package dev.ringfetch.session;
 
+import dev.ringfetch.counters.Counter;
 import java.util.List;
 
 /**
@@ -11,10 +12,7 @@ import java.util.List;
  * poller polls it: it sets the sleep flag in the control line, fences fully, and looks at the ring
  * again. From then on the peer rings the doorbell, and the session's {@link Poller} comes back.
  */
-final class SessionDriver {
-  /** {@link #service} found the session owned by another thread. */
-  static final int NOT_OWNER = -1;
-
+final class SessionDriver implements PolledSession {
   private static final int LEAVE_TRIES = 16;
 
   private final Session session;
@@ -85,7 +83,7 @@ final class SessionDriver {
       }
       final boolean more = releaseAndTell();
       if (!armed) {
-        session.poller.activateLater(session);
+        session.poller.activateLater(session.entry);
       }
       if (!more || session.ending.isPollers()) {
         return;
@@ -95,11 +93,16 @@ final class SessionDriver {
 
   /** True when a thread may leave the session as it is; otherwise the poller has to come. */
   private boolean mayLeave() {
-    if (session.outbox.isHeld()) {
-      return session.outbox.isWatched();
+    if (session.carrier.isHolding()) {
+      return session.carrier.isWatched();
     }
     return !session.delivery.isBehind()
-        && (!session.mustArmToLeave() || session.isPolled() || arm());
+        && (!session.mustArmToLeave() || isPolled() || arm());
+  }
+
+  /** True when a poller will look by itself. Behind a card it may sleep between looks. */
+  private boolean isPolled() {
+    return session.carrier.armsAtOnce() && session.entry.isPolled();
   }
 
   boolean tryAcquire() {
@@ -187,12 +190,12 @@ final class SessionDriver {
     int tries = 0;
     try {
       if (missed && !look()) {
-        session.poller.activateLater(session);
+        session.poller.activateLater(session.entry);
       }
       while (!mayLeave()) {
         // Behind a card the poller waits; else it is half a frame, whose rest may never come.
-        if (!session.loadStore || ++tries > LEAVE_TRIES) {
-          session.poller.activateLater(session);
+        if (!session.carrier.armsAtOnce() || ++tries > LEAVE_TRIES) {
+          session.poller.activateLater(session.entry);
           break;
         }
         session.work(true);
@@ -211,8 +214,8 @@ final class SessionDriver {
    * @return false when there may be more.
    */
   private boolean look() {
-    session.outbox.watched(false); // it has gone
-    if (session.loadStore) {
+    session.carrier.watched(false); // it has gone
+    if (session.carrier.armsAtOnce()) {
       disarm(); // another thread may have armed since this one has polled
     }
     for (int rounds = 0; rounds < LEAVE_TRIES; rounds++) {
@@ -246,7 +249,7 @@ final class SessionDriver {
       session.memoryGuard.verifyTouched();
       session.count();
       unasked = asking != null;
-      earlier = session.earliest.publish(session.deadlines.earliestNs());
+      earlier = session.entry.publishDeadline(session.deadlines.earliestNs());
       flows = session.notifications.takeFlows();
       streams = session.notifications.takeStreams();
       tasks = session.notifications.takeTasks();
@@ -258,26 +261,21 @@ final class SessionDriver {
       }
     }
     if (earlier) {
-      session.poller.onEarlierDeadline(session.earliest);
+      session.poller.onEarlierDeadline(session.entry);
     }
     if (missed) {
       missed = false;
-      session.poller.activateLater(session);
+      session.poller.activateLater(session.entry);
     }
     session.poller.counters().changed();
-    Notifications.tell(session, streams);
-    Notifications.tellFlows(session, flows);
+    session.notifications.tell(streams);
+    session.notifications.tellFlows(flows);
     Notifications.run(tasks);
     return unasked || owes();
   }
 
-  /**
-   * The poller's visit: one round, and what it brings is told.
-   *
-   * @param shared whether the thread polls other sessions, too: what they have left behind in it
-   *     must come up before this one is changed, and comes out of here.
-   */
-  int service(boolean shared) {
+  @Override
+  public int service(boolean shared) {
     if (!ownership.tryAcquire()) {
       return NOT_OWNER;
     }
@@ -290,11 +288,11 @@ final class SessionDriver {
         session.queuePair.memory().verify();
       }
       clean = true;
-      if (session.loadStore || !session.inbox.isSettling()) {
+      if (!session.inbox.isSettling()) {
         disarm();
       }
       done = session.work(true);
-      session.outbox.watched(true);
+      session.carrier.watched(true);
       session.memoryGuard.verifyTouched();
     } catch (Throwable t) { // see Ending.failed
       if (!clean) {
@@ -322,13 +320,8 @@ final class SessionDriver {
         || owes();
   }
 
-  /**
-   * Ends the session if its memory is not there any more. Called where the thread is in no session:
-   * if it holds this one's token nevertheless, the fault came up on the way to its release.
-   *
-   * @return true when it was this one's.
-   */
-  boolean probe() {
+  @Override
+  public boolean probe() {
     if (!ownership.isMine() && (session.ending.isOver() || !ownership.tryAcquire())) {
       return false; // whoever owns it looks before it leaves
     }
@@ -344,15 +337,45 @@ final class SessionDriver {
     return found;
   }
 
-  /**
-   * As the poller, after an alarm: takes back a token that was left with this thread. What was left
-   * undone is done in the round that follows.
-   */
-  void recover() {
+  @Override
+  public void recover() {
     final boolean abandoned = ownership.isMine();
     session.ending.recover(abandoned);
     if (abandoned) {
       ownership.release();
     }
+  }
+
+  @Override
+  public void bind() {
+    session.queuePair.bind(new FabricEvents(session));
+  }
+
+  @Override
+  public boolean retire() {
+    if (session.carrier.armsAtOnce()) { // else it may be polled on
+      session.entry.lastLook(); // first: who leaves from here on arms, or is missed
+    }
+    return session.retire();
+  }
+
+  @Override
+  public void end(String reason) {
+    session.end(reason);
+  }
+
+  @Override
+  public long earliestDeadlineNs() {
+    return session.earliestDeadlineNs();
+  }
+
+  @Override
+  public String label() {
+    return session.side() + " " + session.describe();
+  }
+
+  @Override
+  public long count(Counter counter) {
+    return session.count(counter);
   }
 }

@@ -18,7 +18,7 @@ final class StoreDelivery extends Delivery {
   }
 
   @Override
-  void onWritten() {
+  public void onWritten() {
     writer.publish();
     memory.fullFence();
     if (peerControl.sleeping()) { // loaded first: it is told last
@@ -31,29 +31,29 @@ final class StoreDelivery extends Delivery {
   }
 
   @Override
-  void onWrittenUnsolicited() {
+  public void onWrittenUnsolicited() {
     writer.publish();
     memory.fullFence();
     ring();
   }
 
   @Override
-  boolean isPeerBlocked() {
+  public boolean isPeerBlocked() {
     return peerControl.blocked();
   }
 
   @Override
-  void wakeBlockedPeer() {
+  public void wakeBlockedPeer() {
     if (peerControl.blocked() && peerControl.sleeping()) {
       ring();
     }
   }
 
   @Override
-  void flush() {}
+  public void flush() {}
 
   @Override
-  boolean isBehind() {
+  public boolean isBehind() {
     return false;
   }
 }

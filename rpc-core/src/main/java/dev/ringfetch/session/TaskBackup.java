@@ -42,8 +42,8 @@ final class TaskBackup extends BackupThread {
   private int quiet;
   private int stuck; // looks that have found the same task
 
-  TaskBackup(Poller poller, OwnerToken token, PollerLease lease, NanoClock clock) {
-    super(poller, token, lease, clock, "-relief-");
+  TaskBackup(PollerParts parts) {
+    super(parts, "-relief-");
   }
 
   /** From now on somebody stands here when the duty is lent. */
@@ -125,18 +125,18 @@ final class TaskBackup extends BackupThread {
     seenNs = nowNs;
     stuck = lent && same ? stuck + 1 : 0;
     if (stuck >= BUSY_LOOKS || (stuck > 0 && lease.isLenderWaiting())) {
-      return InlinePatience.TAKE;
+      return TAKE;
     }
     quiet = lent || !same ? 0 : quiet + 1;
     if (quiet < QUIET_LOOKS) {
       return PAUSE_NS;
     }
     quiet = 0;
-    return InlinePatience.REST;
+    return REST;
   }
 
   @Override
   void taken() {
-    poller.tally().add(Counter.POLLER_TAKEOVERS, 1);
+    tally.add(Counter.POLLER_TAKEOVERS, 1);
   }
 }

@@ -2,7 +2,9 @@ package dev.ringfetch.session;
 
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.fabric.Doorbell;
+import dev.ringfetch.counters.Tally;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Consumer;
 import org.agrona.concurrent.NanoClock;
 
 /**
@@ -21,19 +23,28 @@ final class Tasks {
   private static final long NOT_NESTED = Long.MIN_VALUE;
   private static final long NESTED_PAUSE_NS = 1_000_000; // where nobody is there to take over
 
-  private final Poller poller;
+  private final OwnerToken token;
+  private final Consumer<Runnable> changes;
+  private final Tally tally;
   private final PollerLease lease;
-  private final TaskBackup relief;
+  private final TaskBackup backup;
   private final NanoClock clock;
   private final ConcurrentLinkedQueue<Runnable> queue = new ConcurrentLinkedQueue<>();
 
   private long nestedUntilNs = NOT_NESTED; // if others are in line
 
-  Tasks(Poller poller, PollerLease lease, TaskBackup relief, NanoClock clock) {
-    this.poller = poller;
-    this.lease = lease;
-    this.relief = relief;
-    this.clock = clock;
+  /**
+   * Creates the tasks of a poller; there are none.
+   *
+   * @param changes takes what the poller's thread is to do between two rounds.
+   */
+  Tasks(PollerParts parts, TaskBackup backup, Consumer<Runnable> changes) {
+    this.token = parts.token();
+    this.lease = parts.lease();
+    this.clock = parts.clock();
+    this.tally = parts.tally();
+    this.backup = backup;
+    this.changes = changes;
   }
 
   /** Any thread. */
@@ -58,13 +69,13 @@ final class Tasks {
     nestedUntilNs = NOT_NESTED; // as of tasks that another thread has lost the duty with
     try {
       lease.lendForTasks();
-      relief.lent();
+      backup.lent();
       Runnable task;
       while (lease.isMine() && (task = queue.poll()) != null) {
-        relief.begins();
+        backup.begins();
         Callbacks.run(task);
         done++;
-        if (relief.isTurnOver()) {
+        if (backup.isTurnOver()) {
           break;
         }
         if ((done & BUDGET_MASK) == 0) { // to look at the clock takes as long as a short one
@@ -80,12 +91,12 @@ final class Tasks {
       fault = e;
     }
     final int ran = done;
-    if (!poller.isCurrentThread() && !lease.takeBack()) {
+    if (!token.isMine() && !lease.takeBack()) {
       if (fault != null) {
         Callbacks.report(fault);
       }
-      poller.change(() -> count(ran));
-      return Poller.LOST;
+      changes.accept(() -> count(ran));
+      return InlineTasks.LOST;
     }
     nestedUntilNs = NOT_NESTED;
     count(ran);
@@ -96,7 +107,7 @@ final class Tasks {
   }
 
   private void count(int ran) {
-    poller.tally().add(Counter.POLLER_TASKS, ran);
+    tally.add(Counter.POLLER_TASKS, ran);
   }
 
   /** Runs what is left at the end. Nobody relieves who does: nothing is served any more. */
@@ -130,13 +141,13 @@ final class Tasks {
     return nestedUntilNs != NOT_NESTED
         && !queue.isEmpty()
         && clock.nanoTime() - nestedUntilNs >= 0
-        && relief.call();
+        && backup.call();
   }
 
   /** Lends the duty to the same tasks again, after {@link #retake}. */
   void lendAgain() {
     lease.lendForTasks();
-    relief.lent();
+    backup.lent();
   }
 
   /**

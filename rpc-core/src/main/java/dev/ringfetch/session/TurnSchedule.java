@@ -15,7 +15,7 @@ import java.util.Map;
  *
  * <p>Thread-safe. A session comes here once an epoch, a poller looks at the time in each round.
  */
-final class TurnSchedule {
+public final class TurnSchedule implements Timetable {
   /** Of a session that may send at any time. */
   static final int NO_GROUP = -1;
 
@@ -67,7 +67,7 @@ final class TurnSchedule {
   }
 
   /** Creates a timetable without turns. */
-  TurnSchedule(SessionContext context) {
+  public TurnSchedule(RemoteContext context) {
     this.threshold = context.turnThreshold();
     this.groupSize = context.turnGroup();
     this.lengthNs = context.turnLengthNs();
@@ -95,8 +95,8 @@ final class TurnSchedule {
     return epoch - seat.epoch > IDLE_EPOCHS;
   }
 
-  /** Time has passed; a poller's round. */
-  void tick(long nowNs) {
+  @Override
+  public void tick(long nowNs) {
     if (nowNs - epochEndNs >= 0) {
       beginEpoch(nowNs);
     }

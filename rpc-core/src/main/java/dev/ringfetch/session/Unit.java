@@ -33,14 +33,9 @@ public final class Unit {
     this.discarded = discarded;
   }
 
-  /** The unit that a stream has taken in, which takes in the next one elsewhere. */
-  static Unit takeInbound(Stream stream) {
-    return new Unit(
-        stream.inboundFlags,
-        stream.inboundCode,
-        stream.takeInbound(),
-        stream.inboundTotal,
-        stream.inboundDiscarded);
+  /** A unit that came in: announced with a length that may be more than what was kept of it. */
+  static Unit received(int flags, int code, UnitBuffer bytes, int total, boolean discarded) {
+    return new Unit(flags, code, bytes, total, discarded);
   }
 
   /** Flags; see {@link FrameDescriptor}. */

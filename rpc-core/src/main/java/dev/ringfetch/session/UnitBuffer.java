@@ -78,7 +78,7 @@ public final class UnitBuffer {
    */
   public void addSegment(Segment segment, int offset, int length) {
     if (segments == null) {
-      segments = segment.pool().lend(this);
+      segments = segment.lend(this);
     }
     segments.add(segment, offset, length, arrayLength());
   }

@@ -66,9 +66,8 @@ final class BareCallTest {
     serverPoller = new Poller(fabric.serverDoorbell(), context);
     session =
         new ClientSession(fabric.client(), geometry, clientPoller, context, (ended, reason) -> {});
-    clientPoller.add(session);
-    serverPoller.add(
-        new ServerSession(
+    session.serve();
+            new ServerSession(
             fabric.server(),
             geometry,
             serverPoller,
@@ -77,7 +76,8 @@ final class BareCallTest {
               stream.outbound().addBytes(ANSWER, 0, ANSWER.length);
               server.respond(stream, ServerSteps.UNIT, 0, true);
             },
-            (ended, reason) -> {}));
+            (ended, reason) -> {})
+            .serve();
     connection =
         new ClientConnection(
             session, "heap", List.of(), Attributes.EMPTY, SecurityLevel.NONE, Codecs.DEFAULT);

@@ -64,7 +64,7 @@ final class HostileResponses {
             geometry.epoch(),
             geometry.responsePosition(),
             clientLine);
-    poller.add(session);
+    session.serve();
     poll();
   }
 

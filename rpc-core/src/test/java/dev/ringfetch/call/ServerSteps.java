@@ -96,7 +96,7 @@ final class ServerSteps {
                 new ServerLimits(1024 * 1024, 8 * 1024),
                 List.of()),
             (ended, reason) -> {});
-    poller.add(session);
+    session.serve();
     poll();
   }
 

@@ -68,8 +68,8 @@ final class Bystander {
             context,
             Bystander::answer,
             (session, reason) -> end = reason);
-    client.poller().add(client);
-    server.poller().add(server);
+    client.poller().add(client.entry);
+    server.poller().add(server.entry);
   }
 
   private static void answer(ServerSession session, ServerStream stream) {

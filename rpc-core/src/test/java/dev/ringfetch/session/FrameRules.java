@@ -52,7 +52,7 @@ abstract class FrameRules {
     this.ringOffset = ringOffset;
     this.slots = ringLength / SLOT;
     this.epoch = epoch;
-    this.checked = !session.loadStore;
+    this.checked = !session.carrier.armsAtOnce();
     this.session = session;
     this.registered = registered;
   }
@@ -99,12 +99,12 @@ abstract class FrameRules {
     /** A stream of the session under test, as it is now. */
     Chain(Stream stream) {
       this(stream.id);
-      flags = stream.inboundFlags;
-      code = stream.inboundCode;
-      partial = stream.inboundPartial;
-      total = stream.inboundTotal;
-      received = stream.inboundReceived;
-      discarded = stream.inboundDiscarded;
+      flags = stream.incoming.flags();
+      code = stream.incoming.code();
+      partial = stream.incoming.isPartial();
+      total = stream.incoming.total();
+      received = stream.incoming.received();
+      discarded = stream.incoming.isDiscarded();
       queued = stream.outboundQueued;
       flow = stream.flow == null ? null : new FlowRules(stream.flow);
       final UnitBuffer unit = stream.inbound();

@@ -52,7 +52,7 @@ final class HostileClientWorld extends HostileWorld {
             geometry.requestPosition(),
             card);
     consumed = geometry.responsePosition();
-    poller.add(session);
+    poller.add(session.entry);
   }
 
   @Override

@@ -45,7 +45,7 @@ final class HostileServerWorld extends HostileWorld {
             geometry.responsePosition(),
             card);
     consumed = geometry.requestPosition();
-    poller.add(session);
+    poller.add(session.entry);
   }
 
   @Override
@@ -143,8 +143,8 @@ final class HostileServerWorld extends HostileWorld {
   }
 
   private void call(boolean polls) {
-    if (session.choice != null) {
-      session.choice.turn(); // in the midst of whatever is under way
+    if (RemoteSide.choice(session) != null) {
+      RemoteSide.choice(session).turn(); // in the midst of whatever is under way
     }
     final ClientStream stream = session.open();
     if (stream == null) {

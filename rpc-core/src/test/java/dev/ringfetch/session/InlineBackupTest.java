@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.counters.Counter;
+import dev.ringfetch.counters.Kind;
+import dev.ringfetch.counters.Tally;
 import dev.ringfetch.fabric.HeapDoorbell;
 import dev.ringfetch.session.SessionSteps.Sizes;
 import java.lang.Thread.State;
@@ -93,7 +95,7 @@ class InlineBackupTest {
 
   @AfterEach
   void end() {
-    onLook = () -> nowNs.addAndGet(InlineTasks.WINDOW_NS); // in which nothing happens: it rests
+    onLook = () -> nowNs.addAndGet(InlinePatience.WINDOW_NS); // in which nothing happens: it rests
     poller.close();
   }
 
@@ -124,7 +126,7 @@ class InlineBackupTest {
   /** Offers as many as it takes for the next one to be taken in. */
   private void warmUp() {
     for (int i = 1; i < LEAST; i++) {
-      assertFalse(poller.offer(session, new Task("refused")));
+      assertFalse(poller.offer(session.entry, new Task("refused")));
     }
   }
 
@@ -144,7 +146,7 @@ class InlineBackupTest {
     final Thread thread = awaitStandby();
     final int before = looks.get();
     while (looks.get() == before || thread.getState() != State.WAITING) {
-      nowNs.addAndGet(InlineTasks.WINDOW_NS);
+      nowNs.addAndGet(InlinePatience.WINDOW_NS);
       Thread.onSpinWait();
     }
   }
@@ -165,7 +167,7 @@ class InlineBackupTest {
   /** The first thread loses the duty to the one that stands by. */
   private void loseDuty() throws Exception {
     warmUp();
-    assertTrue(poller.offer(session, new TooLong("long")));
+    assertTrue(poller.offer(session.entry, new TooLong("long")));
     assertEquals(Poller.LOST, poller.doWork());
     assertEquals(List.of("long overran"), done);
   }
@@ -177,7 +179,7 @@ class InlineBackupTest {
         () -> {
           final List<Boolean> answers = new ArrayList<>();
           for (int i = 0; i < times; i++) {
-            answers.add(poller.offer(session, new Task("task")));
+            answers.add(poller.offer(session.entry, new Task("task")));
           }
           taken.complete(answers);
         });
@@ -189,16 +191,16 @@ class InlineBackupTest {
     final CountDownLatch over = new CountDownLatch(1);
     onLook = () -> stay(over);
     warmUp();
-    assertTrue(poller.offer(session, new Task("fourth")));
-    nowNs.addAndGet(2 * InlineTasks.WINDOW_NS);
-    assertTrue(poller.offer(session, new Task("only one")));
+    assertTrue(poller.offer(session.entry, new Task("fourth")));
+    nowNs.addAndGet(2 * InlinePatience.WINDOW_NS);
+    assertTrue(poller.offer(session.entry, new Task("only one")));
     over.countDown();
   }
 
   @Test
   void whoRestsIsWokenWhenItIsWorthALook() throws Exception {
     warmUp();
-    assertTrue(poller.offer(session, new Task("task")));
+    assertTrue(poller.offer(session.entry, new Task("task")));
     assertEquals(1, poller.doWork());
     letItRest();
     done.clear();
@@ -213,7 +215,7 @@ class InlineBackupTest {
     onLook =
         () -> {
           if (looks.get() == 3) { // whichever came first, its start or the wake-up
-            nowNs.addAndGet(InlineTasks.WINDOW_NS);
+            nowNs.addAndGet(InlinePatience.WINDOW_NS);
             looking.countDown();
             stay(lent);
           }
@@ -221,7 +223,7 @@ class InlineBackupTest {
     warmUp();
     assertTrue(
         poller.offer(
-            session,
+            session.entry,
             new Task("long") {
               @Override
               public void runInline() {
@@ -255,7 +257,7 @@ class InlineBackupTest {
   void whoHasComeBackIsAskedAtOnce() throws Exception {
     loseDuty();
     comeBack();
-    nowNs.addAndGet(InlineTasks.WINDOW_NS);
+    nowNs.addAndGet(InlinePatience.WINDOW_NS);
     assertEquals(List.of(false, false, false, true), offers(LEAST));
   }
 
@@ -265,7 +267,7 @@ class InlineBackupTest {
     warmUp();
     assertTrue(
         poller.offer(
-            session,
+            session.entry,
             new TooLong("long") {
               @Override
               public void overran(boolean waits) {
@@ -273,7 +275,7 @@ class InlineBackupTest {
                 throw new AssertionError("intended: it is reported, and harms nobody");
               }
             }));
-    assertTrue(poller.offer(session, new Task("behind")));
+    assertTrue(poller.offer(session.entry, new Task("behind")));
     assertEquals(Poller.LOST, poller.doWork());
     while (done.size() < 2) { // what is left is handed over after the next round
       final List<Boolean> unused = offers(1);
@@ -305,7 +307,7 @@ class InlineBackupTest {
               assertTrue(run.begin());
               assertTrue(
                   run.offer(
-                      session,
+                      session.entry,
                       new Task("long") {
                         @Override
                         public void runInline() {
@@ -315,7 +317,7 @@ class InlineBackupTest {
                       }));
               assertTrue(
                   run.offer(
-                      session,
+                      session.entry,
                       new Task("next") {
                         @Override
                         public void runInline() {
@@ -348,7 +350,11 @@ class InlineBackupTest {
     final OwnerToken driver = new OwnerToken();
     assertTrue(driver.tryAcquire());
     final InlineBackup place =
-        new InlineTasks(unused, driver, new PollerLease(driver), new SessionContext().clock(this::clock)).standby();
+        new InlineTasks(
+                new PollerParts(
+                    unused, driver, new PollerLease(driver), this::clock, new Tally(Kind.POLLER)),
+                SessionContext.INLINE_PER_MS_DEFAULT)
+            .backup();
     place.lent(); // late, when nobody is here any more
     assertFalse(place.looks());
     final Thread thread = new Thread(place::await);

@@ -2,8 +2,8 @@ package dev.ringfetch.session;
 
 import static dev.ringfetch.session.InlinePatience.PATIENCE_NS;
 import static dev.ringfetch.session.InlinePatience.PAUSE_NS;
-import static dev.ringfetch.session.InlinePatience.REST;
-import static dev.ringfetch.session.InlinePatience.TAKE;
+import static dev.ringfetch.session.BackupThread.REST;
+import static dev.ringfetch.session.BackupThread.TAKE;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -103,21 +103,21 @@ class InlinePatienceTest {
 
   @Test
   void restsWhenAWindowHasBroughtLittle() {
-    assertEquals(PAUSE_NS, watch.look(nowNs + InlineTasks.WINDOW_NS - 1, false, 0, 0));
-    assertEquals(PAUSE_NS, watch.look(nowNs + InlineTasks.WINDOW_NS, false, 0, LEAST));
-    assertEquals(REST, watch.look(nowNs + 2 * InlineTasks.WINDOW_NS, false, 0, 2 * LEAST - 1));
+    assertEquals(PAUSE_NS, watch.look(nowNs + InlinePatience.WINDOW_NS - 1, false, 0, 0));
+    assertEquals(PAUSE_NS, watch.look(nowNs + InlinePatience.WINDOW_NS, false, 0, LEAST));
+    assertEquals(REST, watch.look(nowNs + 2 * InlinePatience.WINDOW_NS, false, 0, 2 * LEAST - 1));
   }
 
   @Test
   void doesNotRestWhileATaskRuns() {
-    final long lentNs = nowNs + 3 * InlineTasks.WINDOW_NS - 1_000;
-    assertTrue(watch.look(nowNs + 3 * InlineTasks.WINDOW_NS, true, lentNs, 1) > 0);
+    final long lentNs = nowNs + 3 * InlinePatience.WINDOW_NS - 1_000;
+    assertTrue(watch.look(nowNs + 3 * InlinePatience.WINDOW_NS, true, lentNs, 1) > 0);
   }
 
   @Test
   void countsAnewAfterARest() {
-    watch.begin(nowNs + InlineTasks.WINDOW_NS, 100);
-    assertEquals(PAUSE_NS, watch.look(nowNs + 2 * InlineTasks.WINDOW_NS - 1, false, 0, 100));
-    assertEquals(REST, watch.look(nowNs + 2 * InlineTasks.WINDOW_NS, false, 0, 100 + LEAST - 1));
+    watch.begin(nowNs + InlinePatience.WINDOW_NS, 100);
+    assertEquals(PAUSE_NS, watch.look(nowNs + 2 * InlinePatience.WINDOW_NS - 1, false, 0, 100));
+    assertEquals(REST, watch.look(nowNs + 2 * InlinePatience.WINDOW_NS, false, 0, 100 + LEAST - 1));
   }
 }

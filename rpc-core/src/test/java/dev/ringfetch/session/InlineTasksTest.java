@@ -72,25 +72,25 @@ class InlineTasksTest {
   @AfterEach
   void end() {
     poller.close();
-    nowNs.addAndGet(InlineTasks.WINDOW_NS); // in which nothing happens: who stands by rests
+    nowNs.addAndGet(InlinePatience.WINDOW_NS); // in which nothing happens: who stands by rests
   }
 
   /** Offers as many as it takes for tasks to be taken in. */
   private void warmUp() {
     for (int i = 1; i < LEAST; i++) {
-      assertFalse(poller.offer(one, new Task("refused")));
+      assertFalse(poller.offer(one.entry, new Task("refused")));
     }
   }
 
   @Test
   void tasksAreTakenInFromAsManyInAWindowAsAreWorthALook() throws IOException {
     for (int i = 0; i < 100; i++) {
-      nowNs.addAndGet(InlineTasks.WINDOW_NS / (LEAST - 1) + 1);
-      assertFalse(poller.offer(one, new Task("seldom")));
+      nowNs.addAndGet(InlinePatience.WINDOW_NS / (LEAST - 1) + 1);
+      assertFalse(poller.offer(one.entry, new Task("seldom")));
     }
-    nowNs.addAndGet(InlineTasks.WINDOW_NS);
+    nowNs.addAndGet(InlinePatience.WINDOW_NS);
     warmUp();
-    assertTrue(poller.offer(one, new Task("often")));
+    assertTrue(poller.offer(one.entry, new Task("often")));
     assertEquals(List.of(), done, "it runs after the round");
     assertEquals(1, poller.doWork());
     assertEquals(List.of("often", "often took 0"), done);
@@ -101,22 +101,22 @@ class InlineTasksTest {
   void tasksAreRefusedWhereAnotherOneWaits() {
     warmUp();
     final boolean before = poller.beginNested();
-    assertFalse(poller.offer(one, new Task("nested")));
+    assertFalse(poller.offer(one.entry, new Task("nested")));
     poller.endNested(before);
-    assertTrue(poller.offer(one, new Task("taken")));
+    assertTrue(poller.offer(one.entry, new Task("taken")));
   }
 
   @Test
   void tasksAreRefusedByAPollerThatIsToEnd() {
     warmUp();
     poller.close();
-    assertFalse(poller.offer(one, new Task("late")));
+    assertFalse(poller.offer(one.entry, new Task("late")));
   }
 
   @Test
   void whatIsInLineWhenOneBeginsToWaitIsHandedOver() {
     warmUp();
-    assertTrue(poller.offer(one, new Task("a")));
+    assertTrue(poller.offer(one.entry, new Task("a")));
     poller.endNested(poller.beginNested());
     assertEquals(List.of("a handed over"), done);
     assertEquals(1, poller.tally().get(Counter.POLLER_CALLS_MOVED));
@@ -131,15 +131,15 @@ class InlineTasksTest {
     try {
       assertTrue(
           poller.offer(
-              one,
+              one.entry,
               new Task("a") {
                 @Override
                 public void handOver() {
                   throw new OutOfMemoryError("no place");
                 }
               }));
-      assertTrue(poller.offer(other, new Task("b")));
-      assertTrue(poller.offer(one, new Task("c")));
+      assertTrue(poller.offer(other.entry, new Task("b")));
+      assertTrue(poller.offer(one.entry, new Task("c")));
       poller.endNested(poller.beginNested());
     } finally {
       thread.setUncaughtExceptionHandler(before);
@@ -152,9 +152,9 @@ class InlineTasksTest {
   void sessionsTakeTurns() throws IOException {
     warmUp();
     for (int i = 0; i < 3; i++) {
-      assertTrue(poller.offer(one, new Task("one" + i)));
+      assertTrue(poller.offer(one.entry, new Task("one" + i)));
     }
-    assertTrue(poller.offer(other, new Task("other0")));
+    assertTrue(poller.offer(other.entry, new Task("other0")));
     assertEquals(4, poller.doWork());
     done.removeIf(line -> line.contains("took"));
     assertEquals(List.of("one0", "other0", "one1", "one2"), done);
@@ -166,7 +166,7 @@ class InlineTasksTest {
     for (int i = 0; i < 8; i++) {
       assertTrue(
           poller.offer(
-              one,
+              one.entry,
               new Task("task" + i) {
                 @Override
                 public void runInline() {
@@ -186,12 +186,12 @@ class InlineTasksTest {
     warmUp();
     assertTrue(
         poller.offer(
-            one,
+            one.entry,
             new Task("task") {
               @Override
               public void runInline() {
                 assertFalse(poller.isCurrentThread());
-                assertFalse(poller.offer(one, new Task("within")));
+                assertFalse(poller.offer(one.entry, new Task("within")));
                 Thread.currentThread().interrupt();
                 super.runInline();
                 throw new AssertionError("intended: it is reported, and harms nobody");
@@ -214,7 +214,7 @@ class InlineTasksTest {
     warmUp();
     assertTrue(
         poller.offer(
-            one,
+            one.entry,
             new Task("long") {
               @Override
               public void runInline() {
@@ -223,12 +223,12 @@ class InlineTasksTest {
                 super.runInline();
               }
             }));
-    assertTrue(poller.offer(other, new Task("behind")));
+    assertTrue(poller.offer(other.entry, new Task("behind")));
     assertEquals(Poller.LOST, poller.doWork());
     assertEquals("long waits", done.get(0));
     assertFalse(done.contains("long took " + InlinePatience.PATIENCE_NS), "told already");
     assertFalse(poller.isCurrentThread());
-    assertFalse(poller.offer(one, new Task("late")));
+    assertFalse(poller.offer(one.entry, new Task("late")));
     assertEquals(1, poller.tally().get(Counter.POLLER_TAKEOVERS));
     final CountDownLatch served = new CountDownLatch(1);
     poller.execute(served::countDown);
@@ -253,7 +253,7 @@ class InlineTasksTest {
     warmUp();
     assertTrue(
         poller.offer(
-            one,
+            one.entry,
             new Task("first") {
               @Override
               public void runInline() {
@@ -263,7 +263,7 @@ class InlineTasksTest {
                 poller.change(
                     () -> {
                       warmUp();
-                      assertTrue(poller.offer(other, second));
+                      assertTrue(poller.offer(other.entry, second));
                     });
                 await(lent);
               }
@@ -274,7 +274,7 @@ class InlineTasksTest {
     while (!done.contains("second")) {
       Thread.onSpinWait();
     }
-    assertTrue(poller.offer(one, new Task("third")));
+    assertTrue(poller.offer(one.entry, new Task("third")));
     assertEquals(1, poller.doWork());
     assertTrue(poller.isCurrentThread(), "nobody else takes what is in good hands");
     assertTrue(done.contains("third"), () -> done.toString());
@@ -356,7 +356,7 @@ class InlineTasksTest {
 
   private static boolean offer(Poller poller, Session session, InlineTask task) throws Exception {
     final CompletableFuture<Boolean> taken = new CompletableFuture<>();
-    poller.change(() -> taken.complete(poller.offer(session, task)));
+    poller.change(() -> taken.complete(poller.offer(session.entry, task)));
     return taken.get(TIMEOUT_S, TimeUnit.SECONDS);
   }
 }

@@ -13,18 +13,17 @@ class PolledSessionsTest {
   private static final long US = 1_000;
 
   private final PolledSessions sessions = new PolledSessions(new Tally(Kind.POLLER));
-  private final Session one = new SessionSteps(Sizes.TINY).server;
-  private final Session other = new SessionSteps(Sizes.TINY).server;
+  private final PollerEntry one = new SessionSteps(Sizes.TINY).server.entry;
+  private final PollerEntry other = new SessionSteps(Sizes.TINY).server.entry;
 
-  private void poll(Session session, long waitedNs) {
-    sessions.activate(session);
-    session.lastWorkNs = NOW - waitedNs;
-    session.awaitsTurn = false;
+  private void poll(PollerEntry entry, long waitedNs) {
+    sessions.activate(entry);
+    entry.lastWorkNs = NOW - waitedNs;
+    entry.awaitsTurn(false, entry.nextTurnNs());
   }
 
-  private void awaitTurn(Session session, long untilNs) {
-    session.awaitsTurn = true;
-    session.nextTurnNs = NOW + untilNs;
+  private void awaitTurn(PollerEntry entry, long untilNs) {
+    entry.awaitsTurn(true, NOW + untilNs);
   }
 
   @Test
@@ -58,7 +57,7 @@ class PolledSessionsTest {
     poll(one, 800 * US);
     poll(other, 800 * US);
     awaitTurn(one, 30 * US);
-    other.nextTurnNs = NOW + 1; // of a turn that it does not wait for
+    other.awaitsTurn(false, NOW + 1); // of a turn that it does not wait for
     assertEquals(30 * US, sessions.restNs(NOW));
     awaitTurn(other, 60 * US);
     assertEquals(30 * US, sessions.restNs(NOW));

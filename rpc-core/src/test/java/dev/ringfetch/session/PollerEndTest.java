@@ -72,11 +72,11 @@ class PollerEndTest {
   void threadThatStandsByIsWaitedFor() throws Exception {
     final Session session = new SessionSteps(Sizes.ROOMY).server;
     new Thread(poller, "poller").start();
-    poller.change(() -> assertTrue(poller.offer(session, new Nothing())));
+    poller.change(() -> assertTrue(poller.offer(session.entry, new Nothing())));
     Thread standby;
     while ((standby = threads.get("poller-1")) == null
         || standby.getState() != Thread.State.WAITING) {
-      nowNs.addAndGet(InlineTasks.WINDOW_NS); // in which little happens: it rests
+      nowNs.addAndGet(InlinePatience.WINDOW_NS); // in which little happens: it rests
       Thread.onSpinWait();
     }
     end();

@@ -91,7 +91,7 @@ class PollerFailureTest {
             poller,
             context,
             (ended, reason) -> ends.add(reason));
-    poller.add(session);
+    poller.add(session.entry);
     List<Outcome> outcomes = new ArrayList<>();
     ClientStream stream = session.open();
     stream.outbound().addLong(1);

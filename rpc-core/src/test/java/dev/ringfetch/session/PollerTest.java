@@ -65,12 +65,12 @@ class PollerTest {
 
   @Test
   void sessionThatComesOrGoesWakesASleeper() throws IOException {
-    assertWakesASleeperOnly(() -> poller.remove(steps.client));
+    assertWakesASleeperOnly(() -> poller.remove(steps.client.entry));
   }
 
   @Test
   void sessionThatIsToBePolledWakesASleeper() throws IOException {
-    assertWakesASleeperOnly(() -> poller.activateLater(steps.client));
+    assertWakesASleeperOnly(() -> poller.activateLater(steps.client.entry));
   }
 
   @Test
@@ -108,7 +108,7 @@ class PollerTest {
   void nestedWaitSleepsOnlyWhenNoSessionIsBusy() throws IOException {
     comeToRest();
     int awaits = doorbell.awaits();
-    poller.activate(steps.client);
+    poller.activate(steps.client.entry);
     poller.serveNested();
     assertEquals(awaits, doorbell.awaits());
     steps.advance(SPIN_NS);
@@ -120,7 +120,7 @@ class PollerTest {
   @Test
   void sleepEndsWithTheEarliestDeadline() throws IOException {
     SessionSteps other = new SessionSteps(Sizes.ROOMY);
-    poller.add(other.client); // without one
+    poller.add(other.client.entry); // without one
     poller.doWork();
     steps.send(bytes(8, 1), 10 * SPIN_NS);
     long sentNs = steps.nowNs();
@@ -185,12 +185,12 @@ class PollerTest {
           }
         };
     SessionSteps beside = new SessionSteps(Sizes.ROOMY, region);
-    beside.serverPoller.add(counting(beside.serverPoller));
+    beside.serverPoller.add(counting(beside.serverPoller).entry);
     beside.settle();
-    beside.serverPoller.activate(beside.server);
+    beside.serverPoller.activate(beside.server.entry);
     beside.serverPoller.doWork(); // looks at the doorbell
     beside.send(bytes(8, 1));
-    beside.serverPoller.activate(beside.server);
+    beside.serverPoller.activate(beside.server.entry);
     verified[0] = 0;
     beside.serverPoller.doWork();
     assertEquals(1, beside.requests.size());
@@ -214,13 +214,13 @@ class PollerTest {
         };
     SessionSteps shared = new SessionSteps(Sizes.ROOMY, region);
     CountingSession other = counting(shared.serverPoller);
-    shared.serverPoller.add(other);
+    shared.serverPoller.add(other.entry);
     shared.settle();
     shared.send(bytes(8, 1));
     watched[0] = shared;
     long before = shared.server.pollPosition();
-    shared.serverPoller.activate(other);
-    shared.serverPoller.activate(shared.server);
+    shared.serverPoller.activate(other.entry);
+    shared.serverPoller.activate(shared.server.entry);
     shared.serverPoller.doWork();
     assertEquals(before + 1, shared.server.pollPosition());
     assertEquals(before, positions.get(0));
@@ -322,7 +322,7 @@ class PollerTest {
     own.server.driver.service(false);
     final Call[] next = {null};
     first.onClosed = () -> next[0] = own.send(bytes(8, 2));
-    own.clientPoller.activate(own.client);
+    own.clientPoller.activate(own.client.entry);
     afterFence[0] = own.request()::echo;
     own.clientPoller.doWork(); // polls in vain, and spins for no time
     assertTrue(first.isOver());
@@ -338,7 +338,7 @@ class PollerTest {
   @Test
   void sessionThatAnotherThreadHoldsIsLeftToIt() throws IOException {
     steps.send(bytes(8, 1));
-    poller.activate(steps.client);
+    poller.activate(steps.client.entry);
     assertTrue(steps.client.driver.tryAcquire());
     poller.doWork();
     assertTrue(poller.isIdle());
@@ -370,7 +370,7 @@ class PollerTest {
     Stream stream = new TestStream(1);
     stream.deadlineNs = steps.nowNs() + 100 * SPIN_NS;
     session.deadlines.add(stream);
-    poller.add(session);
+    poller.add(session.entry);
     poller.doWork();
     comeToRest();
     return session;
@@ -394,19 +394,19 @@ class PollerTest {
     poller.beginSleep(true);
     poller.endSleep();
     assertTrue(asked[0] > before, "it has a deadline");
-    poller.remove(session);
+    poller.remove(session.entry);
     poller.doWork();
     before = asked[0];
     assertEquals(Doorbell.FOREVER, poller.beginSleep(true));
     poller.endSleep();
     assertEquals(before, asked[0]);
-    assertFalse(session.earliest.publish(steps.nowNs()), "nobody listens");
+    assertFalse(session.entry.publishDeadline(steps.nowNs()), "nobody listens");
   }
 
   @Test
   void doorbellIsLookedAtNowAndThenWhileSessionsAreBusy() throws IOException {
     comeToRest();
-    poller.activate(steps.client);
+    poller.activate(steps.client.entry);
     poller.doWork(); // looks at it
     steps.fabric.server().ringDoorbell();
     assertTrue(steps.fabric.client().ringPending());
@@ -429,16 +429,16 @@ class PollerTest {
           looks[0]++;
           steps.advance(looks[0] == 14 ? 6 * lookNs : lookNs); // one is interrupted
         });
-    poller.activate(steps.client);
+    poller.activate(steps.client.entry);
     for (int i = 0; i < 20; i++) {
-      poller.activate(steps.client);
+      poller.activate(steps.client.entry);
       poller.doWork();
       steps.advance(DOORBELL_INTERVAL_NS);
     }
     final int before = looks[0];
     assertTrue(before < 14, "looks=" + before);
     for (int i = 0; i < 100; i++) {
-      poller.activate(steps.client);
+      poller.activate(steps.client.entry);
       poller.doWork();
       steps.advance(DOORBELL_INTERVAL_NS);
     }
@@ -453,7 +453,7 @@ class PollerTest {
     int[] asked = {0};
     CountingSession session = asking(() -> asked[0]++);
     steps.advance(session.earliestDeadlineNs() - 1 - steps.nowNs());
-    poller.activate(steps.client);
+    poller.activate(steps.client.entry);
     poller.doWork(); // looks at them
     int before = asked[0];
     steps.advance(DOORBELL_INTERVAL_NS - 1);
@@ -476,10 +476,10 @@ class PollerTest {
             new HeapFabric(CountingSession.MEMORY_LENGTH), alone, new SessionContext()) {
           @Override
           boolean retire() {
-            settling = waits[0];
+            entry.settling(waits[0]);
             return false;
           }
-        });
+        }.entry);
     alone.doWork();
     steps.advance(2 * SPIN_NS - 1);
     alone.doWork();
@@ -519,7 +519,7 @@ class PollerTest {
     Step next = () -> {}; // what the next thing that is found has done
 
     Waits() throws IOException {
-      waiter.add(session);
+      waiter.add(session.entry);
       waiter.doWork();
     }
 
@@ -535,7 +535,7 @@ class PollerTest {
 
     void findMore(Step round) throws IOException {
       session.driver.submit(stream, Stream.WRITE);
-      waiter.activate(session);
+      waiter.activate(session.entry);
       round.take();
     }
 
@@ -622,19 +622,19 @@ class PollerTest {
   @Test
   void sessionIsInThePolledSetOnce() throws IOException {
     CountingSession session = counting(poller);
-    poller.add(session);
+    poller.add(session.entry);
     poller.doWork();
     int rounds = session.rounds;
-    poller.activate(session);
-    poller.activate(session);
-    poller.activateLater(session);
+    poller.activate(session.entry);
+    poller.activate(session.entry);
+    poller.activateLater(session.entry);
     poller.doWork();
     assertEquals(rounds + 1, session.rounds);
   }
 
   @Test
   void pollerServesUntilItIsClosed() {
-    poller.activate(steps.client);
+    poller.activate(steps.client.entry);
     int[] looks = {0};
     steps.onClock =
         () -> {
@@ -652,8 +652,8 @@ class PollerTest {
   /** The set belongs to the poller's thread, which is not the one that removes. */
   @Test
   void sessionIsTakenOutByThePollerItself() throws IOException {
-    poller.activate(steps.client);
-    poller.remove(steps.client);
+    poller.activate(steps.client.entry);
+    poller.remove(steps.client.entry);
     assertFalse(poller.isIdle());
     poller.doWork();
     assertTrue(poller.isIdle());
@@ -668,8 +668,8 @@ class PollerTest {
     poller.execute(() -> done.add("task"));
     assertEquals(List.of("task"), done);
     SessionSteps other = new SessionSteps(Sizes.ROOMY);
-    poller.activate(other.client);
-    poller.remove(other.client);
+    poller.activate(other.client.entry);
+    poller.remove(other.client.entry);
     assertTrue(poller.isIdle());
   }
 

@@ -107,7 +107,7 @@ final class PoolSteps {
 
   BulkPool pool(SessionContext context) {
     when(queuePair.capabilities()).thenReturn(session.fabric.client().capabilities());
-    return new BulkPool(session.client, queuePair, context);
+    return new BulkPool(new SessionMemory(session.client), queuePair, context);
   }
 
   /** A pool whose first memory the peer has attached. */

@@ -158,7 +158,7 @@ class RemoteWakeupOrderTest {
     assertNull(session.bulk().allocate(100_000));
     verify(queuePair, never()).register(anyInt());
     final int offer = FrameDescriptor.SESSION_STREAM_ID;
-    assertFalse(session.onFrame(offer, FrameDescriptor.BULK, 0, 0, region, 0, 16));
+    assertFalse(session.events.onFrame(offer, FrameDescriptor.BULK, 0, 0, region, 0, 16));
   }
 
   /** One that has ended is no reason to stay awake. */

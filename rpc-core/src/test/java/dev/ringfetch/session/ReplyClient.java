@@ -48,7 +48,7 @@ final class ReplyClient extends ReplyThread {
 
   /** True when it reads its answers, as it is now. */
   boolean fetches() {
-    return session.choice == null ? setup.mode() == ReplyMode.FETCH : session.choice.fetches();
+    return RemoteSide.choice(session) == null ? setup.mode() == ReplyMode.FETCH : RemoteSide.choice(session).fetches();
   }
 
   @Override
@@ -62,7 +62,7 @@ final class ReplyClient extends ReplyThread {
       call();
     }
     final long tookNs = roundNs(calls != before);
-    return session.outbox.isHeld() ? Math.max(tookNs, session.turn.untilNs() - now) : tookNs;
+    return session.carrier.isHolding() ? Math.max(tookNs, RemoteSide.turn(session).untilNs() - now) : tookNs;
   }
 
   private void call() {

@@ -144,7 +144,7 @@ class ServerTurnTest {
   }
 
   private boolean isHeld(int client) {
-    return clients.get(client).turn.holds(Stream.NO_DEADLINE);
+    return RemoteSide.turn(clients.get(client)).holds(Stream.NO_DEADLINE);
   }
 
   @ParameterizedTest

@@ -224,7 +224,7 @@ class SessionDeadlineTest {
     Call late = steps.send(bytes(1, 1), 1000);
     steps.settle(); // the session sleeps
     SessionSteps other = new SessionSteps(Sizes.ROOMY);
-    steps.clientPoller.add(new BusySession(other));
+    steps.clientPoller.add(new BusySession(other).entry);
     for (int round = 0; round < 10; round++) {
       steps.advance(100_000);
       assertTrue(steps.clientPoller.doWork() > 0, "busy");

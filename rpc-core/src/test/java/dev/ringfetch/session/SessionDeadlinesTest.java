@@ -41,7 +41,7 @@ class SessionDeadlinesTest {
         onLook.run();
         return seen;
       }
-    }.earliest;
+    }.entry.deadline;
   }
 
   private EarliestDeadline served(int sessions) {
@@ -213,7 +213,8 @@ class SessionDeadlinesTest {
     for (int i = 0; i < owners * sessions; i++) {
       EarliestDeadline made =
           new CountingSession(new HeapFabric(CountingSession.MEMORY_LENGTH), poller, context)
-              .earliest;
+              .entry
+              .deadline;
       deadlines.add(made, i + 1);
       all.add(made);
     }

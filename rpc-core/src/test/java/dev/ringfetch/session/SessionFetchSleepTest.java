@@ -170,7 +170,7 @@ class SessionFetchSleepTest {
     assertEquals(SessionDriver.NOT_OWNER, steps.client.driver.service(false));
     assertFalse(steps.client.driver.releaseAndTell());
     assertFalse(steps.client.retire(), "DRAIN is there");
-    steps.client.poller().activate(steps.client);
+    steps.client.poller().activate(steps.client.entry);
     steps.clientRound();
     assertTrue(steps.client.isDraining());
   }

@@ -141,7 +141,7 @@ class SessionFlowEndTest {
       case IN_A_RESPONSE -> {
         served.write(MESSAGE, 0, message(5000, 1));
         steps.stepClient();
-        assertTrue(call.stream.inboundPartial);
+        assertTrue(call.stream.incoming.isPartial());
       }
       case ANSWERED -> {
         served.write(SUFFIX, 0, new byte[0]);
@@ -358,7 +358,7 @@ class SessionFlowEndTest {
     final Served served = served();
     served.write(MESSAGE, 0, message(5000, 1));
     steps.stepClient();
-    assertTrue(call.stream.inboundPartial);
+    assertTrue(call.stream.incoming.isPartial());
     steps.server.abort("test");
     steps.settle();
     final Unit end = call.take();

@@ -70,7 +70,7 @@ class SessionHeldTest {
               stream.listener(() -> cancels.add(stream));
             },
             (session, reason) -> {});
-    poller.add(server);
+    poller.add(server.entry);
     poll();
   }
 

@@ -165,14 +165,14 @@ class SessionNestedTest {
     boolean before = steps.clientPoller.beginNested();
     int wakeups = steps.fabric.clientDoorbell().wakeups();
     steps.clientPoller.beginSleep(false);
-    Thread other = new Thread(() -> steps.clientPoller.told(steps.client));
+    Thread other = new Thread(() -> steps.clientPoller.told(steps.client.entry));
     other.start();
     other.join();
     assertEquals(wakeups + 1, steps.fabric.clientDoorbell().wakeups());
     steps.clientPoller.endSleep();
     steps.clientPoller.endNested(before);
     steps.clientPoller.beginSleep(false);
-    Thread later = new Thread(() -> steps.clientPoller.told(steps.client));
+    Thread later = new Thread(() -> steps.clientPoller.told(steps.client.entry));
     later.start();
     later.join();
     assertEquals(wakeups + 1, steps.fabric.clientDoorbell().wakeups(), "nobody waits");

@@ -94,7 +94,7 @@ class SessionPollTest {
   /** To arm would make the peer ring for what is found anyway. */
   @Test
   void callerLeavesToAPollerThatPollsAndThatArms() {
-    steps.clientPoller.activate(steps.client);
+    steps.clientPoller.activate(steps.client.entry);
     Call call = call();
     atLook(0, () -> {});
     steps.client.sendAndPoll(call.stream);
@@ -116,7 +116,7 @@ class SessionPollTest {
     atLook(
         3,
         () -> {
-          steps.client.poller().activate(steps.client);
+          steps.client.poller().activate(steps.client.entry);
           steps.stepClient(); // it finds the session owned, and gives it up
           serve();
         });
@@ -124,7 +124,7 @@ class SessionPollTest {
     assertEquals(Outcome.ANSWERED, call.outcome);
     steps.onClock = () -> {};
     steps.stepClient();
-    assertFalse(steps.client.active, "it was called");
+    assertFalse(steps.client.entry.active, "it was called");
   }
 
   /** The ring is spent, and nothing is pending: whoever leaves has seen all that is there. */
@@ -148,7 +148,7 @@ class SessionPollTest {
         () -> {
           first.run();
           if (looks == 5) {
-            steps.client.poller().activate(steps.client);
+            steps.client.poller().activate(steps.client.entry);
             steps.stepClient(); // it finds the session owned, and gives it up
             for (int i = 0; i < 4; i++) {
               steps.server.driver.service(false);

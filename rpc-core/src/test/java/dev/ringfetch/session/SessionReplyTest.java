@@ -23,7 +23,7 @@ final class SessionReplyTest {
   SessionReplyTest() throws IOException {}
 
   private boolean fetches() {
-    return steps.client.choice.fetches();
+    return RemoteSide.choice(steps.client).fetches();
   }
 
   /** So many requests reach the server. */
@@ -148,7 +148,7 @@ final class SessionReplyTest {
     for (int done = 0; more; done++) {
       final RemoteSteps other = new RemoteSteps(ReplyMode.ADAPTIVE, RING_LENGTH);
       other.send(); // and a read is under way
-      other.client.choice.turn();
+      RemoteSide.choice(other.client).turn();
       other.clientRound();
       assertTrue(((FetchingInbox) other.client.inbox).isTurning());
       while (other.requests.isEmpty()) {
@@ -173,13 +173,13 @@ final class SessionReplyTest {
   /** Reads follow as for any call: there is nothing else to look for. */
   @Test
   void turnToFetchingIsDoneAtOnce() throws IOException {
-    steps.client.choice.turn();
+    RemoteSide.choice(steps.client).turn();
     steps.clientRound();
     assertTrue(((FetchingInbox) steps.client.inbox).isTurning());
     steps.cards();
     steps.clientRound();
     assertFalse(((FetchingInbox) steps.client.inbox).isTurning());
-    steps.client.choice.turn();
+    RemoteSide.choice(steps.client).turn();
     steps.clientRound();
     assertFalse(((FetchingInbox) steps.client.inbox).isTurning());
   }
@@ -189,7 +189,7 @@ final class SessionReplyTest {
   void serverThatSleptBeforeTheTurnIsRung() throws IOException {
     steps.serverSleeps();
     assertTrue(steps.server.inbox.isArmed());
-    steps.client.choice.turn();
+    RemoteSide.choice(steps.client).turn();
     steps.send();
     steps.cards();
     steps.clientRound();

@@ -112,8 +112,8 @@ class SessionReuseTest {
           }
         };
     session.notifications.add(one);
-    Notifications.tell(session, session.notifications.takeStreams());
-    Notifications.tell(session, session.notifications.takeStreams());
+    session.notifications.tell(session.notifications.takeStreams());
+    session.notifications.tell(session.notifications.takeStreams());
     assertEquals(List.of("told 1", "told 1", "told 2"), done);
   }
 

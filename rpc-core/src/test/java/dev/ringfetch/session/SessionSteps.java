@@ -140,8 +140,8 @@ final class SessionSteps {
               onStream.accept(stream);
             },
             (session, reason) -> serverEnds.add(reason));
-    clientPoller.add(client);
-    serverPoller.add(server);
+    clientPoller.add(client.entry);
+    serverPoller.add(server.entry);
     settle();
   }
 

@@ -48,13 +48,13 @@ class SessionTurnTest {
   private void assertHeld() throws IOException {
     steps.clientRound();
     assertEquals(0, sent(), "sent before its turn");
-    assertTrue(steps.client.outbox.isHeld());
+    assertTrue(steps.client.carrier.isHolding());
   }
 
   private void assertSent() throws IOException {
     steps.clientRound();
     assertEquals(1, sent());
-    assertFalse(steps.client.outbox.isHeld());
+    assertFalse(steps.client.carrier.isHolding());
   }
 
   @Test
@@ -85,11 +85,11 @@ class SessionTurnTest {
     assertEquals(1, fetching.answered);
     tell(fetching, PERIOD_NS / 2, LENGTH_NS, PERIOD_NS);
     fetching.send();
-    assertTrue(fetching.client.outbox.isHeld());
+    assertTrue(fetching.client.carrier.isHolding());
     final long reads = fetching.clientPair.ringReads();
     fetching.pass(PERIOD_NS / 2);
     fetching.clientRound();
-    assertFalse(fetching.client.outbox.isHeld());
+    assertFalse(fetching.client.carrier.isHolding());
     fetching.pass(WAY_NS / 8 - 1);
     fetching.clientRound();
     assertEquals(reads, fetching.clientPair.ringReads());
@@ -116,7 +116,7 @@ class SessionTurnTest {
     assertSent();
     steps.pass(1);
     steps.send();
-    assertTrue(steps.client.outbox.isHeld());
+    assertTrue(steps.client.carrier.isHolding());
     steps.pass(PERIOD_NS - LENGTH_NS);
     steps.clientRound();
     assertEquals(2, sent());
@@ -168,7 +168,7 @@ class SessionTurnTest {
     steps.clientRound();
     seen.putInt(line + ControlDescriptor.TURN_PERIOD_OFFSET, PERIOD_NS);
     steps.clientRound();
-    assertEquals(0, steps.client.turn.untilNs());
+    assertEquals(0, RemoteSide.turn(steps.client).untilNs());
     seen.putInt(
         line + ControlDescriptor.TURN_CHECK_OFFSET,
         ((7 * 31 + PERIOD_NS / 2) * 31 + LENGTH_NS) * 31 + PERIOD_NS);
@@ -223,7 +223,7 @@ class SessionTurnTest {
     steps.pass(PERIOD_NS / 2);
     steps.clientRound();
     assertEquals(0, sent());
-    assertFalse(steps.client.outbox.isHeld());
+    assertFalse(steps.client.carrier.isHolding());
     assertFalse(steps.client.mustArmToLeave());
   }
 

@@ -126,7 +126,7 @@ enum SimState {
     addFlows(client, states);
     add(states, IDLE, !session.mustArmToLeave());
     add(states, CLIENT_BLOCKED, session.outbox.isBlocked());
-    add(states, WAITING, session.outbox.isHeld());
+    add(states, WAITING, session.carrier.isHolding());
     add(states, CLIENT_ARMED, session.inbox.isArmed());
     add(states, SETTLING, session.inbox.isSettling());
     add(states, TURNING, session.inbox instanceof FetchingInbox inbox && inbox.isTurning());

@@ -254,7 +254,7 @@ class TaskBackupTest {
     final Session session = new SessionSteps(Sizes.ROOMY).server;
     final AtomicInteger overruns = new AtomicInteger();
     for (int i = 0; i < 100; i++) {
-      poller.change(() -> poller.offer(session, new Quick(overruns)));
+      poller.change(() -> poller.offer(session.entry, new Quick(overruns)));
       final CountDownLatch ran = new CountDownLatch(1);
       poller.execute(
           () -> {
@@ -267,9 +267,9 @@ class TaskBackupTest {
     assertTrue(early < 10, () -> early + ": half a millisecond is not long for a task");
     for (int i = 0; i < 10; i++) {
       final CountDownLatch next = new CountDownLatch(1);
-      poller.change(() -> poller.offer(session, new Quick(overruns)));
+      poller.change(() -> poller.offer(session.entry, new Quick(overruns)));
       hold(next);
-      poller.change(() -> poller.offer(session, new Quick(overruns)));
+      poller.change(() -> poller.offer(session.entry, new Quick(overruns)));
       runs();
       next.countDown();
     }

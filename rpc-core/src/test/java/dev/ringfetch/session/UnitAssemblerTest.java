@@ -27,23 +27,23 @@ class UnitAssemblerTest {
 
   private boolean first(int total, int bytes) {
     region.putInt(AT, total);
-    return UnitAssembler.accept(stream, UNIT | PARTIAL, 9, region, AT, bytes + 4, MAX, null);
+    return stream.incoming.accept(UNIT | PARTIAL, 9, region, AT, bytes + 4, MAX, null, stream);
   }
 
   private boolean next(boolean partial, int bytes) {
     int flags = CONTINUATION | (partial ? PARTIAL : 0);
-    return UnitAssembler.accept(stream, flags, 0, region, AT, bytes, MAX, null);
+    return stream.incoming.accept(flags, 0, region, AT, bytes, MAX, null, stream);
   }
 
   private boolean whole(int bytes) {
-    return UnitAssembler.accept(stream, UNIT, 9, region, AT, bytes, MAX, null);
+    return stream.incoming.accept(UNIT, 9, region, AT, bytes, MAX, null, stream);
   }
 
   @Test
   void frameIsAUnit() {
     region.putLong(AT, 0x0807060504030201L);
     assertTrue(whole(8));
-    assertFalse(stream.inboundPartial);
+    assertFalse(stream.incoming.isPartial());
     assertFalse(stream.inboundDiscarded());
     assertEquals(UNIT, stream.inboundFlags());
     assertEquals(9, stream.inboundCode());
@@ -54,14 +54,14 @@ class UnitAssemblerTest {
   @Test
   void emptyFrameIsAUnit() {
     assertTrue(whole(0));
-    assertFalse(stream.inboundPartial);
+    assertFalse(stream.incoming.isPartial());
     assertEquals(0, stream.inbound().length());
   }
 
   @Test
   void firstFrameMayHoldTheLengthAlone() {
     assertTrue(first(7, 0));
-    assertTrue(stream.inboundPartial);
+    assertTrue(stream.incoming.isPartial());
     assertTrue(next(false, 7));
     assertEquals(7, stream.inbound().length());
   }
@@ -78,13 +78,13 @@ class UnitAssemblerTest {
       region.putBytes(AT + 4, unit, 0, sent);
       assertTrue(first(unit.length, sent), () -> "seed=" + seed);
       while (sent < unit.length) {
-        assertTrue(stream.inboundPartial);
+        assertTrue(stream.incoming.isPartial());
         int bytes = 1 + random.nextInt(unit.length - sent);
         region.putBytes(AT, unit, sent, bytes);
         sent += bytes;
         assertTrue(next(sent < unit.length, bytes), () -> "seed=" + seed);
       }
-      assertFalse(stream.inboundPartial);
+      assertFalse(stream.incoming.isPartial());
       assertEquals(UNIT, stream.inboundFlags());
       assertEquals(9, stream.inboundCode());
       assertArrayEquals(
@@ -186,7 +186,7 @@ class UnitAssemblerTest {
     assertTrue(next(true, 10));
     assertTrue(next(false, 1));
     assertTrue(stream.inboundDiscarded());
-    assertFalse(stream.inboundPartial);
+    assertFalse(stream.incoming.isPartial());
     assertEquals(0, stream.inbound().length());
   }
 
@@ -200,7 +200,7 @@ class UnitAssemblerTest {
   void memoryGrowsWithWhatArrives() {
     region.putInt(AT, Integer.MAX_VALUE - 2000);
     assertTrue(
-        UnitAssembler.accept(stream, UNIT | PARTIAL, 0, region, AT, 100, Integer.MAX_VALUE - 1000, null));
+        stream.incoming.accept(UNIT | PARTIAL, 0, region, AT, 100, Integer.MAX_VALUE - 1000, null, stream));
     assertTrue(stream.inbound().array().length < 1000);
   }
 }

@@ -102,7 +102,7 @@ class WakeupOrderTest {
   @Test
   void sleeperGivesCreditBeforeItSleeps() {
     peerSends();
-    session.ring.poll(session, 1); // not the inbox, which would tell it
+    session.ring.poll(session.events, 1); // not the inbox, which would tell it
     peerLine.blocked(true);
     peerLine.sleeping(true);
     clearInvocations(region);

@@ -1,19 +1,24 @@
 package dev.ringfetch.session;
 
 import dev.ringfetch.counters.Counter;
+import dev.ringfetch.counters.Tally;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.ring.BulkDescriptor;
 import dev.ringfetch.ring.ControlFlyweight;
 import java.util.List;
+import java.util.function.Consumer;
 
 /**
  * What the peer has named in its registered memory and this side has not read yet. A frame only
  * puts its read in line; reads are done in their order, some bytes a round, so that the frames of
  * other calls, which come behind it in the ring, need not wait for them. How many were done stands
  * in the control line: that memory is the peer's again. Belongs to the owner of the session.
+ *
+ * @param <R> type of the readers.
  */
-final class Reads {
-  private final Session session;
+public final class BulkReads<R> {
+  private final Listener<R> listener;
+  private final Tally tally;
   private final ControlFlyweight ownControl;
   private final ArrayPool arrays;
   private final int quantum; // what is copied a round, in bytes
@@ -21,19 +26,19 @@ final class Reads {
   private long released;
 
   // The line, linked: one that had to grow might be left half changed for want of memory.
-  private Read first;
-  private Read last; // also when it is done
+  private Read<R> first;
+  private Read<R> last; // also when it is done
 
-  private static final class Read {
+  private static final class Read<R> {
     final MemoryRegion region;
     final int offset;
     final int length;
-    Stream stream; // null: nobody wants it
+    R reader; // null: nobody wants it
     UnitBuffer unit;
     int generation;
     int position;
     int done;
-    Read next;
+    Read<R> next;
 
     Read(MemoryRegion region, int offset, int length) {
       this.region = region;
@@ -42,15 +47,29 @@ final class Reads {
     }
 
     boolean isWanted() {
-      return stream != null && unit.generation() == generation;
+      return reader != null && unit.generation() == generation;
     }
   }
 
-  Reads(Session session, RingPair rings, SessionContext context) {
-    this.quantum = context.bulkSegmentLength();
-    this.arrays = context.bulkBudget().arrays();
-    this.session = session;
-    this.ownControl = rings.ownControl();
+  /**
+   * Creates an empty line.
+   *
+   * @param listener told when the last read of a unit is done.
+   * @param ownControl line that tells the peer how many reads were done.
+   * @param arrays for units that are long.
+   * @param quantum bytes that are copied in a round.
+   */
+  public BulkReads(
+      Listener<R> listener,
+      Tally tally,
+      ControlFlyweight ownControl,
+      ArrayPool arrays,
+      int quantum) {
+    this.listener = listener;
+    this.tally = tally;
+    this.ownControl = ownControl;
+    this.arrays = arrays;
+    this.quantum = quantum;
   }
 
   /**
@@ -59,7 +78,7 @@ final class Reads {
    * @param regions of the peer, by number.
    * @return false when there is no such memory.
    */
-  boolean add(List<MemoryRegion> regions, MemoryRegion frame, int payload, int payloadLength) {
+  public boolean add(List<MemoryRegion> regions, MemoryRegion frame, int payload, int payloadLength) {
     if (payloadLength != BulkDescriptor.DESCRIPTOR_LENGTH) {
       return false;
     }
@@ -73,7 +92,7 @@ final class Reads {
     if (offset < 0 || offset > region.length() - length) {
       return false;
     }
-    final Read added = new Read(region, (int) offset, length);
+    final Read<R> added = new Read<>(region, (int) offset, length);
     if (first == null) {
       first = added;
     } else {
@@ -89,9 +108,9 @@ final class Reads {
   }
 
   /** What the last frame has asked for stands here in the unit that comes in. */
-  void lastInto(Stream stream, int position) {
-    last.stream = stream;
-    last.unit = stream.inbound();
+  void lastInto(R reader, UnitBuffer unit, int position) {
+    last.reader = reader;
+    last.unit = unit;
     last.generation = last.unit.generation();
     last.position = position;
     last.unit.beginRead();
@@ -103,7 +122,7 @@ final class Reads {
   }
 
   /** True when nothing is in line. */
-  boolean isEmpty() {
+  public boolean isEmpty() {
     return first == null;
   }
 
@@ -112,27 +131,26 @@ final class Reads {
    *
    * @return how much was done.
    */
-  int poll() {
+  public int poll() {
     return poll(quantum);
   }
 
   /** Does everything that is in line: the session ends. */
-  void drain() {
+  public void drain() {
     while (poll(Integer.MAX_VALUE) > 0) {}
   }
 
-  /** Calls whose last unit will not be read have nothing else that tells them of the end. */
-  void distrust(Notifications notifications) {
-    for (Read read = first; read != null; read = read.next) {
-      if (read.stream != null && read.stream.flow != null) {
-        read.stream.flow.distrust();
-        notifications.addFlow(read.stream);
+  /** Hands each reader in line to an action. */
+  public void forEachReader(Consumer<R> action) {
+    for (Read<R> read = first; read != null; read = read.next) {
+      if (read.reader != null) {
+        action.accept(read.reader);
       }
     }
   }
 
   /** Drops what is in line. */
-  void clear() {
+  public void clear() {
     first = null;
     last = null;
   }
@@ -141,7 +159,7 @@ final class Reads {
     final long before = released;
     int left = limit;
     int rounds = 0;
-    Read read;
+    Read<R> read;
     while ((read = first) != null) { // what nobody wants costs nothing
       rounds++;
       if (read.isWanted()) {
@@ -153,7 +171,7 @@ final class Reads {
       first = read.next;
       released++;
       if (read.isWanted() && read.unit.endRead()) {
-        session.onRead(read.stream);
+        listener.onRead(read.reader);
       }
     }
     if (released != before) {
@@ -162,11 +180,18 @@ final class Reads {
     return rounds;
   }
 
-  private int copy(Read read, int length) {
+  private int copy(Read<R> read, int length) {
     read.region.getBytes(
         read.offset + read.done, read.unit.array(), read.position + read.done, length);
     read.done += length;
-    session.tally.add(Counter.SESSION_BULK_RECEIVED, length);
+    tally.add(Counter.SESSION_BULK_RECEIVED, length);
     return length;
+  }
+
+  /** Told of reads that are done. */
+  @FunctionalInterface
+  public interface Listener<R> {
+    /** The last read is done of those that a unit has waited for; owner. */
+    void onRead(R reader);
   }
 }
