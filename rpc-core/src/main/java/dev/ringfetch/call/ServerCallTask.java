@@ -1,8 +1,8 @@
 package dev.ringfetch.call;
 
-import dev.ringfetch.session.InlineTask;
 import dev.ringfetch.session.ServerSession;
 import dev.ringfetch.session.ServerStream;
+import dev.ringfetch.session.poller.InlineTask;
 import io.grpc.Context;
 import io.grpc.Deadline;
 import io.grpc.Metadata;

@@ -1,7 +1,7 @@
 package dev.ringfetch.rpc;
 
-import dev.ringfetch.session.ControlStream;
-import dev.ringfetch.session.DeadlineTimer;
+import dev.ringfetch.session.handshake.ControlStream;
+import dev.ringfetch.session.poller.DeadlineTimer;
 import dev.ringfetch.v1.OpenRequest;
 import dev.ringfetch.v1.OpenResponse;
 import dev.ringfetch.v1.SessionServiceGrpc;

@@ -1,5 +1,7 @@
 package dev.ringfetch.session;
 
+import dev.ringfetch.session.poller.Poller;
+import dev.ringfetch.session.poller.SpinPace;
 import java.io.IOException;
 import org.agrona.concurrent.NanoClock;
 

@@ -1,7 +1,9 @@
 package dev.ringfetch.session;
 
 import dev.ringfetch.counters.Counter;
+import dev.ringfetch.fabric.MemoryFaults;
 import dev.ringfetch.fabric.MemoryRegion;
+import dev.ringfetch.session.poller.Callbacks;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
@@ -115,7 +117,7 @@ final class Ending {
   }
 
   private void endFailed(Throwable t) {
-    Faults.absorb(memory, t);
+    MemoryFaults.absorb(memory, t);
     if (over) {
       Callbacks.report(t);
       return;

@@ -2,6 +2,9 @@ package dev.ringfetch.session;
 
 import static dev.ringfetch.ring.FrameDescriptor.MESSAGE;
 
+import dev.ringfetch.session.unit.Unit;
+import dev.ringfetch.session.unit.UnitBuffer;
+
 /**
  * What a client has its server hold, and how much that may be: bytes of long requests and of
  * streams' messages, and calls that it has cancelled and that have not let go. Belongs to the owner
@@ -50,7 +53,8 @@ final class HeldBytes {
 
   /** Counts the one request of a call, if it is long. False when it is too much. */
   boolean addRequest(ServerStream stream) {
-    return stream.incoming.total() <= UnitBuffer.RETAINED_LENGTH || add(stream, stream.incoming.total());
+    return stream.incoming.total() <= UnitBuffer.RETAINED_LENGTH
+        || add(stream, stream.incoming.total());
   }
 
   /**

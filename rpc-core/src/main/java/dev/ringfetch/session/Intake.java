@@ -16,6 +16,9 @@ import static dev.ringfetch.ring.FrameDescriptor.WINDOW_UPDATE;
 
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.fabric.MemoryRegion;
+import dev.ringfetch.session.bulk.MemoryExchange;
+import dev.ringfetch.session.unit.Unit;
+import dev.ringfetch.session.unit.Units;
 import java.nio.charset.StandardCharsets;
 
 /**

@@ -1,5 +1,6 @@
 package dev.ringfetch.session;
 
+import dev.ringfetch.fabric.MemoryFaults;
 import dev.ringfetch.fabric.MemoryRegion;
 
 /**
@@ -50,7 +51,7 @@ final class MemoryGuard {
       try {
         memory.verify();
       } catch (Throwable t) {
-        Faults.absorb(memory, t);
+        MemoryFaults.absorb(memory, t);
         if (isMemoryGone()) {
           session.ending.failed(t);
         } else {
@@ -71,9 +72,9 @@ final class MemoryGuard {
 
   /** Loads from every page of the session's memory, and throws if one is gone. */
   void probe() {
-    probed = Faults.touch(memory);
+    probed = MemoryFaults.touch(memory);
     for (final MemoryRegion region : session.exchange.regions()) {
-      probed += Faults.touch(region);
+      probed += MemoryFaults.touch(region);
     }
     probed += session.bulk.touch();
   }

@@ -1,5 +1,6 @@
 package dev.ringfetch.session;
 
+import dev.ringfetch.session.poller.Callbacks;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;

@@ -12,6 +12,12 @@ import dev.ringfetch.ring.ControlFlyweight;
 import dev.ringfetch.ring.FrameDescriptor;
 import dev.ringfetch.ring.RingPoller;
 import dev.ringfetch.ring.RingWriter;
+import dev.ringfetch.session.bulk.Segment;
+import dev.ringfetch.session.bulk.Segments;
+import dev.ringfetch.session.carrier.Carrier;
+import dev.ringfetch.session.carrier.Delivery;
+import dev.ringfetch.session.carrier.RingPair;
+import dev.ringfetch.session.unit.UnitBuffer;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayDeque;
@@ -339,7 +345,7 @@ final class Outbox {
 
   private int writeBulk(Stream stream, UnitBuffer unit, Segments.Part part, int ack) {
     final Segment segment = part.segment();
-    bulk.putInt(BulkDescriptor.REGION_OFFSET, segment.region().number())
+    bulk.putInt(BulkDescriptor.REGION_OFFSET, segment.regionNumber())
         .putInt(BulkDescriptor.LENGTH_OFFSET, part.length())
         .putLong(BulkDescriptor.OFFSET_OFFSET, (long) segment.offset() + part.offset());
     final boolean more = stream.outboundSent < unit.arrayLength() || !unit.segments().isLast();

@@ -5,6 +5,8 @@ import static dev.ringfetch.ring.FrameDescriptor.SESSION_STREAM_ID;
 
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.fabric.MemoryRegion;
+import dev.ringfetch.session.carrier.CarrierSession;
+import dev.ringfetch.session.poller.Poller;
 
 /**
  * The events of a session's two rings: hands frames that came in to the session, its streams and

@@ -7,7 +7,9 @@ import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
 
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
-import dev.ringfetch.ring.ProcessTime;
+import dev.ringfetch.session.carrier.Geometry;
+import dev.ringfetch.session.carrier.RingPair;
+import dev.ringfetch.session.poller.Poller;
 
 /**
  * The server's side of a session: polls for requests, hands them to the {@link Acceptor}, sends
@@ -346,7 +348,8 @@ public final class ServerSession extends Session {
       if (stream != null) {
         calls++;
         if (stream.handed) {
-          notifications.add(() -> tellCancelled(stream)); // first: it may throw, and is called again then
+          notifications.add(
+              () -> tellCancelled(stream)); // first: it may throw, and is called again then
         }
         forget(stream);
         stream.cancelled();
@@ -382,7 +385,8 @@ public final class ServerSession extends Session {
     }
     boolean armed = true;
     try {
-      driver.disarm(); // armed before, it would leave without a look at the ring that the poller came
+      driver
+          .disarm(); // armed before, it would leave without a look at the ring that the poller came
       // for
       armed = hasEnded() || driver.arm();
     } catch (Throwable t) { // see Ending.failed

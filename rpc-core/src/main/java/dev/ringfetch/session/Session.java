@@ -1,25 +1,35 @@
 package dev.ringfetch.session;
 
-import static dev.ringfetch.ring.FrameDescriptor.BULK;
-import static dev.ringfetch.ring.FrameDescriptor.SESSION_STREAM_ID;
-
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.counters.Kind;
-import dev.ringfetch.counters.Subject;
 import dev.ringfetch.counters.Tally;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.ring.FrameDescriptor;
 import dev.ringfetch.ring.RingPoller;
 import dev.ringfetch.ring.RingWriter;
+import dev.ringfetch.session.bulk.BulkPool;
+import dev.ringfetch.session.bulk.MemoryExchange;
+import dev.ringfetch.session.carrier.Carrier;
+import dev.ringfetch.session.carrier.CarrierParts;
+import dev.ringfetch.session.carrier.Delivery;
+import dev.ringfetch.session.carrier.Inbox;
+import dev.ringfetch.session.carrier.RingPair;
+import dev.ringfetch.session.poller.DeadlineQueue;
+import dev.ringfetch.session.poller.InlineTask;
+import dev.ringfetch.session.poller.Poller;
+import dev.ringfetch.session.poller.PollerEntry;
+import dev.ringfetch.session.remote.Carriers;
+import dev.ringfetch.session.unit.BulkReads;
+import dev.ringfetch.session.unit.Unit;
 import org.agrona.concurrent.NanoClock;
 
 /**
  * One side of a session: a duty cycle over its end of two rings, without a thread of its own.
  *
- * <p>What there is of a session belongs to the holder of its token: {@link SessionDriver} says who that is.
- * No code of the user runs while a thread holds the token: what there is to tell is chained up, and
- * told afterwards.
+ * <p>What there is of a session belongs to the holder of its token: {@link SessionDriver} says who
+ * that is. No code of the user runs while a thread holds the token: what there is to tell is
+ * chained up, and told afterwards.
  */
 public abstract class Session {
   final QueuePair queuePair;
@@ -43,7 +53,7 @@ public abstract class Session {
   final long spinNs;
   final RingEvents events = new RingEvents(this);
   final Carrier carrier;
-  final PollerEntry entry;
+  public final PollerEntry entry;
   private final long writeStart;
   private final long pollStart;
 
@@ -293,7 +303,8 @@ public abstract class Session {
   abstract void tellEnd(String reason);
 
   /**
-   * True when a thread that leaves must arm the session unless the poller polls it, because the peer owes it frames; owner.
+   * True when a thread that leaves must arm the session unless the poller polls it, because the
+   * peer owes it frames; owner.
    */
   abstract boolean mustArmToLeave();
 

@@ -1,6 +1,9 @@
 package dev.ringfetch.session;
 
 import dev.ringfetch.counters.Counter;
+import dev.ringfetch.session.poller.OwnerToken;
+import dev.ringfetch.session.poller.PolledSession;
+import dev.ringfetch.session.poller.Poller;
 import java.util.List;
 
 /**
@@ -16,6 +19,7 @@ final class SessionDriver implements PolledSession {
   private static final int LEAVE_TRIES = 16;
 
   private final Session session;
+  private final FabricEvents events;
   private final OwnerToken ownership = new OwnerToken();
   private final OperationQueue operations = new OperationQueue();
 
@@ -27,6 +31,7 @@ final class SessionDriver implements PolledSession {
   /** Creates it when the session has everything else. */
   SessionDriver(Session session) {
     this.session = session;
+    this.events = new FabricEvents(session);
   }
 
   /** Asks the owner for something. The caller {@linkplain #drive drives} afterwards. */
@@ -96,8 +101,7 @@ final class SessionDriver implements PolledSession {
     if (session.carrier.isHolding()) {
       return session.carrier.isWatched();
     }
-    return !session.delivery.isBehind()
-        && (!session.mustArmToLeave() || isPolled() || arm());
+    return !session.delivery.isBehind() && (!session.mustArmToLeave() || isPolled() || arm());
   }
 
   /** True when a poller will look by itself. Behind a card it may sleep between looks. */
@@ -348,7 +352,7 @@ final class SessionDriver implements PolledSession {
 
   @Override
   public void bind() {
-    session.queuePair.bind(new FabricEvents(session));
+    session.queuePair.bind(events);
   }
 
   @Override

@@ -4,9 +4,10 @@ import static dev.ringfetch.ring.FrameDescriptor.BULK;
 import static dev.ringfetch.ring.FrameDescriptor.SESSION_STREAM_ID;
 
 import dev.ringfetch.counters.Tally;
+import dev.ringfetch.session.bulk.BulkOwner;
 
 /** The owner of a session's registered memory: gives it rounds and frames of the session. */
-final class SessionMemory implements BulkOwner {
+public final class SessionMemory implements BulkOwner {
   private final Session session;
 
   SessionMemory(Session session) {

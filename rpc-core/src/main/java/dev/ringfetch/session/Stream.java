@@ -1,6 +1,9 @@
 package dev.ringfetch.session;
 
 import dev.ringfetch.ring.ProcessTime;
+import dev.ringfetch.session.poller.Dated;
+import dev.ringfetch.session.unit.UnitAssembler;
+import dev.ringfetch.session.unit.UnitBuffer;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
@@ -35,6 +38,7 @@ public abstract class Stream extends Dated {
   static final int CONSUMED = 32;
 
   private UnitBuffer outbound = new UnitBuffer();
+
   /** The unit that comes in. */
   final UnitAssembler incoming = new UnitAssembler();
 
@@ -61,7 +65,6 @@ public abstract class Stream extends Dated {
   Stream previousInLine;
   Stream nextInLine;
 
-
   // The chain of streams whose calls have something to be told.
   Stream nextReady;
 
@@ -81,7 +84,6 @@ public abstract class Stream extends Dated {
   final void outbound(UnitBuffer bytes) {
     outbound = bytes;
   }
-
 
   /** Flags of the unit that came in. */
   public final int inboundFlags() {

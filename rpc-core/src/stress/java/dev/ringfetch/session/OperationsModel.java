@@ -1,6 +1,7 @@
 package dev.ringfetch.session;
 
 import dev.ringfetch.fabric.HeapFabric;
+import dev.ringfetch.session.poller.Poller;
 import java.util.Arrays;
 import org.agrona.concurrent.NanoClock;
 import org.jetbrains.lincheck.datastructures.IntGen;

@@ -9,6 +9,8 @@ import dev.ringfetch.fabric.shm.SharedSlices;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.ControlFlyweight;
 import dev.ringfetch.ring.FrameDescriptor;
+import dev.ringfetch.session.carrier.Geometry;
+import dev.ringfetch.session.poller.Poller;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayDeque;

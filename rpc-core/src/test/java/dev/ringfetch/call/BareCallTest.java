@@ -10,10 +10,10 @@ import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.ControlFlyweight;
 import dev.ringfetch.session.ClientSession;
 import dev.ringfetch.session.ClientStream;
-import dev.ringfetch.session.Geometry;
-import dev.ringfetch.session.Poller;
 import dev.ringfetch.session.ServerSession;
 import dev.ringfetch.session.SessionContext;
+import dev.ringfetch.session.carrier.Geometry;
+import dev.ringfetch.session.poller.Poller;
 import io.grpc.Attributes;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
@@ -67,7 +67,7 @@ final class BareCallTest {
     session =
         new ClientSession(fabric.client(), geometry, clientPoller, context, (ended, reason) -> {});
     session.serve();
-            new ServerSession(
+    new ServerSession(
             fabric.server(),
             geometry,
             serverPoller,
@@ -77,7 +77,7 @@ final class BareCallTest {
               server.respond(stream, ServerSteps.UNIT, 0, true);
             },
             (ended, reason) -> {})
-            .serve();
+        .serve();
     connection =
         new ClientConnection(
             session, "heap", List.of(), Attributes.EMPTY, SecurityLevel.NONE, Codecs.DEFAULT);

@@ -16,10 +16,10 @@ import static org.mockito.Mockito.when;
 
 import com.google.protobuf.Any;
 import com.google.protobuf.ByteString;
-import dev.ringfetch.session.BulkPool;
-import dev.ringfetch.session.Segment;
-import dev.ringfetch.session.TestLease;
-import dev.ringfetch.session.UnitBuffer;
+import dev.ringfetch.session.bulk.BulkPool;
+import dev.ringfetch.session.bulk.Segment;
+import dev.ringfetch.session.bulk.TestLease;
+import dev.ringfetch.session.unit.UnitBuffer;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;

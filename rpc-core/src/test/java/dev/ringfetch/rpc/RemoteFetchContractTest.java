@@ -1,6 +1,6 @@
 package dev.ringfetch.rpc;
 
-import dev.ringfetch.session.ReplyMode;
+import dev.ringfetch.session.remote.ReplyMode;
 import org.junit.jupiter.api.Tag;
 
 /**

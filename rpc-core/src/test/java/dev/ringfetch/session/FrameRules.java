@@ -8,6 +8,8 @@ import static dev.ringfetch.ring.FrameDescriptor.PARTIAL;
 import dev.ringfetch.fabric.HeapMemory;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.ring.RingWriter;
+import dev.ringfetch.session.bulk.BulkAccess;
+import dev.ringfetch.session.unit.UnitBuffer;
 import java.io.ByteArrayOutputStream;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -220,7 +222,7 @@ abstract class FrameRules {
     units.clear();
     attached.clear();
     attached.addAll(session.exchange.regions());
-    offers = session.exchange.offers();
+    offers = BulkAccess.offers(session.exchange);
     acked = (long) ACKED.get(session.writer);
     long position = session.pollPosition();
     int frames = 0;

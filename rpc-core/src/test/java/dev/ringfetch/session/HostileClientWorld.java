@@ -15,6 +15,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.fabric.HeapCard;
 import dev.ringfetch.ring.ArenaDescriptor;
+import dev.ringfetch.session.unit.UnitBuffer;
+import dev.ringfetch.session.unit.Units;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;

@@ -17,6 +17,10 @@ import dev.ringfetch.fabric.HeapCard;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.ControlDescriptor;
 import dev.ringfetch.session.ClientStream.Outcome;
+import dev.ringfetch.session.bulk.MemoryExchange;
+import dev.ringfetch.session.remote.RemoteSide;
+import dev.ringfetch.session.unit.Unit;
+import dev.ringfetch.session.unit.UnitBuffer;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
@@ -143,8 +147,8 @@ final class HostileServerWorld extends HostileWorld {
   }
 
   private void call(boolean polls) {
-    if (RemoteSide.choice(session) != null) {
-      RemoteSide.choice(session).turn(); // in the midst of whatever is under way
+    if (RemoteSide.chooses(session.carrier)) {
+      RemoteSide.turn(session.carrier); // in the midst of whatever is under way
     }
     final ClientStream stream = session.open();
     if (stream == null) {

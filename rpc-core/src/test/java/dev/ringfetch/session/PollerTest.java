@@ -13,6 +13,8 @@ import dev.ringfetch.fabric.HeapFabric;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.session.SessionSteps.Call;
 import dev.ringfetch.session.SessionSteps.Sizes;
+import dev.ringfetch.session.poller.Poller;
+import dev.ringfetch.session.poller.PollerSteps;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,7 +37,7 @@ class PollerTest {
       steps.advance(SPIN_NS);
       steps.settle();
     }
-    assertTrue(poller.isIdle());
+    assertTrue(PollerSteps.isIdle(poller));
   }
 
   /** What is asked of a poller that is awake is found by it; one that sleeps is woken. */
@@ -45,16 +47,16 @@ class PollerTest {
     assertEquals(wakeups, doorbell.wakeups(), "awake");
     poller.doWork();
     comeToRest();
-    poller.beginSleep(true);
+    PollerSteps.beginSleep(poller, true);
     asks.run();
     assertEquals(wakeups + 1, doorbell.wakeups(), "asleep");
-    poller.endSleep();
-    assertEquals(Poller.AWAKE, poller.beginSleep(true), "there is work");
-    poller.endSleep();
+    PollerSteps.endSleep(poller);
+    assertEquals(PollerSteps.AWAKE, PollerSteps.beginSleep(poller, true), "there is work");
+    PollerSteps.endSleep(poller);
     poller.doWork();
     comeToRest();
-    assertEquals(Doorbell.FOREVER, poller.beginSleep(true));
-    poller.endSleep();
+    assertEquals(Doorbell.FOREVER, PollerSteps.beginSleep(poller, true));
+    PollerSteps.endSleep(poller);
   }
 
   @Test
@@ -96,8 +98,8 @@ class PollerTest {
   void nestedSleepLeavesTasksForLater() throws IOException {
     comeToRest();
     poller.execute(() -> done.add("task"));
-    assertEquals(Doorbell.FOREVER, poller.beginSleep(false));
-    poller.endSleep();
+    assertEquals(Doorbell.FOREVER, PollerSteps.beginSleep(poller, false));
+    PollerSteps.endSleep(poller);
     poller.serveNested();
     assertEquals(List.of(), done);
     poller.doWork();
@@ -125,8 +127,8 @@ class PollerTest {
     steps.send(bytes(8, 1), 10 * SPIN_NS);
     long sentNs = steps.nowNs();
     comeToRest();
-    assertEquals(sentNs + 10 * SPIN_NS - steps.nowNs(), poller.beginSleep(true));
-    poller.endSleep();
+    assertEquals(sentNs + 10 * SPIN_NS - steps.nowNs(), PollerSteps.beginSleep(poller, true));
+    PollerSteps.endSleep(poller);
   }
 
   @Test
@@ -231,11 +233,11 @@ class PollerTest {
   void interruptKeepsNobodyAwake() {
     comeToRest();
     Thread.currentThread().interrupt();
-    poller.beginSleep(false);
-    poller.endSleep();
+    PollerSteps.beginSleep(poller, false);
+    PollerSteps.endSleep(poller);
     assertTrue(Thread.currentThread().isInterrupted(), "the task's that waits");
-    poller.beginSleep(true);
-    poller.endSleep();
+    PollerSteps.beginSleep(poller, true);
+    PollerSteps.endSleep(poller);
     assertFalse(Thread.interrupted());
   }
 
@@ -243,13 +245,13 @@ class PollerTest {
   void sleeperIsNotWokenForWhatIsNotEarlier() {
     comeToRest();
     int wakeups = doorbell.wakeups();
-    poller.beginSleep(true);
-    poller.wakeupBefore(Stream.NO_DEADLINE);
+    PollerSteps.beginSleep(poller, true);
+    PollerSteps.wakeupBefore(poller, Stream.NO_DEADLINE);
     assertEquals(wakeups, doorbell.wakeups());
-    poller.wakeupBefore(Stream.NO_DEADLINE - 1);
+    PollerSteps.wakeupBefore(poller, Stream.NO_DEADLINE - 1);
     assertEquals(wakeups + 1, doorbell.wakeups());
-    poller.endSleep();
-    poller.wakeupBefore(Long.MIN_VALUE + 1);
+    PollerSteps.endSleep(poller);
+    PollerSteps.wakeupBefore(poller, Long.MIN_VALUE + 1);
     assertEquals(wakeups + 1, doorbell.wakeups(), "awake: it looks before it sleeps");
   }
 
@@ -263,10 +265,10 @@ class PollerTest {
     assertTrue(call.isOver());
     steps.advance(SPIN_NS - 1);
     poller.doWork();
-    assertFalse(poller.isIdle());
+    assertFalse(PollerSteps.isIdle(poller));
     steps.advance(1);
     assertTrue(poller.doWork() > 0, "it may have told something on its way");
-    assertTrue(poller.isIdle());
+    assertTrue(PollerSteps.isIdle(poller));
   }
 
   /** The sender cannot arm for it, does not poll itself, and the peer rings nobody. */
@@ -326,7 +328,7 @@ class PollerTest {
     afterFence[0] = own.request()::echo;
     own.clientPoller.doWork(); // polls in vain, and spins for no time
     assertTrue(first.isOver());
-    assertTrue(own.clientPoller.isIdle());
+    assertTrue(PollerSteps.isIdle(own.clientPoller));
     assertTrue(own.client.inbox.isArmed());
     own.server.driver.service(false);
     own.request().echo();
@@ -341,15 +343,15 @@ class PollerTest {
     poller.activate(steps.client.entry);
     assertTrue(steps.client.driver.tryAcquire());
     poller.doWork();
-    assertTrue(poller.isIdle());
+    assertTrue(PollerSteps.isIdle(poller));
     steps.client.driver.releaseAndTell();
     poller.doWork();
-    assertFalse(poller.isIdle(), "it was missed");
+    assertFalse(PollerSteps.isIdle(poller), "it was missed");
     comeToRest();
     assertTrue(steps.client.driver.tryAcquire());
     steps.client.driver.releaseAndTell();
     poller.doWork();
-    assertTrue(poller.isIdle(), "it was missed once");
+    assertTrue(PollerSteps.isIdle(poller), "it was missed once");
   }
 
   private CountingSession counting(Poller itsPoller) {
@@ -379,11 +381,11 @@ class PollerTest {
   /** It sleeps for ever as far as others know, until it knows better itself. */
   @Test
   void deadlineThatComesWhileThePollerLooksForTheEarliestWakesIt() throws IOException {
-    asking(() -> poller.wakeupBefore(steps.nowNs()));
+    asking(() -> PollerSteps.wakeupBefore(poller, steps.nowNs()));
     int wakeups = doorbell.wakeups();
-    poller.beginSleep(true);
+    PollerSteps.beginSleep(poller, true);
     assertEquals(wakeups + 1, doorbell.wakeups());
-    poller.endSleep();
+    PollerSteps.endSleep(poller);
   }
 
   @Test
@@ -391,14 +393,14 @@ class PollerTest {
     int[] asked = {0};
     CountingSession session = asking(() -> asked[0]++);
     int before = asked[0];
-    poller.beginSleep(true);
-    poller.endSleep();
+    PollerSteps.beginSleep(poller, true);
+    PollerSteps.endSleep(poller);
     assertTrue(asked[0] > before, "it has a deadline");
     poller.remove(session.entry);
     poller.doWork();
     before = asked[0];
-    assertEquals(Doorbell.FOREVER, poller.beginSleep(true));
-    poller.endSleep();
+    assertEquals(Doorbell.FOREVER, PollerSteps.beginSleep(poller, true));
+    PollerSteps.endSleep(poller);
     assertEquals(before, asked[0]);
     assertFalse(session.entry.publishDeadline(steps.nowNs()), "nobody listens");
   }
@@ -483,13 +485,13 @@ class PollerTest {
     alone.doWork();
     steps.advance(2 * SPIN_NS - 1);
     alone.doWork();
-    assertFalse(alone.isIdle());
+    assertFalse(PollerSteps.isIdle(alone));
     steps.advance(1);
     alone.doWork();
-    assertTrue(alone.isIdle());
+    assertTrue(PollerSteps.isIdle(alone));
     waits[0] = false;
     alone.doWork();
-    assertFalse(alone.isIdle(), "it has something to do");
+    assertFalse(PollerSteps.isIdle(alone), "it has something to do");
   }
 
   private SessionContext pollContext() {
@@ -546,22 +548,22 @@ class PollerTest {
     void sleep(Step round) throws IOException {
       steps.advance(SPIN_NS);
       round.take();
-      assertTrue(waiter.isIdle());
+      assertTrue(PollerSteps.isIdle(waiter));
       waiter.serveNested();
     }
 
     /** What a whole wait of the least time comes to, after something was found. */
     boolean pollsForLong() throws IOException {
-      steps.advance(SpinPace.LEAST_NS);
+      steps.advance(PollerSteps.LEAST_NS);
       waiter.doWork();
-      return !waiter.isIdle();
+      return !PollerSteps.isIdle(waiter);
     }
   }
 
   @Test
   void pollerThatMustBeWokenForWhatComesPollsForLessTime() throws IOException {
     Waits waits = new Waits();
-    for (int i = 0; i < SpinPace.MAX_BALANCE; i++) {
+    for (int i = 0; i < PollerSteps.MAX_BALANCE; i++) {
       assertTrue(waits.pollsForLong());
       waits.sleep();
       waits.find();
@@ -572,7 +574,7 @@ class PollerTest {
   @Test
   void pollerThatFindsSomethingInEveryOtherWaitPollsForLong() throws IOException {
     Waits waits = new Waits();
-    for (int i = 0; i < 2 * SpinPace.MAX_BALANCE; i++) {
+    for (int i = 0; i < 2 * PollerSteps.MAX_BALANCE; i++) {
       waits.sleep();
       waits.find();
       waits.find();
@@ -583,7 +585,7 @@ class PollerTest {
   @Test
   void burstThatTakesSeveralRoundsEndsOneWait() throws IOException {
     Waits waits = new Waits();
-    for (int i = 0; i < SpinPace.MAX_BALANCE; i++) {
+    for (int i = 0; i < PollerSteps.MAX_BALANCE; i++) {
       assertTrue(waits.pollsForLong());
       waits.sleep();
       waits.find();
@@ -597,7 +599,7 @@ class PollerTest {
   @Test
   void callbackThatWaitsWasFoundAllTheSame() throws IOException {
     Waits waits = new Waits();
-    for (int i = 0; i < 2 * SpinPace.MAX_BALANCE; i++) {
+    for (int i = 0; i < 2 * PollerSteps.MAX_BALANCE; i++) {
       waits.next =
           () -> {
             waits.sleep(waits.waiter::serveNested);
@@ -612,7 +614,7 @@ class PollerTest {
   @Test
   void sleepsOneAfterTheOtherAreOneWait() throws IOException {
     Waits waits = new Waits();
-    for (int i = 0; i < 2 * SpinPace.MAX_BALANCE; i++) {
+    for (int i = 0; i < 2 * PollerSteps.MAX_BALANCE; i++) {
       waits.sleep();
     }
     waits.find();
@@ -654,9 +656,9 @@ class PollerTest {
   void sessionIsTakenOutByThePollerItself() throws IOException {
     poller.activate(steps.client.entry);
     poller.remove(steps.client.entry);
-    assertFalse(poller.isIdle());
+    assertFalse(PollerSteps.isIdle(poller));
     poller.doWork();
-    assertTrue(poller.isIdle());
+    assertTrue(PollerSteps.isIdle(poller));
   }
 
   /** Nobody else would do it. */
@@ -670,7 +672,7 @@ class PollerTest {
     SessionSteps other = new SessionSteps(Sizes.ROOMY);
     poller.activate(other.client.entry);
     poller.remove(other.client.entry);
-    assertTrue(poller.isIdle());
+    assertTrue(PollerSteps.isIdle(poller));
   }
 
   @Test

@@ -7,6 +7,8 @@ import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.fabric.sim.SimFabric;
 import dev.ringfetch.fabric.sim.Timeline;
 import dev.ringfetch.ring.ArenaDescriptor;
+import dev.ringfetch.session.carrier.Geometry;
+import dev.ringfetch.session.poller.Poller;
 import java.io.IOException;
 
 /**

@@ -32,6 +32,7 @@ import dev.ringfetch.fabric.HeapDoorbell;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.FrameDescriptor;
+import dev.ringfetch.session.poller.Poller;
 import java.io.IOException;
 import org.agrona.concurrent.NanoClock;
 import org.junit.jupiter.api.BeforeEach;

@@ -15,6 +15,8 @@ import static dev.ringfetch.ring.FrameDescriptor.WINDOW_UPDATE;
 
 import dev.ringfetch.fabric.HeapMemory;
 import dev.ringfetch.ring.ArenaDescriptor;
+import dev.ringfetch.session.carrier.Geometry;
+import dev.ringfetch.session.unit.Units;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.util.HashMap;

@@ -3,6 +3,7 @@ package dev.ringfetch.session;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import dev.ringfetch.session.unit.Units;
 import org.junit.jupiter.api.Test;
 
 class SessionContextTest {

@@ -16,6 +16,9 @@ import dev.ringfetch.session.ClientStream.Outcome;
 import dev.ringfetch.session.SessionSteps.Call;
 import dev.ringfetch.session.SessionSteps.ServerCall;
 import dev.ringfetch.session.SessionSteps.Sizes;
+import dev.ringfetch.session.carrier.RingPair;
+import dev.ringfetch.session.poller.PollerSteps;
+import dev.ringfetch.session.unit.Units;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -197,25 +200,25 @@ class SessionDeadlineTest {
   /** Only what comes before the time for which it sleeps wakes a sleeper. */
   @Test
   void sleeperIsWokenForAnEarlierDeadline() {
-    assertEquals(Doorbell.FOREVER, steps.clientPoller.beginSleep(true));
+    assertEquals(Doorbell.FOREVER, PollerSteps.beginSleep(steps.clientPoller, true));
     int wakeups = steps.fabric.clientDoorbell().wakeups();
     steps.send(bytes(1, 1));
     assertEquals(wakeups, steps.fabric.clientDoorbell().wakeups(), "no deadline");
     steps.send(bytes(1, 1), 5000);
     assertEquals(wakeups + 1, steps.fabric.clientDoorbell().wakeups());
-    steps.clientPoller.endSleep();
-    assertEquals(5000, steps.clientPoller.beginSleep(true));
+    PollerSteps.endSleep(steps.clientPoller);
+    assertEquals(5000, PollerSteps.beginSleep(steps.clientPoller, true));
     steps.send(bytes(1, 1), 6000);
     steps.send(bytes(1, 1), 5000);
     assertEquals(wakeups + 1, steps.fabric.clientDoorbell().wakeups(), "awake in time anyway");
     steps.send(bytes(1, 1), 4999);
     assertEquals(wakeups + 2, steps.fabric.clientDoorbell().wakeups());
-    steps.clientPoller.endSleep();
-    assertEquals(4999, steps.clientPoller.beginSleep(true));
+    PollerSteps.endSleep(steps.clientPoller);
+    assertEquals(4999, PollerSteps.beginSleep(steps.clientPoller, true));
     steps.advance(6000);
-    steps.clientPoller.endSleep();
-    assertEquals(0, steps.clientPoller.beginSleep(true), "late: it is not put off");
-    steps.clientPoller.endSleep();
+    PollerSteps.endSleep(steps.clientPoller);
+    assertEquals(0, PollerSteps.beginSleep(steps.clientPoller, true), "late: it is not put off");
+    PollerSteps.endSleep(steps.clientPoller);
   }
 
   /** One poller, two sessions: the deadline of the quiet one is kept while the other is busy. */

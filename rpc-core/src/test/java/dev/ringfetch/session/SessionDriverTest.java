@@ -6,13 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.ringfetch.fabric.HeapFabric;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.session.SessionSteps.Sizes;
+import dev.ringfetch.session.poller.Poller;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What an owner does for the poller that has come meanwhile, before it leaves. */
 @Timeout(60)
 class SessionDriverTest {
-  private static final int ROUND = Inbox.POLL_LIMIT; // slots
+  private static final int ROUND = 64; // slots
   private static final int MANY = 1_000;
 
   /** The last frame is of no call: nobody would look for it. */

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.ring.FrameDescriptor;
+import dev.ringfetch.session.poller.PollerSteps;
+import dev.ringfetch.session.remote.ReplyMode;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -162,7 +164,7 @@ class SessionFetchSleepTest {
     steps.answers(1);
     steps.spinTimeIsOver();
     steps.clientRound();
-    assertTrue(steps.client.poller().isIdle());
+    assertTrue(PollerSteps.isIdle(steps.client.poller()));
     steps.mayEnd();
     steps.server.drain();
     steps.cards();

@@ -23,6 +23,8 @@ import dev.ringfetch.session.ClientStream.Outcome;
 import dev.ringfetch.session.FlowSteps.Call;
 import dev.ringfetch.session.FlowSteps.Served;
 import dev.ringfetch.session.SessionSteps.Sizes;
+import dev.ringfetch.session.unit.Unit;
+import dev.ringfetch.session.unit.Units;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -12,6 +12,7 @@ import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.session.ClientStream.Outcome;
 import dev.ringfetch.session.SessionSteps.Call;
 import dev.ringfetch.session.SessionSteps.Sizes;
+import dev.ringfetch.session.poller.PollerSteps;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -112,8 +113,8 @@ class SessionMemoryTest {
     region.starved = 1_000;
     assertThrows(OutOfMemoryError.class, steps.client.driver::releaseAndTell);
     region.starved = 0;
-    assertEquals(Poller.AWAKE, steps.clientPoller.beginSleep(true), "alarmed");
-    steps.clientPoller.endSleep();
+    assertEquals(PollerSteps.AWAKE, PollerSteps.beginSleep(steps.clientPoller, true), "alarmed");
+    PollerSteps.endSleep(steps.clientPoller);
     steps.settle();
     assertFree(steps.client);
   }

@@ -14,6 +14,7 @@ import dev.ringfetch.session.ClientStream.Outcome;
 import dev.ringfetch.session.SessionSteps.Call;
 import dev.ringfetch.session.SessionSteps.ServerCall;
 import dev.ringfetch.session.SessionSteps.Sizes;
+import dev.ringfetch.session.poller.PollerSteps;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -73,7 +74,7 @@ class SessionPollTest {
       steps.advance(SPIN_NS);
       steps.stepClient();
     }
-    assertTrue(steps.clientPoller.isIdle());
+    assertTrue(PollerSteps.isIdle(steps.clientPoller));
   }
 
   @Test
@@ -124,7 +125,7 @@ class SessionPollTest {
     assertEquals(Outcome.ANSWERED, call.outcome);
     steps.onClock = () -> {};
     steps.stepClient();
-    assertFalse(steps.client.entry.active, "it was called");
+    assertFalse(PollerSteps.isActive(steps.client.entry), "it was called");
   }
 
   /** The ring is spent, and nothing is pending: whoever leaves has seen all that is there. */

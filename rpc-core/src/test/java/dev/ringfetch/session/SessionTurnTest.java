@@ -8,6 +8,11 @@ import dev.ringfetch.counters.Counter;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.ControlDescriptor;
+import dev.ringfetch.session.carrier.Delivery;
+import dev.ringfetch.session.poller.Poller;
+import dev.ringfetch.session.poller.PollerSteps;
+import dev.ringfetch.session.remote.RemoteSide;
+import dev.ringfetch.session.remote.ReplyMode;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,8 +34,8 @@ class SessionTurnTest {
   /** The server tells of turns, and the client sees it a little later. */
   private void tell(RemoteSteps told, int beginNs, int lengthNs, int periodNs) throws IOException {
     told.pass(1);
-    final ServerDelivery delivery = (ServerDelivery) told.server.delivery;
-    assertTrue(delivery.tellTurn(told.nowNs(), beginNs, lengthNs, periodNs));
+    final Delivery delivery = told.server.delivery;
+    assertTrue(RemoteSide.tellTurn(delivery, told.nowNs(), beginNs, lengthNs, periodNs));
     told.cards();
     told.pass(WAY_NS);
     told.clientRound();
@@ -168,7 +173,7 @@ class SessionTurnTest {
     steps.clientRound();
     seen.putInt(line + ControlDescriptor.TURN_PERIOD_OFFSET, PERIOD_NS);
     steps.clientRound();
-    assertEquals(0, RemoteSide.turn(steps.client).untilNs());
+    assertEquals(0, steps.client.carrier.heldUntilNs());
     seen.putInt(
         line + ControlDescriptor.TURN_CHECK_OFFSET,
         ((7 * 31 + PERIOD_NS / 2) * 31 + LENGTH_NS) * 31 + PERIOD_NS);
@@ -184,8 +189,9 @@ class SessionTurnTest {
   @Test
   void lateLineDoesNotMoveTheTurn() throws IOException {
     tell();
-    final ServerDelivery delivery = (ServerDelivery) steps.server.delivery;
-    assertTrue(delivery.tellTurn(steps.nowNs(), PERIOD_NS / 2 - WAY_NS, LENGTH_NS, PERIOD_NS));
+    final Delivery delivery = steps.server.delivery;
+    assertTrue(
+        RemoteSide.tellTurn(delivery, steps.nowNs(), PERIOD_NS / 2 - WAY_NS, LENGTH_NS, PERIOD_NS));
     steps.cards();
     steps.pass(PERIOD_NS / 4);
     steps.send();
@@ -238,8 +244,8 @@ class SessionTurnTest {
     int sleeps = 0;
     while (steps.nowNs() < beginNs) {
       assertHeld();
-      final long sleepNs = poller.isIdle() ? poller.beginSleep(true) : 0;
-      poller.endSleep();
+      final long sleepNs = PollerSteps.isIdle(poller) ? PollerSteps.beginSleep(poller, true) : 0;
+      PollerSteps.endSleep(poller);
       assertTrue(steps.nowNs() + sleepNs <= beginNs, "it sleeps for too long");
       sleeps += sleepNs > 0 ? 1 : 0;
       steps.pass(sleepNs > 0 ? sleepNs : RemoteSteps.SPIN_NS);

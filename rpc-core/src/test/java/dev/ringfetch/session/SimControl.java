@@ -1,5 +1,7 @@
 package dev.ringfetch.session;
 
+import dev.ringfetch.session.handshake.ControlStream;
+import dev.ringfetch.session.handshake.ServerHandshake;
 import dev.ringfetch.v1.OpenRequest;
 import dev.ringfetch.v1.OpenResponse;
 

@@ -1,6 +1,7 @@
 package dev.ringfetch.session;
 
 import dev.ringfetch.ring.ArenaDescriptor;
+import dev.ringfetch.session.handshake.ClientHandshake;
 import dev.ringfetch.v1.OpenResponse;
 import java.util.List;
 

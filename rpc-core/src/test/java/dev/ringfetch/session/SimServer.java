@@ -1,6 +1,9 @@
 package dev.ringfetch.session;
 
 import dev.ringfetch.fabric.sim.Timeline;
+import dev.ringfetch.session.handshake.HandshakeSteps;
+import dev.ringfetch.session.handshake.ServerHandshake;
+import dev.ringfetch.session.unit.Unit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;
@@ -104,9 +107,8 @@ final class SimServer extends SimProcess {
   /** A control stream has come. */
   ServerHandshake accept(SimControl control) {
     final Timeline timeline = simulation.timeline;
-    return new ServerHandshake(
+    return HandshakeSteps.server(
         List.of(polled),
-        List.of("method"),
         simulation.context,
         fabric -> (session, stream) -> onRequest(control, session, stream),
         control.serverEnd(),

@@ -1,5 +1,6 @@
 package dev.ringfetch.session;
 
+import dev.ringfetch.session.remote.RemoteSide;
 import java.util.EnumSet;
 import java.util.Set;
 
@@ -129,7 +130,7 @@ enum SimState {
     add(states, WAITING, session.carrier.isHolding());
     add(states, CLIENT_ARMED, session.inbox.isArmed());
     add(states, SETTLING, session.inbox.isSettling());
-    add(states, TURNING, session.inbox instanceof FetchingInbox inbox && inbox.isTurning());
+    add(states, TURNING, RemoteSide.isTurning(session.inbox));
     add(states, DRAINING, session.isDraining());
     add(states, GROWING, client.isGrowing());
     add(states, OUTGROWN, client.hasOutgrown());

@@ -200,7 +200,8 @@ class UnitAssemblerTest {
   void memoryGrowsWithWhatArrives() {
     region.putInt(AT, Integer.MAX_VALUE - 2000);
     assertTrue(
-        stream.incoming.accept(UNIT | PARTIAL, 0, region, AT, 100, Integer.MAX_VALUE - 1000, null, stream));
+        stream.incoming.accept(
+            UNIT | PARTIAL, 0, region, AT, 100, Integer.MAX_VALUE - 1000, null, stream));
     assertTrue(stream.inbound().array().length < 1000);
   }
 }

@@ -8,7 +8,7 @@ import dev.ringfetch.rdma.verbs.FaultyProvider.ConnectFault;
 import dev.ringfetch.rdma.verbs.RdmaAssumptions;
 import dev.ringfetch.rpc.Ports;
 import dev.ringfetch.rpc.RingChannel;
-import dev.ringfetch.session.ReplyMode;
+import dev.ringfetch.session.remote.ReplyMode;
 import dev.ringfetch.system.Await;
 import dev.ringfetch.system.Load;
 import dev.ringfetch.system.SystemChild;

@@ -3,7 +3,7 @@ package dev.ringfetch.examples.process;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.rpc.RingChannelBuilder;
 import dev.ringfetch.rpc.RingServerBuilder;
-import dev.ringfetch.session.ReplyMode;
+import dev.ringfetch.session.remote.ReplyMode;
 import dev.ringfetch.session.SessionContext;
 import java.nio.file.Path;
 import java.time.Duration;
