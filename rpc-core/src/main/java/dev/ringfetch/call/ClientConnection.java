@@ -2,6 +2,7 @@ package dev.ringfetch.call;
 
 import dev.ringfetch.session.ClientSession;
 import io.grpc.Attributes;
+import io.grpc.MethodDescriptor;
 import io.grpc.SecurityLevel;
 import java.util.HashMap;
 import java.util.List;
@@ -72,6 +73,14 @@ public final class ClientConnection {
 
   Codecs codecs() {
     return codecs;
+  }
+
+  /**
+   * True when the server's table has a method. One that it lacks may be another server's: that of
+   * the gRPC connection, where a proxy stands between, or the balancer chooses for each call.
+   */
+  public boolean names(MethodDescriptor<?, ?> method) {
+    return methodIds.containsKey(method.getFullMethodName());
   }
 
   int methodId(String fullMethodName) {

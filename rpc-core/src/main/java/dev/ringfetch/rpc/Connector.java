@@ -389,6 +389,11 @@ final class Connector {
     }
 
     @Override
+    public byte[] ownAddress() {
+      return Endpoints.encode(stream.ownAddress());
+    }
+
+    @Override
     public boolean isDoubtful(String fabric) {
       synchronized (Connector.this) {
         final Long failedNs = failures.get(fabric);

@@ -10,10 +10,12 @@ import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ClientCall;
 import io.grpc.ClientInterceptor;
+import io.grpc.Grpc;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientResponseObserver;
+import java.net.SocketAddress;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -112,6 +114,15 @@ final class HandshakeStream
     return call.getAttributes();
   }
 
+  /**
+   * This side's address on the connection, once {@link Listener#onConnected} was called; null when
+   * the transport does not tell.
+   */
+  SocketAddress ownAddress() {
+    final SocketAddress told = level.attributes().get(Grpc.TRANSPORT_ATTR_LOCAL_ADDR);
+    return told == null ? call.getAttributes().get(Grpc.TRANSPORT_ATTR_LOCAL_ADDR) : told;
+  }
+
   /** Keeps the call: of all there is, only it knows the addresses of the connection. */
   @Override
   public <ReqT, RespT> ClientCall<ReqT, RespT> interceptCall(
@@ -191,6 +202,11 @@ final class HandshakeStream
 
   @Override
   public void exhausted(String reason) {
+    close();
+  }
+
+  @Override
+  public void expired(String reason) {
     close();
   }
 

@@ -165,8 +165,9 @@ public final class RingChannel extends ManagedChannel {
   }
 
   /** The ring for a new call that nothing but a ring is needed for, or null. */
-  ClientConnection bareRing() {
-    return bare && !shutdown ? connector.current() : null;
+  ClientConnection bareRing(MethodDescriptor<?, ?> method) {
+    final ClientConnection ring = bare && !shutdown ? connector.current() : null;
+    return ring != null && ring.names(method) ? ring : null;
   }
 
   @Override
@@ -180,7 +181,11 @@ public final class RingChannel extends ManagedChannel {
   }
 
   /** Why a ring cannot carry a call, or null. */
-  static String obstacle(CallOptions options, ClientConnection ring) {
+  static String obstacle(
+      MethodDescriptor<?, ?> method, CallOptions options, ClientConnection ring) {
+    if (!ring.names(method)) {
+      return "the ring's server does not name " + method.getFullMethodName();
+    }
     return options.getAuthority() != null
             && ring.attributes().get(Grpc.TRANSPORT_ATTR_SSL_SESSION) != null
         ? "only gRPC can hold an authority of the call's own against the server's certificate"
@@ -401,7 +406,7 @@ public final class RingChannel extends ManagedChannel {
     @Override
     public <ReqT, RespT> ClientCall<ReqT, RespT> newCall(
         MethodDescriptor<ReqT, RespT> method, CallOptions options) {
-      if (requireFabric || isForRing(options)) {
+      if (requireFabric || isForRing(method, options)) {
         return rings.newCall(method, options);
       }
       final RoutedCall<ReqT, RespT> call = newRoutedCall(method, options);
@@ -409,9 +414,9 @@ public final class RingChannel extends ManagedChannel {
       return call;
     }
 
-    private boolean isForRing(CallOptions options) {
+    private boolean isForRing(MethodDescriptor<?, ?> method, CallOptions options) {
       final ClientConnection open = obstacle == null ? connector.open() : null;
-      return open != null && obstacle(options, open) == null;
+      return open != null && obstacle(method, options, open) == null;
     }
 
     @Override

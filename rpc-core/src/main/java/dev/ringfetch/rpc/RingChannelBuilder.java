@@ -16,6 +16,7 @@ import io.grpc.CompressorRegistry;
 import io.grpc.DecompressorRegistry;
 import io.grpc.ForwardingChannelBuilder2;
 import io.grpc.Grpc;
+import io.grpc.ManagedChannel;
 import io.grpc.ManagedChannelBuilder;
 import io.grpc.ManagedChannelProvider;
 import java.nio.file.Path;
@@ -42,7 +43,8 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   private final List<InterceptorFactory> interceptors = new ArrayList<>();
   private final List<ClientInterceptor> globalInterceptors;
   private final FabricContext fabricContext = new FabricContext();
-  private final SessionContext sessionContext = new SessionContext();
+  private final SessionContext sessionContext =
+      new SessionContext().acrossProxies(Boolean.getBoolean(Endpoints.PROPERTY));
 
   private Executor executor = DefaultExecutor.INSTANCE;
   private FabricSelection fabrics = FabricSelection.unlessSet();
@@ -148,6 +150,19 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
    */
   public RingChannelBuilder plaintextFabrics(String... names) {
     this.plaintext = PlaintextFabrics.of(PlaintextFabrics.CLIENT, names);
+    return this;
+  }
+
+  /**
+   * Whether calls go over a ring although something stands between client and server that
+   * terminates connections or translates addresses: a proxy, a sidecar, a balancer, a forwarded
+   * port. They do not unless set here, at the other side, or by the system property {@code
+   * ringfetch.across.proxies}: such a thing may send each call to another server, and a ring leads
+   * to the one that has opened it. Set it where all calls go to that one anyway, as through the
+   * forwarded port of a container that shares memory with the client.
+   */
+  public RingChannelBuilder acrossProxies(boolean across) {
+    sessionContext.acrossProxies(across);
     return this;
   }
 
@@ -305,25 +320,35 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
     return this;
   }
 
+  /** What is set afterwards is for the next channel. */
   @Override
   public RingChannel build() {
-    final SharedFabrics shared = SharedFabrics.acquire(fabrics, fabricContext, sessionContext);
+    // First: a factory is the application's, and may throw when nothing has been made yet.
+    final List<ClientInterceptor> made =
+        interceptors.stream().map(factory -> factory.newInterceptor(target)).toList();
+    final SessionContext context = sessionContext.copy();
+    final SharedFabrics shared = SharedFabrics.acquire(fabrics, fabricContext.copy(), context);
+    ManagedChannel beneath = null;
     try {
+      beneath = grpc.build();
       return new RingChannel(
-          grpc.build(),
+          beneath,
           target,
           shared,
-          sessionContext,
+          context,
           plaintext,
           executor,
-          new ClientLimits(sessionContext.maxInboundLength(), sessionContext.maxMetadataLength()),
+          new ClientLimits(context.maxInboundLength(), context.maxMetadataLength()),
           new Codecs(compressors, decompressors),
-          interceptors.stream().map(factory -> factory.newInterceptor(target)).toList(),
+          made,
           globalInterceptors,
           requireFabric,
           idleTimeoutNs,
           configObstacle == null ? policyObstacle : configObstacle);
     } catch (RuntimeException | Error e) {
+      if (beneath != null) {
+        beneath.shutdownNow();
+      }
       shared.release();
       throw e;
     }

@@ -31,6 +31,7 @@ public final class RingServer extends Server {
   private final int pollers;
   private final LongAdder grpcCalls;
   private final AtomicBoolean ending = new AtomicBoolean();
+  private volatile boolean open; // there are fabrics, and they are not closed
 
   // Guarded by this.
   private Fabrics fabrics;
@@ -61,10 +62,14 @@ public final class RingServer extends Server {
         throw new IllegalStateException("Already started");
       }
       fabrics = new Fabrics(selection, fabricContext, sessionContext, pollers, "ringfetch-server");
+      open = true;
     }
     if (!fabrics.obstacles().isEmpty()) {
       System.getLogger(RingServer.class.getName())
-          .log(System.Logger.Level.INFO, "not every fabric is served: {0}", fabrics.obstacles());
+          .log(
+              fabrics.hasFailed() ? System.Logger.Level.INFO : System.Logger.Level.DEBUG,
+              "not every fabric is served: {0}",
+              fabrics.obstacles());
     }
     endpoint.start(this, fabrics.opened());
     try {
@@ -81,7 +86,8 @@ public final class RingServer extends Server {
     return this;
   }
 
-  private long count(Counter counter) {
+  /** What a counter of this server is at. */
+  long count(Counter counter) {
     return counter == Counter.SERVER_CALLS_GRPC ? grpcCalls.sum() : endpoint.count(counter);
   }
 
@@ -108,7 +114,11 @@ public final class RingServer extends Server {
     if (!fabricsClosed && fabrics != null) {
       fabricsClosed = true;
       fabrics.counters().remove(subject);
-      fabrics.close();
+      try {
+        fabrics.close();
+      } finally {
+        open = false;
+      }
     }
   }
 
@@ -179,16 +189,12 @@ public final class RingServer extends Server {
   }
 
   /**
-   * True when the port is closed and all calls have ended, those of sessions included whose call of
-   * the port was lost.
+   * True when the port is closed, all calls have ended, those of sessions included whose call of
+   * the port was lost, and the fabrics are closed. Does not wait for that.
    */
   @Override
   public boolean isTerminated() {
-    final boolean terminated = grpc.isTerminated() && endpoint.isIdle();
-    if (terminated) {
-      closeFabrics();
-    }
-    return terminated;
+    return grpc.isTerminated() && endpoint.isIdle() && !open;
   }
 
   @Override

@@ -14,6 +14,7 @@ import io.grpc.DecompressorRegistry;
 import io.grpc.ForwardingServerBuilder;
 import io.grpc.Grpc;
 import io.grpc.HandlerRegistry;
+import io.grpc.Server;
 import io.grpc.ServerBuilder;
 import io.grpc.ServerCallExecutorSupplier;
 import io.grpc.ServerCredentials;
@@ -28,6 +29,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Executor;
+import java.util.function.Supplier;
 
 /**
  * Builds servers that serve gRPC on a port and, beside it, rings to clients on the same host.
@@ -45,7 +47,8 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   private final List<ServerServiceDefinition> services = new ArrayList<>();
   private final List<ServerInterceptor> interceptors = new ArrayList<>();
   private final FabricContext fabricContext = new FabricContext();
-  private final SessionContext sessionContext = new SessionContext();
+  private final SessionContext sessionContext =
+      new SessionContext().acrossProxies(Boolean.getBoolean(Endpoints.PROPERTY));
 
   private final List<ServerStreamTracer.Factory> tracerFactories = new ArrayList<>();
   private final List<ServerTransportFilter> transportFilters = new ArrayList<>();
@@ -62,6 +65,12 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   private ServerCallExecutorSupplier executorSupplier;
   private int pollers = Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
   private int maxSessions = MAX_SESSIONS_DEFAULT;
+
+  // Of the servers that were built before.
+  private final List<CallCounter> counters = new ArrayList<>();
+  private int servicesHandedOver;
+  private int interceptorsHandedOver;
+  private int filtersHandedOver;
 
   private RingServerBuilder(ServerBuilder<?> grpc) {
     this.grpc = grpc;
@@ -92,6 +101,19 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   @Override
   protected ServerBuilder<?> delegate() {
     return grpc;
+  }
+
+  /**
+   * Whether its clients' calls go over a ring although something stands between client and server
+   * that terminates connections or translates addresses: a proxy, a sidecar, a balancer, a
+   * forwarded port. They do not unless set here, at the other side, or by the system property
+   * {@code ringfetch.across.proxies}: such a thing may send each call to another server, and a ring
+   * leads to the one that has opened it. Set it where all calls go to that one anyway, as through
+   * the forwarded port of a container that shares memory with the client.
+   */
+  public RingServerBuilder acrossProxies(boolean across) {
+    sessionContext.acrossProxies(across);
+    return this;
   }
 
   /** Directory of the shared-memory fabric, {@code /dev/shm} unless set. */
@@ -316,39 +338,70 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
     return this;
   }
 
+  /**
+   * A server with what is set so far; what is set afterwards is for the next one. As with gRPC's
+   * builders a second server is as the first, with the same handlers.
+   */
   @Override
   public RingServer build() {
-    final CallCounter grpcCalls = new CallCounter();
     final List<ServerInterceptor> onRings = new ArrayList<>(global.interceptors());
     onRings.addAll(interceptors); // the last one runs first
     final List<ServerServiceDefinition> intercepted = new ArrayList<>();
     for (final ServerServiceDefinition service : services) {
       intercepted.add(ServerInterceptors.intercept(service, onRings));
-      grpc.addService(service);
     }
-    // The server beneath has the global ones from its own builder, before these.
-    interceptors.forEach(interceptor -> grpc.intercept(new SessionInterceptor(interceptor)));
-    grpc.intercept(new SessionInterceptor(grpcCalls));
+    final SessionContext context = sessionContext.copy();
     final SessionEndpoint endpoint =
         new SessionEndpoint(
             intercepted,
             new InterceptedRegistry(fallback, onRings),
             executor,
             executorSupplier,
-            inlineHandlers && executor == DefaultExecutor.INSTANCE && executorSupplier == null
-                ? () -> new HandlerRecord(sessionContext.clock(), inlineAfter, inlineNs)
-                : null,
-            sessionContext,
-            new ServerLimits(sessionContext.maxInboundLength(), sessionContext.maxMetadataLength()),
+            handlerRecords(context),
+            context,
+            new ServerLimits(context.maxInboundLength(), context.maxMetadataLength()),
             new Codecs(compressors, decompressors),
             tracerFactories,
             plaintext,
             maxSessions);
-    if (!transportFilters.isEmpty()) {
-      grpc.addTransportFilter(new TransportFilters(transportFilters));
-    }
+    final CallCounter grpcCalls = handOver();
     grpc.fallbackHandlerRegistry(new SessionRegistry(endpoint.definition(), fallback));
+    final Server beneath = grpc.build();
+    if (!counters.isEmpty()) { // the second server has the first one's, too
+      counters.forEach(CallCounter::countOnlyOwn);
+      grpcCalls.countOnlyOwn();
+    }
+    counters.add(grpcCalls);
+    grpcCalls.server(beneath);
     return new RingServer(
-        grpc.build(), endpoint, fabrics, fabricContext, sessionContext, pollers, grpcCalls.calls());
+        beneath, endpoint, fabrics, fabricContext.copy(), context, pollers, grpcCalls.calls());
+  }
+
+  private Supplier<HandlerRecord> handlerRecords(SessionContext context) {
+    final int runs = inlineAfter;
+    final long shortNs = inlineNs;
+    return inlineHandlers && executor == DefaultExecutor.INSTANCE && executorSupplier == null
+        ? () -> new HandlerRecord(context.clock(), runs, shortNs)
+        : null;
+  }
+
+  /** Gives the builder beneath what it has not got for an earlier server; it keeps what it gets. */
+  private CallCounter handOver() {
+    services.subList(servicesHandedOver, services.size()).forEach(grpc::addService);
+    servicesHandedOver = services.size();
+    // The server beneath has the global ones from its own builder, before these.
+    interceptors.subList(interceptorsHandedOver, interceptors.size()).stream()
+        .map(SessionInterceptor::new)
+        .forEach(grpc::intercept);
+    interceptorsHandedOver = interceptors.size();
+    final CallCounter grpcCalls = new CallCounter();
+    grpc.intercept(new SessionInterceptor(grpcCalls));
+    if (filtersHandedOver < transportFilters.size()) {
+      grpc.addTransportFilter(
+          new TransportFilters(
+              transportFilters.subList(filtersHandedOver, transportFilters.size())));
+      filtersHandedOver = transportFilters.size();
+    }
+    return grpcCalls;
   }
 }

@@ -206,6 +206,7 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
     private Object host;
     private Future<?> turn; // of a client that has to wait for it
     private boolean ended;
+    private boolean silent; // has not said hello
     private boolean tenant; // of the connection, which has not terminated before the session
 
     Opening(ServerCallStreamObserver<OpenResponse> responses) {
@@ -217,6 +218,14 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
       host = Admission.hostOf(opener.attributes().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR));
       handshake = new ServerHandshake(fabrics, methodNames, context, this::acceptor, this, this);
       responses.setOnCancelHandler(this::cancelled);
+      silent = admission.onStream(host);
+      if (silent) {
+        handshake.onOpened();
+      } else {
+        sessionsRefused.increment();
+        exhausted("too many streams of this host have said no hello");
+        handshake.onClosed();
+      }
     }
 
     /** Calls of the session have the identity of the connection that opens it. */
@@ -241,7 +250,24 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
       return plaintext.obstacle(fabric, peer.securityLevel());
     }
 
+    @Override
+    public String between(byte[] clientAddress) {
+      return Endpoints.between(
+          clientAddress, peer.attributes().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR));
+    }
+
+    private void spoken() {
+      synchronized (this) {
+        if (!silent) {
+          return;
+        }
+        silent = false;
+      }
+      admission.onSpoken(host);
+    }
+
     private void cancelled() {
+      spoken();
       synchronized (this) {
         ended = true;
         if (turn != null) {
@@ -253,6 +279,7 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
 
     @Override
     public void onNext(OpenRequest request) {
+      spoken();
       handshake.onRequest(request);
     }
 
@@ -263,6 +290,7 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
 
     @Override
     public void onCompleted() {
+      spoken();
       handshake.onClosed();
     }
 
@@ -289,6 +317,17 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
               : Status.RESOURCE_EXHAUSTED.withDescription(reason));
     }
 
+    @Override
+    public void expired(String reason) {
+      fail(Status.DEADLINE_EXCEEDED.withDescription(reason));
+    }
+
+    @Override
+    public void onAbandoned() {
+      spoken();
+      admission.onAbandoned(host);
+    }
+
     private synchronized void fail(Status status) {
       if (!ended) {
         ended = true;
@@ -298,6 +337,11 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
 
     @Override
     public void onHello(Runnable answer) {
+      synchronized (this) {
+        if (ended) {
+          return; // it takes no turn
+        }
+      }
       final long delayNs = admission.delayNs(host);
       if (delayNs == Admission.REFUSED) {
         sessionsRefused.increment();

@@ -14,6 +14,7 @@ final class FabricEvents implements QueuePair.Listener {
   @Override
   public void onDoorbell() {
     session.tally.add(Counter.SESSION_WAKEUPS_RECEIVED, 1);
+    session.carrier.onRing();
     session.poller.activate(session.entry);
   }
 

@@ -44,6 +44,11 @@ final class RingEvents implements CarrierSession {
   }
 
   @Override
+  public void touch() {
+    session.memoryGuard.touch();
+  }
+
+  @Override
   public void onInboundFull() {
     session.onInboundFull();
   }

@@ -227,6 +227,7 @@ public abstract class Session {
   }
 
   private int expireDeadlines() {
+    carrier.look();
     if (deadlines.earliestNs() == Stream.NO_DEADLINE) {
       return 0;
     }

@@ -90,7 +90,47 @@ public final class SessionContext implements PollerContext, BulkContext, RemoteC
   private int turnThreshold = TURN_THRESHOLD_DEFAULT;
   private int turnGroup = TURN_GROUP_DEFAULT;
   private int turnLengthNs = TURN_LENGTH_NS_DEFAULT;
+  private boolean acrossProxies;
   private TurnSchedule turns; // as long as nobody has asked: none
+
+  /** A context of its own with the same options; what its sessions share is not these' here. */
+  public SessionContext copy() {
+    final SessionContext copy = new SessionContext();
+    copy.inlinePerMs = inlinePerMs;
+    copy.bulkThreshold = bulkThreshold;
+    copy.bulkSegmentLength = bulkSegmentLength;
+    copy.bulkLength = bulkLength;
+    copy.bulkBudget = bulkBudget;
+    copy.requestRingLength = requestRingLength;
+    copy.responseRingLength = responseRingLength;
+    copy.initialRingLength = initialRingLength;
+    copy.maxFrameLength = maxFrameLength;
+    copy.maxStreams = maxStreams;
+    copy.maxInboundLength = maxInboundLength;
+    copy.maxMetadataLength = maxMetadataLength;
+    copy.maxHeldLength = maxHeldLength;
+    copy.spinNs = spinNs;
+    copy.clock = clock;
+    copy.replyMode = replyMode;
+    copy.replyTrialCalls = replyTrialCalls;
+    copy.hintWaitNs = hintWaitNs;
+    copy.turnThreshold = turnThreshold;
+    copy.turnGroup = turnGroup;
+    copy.turnLengthNs = turnLengthNs;
+    copy.acrossProxies = acrossProxies;
+    return copy;
+  }
+
+  /** Whether sessions are opened although something stands between client and server. */
+  public boolean acrossProxies() {
+    return acrossProxies;
+  }
+
+  /** Sets {@link #acrossProxies()}. */
+  public SessionContext acrossProxies(boolean across) {
+    this.acrossProxies = across;
+    return this;
+  }
 
   /** Length of the ring of requests in bytes, a power of two. The server has the last word. */
   public int requestRingLength() {

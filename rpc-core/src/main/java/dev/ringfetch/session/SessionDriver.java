@@ -253,7 +253,7 @@ final class SessionDriver implements PolledSession {
       session.memoryGuard.verifyTouched();
       session.count();
       unasked = asking != null;
-      earlier = session.entry.publishDeadline(session.deadlines.earliestNs());
+      earlier = session.entry.publishDeadline(earliestNs());
       flows = session.notifications.takeFlows();
       streams = session.notifications.takeStreams();
       tasks = session.notifications.takeTasks();
@@ -276,6 +276,11 @@ final class SessionDriver implements PolledSession {
     session.notifications.tellFlows(flows);
     Notifications.run(tasks);
     return unasked || owes();
+  }
+
+  /** When a round is due without anything that comes in. */
+  private long earliestNs() {
+    return Math.min(session.deadlines.earliestNs(), session.carrier.lookDueNs());
   }
 
   @Override
@@ -319,7 +324,7 @@ final class SessionDriver implements PolledSession {
     return session.inbox.hasNext()
         || session.inbox.isArmed()
         || !session.outbox.isEmpty()
-        || session.deadlines.earliestNs() != Stream.NO_DEADLINE
+        || earliestNs() != Stream.NO_DEADLINE
         || !session.reads.isEmpty()
         || owes();
   }

@@ -288,6 +288,7 @@ final class RingSecurityTest extends RingFixture {
               RingChannelBuilder.forAddress("localhost", relay.port())
                   .usePlaintext()
                   .requireFabric()
+                  .acrossProxies(true)
                   .shmDirectory(directory)
                   .spinTime(Duration.ZERO));
       call = new Exchange(channel).send(new byte[6]);

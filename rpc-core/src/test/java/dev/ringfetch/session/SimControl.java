@@ -61,6 +61,11 @@ final class SimControl {
     public void exhausted(String reason) {
       end();
     }
+
+    @Override
+    public void expired(String reason) {
+      end();
+    }
   }
 
   private ServerHandshake handshake() {

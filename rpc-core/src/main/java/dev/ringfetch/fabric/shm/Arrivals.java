@@ -11,6 +11,8 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Queue;
@@ -84,6 +86,11 @@ final class Arrivals implements Selectable {
         Cleanup.delete(path);
       }
     }
+  }
+
+  /** True while the peers of offers below a directory find this socket. */
+  boolean isFoundIn(Path directory) {
+    return path.getParent().equals(directory) && Files.exists(path, LinkOption.NOFOLLOW_LINKS);
   }
 
   int bell() {

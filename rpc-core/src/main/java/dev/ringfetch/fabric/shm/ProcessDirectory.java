@@ -60,6 +60,12 @@ final class ProcessDirectory implements AutoCloseable {
     return HELD.contains(name);
   }
 
+  /** Refuses a root so deep that no socket fits into a directory below it. */
+  static void checkPathLength(Path root) throws IOException {
+    final String name = ProcessHandle.current().pid() + "-" + HexFormat.of().toHexDigits(0L);
+    SessionAddress.socketAddress(SessionAddress.bellPath(root.resolve(name), 0));
+  }
+
   /** Creates a directory below the root, and the root where it is missing. */
   static ProcessDirectory create(Path root, Ownership ownership) throws IOException {
     try {
@@ -125,6 +131,16 @@ final class ProcessDirectory implements AutoCloseable {
 
   Path path() {
     return path;
+  }
+
+  /**
+   * True when the directory or its lock file was deleted while the process lives: by a cleaner of
+   * old files, or by systemd, which empties a user's share of {@code /dev/shm} at logout
+   * (RemoveIPC).
+   */
+  boolean isGone() {
+    return !Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)
+        || !Files.exists(lockPath, LinkOption.NOFOLLOW_LINKS);
   }
 
   int nextSession() {

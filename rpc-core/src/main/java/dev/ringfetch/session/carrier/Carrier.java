@@ -1,5 +1,6 @@
 package dev.ringfetch.session.carrier;
 
+import dev.ringfetch.session.poller.Dated;
 import dev.ringfetch.session.poller.Timetable;
 
 /**
@@ -46,6 +47,17 @@ public abstract class Carrier {
   public Timetable timetable() {
     return null;
   }
+
+  /** The peer has rung. Any thread. */
+  public void onRing() {}
+
+  /** The time of the next {@link #look} that is due; {@link Dated#NO_DEADLINE} without one. */
+  public long lookDueNs() {
+    return Dated.NO_DEADLINE;
+  }
+
+  /** Looks whether the memory is sound, if that is due. */
+  public void look() {}
 
   /** A round begins. */
   public void beginRound() {}

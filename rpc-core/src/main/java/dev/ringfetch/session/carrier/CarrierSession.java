@@ -8,6 +8,9 @@ public interface CarrierSession extends RingPoller.FrameHandler {
   /** Ends the session with this round, because the peer broke a rule. */
   void blame(String why);
 
+  /** The memory of the session is about to be accessed out of turn. */
+  void touch();
+
   /** The peer has no room for a frame, as its line says. */
   void onInboundFull();
 

@@ -85,6 +85,9 @@ public final class ClientHandshake {
         .setRequestRingBytes(Math.min(context.requestRingLength(), maxRingLength))
         .setResponseRingBytes(Math.min(context.responseRingLength(), maxRingLength))
         .setMaxFrameBytes(context.maxFrameLength());
+    if (!context.acrossProxies()) {
+      hello.setClientAddress(ByteString.copyFrom(listener.ownAddress()));
+    }
     control.send(OpenRequest.newBuilder().setHello(hello).build());
   }
 
@@ -194,6 +197,8 @@ public final class ClientHandshake {
     if (answer.getToken().size() != Wire.TOKEN_LENGTH) {
       throw new IllegalArgumentException("token length=" + answer.getToken().size());
     }
+    checkPosition("request_position", answer.getRequestPosition());
+    checkPosition("response_position", answer.getResponsePosition());
     return new Geometry(
         sizes.getRequestRingBytes(),
         sizes.getResponseRingBytes(),
@@ -202,6 +207,12 @@ public final class ClientHandshake {
         answer.getEpoch(),
         answer.getRequestPosition(),
         answer.getResponsePosition());
+  }
+
+  private static void checkPosition(String name, long position) {
+    if (position < 0 || position >= Wire.POSITIONS_LIMIT) {
+      throw new IllegalArgumentException(name + "=" + position);
+    }
   }
 
   private static void checkMemory(QueuePair queuePair, Geometry geometry) throws IOException {
@@ -246,6 +257,11 @@ public final class ClientHandshake {
     /** Why this client may not use a fabric, in one line, or null when it may. */
     default String obstacle(String fabric) {
       return null;
+    }
+
+    /** This client's end of the connection, as the message Hello has it; empty when unknown. */
+    default byte[] ownAddress() {
+      return new byte[0];
     }
 
     /** True when a fabric has failed of late: the others come before it. */

@@ -36,6 +36,9 @@ public final class ServerHandshake {
   /** How long an offer waits for its client, which connects at once or not at all. */
   static final long OFFER_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
 
+  /** How long a client may take to say hello, which comes with the stream or behind a decline. */
+  static final long HELLO_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
+
   private static final SecureRandom RANDOM = new SecureRandom();
 
   private final List<PolledFabric> fabrics;
@@ -49,6 +52,7 @@ public final class ServerHandshake {
 
   private boolean begun;
   private Offering offering; // guarded by this, as those below
+  private Silence silence; // while the client is to say hello
   private ServerSession session;
   private boolean closed;
 
@@ -89,8 +93,44 @@ public final class ServerHandshake {
     this.listener = listener;
   }
 
+  /** The client's stream is open: its hello is waited for, and not for ever. */
+  public void onOpened() {
+    awaitHello();
+  }
+
+  private void awaitHello() {
+    final Silence begun = new Silence();
+    synchronized (this) {
+      if (!closed) {
+        silence = begun;
+        begun.timeout = timer.schedule(() -> onSilent(begun), HELLO_TIMEOUT_NS);
+      }
+    }
+  }
+
+  /** Ends the wait for a hello, if there is one. */
+  private synchronized void endSilence() {
+    if (silence != null) {
+      silence.timeout.run();
+      silence = null;
+    }
+  }
+
+  private void onSilent(Silence late) {
+    synchronized (this) {
+      if (silence != late) {
+        return; // the hello came at the same time
+      }
+      silence = null;
+      closed = true;
+    }
+    listener.onAbandoned();
+    control.expired("no hello of the client in time: timeoutNs=" + HELLO_TIMEOUT_NS);
+  }
+
   /** Takes a step of the client. */
   public void onRequest(OpenRequest request) {
+    endSilence();
     if (request.hasHello() && !begun) {
       begun = true;
       listener.onHello(() -> answer(request.getHello()));
@@ -100,6 +140,7 @@ public final class ServerHandshake {
     if (declined != null) {
       withdraw(declined);
       begun = false; // it may say hello again, without that fabric
+      awaitHello();
     } else {
       onClosed(); // a step that does not come here
     }
@@ -114,6 +155,7 @@ public final class ServerHandshake {
       withdrawn = take();
       draining = session;
     }
+    endSilence();
     if (withdrawn != null) {
       withdraw(withdrawn);
     }
@@ -127,6 +169,7 @@ public final class ServerHandshake {
   private void onTimeout(Offering late) {
     if (take(late)) {
       withdraw(late);
+      listener.onAbandoned();
       control.close();
     }
   }
@@ -176,6 +219,12 @@ public final class ServerHandshake {
               + Integer.toUnsignedString(min)
               + " to "
               + Integer.toUnsignedString(max));
+      return;
+    }
+    final String between =
+        context.acrossProxies() ? null : listener.between(hello.getClientAddress().toByteArray());
+    if (between != null) {
+      refuse(between);
       return;
     }
     if (!listener.onOpening()) {
@@ -370,6 +419,11 @@ public final class ServerHandshake {
     }
   }
 
+  /** The wait for one hello. */
+  private static final class Silence {
+    Runnable timeout; // cancels it
+  }
+
   /** Runs a task later. Costs nothing while there is none. */
   @FunctionalInterface
   public interface Timer {
@@ -392,11 +446,23 @@ public final class ServerHandshake {
       return null;
     }
 
+    /**
+     * What stands between the client and this server, in one line; null when nothing is known to.
+     *
+     * @param clientAddress of the client, as the message Hello has it.
+     */
+    default String between(byte[] clientAddress) {
+      return null;
+    }
+
     /** A client wants a session. False refuses it: there are too many. */
     boolean onOpening();
 
     /** Nothing came of what {@link #onOpening} allowed. */
     void onNotOpened();
+
+    /** The client has let the time pass in which it was to say hello, or to connect. */
+    default void onAbandoned() {}
 
     /** A session is open. */
     void onSession(ServerSession session);

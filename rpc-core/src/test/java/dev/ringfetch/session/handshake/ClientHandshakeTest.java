@@ -194,6 +194,24 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
   }
 
   @ParameterizedTest
+  @ValueSource(longs = {-1, -20, Wire.POSITIONS_LIMIT, Long.MAX_VALUE, Long.MIN_VALUE})
+  void positionsThatCannotBe(long position) throws IOException {
+    take(answer -> answer.setRequestPosition(position));
+    assertDeclined("request_position=" + position);
+    sent.clear();
+    take(answer -> answer.setResponsePosition(position));
+    assertDeclined("response_position=" + position);
+    verify(fabric, never()).connect(any(), any(), any(), anyLong(), anyBoolean());
+  }
+
+  @Test
+  void lastPositionsAreTaken() {
+    final long last = Wire.POSITIONS_LIMIT - 1;
+    take(answer -> answer.setRequestPosition(last).setResponsePosition(last));
+    assertAccepted();
+  }
+
+  @ParameterizedTest
   @ValueSource(ints = {0, 15, 17})
   void tokenOfAnotherLength(int length) {
     take(answer -> answer.setToken(ByteString.copyFrom(new byte[length])));
@@ -386,6 +404,11 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
 
   @Override
   public void exhausted(String reason) {
+    throw new AssertionError(reason);
+  }
+
+  @Override
+  public void expired(String reason) {
     throw new AssertionError(reason);
   }
 

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.fabric.FabricContext;
+import dev.ringfetch.session.poller.Poller;
 import dev.ringfetch.session.ManualFabric;
 import dev.ringfetch.session.ServerSession;
 import dev.ringfetch.session.SessionContext;
@@ -42,6 +43,15 @@ abstract class OfferingServer {
   final ManualFabric fabric = new ManualFabric("pages");
   final PolledFabric polled = open(fabric);
   List<PolledFabric> served = List.of(polled);
+
+  /** The poller that serves the fabric. */
+  final Poller poller() {
+    try {
+      return polled.nextPoller();
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+  }
 
   final PolledFabric open(ManualFabric fabric) {
     try {
@@ -90,6 +100,8 @@ abstract class OfferingServer {
     int steps;
     boolean closed;
     String exhausted;
+    String expired;
+    int abandoned;
     boolean full;
     int opening;
     long delayNs;
@@ -119,6 +131,17 @@ abstract class OfferingServer {
     public void exhausted(String reason) {
       closed = true;
       exhausted = reason;
+    }
+
+    @Override
+    public void expired(String reason) {
+      closed = true;
+      expired = reason;
+    }
+
+    @Override
+    public void onAbandoned() {
+      abandoned++;
     }
 
     @Override
@@ -182,8 +205,17 @@ abstract class OfferingServer {
             random);
     handshakes.add(handshake);
     peers.add(peer);
-    handshake.onRequest(step);
+    if (step == null) {
+      handshake.onOpened();
+    } else {
+      handshake.onRequest(step);
+    }
     return peer;
+  }
+
+  /** A client that has opened its stream, and says nothing. */
+  final Peer silent() {
+    return begin(new Peer(), null);
   }
 
   static OpenRequest helloOf(int ringLength) {
@@ -215,7 +247,7 @@ abstract class OfferingServer {
   /** What was asked of the poller so far is done. */
   final void awaitPoller() throws InterruptedException {
     final CountDownLatch done = new CountDownLatch(1);
-    polled.nextPoller().execute(done::countDown);
+    poller().execute(done::countDown);
     assertTrue(done.await(30, TimeUnit.SECONDS));
   }
 }

@@ -32,6 +32,48 @@ class ServerHandshakeTest extends OfferingServer {
     assertEquals(0, fabric.offered());
     assertTrue(peer.closed);
     assertEquals(0, peer.opening);
+    assertEquals(1, peer.abandoned);
+  }
+
+  @Test
+  void silentStreamIsEnded() {
+    final Peer peer = silent();
+    assertEquals(TimeUnit.SECONDS.toNanos(10), peer.delayNs);
+    peer.timeout.run();
+    assertEquals("no hello of the client in time: timeoutNs=10000000000", peer.expired);
+    assertEquals(1, peer.abandoned);
+    handshakes.get(0).onRequest(helloOf(4096));
+    assertEquals(0, peer.steps, "it comes too late");
+    assertEquals(0, fabric.offered());
+  }
+
+  @Test
+  void silenceEndsWithAHello() {
+    final Peer peer = silent();
+    final Runnable timeout = peer.timeout; // runs already when it is cancelled
+    handshakes.get(0).onRequest(helloOf(4096));
+    timeout.run();
+    assertNull(peer.expired);
+    assertEquals(1, fabric.offered());
+    assertEquals(0, peer.abandoned);
+  }
+
+  @Test
+  void silenceEndsWithTheStream() {
+    final Peer peer = silent();
+    handshakes.get(0).onClosed();
+    assertNull(peer.timeout, "the timer still holds it");
+    assertEquals(0, peer.abandoned);
+  }
+
+  @Test
+  void silenceBehindADeclineIsEnded() {
+    final Peer peer = hello(4096);
+    handshakes.get(0).onRequest(decline());
+    assertFalse(peer.closed);
+    peer.timeout.run();
+    assertEquals("no hello of the client in time: timeoutNs=10000000000", peer.expired);
+    assertEquals(1, peer.abandoned);
   }
 
   @Test
@@ -39,6 +81,7 @@ class ServerHandshakeTest extends OfferingServer {
     final Peer peer = hello(4096);
     handshakes.get(0).onClosed();
     assertEquals(0, fabric.offered());
+    assertEquals(0, peer.abandoned);
     assertNull(peer.timeout, "the timer still holds it");
   }
 
@@ -64,7 +107,6 @@ class ServerHandshakeTest extends OfferingServer {
     handshakes.get(0).onRequest(decline());
     assertEquals(0, fabric.offered());
     assertEquals(0, peer.opening);
-    assertNull(peer.timeout, "the timer still holds it");
     assertFalse(peer.closed);
     handshakes.get(0).onRequest(step(hello().clearFabrics().addFabrics(fabric("other"))));
     assertEquals("other", peer.answer.getFabric());
@@ -105,7 +147,7 @@ class ServerHandshakeTest extends OfferingServer {
     assertTrue(((HeapQueuePair) late).isClosed());
     assertNull(peer.session);
     assertEquals(1, fabric.offered());
-    fabric.connect(polled.nextPoller());
+    fabric.connect(poller());
     awaitPoller();
     assertFalse(peer.session.hasEnded());
     peer.session.end("test");
@@ -122,7 +164,7 @@ class ServerHandshakeTest extends OfferingServer {
   @Test
   void endOfTheStreamDrainsTheSession() throws InterruptedException {
     final Peer peer = hello(4096);
-    fabric.connect(polled.nextPoller());
+    fabric.connect(poller());
     awaitPoller();
     final long before = peer.session.writePosition();
     handshakes.get(0).onClosed();
@@ -170,7 +212,7 @@ class ServerHandshakeTest extends OfferingServer {
     for (int i = 0; i < 12; i++) {
       final Peer peer = hello(LARGEST_RING);
       assertNull(peer.exhausted);
-      fabric.connect(polled.nextPoller());
+      fabric.connect(poller());
       awaitPoller();
       assertNull(peer.timeout);
       peer.session.end("test");
@@ -205,7 +247,7 @@ class ServerHandshakeTest extends OfferingServer {
   void timeoutThatComesAfterTheConnection() throws InterruptedException {
     final Peer peer = hello(4096);
     final Runnable timeout = peer.timeout; // runs already when it is cancelled
-    fabric.connect(polled.nextPoller());
+    fabric.connect(poller());
     awaitPoller();
     timeout.run();
     awaitPoller();
@@ -239,7 +281,7 @@ class ServerHandshakeTest extends OfferingServer {
   void streamThatEndsWhileTheSessionOpens() throws InterruptedException {
     final Peer peer = hello(4096);
     peer.inSession = handshakes.get(0)::onClosed;
-    fabric.connect(polled.nextPoller());
+    fabric.connect(poller());
     awaitPoller();
     assertEquals(peer.answer.getResponsePosition() + 1, peer.session.writePosition(), "the notice");
     peer.session.end("test");
@@ -249,7 +291,7 @@ class ServerHandshakeTest extends OfferingServer {
   @Test
   void sessionIsNotDrainedOfItself() throws InterruptedException {
     final Peer peer = hello(4096);
-    fabric.connect(polled.nextPoller());
+    fabric.connect(poller());
     awaitPoller();
     awaitPoller();
     assertEquals(peer.answer.getResponsePosition(), peer.session.writePosition());
@@ -262,12 +304,12 @@ class ServerHandshakeTest extends OfferingServer {
   void sessionThatIsEndedAsSoonAsItIsKnown() throws Exception {
     final Peer peer = hello(4096);
     peer.inSession = () -> peer.session.abort("test");
-    fabric.connect(polled.nextPoller());
+    fabric.connect(poller());
     assertTrue(peer.ended.await(30, TimeUnit.SECONDS));
     awaitPoller();
     awaitPoller(); // the first may have been asked for in the same round
     final CompletableFuture<Integer> kept = new CompletableFuture<>();
-    polled.nextPoller().execute(() -> kept.complete(sessions()));
+    poller().execute(() -> kept.complete(sessions()));
     assertEquals(0, kept.get(30, TimeUnit.SECONDS));
   }
 
@@ -275,7 +317,7 @@ class ServerHandshakeTest extends OfferingServer {
     try {
       final Field sessions = Poller.class.getDeclaredField("sessions");
       sessions.setAccessible(true);
-      return PollerSteps.sessions(sessions.get(polled.nextPoller()));
+      return PollerSteps.sessions(sessions.get(poller()));
     } catch (ReflectiveOperationException e) {
       throw new LinkageError(e.toString(), e);
     }
