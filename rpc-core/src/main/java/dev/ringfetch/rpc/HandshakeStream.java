@@ -92,11 +92,12 @@ final class HandshakeStream
       call =
           ClientInterceptors.intercept(channel, MetadataUtils.newAttachHeadersInterceptor(headers))
               .newCall(
-              SessionService.OPEN,
-              CallOptions.DEFAULT
-                  .withExecutor(DefaultExecutor.RETRYING)
-                  .withCallCredentials(level)
-                  .withMaxInboundMessageSize(MessageType.MAX_LENGTH)); // the channel's is for calls
+                  SessionService.OPEN,
+                  CallOptions.DEFAULT
+                      .withExecutor(DefaultExecutor.RETRYING)
+                      .withCallCredentials(level)
+                      .withMaxInboundMessageSize(
+                          MessageType.MAX_LENGTH)); // the channel's is for calls
       final StreamObserver<OpenRequest> unused = ClientCalls.asyncBidiStreamingCall(call, this);
     } catch (RuntimeException | LinkageError e) {
       // Of ours, or of an interceptor beneath, which calls over gRPC will meet, too: a missing ring

@@ -1,6 +1,5 @@
 package dev.ringfetch.session.handshake;
 
-import dev.ringfetch.session.remote.ReplyPolicy;
 import dev.ringfetch.fabric.FabricCapabilities.WriteOrder;
 import dev.ringfetch.fabric.Obstacle;
 import dev.ringfetch.fabric.QueuePair;
@@ -18,6 +17,7 @@ import dev.ringfetch.session.ClientSession;
 import dev.ringfetch.session.SessionContext;
 import dev.ringfetch.session.carrier.Geometry;
 import dev.ringfetch.session.poller.Poller;
+import dev.ringfetch.session.remote.ReplyPolicy;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
