@@ -38,7 +38,7 @@ class GrowthTest extends RingFixture {
   private volatile boolean abandoned;
 
   private RingChannelBuilder watched() {
-    final GrpcBuilders watching =
+    final Beneath watching =
         new Beneath() {
           @Override
           public <Q, R> ClientCall<Q, R> call(ClientCall<Q, R> call) {
