@@ -3,13 +3,17 @@ package dev.ringfetch.rpc;
 import dev.ringfetch.call.ClientConnection;
 import dev.ringfetch.call.Codecs;
 import dev.ringfetch.protocol.OpenResponse;
+import dev.ringfetch.protocol.OpenRequest;
 import dev.ringfetch.session.ClientHandshake;
 import dev.ringfetch.session.ClientSession;
 import dev.ringfetch.session.DeadlineTimer;
 import dev.ringfetch.session.SessionContext;
 import io.grpc.Attributes;
+import io.grpc.CallOptions;
 import io.grpc.Channel;
+import io.grpc.ClientCall;
 import io.grpc.Context;
+import io.grpc.Metadata;
 import io.grpc.Status;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -27,7 +31,7 @@ import java.util.concurrent.Future;
  * but that {@link IdleWatch} looks at a ring that is open, and that {@link WaitForReady} repeats
  * attempts for calls that wait. Thread-safe.
  */
-final class ChannelSessions {
+final class ChannelSessions implements StreamRoom.Sessions {
   static final String SHUTDOWN = "Channel shutdown invoked";
 
   /** How long a session takes the calls that had chosen it before another took its place. */
@@ -44,7 +48,21 @@ final class ChannelSessions {
   private final WaitForReady<ClientConnection> waitForReady =
       new WaitForReady<>(this::connect, this::pauseNs);
 
+  private static final String NO_ROOM =
+      "the server allows so few calls on a connection that gRPC's wait for the session's stream";
+
+  /** How long an attempt waits for the stream of the call that has asked for it. */
+  private static final long FIRST_CALL_NS = 1_000_000_000;
+
+  private static final int MAX_FLUSHES = 3;
+
+  private final StreamRoom room = new StreamRoom(this);
+
   private volatile ClientConnection connection;
+  private volatile long pulseNs;
+  private volatile boolean hasStreams;
+  private volatile boolean sought; // a call has asked for a ring, and its stream comes first
+  private volatile boolean scarce; // calls have waited for the stream of a session
 
   // Below: guarded by this.
   private Attempt attempt;
@@ -55,6 +73,9 @@ final class ChannelSessions {
   private String logged;
   private final Growth growth; // tryBegin needs no guard
   private final Backoff backoff = new Backoff();
+  private final Backoff roomBackoff = new Backoff(); // since calls have waited for a stream
+  private long soughtNs;
+  private int flushes; // since a stream has ended
   private final Map<String, Long> failures = new HashMap<>(); // last time, by name of a fabric
   private long openedPosition; // of the connection's inbound ring
   private volatile long sessionsOpened;
@@ -91,6 +112,11 @@ final class ChannelSessions {
     this.growth = new Growth(context);
   }
 
+  /** Servers are asked to send something on a session's stream so often; 0: they are not. */
+  void pulse(long intervalNs) {
+    pulseNs = intervalNs;
+  }
+
   /**
    * The ring for a new call, or null: then one is being opened, unless it is too early for that.
    */
@@ -100,6 +126,99 @@ final class ChannelSessions {
       begin();
     }
     return open;
+  }
+
+  /**
+   * Opens a ring, if it is the time for that, once a call that goes over gRPC has its stream: with
+   * that of a session it might find no room on the connection.
+   */
+  void seek() {
+    if (sought) {
+      final boolean waited;
+      synchronized (this) {
+        waited = System.nanoTime() - soughtNs > FIRST_CALL_NS;
+      }
+      if (waited) { // the one that was to come first: it may never tell
+        onCallSent();
+      }
+      return;
+    }
+    synchronized (this) {
+      if (isTimeForAttempt()) {
+        soughtNs = System.nanoTime();
+        sought = true;
+      }
+    }
+  }
+
+  @Override
+  public void onCallSent() {
+    if (sought) {
+      sought = false;
+      DefaultExecutor.RETRYING.execute(this::begin);
+    }
+  }
+
+  @Override
+  public boolean haveStreams() {
+    return hasStreams;
+  }
+
+  /** Streams of sessions that drain anyway go first. Their calls, and those of others, go on. */
+  @Override
+  public void makeRoom() {
+    final List<Attempt> ending;
+    final boolean flushes;
+    synchronized (this) {
+      flushes = streams.isEmpty() && mayFlush();
+      scarce |= !streams.isEmpty();
+      final List<Attempt> draining =
+          streams.stream()
+              .filter(begun -> begun.opened != null && begun.opened.isDraining())
+              .toList();
+      ending = draining.isEmpty() ? List.copyOf(streams) : draining;
+      if (draining.isEmpty() && !ending.isEmpty()) {
+        roomBackoff.failed(Backoff.MAX_NS);
+      }
+    }
+    ending.forEach(begun -> begun.stream.giveUp(NO_ROOM));
+    if (flushes) {
+      flush();
+    }
+  }
+
+  /** Guarded by this. Whether one more flush may help: some at most, after a stream's end. */
+  private boolean mayFlush() {
+    return ++flushes <= MAX_FLUSHES;
+  }
+
+  /** Has the connection written to: what comes of the call, which is cancelled, does not matter. */
+  private void flush() {
+    final ClientCall<OpenRequest, OpenResponse> call =
+        control.newCall(
+            SessionService.OPEN,
+            CallOptions.DEFAULT.withExecutor(DefaultExecutor.RETRYING));
+    call.start(new ClientCall.Listener<>() {}, new Metadata());
+    call.cancel("made to flush", null);
+  }
+
+  /** What watches the streams of calls that go over gRPC. */
+  StreamRoom room() {
+    return room;
+  }
+
+  /**
+   * Whether a call had better wait for a ring that is being opened: on gRPC it might wait for the
+   * stream over which that is done.
+   */
+  boolean isWorthAWait() {
+    if (!scarce || open() != null) {
+      return false;
+    }
+    begin();
+    synchronized (this) {
+      return attempt != null;
+    }
   }
 
   /** As {@link #current}, for a call that will have a ring or nothing. */
@@ -119,7 +238,7 @@ final class ChannelSessions {
   }
 
   private synchronized long pauseNs() {
-    return backoff.remainingNs();
+    return Math.max(backoff.remainingNs(), roomBackoff.remainingNs());
   }
 
   /** Starts an attempt, if it is the time for one. */
@@ -127,10 +246,7 @@ final class ChannelSessions {
     final Attempt begun;
     final String news;
     synchronized (this) {
-      if ((connection != null && connection.isOpen())
-          || attempt != null
-          || shutdown
-          || backoff.remainingNs() > 0) {
+      if (!isTimeForAttempt()) {
         return;
       }
       if (shared.fabrics().opened().isEmpty()) {
@@ -149,9 +265,22 @@ final class ChannelSessions {
   }
 
   /** Guarded by this. */
+  private boolean isTimeForAttempt() {
+    return (connection == null || !connection.isOpen())
+        && attempt == null
+        && !shutdown
+        && backoff.remainingNs() <= 0
+        && roomBackoff.remainingNs() <= 0;
+  }
+
+  /** Guarded by this. */
   private Attempt newAttempt(String grownFabric) {
+    if (scarce) { // there may be no room for a second stream: what it would bring, the first does
+      growth.onCrowded();
+    }
     final Attempt made = new Attempt(growth.maxRingLength(), grownFabric);
     streams.add(made);
+    hasStreams = true;
     attempt = made; // last: until that is refused or opens a session, there is no other
     if (unasked) {
       unasked = false;
@@ -212,6 +341,7 @@ final class ChannelSessions {
     synchronized (this) {
       backoff.skip();
       backoff.succeeded();
+      roomBackoff.skip();
       failures.clear();
     }
     waitForReady.wake();
@@ -362,7 +492,7 @@ final class ChannelSessions {
 
     void start() {
       try {
-        stream.start(control);
+        stream.start(control, pulseNs);
       } catch (Error e) { // for want of memory, perhaps of that for its deadline
         refuse("handshake: " + e, Backoff.MAX_NS);
         stream.abandon(); // it may have begun
@@ -426,8 +556,11 @@ final class ChannelSessions {
       final ClientSession draining;
       synchronized (ChannelSessions.this) {
         streams.remove(this);
+        hasStreams = !streams.isEmpty();
+        flushes = 0;
         draining = opened;
       }
+      room.onReleased();
       if (draining == null) {
         refuse(reason, maxBackoffNs);
       } else {

@@ -7,6 +7,7 @@ import java.util.Comparator;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Objects;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 import java.util.Set;
@@ -130,5 +131,21 @@ record FabricSelection(List<String> names, List<FabricProvider> providers) {
               selected::add, () -> obstacles.add(name + ": no provider is on the class path"));
     }
     return selected;
+  }
+
+  /**
+   * Written out: on JDK 17 the one that a record has by itself leaves its class in a cache of the
+   * JDK's, and with it keeps the class loader.
+   */
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof FabricSelection selection
+        && Objects.equals(names, selection.names)
+        && Objects.equals(providers, selection.providers);
+  }
+
+  @Override
+  public int hashCode() {
+    return Objects.hash(names, providers);
   }
 }

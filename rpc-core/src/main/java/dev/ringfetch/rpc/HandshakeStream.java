@@ -10,11 +10,14 @@ import io.grpc.Attributes;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ClientCall;
+import io.grpc.ClientInterceptors;
 import io.grpc.Grpc;
+import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientCalls;
 import io.grpc.stub.ClientResponseObserver;
+import io.grpc.stub.MetadataUtils;
 import io.grpc.stub.StreamObserver;
 import java.net.SocketAddress;
 import java.util.concurrent.CompletableFuture;
@@ -38,11 +41,14 @@ final class HandshakeStream
   /** More than what grpc-netty gives a single address, after which it says so itself. */
   static final long CONNECT_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(30);
 
+  private static final long GIVE_UP_NS = TimeUnit.SECONDS.toNanos(1);
+
   private final Listener listener;
   private final long connectTimeoutNs;
   private final long stepTimeoutNs;
   private final AtomicReference<Timeout> due = new AtomicReference<>(); // of one wait at a time
   private final ConnectionLevel level = new ConnectionLevel();
+  private boolean pulsing; // set before the start
   private ClientCall<OpenRequest, OpenResponse> call; // alone knows the connection's addresses
   private ClientCallStreamObserver<OpenRequest> requests;
 
@@ -50,8 +56,9 @@ final class HandshakeStream
   private boolean started;
   private boolean abandoned;
   private boolean closed;
+  private long givenUpNs; // 0: not given up
 
-  private volatile String late; // what was not there in time, or null
+  private volatile String late; // why this side has ended it, or null
 
   /**
    * Creates it.
@@ -65,11 +72,26 @@ final class HandshakeStream
     this.stepTimeoutNs = stepTimeoutNs;
   }
 
-  /** Opens the stream; the listener is told when its connection stands, or that there is none. */
+  /** As the other one, and asks for no pulse. */
   void start(Channel channel) {
+    start(channel, 0);
+  }
+
+  /**
+   * Opens the stream; the listener is told when its connection stands, or that there is none.
+   *
+   * @param pulseNs how often the server is asked to send something, in nanoseconds; 0: never.
+   */
+  void start(Channel channel, long pulseNs) {
+    final Metadata headers = new Metadata();
+    if (pulseNs > 0) {
+      pulsing = true;
+      headers.put(Pulse.HEADER, Long.toString(TimeUnit.NANOSECONDS.toMillis(pulseNs)));
+    }
     try {
       call =
-          channel.newCall(
+          ClientInterceptors.intercept(channel, MetadataUtils.newAttachHeadersInterceptor(headers))
+              .newCall(
               SessionService.OPEN,
               CallOptions.DEFAULT
                   .withExecutor(DefaultExecutor.RETRYING)
@@ -147,6 +169,29 @@ final class HandshakeStream
     }
   }
 
+  /**
+   * Makes room on the connection for another stream, by ending this one in good order: a stream
+   * that waits for the end of a cancelled one is flushed by the next write only, and there may be
+   * none. A server that has not answered a second later is not waited for any longer.
+   */
+  void giveUp(String why) {
+    final boolean again;
+    synchronized (this) {
+      again = givenUpNs != 0;
+      if (!again) {
+        givenUpNs = System.nanoTime() | 1;
+      } else if (System.nanoTime() - givenUpNs < GIVE_UP_NS) {
+        return;
+      }
+    }
+    late = why;
+    if (again) {
+      abandon();
+    } else {
+      close();
+    }
+  }
+
   @Override
   public void send(OpenRequest request) {
     expect("no step of the server", stepTimeoutNs); // before it can be there
@@ -208,6 +253,9 @@ final class HandshakeStream
 
   @Override
   public void onNext(OpenResponse response) {
+    if (pulsing && !response.has(OpenResponse.ANSWER) && !response.has(OpenResponse.REFUSAL)) {
+      return; // a beat: it was sent for the connection's sake
+    }
     arrived();
     if (late == null) { // it may have been on its way to here when its time was over
       listener.onResponse(response);

@@ -4,8 +4,6 @@ import dev.ringfetch.call.ClientConnection;
 import dev.ringfetch.call.ClientLimits;
 import dev.ringfetch.call.Codecs;
 import dev.ringfetch.counters.Counter;
-import dev.ringfetch.counters.Kind;
-import dev.ringfetch.counters.Subject;
 import dev.ringfetch.session.ClientSession;
 import dev.ringfetch.session.SessionContext;
 import io.grpc.CallOptions;
@@ -18,14 +16,11 @@ import io.grpc.Grpc;
 import io.grpc.ManagedChannel;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
-import java.util.HashSet;
+import java.lang.ref.Cleaner;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.LongAdder;
 
 /**
  * A channel whose calls go over a ring where there is one, and over gRPC where not. Which way a
@@ -37,26 +32,16 @@ public final class RingChannel extends ManagedChannel {
   static final Status SHUTDOWN = Status.UNAVAILABLE.withDescription("Channel shutdown invoked");
 
   private final ManagedChannel grpc;
-  private final String target;
-  private final SharedFabrics fabrics;
+  private final ChannelLife life;
   private final ChannelSessions sessions;
+  private final Cleaner.Cleanable orphan;
   private final Executor executor;
   private final ClientLimits limits;
   private final boolean requireFabric;
   private final boolean bare; // a ring is all that calls pass
   private final String obstacle;
   private final Channel intercepted;
-  private final LongAdder ringCalls = new LongAdder();
-  private final LongAdder grpcCalls = new LongAdder();
-  private final LongAdder fallbackCalls = new LongAdder();
-  private final LongAdder repeatedCalls = new LongAdder();
-  private final Subject subject;
-  private final Set<WaitingCall<?, ?>> waiting = new HashSet<>(); // guarded by itself
-  private final CountDownLatch ringTerminated = new CountDownLatch(1);
-
   private final BufferAllocator allocator;
-
-  private volatile boolean shutdown;
 
   RingChannel(
       ManagedChannel grpc,
@@ -73,47 +58,51 @@ public final class RingChannel extends ManagedChannel {
       long idleTimeoutNs,
       String obstacle) {
     this.grpc = grpc;
-    this.target = target;
-    this.fabrics = fabrics;
     this.executor = executor;
     this.limits = limits;
     this.requireFabric = requireFabric;
     this.bare = obstacle == null && interceptors.isEmpty() && globalInterceptors.isEmpty();
     this.obstacle = obstacle;
-    this.sessions =
-        new ChannelSessions(
+    this.life =
+        new ChannelLife(
             grpc,
-            fabrics,
-            context,
-            plaintext,
             target,
-            requireFabric ? "fail" : "go over gRPC",
-            codecs,
-            new IdleWatch(this::onIdle, idleTimeoutNs));
+            fabrics,
+            idleTimeoutNs,
+            idleWatch ->
+                new ChannelSessions(
+                    grpc,
+                    fabrics,
+                    context,
+                    plaintext,
+                    target,
+                    requireFabric ? "fail" : "go over gRPC",
+                    codecs,
+                    idleWatch));
+    final ChannelSessions rings = life.sessions();
+    this.sessions = rings;
     this.allocator =
         new BufferAllocator(
             () -> {
-              final ClientConnection ring = sessions.current();
+              final ClientConnection ring = rings.current();
               return ring == null ? null : ring.session();
             });
     final Channel ringsOnly = ClientInterceptors.intercept(new Rings(), globalInterceptors);
     this.intercepted =
         ClientInterceptors.intercept(
             globalInterceptors.isEmpty() ? ringsOnly : new Observed(ringsOnly), interceptors);
-    this.subject = fabrics.counters().add(Kind.CHANNEL, target, this::count);
+    this.orphan = fabrics.orphans().register(this, life::onCollected);
   }
 
   /** What has been counted so far. */
   long count(Counter counter) {
-    return switch (counter) {
-      case CHANNEL_CALLS_RING -> ringCalls.sum();
-      case CHANNEL_CALLS_GRPC -> grpcCalls.sum();
-      case CHANNEL_CALLS_FALLBACK -> fallbackCalls.sum();
-      case CHANNEL_CALLS_REPEATED -> repeatedCalls.sum();
-      case CHANNEL_SESSIONS_OPENED -> sessions.sessionsOpened();
-      case CHANNEL_SESSIONS_REFUSED -> sessions.sessionsRefused();
-      default -> throw new IllegalArgumentException("counter=" + counter);
-    };
+    return life.count(counter);
+  }
+
+  /** Servers are asked to send something on a session's stream so often; 0: they are not. */
+  RingChannel pulse(long intervalNs) {
+    sessions.pulse(intervalNs);
+    return this;
   }
 
   /** Which transport serves the next call, and why. */
@@ -134,12 +123,12 @@ public final class RingChannel extends ManagedChannel {
 
   /** Calls that got a stream of a ring so far. */
   public long ringCalls() {
-    return ringCalls.sum();
+    return life.count(Counter.CHANNEL_CALLS_RING);
   }
 
   /** Calls that gRPC has carried so far. */
   public long grpcCalls() {
-    return grpcCalls.sum();
+    return life.count(Counter.CHANNEL_CALLS_GRPC);
   }
 
   @Override
@@ -165,7 +154,7 @@ public final class RingChannel extends ManagedChannel {
 
   /** The ring for a new call that nothing but a ring is needed for, or null. */
   ClientConnection bareRing(MethodDescriptor<?, ?> method) {
-    final ClientConnection ring = bare && !shutdown ? sessions.current() : null;
+    final ClientConnection ring = bare && !life.isShutdown() ? sessions.open() : null;
     return ring != null && ring.names(method) ? ring : null;
   }
 
@@ -196,6 +185,23 @@ public final class RingChannel extends ManagedChannel {
     return sessions.current();
   }
 
+  /** As {@link #ring}, for a call that goes over gRPC without one, and has its stream first. */
+  ClientConnection ringOrSeek() {
+    if (requireFabric) {
+      return sessions.current();
+    }
+    final ClientConnection open = sessions.open();
+    if (open == null) {
+      sessions.seek();
+    }
+    return open;
+  }
+
+  /** Whether a call had better wait for the ring that is being opened. */
+  boolean isRingWorthAWait() {
+    return sessions.isWorthAWait();
+  }
+
   /** The ring, as soon as there is one. */
   CompletableFuture<ClientConnection> awaitRing() {
     return sessions.connect();
@@ -213,19 +219,17 @@ public final class RingChannel extends ManagedChannel {
   /** A call over gRPC, counted. */
   <ReqT, RespT> ClientCall<ReqT, RespT> newGrpcCall(
       MethodDescriptor<ReqT, RespT> method, CallOptions options) {
-    grpcCalls.increment();
-    fabrics.counters().changed();
-    return grpc.newCall(method, options);
+    return life.newGrpcCall(method, options);
   }
 
   /** A call that goes over gRPC could have been carried by a ring. */
   void countFallback() {
-    fallbackCalls.increment();
+    life.countFallback();
   }
 
   /** A call had begun on a ring and begins again. */
   void countRepeatedCall() {
-    repeatedCalls.increment();
+    life.countRepeatedCall();
   }
 
   /** In place of a call that its ring does not carry: over gRPC or, if rings must, on the next. */
@@ -239,7 +243,7 @@ public final class RingChannel extends ManagedChannel {
   }
 
   void countRingCall() {
-    ringCalls.increment();
+    life.countRingCall();
   }
 
   /** Limits of a call: its options count before the channel's. */
@@ -250,80 +254,41 @@ public final class RingChannel extends ManagedChannel {
 
   /** A call waits that will have a ring: until it leaves that stays. False after a shutdown. */
   boolean enter(WaitingCall<?, ?> call) {
-    synchronized (waiting) {
-      return !shutdown && waiting.add(call);
-    }
+    return life.enter(call);
   }
 
   /** A call is under way on the ring, or has ended. */
   void leave(WaitingCall<?, ?> call) {
-    synchronized (waiting) {
-      if (!waiting.remove(call) || !shutdown || !waiting.isEmpty()) {
-        return;
-      }
-    }
-    sessions.shutdown(this::onRingTerminated);
+    life.leave(call);
   }
 
   @Override
   public RingChannel shutdown() {
-    final boolean last;
-    synchronized (waiting) {
-      shutdown = true;
-      last = waiting.isEmpty();
-    }
-    grpc.shutdown();
-    if (last) {
-      sessions.shutdown(this::onRingTerminated); // which counts the first time only
-    }
+    life.shutdown();
+    orphan.clean();
     return this;
-  }
-
-  /** Comes in the poller's thread, which cannot wait for its own end. */
-  private void onRingTerminated() {
-    DefaultExecutor.RETRYING.execute(
-        () -> {
-          fabrics.counters().remove(subject);
-          fabrics.release();
-          System.getLogger(RingChannel.class.getName())
-              .log(
-                  System.Logger.Level.DEBUG,
-                  "the channel to {0} has ended; calls by ring: {1,number,#}, by gRPC: {2,number,#}",
-                  target,
-                  ringCalls.sum(),
-                  grpcCalls.sum());
-          ringTerminated.countDown();
-        });
   }
 
   @Override
   public RingChannel shutdownNow() {
-    shutdown();
-    final List<WaitingCall<?, ?>> ending;
-    synchronized (waiting) {
-      ending = List.copyOf(waiting);
-    }
-    sessions.shutdownNow();
-    grpc.shutdownNow();
-    ending.forEach(WaitingCall::onShutdownNow); // each tells its executor, which is the user's
+    life.shutdownNow();
+    orphan.clean();
     return this;
   }
 
   @Override
   public boolean isShutdown() {
-    return shutdown;
+    return life.isShutdown();
   }
 
   @Override
   public boolean isTerminated() {
-    return ringTerminated.getCount() == 0 && grpc.isTerminated();
+    return life.isTerminated();
   }
 
   @Override
   public boolean awaitTermination(long timeout, TimeUnit unit) throws InterruptedException {
-    final long deadline = System.nanoTime() + unit.toNanos(timeout);
-    return ringTerminated.await(timeout, unit)
-        && grpc.awaitTermination(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+    return life.awaitTermination(timeout, unit);
   }
 
   /**
@@ -357,12 +322,9 @@ public final class RingChannel extends ManagedChannel {
     grpc.enterIdle();
   }
 
-  /** No call has been under way on a session for so long as the channel is to wait. */
+  /** For tests: as if no call had been under way on a session for long enough. */
   void onIdle(ClientSession session) {
-    if (sessions.enterIdle(session)
-        && grpcCalls.sum() == 0) { // otherwise that one has to know by itself
-      grpc.enterIdle();
-    }
+    life.onIdle(session);
   }
 
   @Override
@@ -415,7 +377,9 @@ public final class RingChannel extends ManagedChannel {
 
     private boolean isForRing(MethodDescriptor<?, ?> method, CallOptions options) {
       final ClientConnection open = obstacle == null ? sessions.open() : null;
-      return open != null && obstacle(method, options, open) == null;
+      return open == null
+          ? obstacle == null && sessions.isWorthAWait()
+          : obstacle(method, options, open) == null;
     }
 
     @Override

@@ -61,6 +61,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   private CompressorRegistry compressors = CompressorRegistry.getDefaultInstance();
   private DecompressorRegistry decompressors = DecompressorRegistry.getDefaultInstance();
   private boolean requireFabric;
+  private long pulseNs; // 0: none
   private long idleTimeoutNs = IdleWatch.DEFAULT_NS;
   private String policyObstacle;
   private String configObstacle;
@@ -74,12 +75,12 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
 
   /** A channel to a target, as {@link ManagedChannelBuilder#forTarget} takes it. */
   public static RingChannelBuilder forTarget(String target) {
-    return over(GrpcBuilders.forTarget(target), target);
+    return new RingChannelBuilder(GrpcBuilders.forTarget(target), target);
   }
 
   /** A channel to a host and port. */
   public static RingChannelBuilder forAddress(String name, int port) {
-    return over(GrpcBuilders.forAddress(name, port), name + ":" + port);
+    return new RingChannelBuilder(GrpcBuilders.forAddress(name, port), name + ":" + port);
   }
 
   /** A channel with credentials, as {@link Grpc#newChannelBuilder} takes them. */
@@ -92,7 +93,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
     if (credentials instanceof ChoiceChannelCredentials choice) {
       return newChannelBuilder(target, choice.getCredentialsList());
     }
-    return over(GrpcBuilders.newChannelBuilder(target, credentials), target);
+    return new RingChannelBuilder(GrpcBuilders.newChannelBuilder(target, credentials), target);
   }
 
   /** With the first of these that there is a transport for. */
@@ -118,7 +119,9 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
    * @param target name of the target for log lines.
    */
   public static RingChannelBuilder over(ManagedChannelBuilder<?> grpc, String target) {
-    return new RingChannelBuilder(grpc, target);
+    final RingChannelBuilder builder = new RingChannelBuilder(grpc, target);
+    builder.pulseNs = Pulse.INTERVAL_NS; // that one may have been told to keep connections alive
+    return builder;
   }
 
   @Override
@@ -248,6 +251,23 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
     return this;
   }
 
+  /**
+   * As of gRPC's. While calls are on a ring the server has to send something on the connection, or
+   * it would take pings for abuse: it does, if it is of this version.
+   */
+  @Override
+  public RingChannelBuilder keepAliveTime(long time, TimeUnit unit) {
+    grpc.keepAliveTime(time, unit);
+    pulseNs = Pulse.INTERVAL_NS;
+    return this;
+  }
+
+  /** For tests: how often the server is to send something. */
+  RingChannelBuilder pulse(Duration interval) {
+    pulseNs = interval.toNanos();
+    return this;
+  }
+
   /** A ring without calls ends as the connection does that it was opened over. */
   @Override
   public RingChannelBuilder idleTimeout(long value, TimeUnit unit) {
@@ -345,19 +365,20 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
     try {
       beneath = grpc.build();
       return new RingChannel(
-          beneath,
-          target,
-          shared,
-          context,
-          plaintext,
-          executor,
-          new ClientLimits(context.maxInboundLength(), context.maxMetadataLength()),
-          new Codecs(compressors, decompressors),
-          made,
-          globalInterceptors,
-          requireFabric,
-          idleTimeoutNs,
-          configObstacle == null ? policyObstacle : configObstacle);
+              beneath,
+              target,
+              shared,
+              context,
+              plaintext,
+              executor,
+              new ClientLimits(context.maxInboundLength(), context.maxMetadataLength()),
+              new Codecs(compressors, decompressors),
+              made,
+              globalInterceptors,
+              requireFabric,
+              idleTimeoutNs,
+              configObstacle == null ? policyObstacle : configObstacle)
+          .pulse(pulseNs);
     } catch (RuntimeException | Error e) {
       if (beneath != null) {
         beneath.shutdownNow();

@@ -30,6 +30,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 /**
  * Builds servers that serve gRPC on a port and, beside it, rings to clients on the same host.
@@ -67,6 +69,7 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   private ServerCallExecutorSupplier executorSupplier;
   private int pollers = Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
   private int maxSessions = MAX_SESSIONS_DEFAULT;
+  private ConnectionRules rules = ConnectionRules.NONE;
 
   // Of the servers that were built before.
   private final List<CallCounter> counters = new ArrayList<>();
@@ -342,6 +345,33 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   }
 
   /**
+   * As of gRPC's, where a session ends, too, on which nothing has been sent for so long. Its
+   * connection is closed when it has been without a stream for the same time after that.
+   */
+  @Override
+  public RingServerBuilder maxConnectionIdle(long time, TimeUnit unit) {
+    grpc.maxConnectionIdle(time, unit);
+    rules = rules.withIdle(unit.toNanos(time));
+    return this;
+  }
+
+  /** As of gRPC's: a session takes no new call after that time and a tenth. */
+  @Override
+  public RingServerBuilder maxConnectionAge(long time, TimeUnit unit) {
+    grpc.maxConnectionAge(time, unit);
+    rules = rules.withAge(unit.toNanos(time));
+    return this;
+  }
+
+  /** As of gRPC's: calls on a session whose age is over are ended after that time. */
+  @Override
+  public RingServerBuilder maxConnectionAgeGrace(long time, TimeUnit unit) {
+    grpc.maxConnectionAgeGrace(time, unit);
+    rules = rules.withGrace(unit.toNanos(time));
+    return this;
+  }
+
+  /**
    * A server with what is set so far; what is set afterwards is for the next one. As with gRPC's
    * builders a second server is as the first, with the same handlers.
    */
@@ -367,6 +397,7 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
       calls.inlineHandlers(() -> new HandlerRecord(context.clock(), runs, shortNs));
     }
     final SessionEndpoint endpoint = new SessionEndpoint(calls, context, plaintext, maxSessions);
+    endpoint.rules(rules);
     final CallCounter grpcCalls = handOver();
     grpc.fallbackHandlerRegistry(new SessionRegistry(endpoint.definition(), fallback));
     final Server beneath = grpc.build();

@@ -41,6 +41,7 @@ import java.util.concurrent.atomic.LongAdder;
 /** The session service of a server: opens sessions over gRPC and keeps those that are open. */
 final class SessionEndpoint {
   private static final Context.Key<Peer> PEER = Context.key("ringfetch-peer");
+  private static final Context.Key<String> PULSE = Context.key("ringfetch-pulse");
 
   private final ServerCallContext calls;
   private final List<String> methodNames = new ArrayList<>();
@@ -54,6 +55,7 @@ final class SessionEndpoint {
   private final LongAdder sessionsRefused = new LongAdder();
   private long endedCalls; // of sessions that have ended; guarded by sessions
 
+  private volatile ConnectionRules rules = ConnectionRules.NONE;
   private volatile List<PolledFabric> fabrics = List.of();
   private volatile Context callContext = Context.ROOT;
   private volatile boolean draining;
@@ -88,9 +90,17 @@ final class SessionEndpoint {
                 new Peer(
                     call.getAttributes(), call.getAuthority(), call.getSecurityLevel(), headers);
             return Contexts.interceptCall(
-                Context.current().withValue(PEER, peer), call, headers, next);
+                Context.current().withValues(PEER, peer, PULSE, headers.get(Pulse.HEADER)),
+                call,
+                headers,
+                next);
           }
         });
+  }
+
+  /** Keeps sessions no longer than these rules allow. */
+  void rules(ConnectionRules rules) {
+    this.rules = rules;
   }
 
   /** Serves these fabrics from now on. */
@@ -170,7 +180,9 @@ final class SessionEndpoint {
           ControlStream<OpenResponse>,
           ServerHandshake.Listener {
     private final ServerCallStreamObserver<OpenResponse> responses;
+    private final Pulse pulse; // null where the client has asked for none
     private ServerHandshake handshake;
+    private ConnectionRules.Watch watch; // null before there is a session
     private Peer peer;
     private Object host;
     private Future<?> turn; // of a client that has to wait for it
@@ -180,6 +192,23 @@ final class SessionEndpoint {
 
     Opening(ServerCallStreamObserver<OpenResponse> responses) {
       this.responses = responses;
+      this.pulse = Pulse.of(PULSE.get(), this::beat);
+    }
+
+    /** False when the stream has ended. */
+    private synchronized boolean beat() {
+      if (!ended && responses.isReady()) { // otherwise the client does not read
+        responses.onNext(new OpenResponse());
+      }
+      return !ended;
+    }
+
+    /** The stream has ended, or is about to. */
+    private synchronized void onStreamEnd() {
+      ended = true;
+      if (pulse != null) {
+        pulse.stop();
+      }
     }
 
     void begin(Peer opener) {
@@ -231,7 +260,7 @@ final class SessionEndpoint {
     private void cancelled() {
       spoken();
       synchronized (this) {
-        ended = true;
+        onStreamEnd();
         if (turn != null) {
           turn.cancel(false);
         }
@@ -266,7 +295,7 @@ final class SessionEndpoint {
     @Override
     public synchronized void close() {
       if (!ended) {
-        ended = true;
+        onStreamEnd();
         responses.onCompleted();
       }
     }
@@ -292,7 +321,7 @@ final class SessionEndpoint {
 
     private synchronized void fail(Status status) {
       if (!ended) {
-        ended = true;
+        onStreamEnd();
         responses.onError(status.asRuntimeException());
       }
     }
@@ -353,6 +382,10 @@ final class SessionEndpoint {
       tenant = tenancy != null && tenancy.enter();
       sessions.add(session);
       sessionsOpened.increment();
+      watch = rules.watch(session);
+      if (pulse != null) {
+        pulse.start();
+      }
       final String aborted = abortReason;
       if (tenancy != null && !tenant) { // its filters know it no longer
         session.abort("the connection has ended");
@@ -381,6 +414,7 @@ final class SessionEndpoint {
     }
 
     private void forget(ServerSession session) {
+      watch.stop();
       synchronized (sessions) {
         if (sessions.remove(session)) {
           endedCalls += session.count(Counter.SESSION_CALLS);
