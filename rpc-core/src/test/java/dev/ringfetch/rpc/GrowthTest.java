@@ -36,8 +36,8 @@ class GrowthTest extends RingFixture {
   private volatile boolean abandoned;
 
   private RingChannelBuilder watched() {
-    final GrpcBuilders watching =
-        new GrpcBuilders() {
+    final Beneath watching =
+        new Beneath() {
           @Override
           public <Q, R> ClientCall<Q, R> call(ClientCall<Q, R> call) {
             return new SimpleForwardingClientCall<>(call) {

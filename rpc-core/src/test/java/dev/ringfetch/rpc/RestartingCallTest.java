@@ -161,7 +161,7 @@ final class RestartingCallTest extends RingFixture {
         connect(
             builder(
                     onSessions(
-                        new GrpcBuilders() {
+                        new Beneath() {
                           @Override
                           public <Q, R> ClientCall<Q, R> call(ClientCall<Q, R> call) {
                             if (sessions.getAndIncrement() > 0) {
@@ -207,7 +207,7 @@ final class RestartingCallTest extends RingFixture {
         connect(
             builder(
                 onCalls(
-                    new GrpcBuilders() {
+                    new Beneath() {
                       @Override
                       public <Q, R> ClientCall<Q, R> call(ClientCall<Q, R> call) {
                         return new SimpleForwardingClientCall<>(call) {

@@ -121,21 +121,21 @@ abstract class RingFixture {
   }
 
   /** What a test does to the calls of a gRPC channel. */
-  interface GrpcBuilders {
+  interface Beneath {
     <Q, R> ClientCall<Q, R> call(ClientCall<Q, R> call);
   }
 
   /** Changes the calls by which sessions are opened. */
-  static ClientInterceptor onSessions(GrpcBuilders change) {
+  static ClientInterceptor onSessions(Beneath change) {
     return on(true, change);
   }
 
   /** Changes all other calls. */
-  static ClientInterceptor onCalls(GrpcBuilders change) {
+  static ClientInterceptor onCalls(Beneath change) {
     return on(false, change);
   }
 
-  private static ClientInterceptor on(boolean sessions, GrpcBuilders change) {
+  private static ClientInterceptor on(boolean sessions, Beneath change) {
     return new ClientInterceptor() {
       @Override
       public <Q, R> ClientCall<Q, R> interceptCall(

@@ -47,7 +47,7 @@ final class RingLifecycleTest extends RingFixture {
         build(
             builder(
                 onSessions(
-                    new GrpcBuilders() {
+                    new Beneath() {
                       @Override
                       public <Q, R> ClientCall<Q, R> call(ClientCall<Q, R> call) {
                         opening.set(Context.current());
@@ -137,7 +137,7 @@ final class RingLifecycleTest extends RingFixture {
         connect(
             builder(
                 onSessions(
-                    new GrpcBuilders() {
+                    new Beneath() {
                       @Override
                       public <Q, R> ClientCall<Q, R> call(ClientCall<Q, R> call) {
                         return new SimpleForwardingClientCall<>(call) {
@@ -185,7 +185,7 @@ final class RingLifecycleTest extends RingFixture {
         build(
             builder(
                     onSessions(
-                        new GrpcBuilders() {
+                        new Beneath() {
                           @Override
                           public <Q, R> ClientCall<Q, R> call(ClientCall<Q, R> call) {
                             return new SimpleForwardingClientCall<>(call) {
@@ -212,7 +212,7 @@ final class RingLifecycleTest extends RingFixture {
         connect(
             builder(
                 onSessions(
-                    new GrpcBuilders() {
+                    new Beneath() {
                       @Override
                       public <Q, R> ClientCall<Q, R> call(ClientCall<Q, R> call) {
                         control.set(call);
@@ -334,7 +334,7 @@ final class RingLifecycleTest extends RingFixture {
         build(
             builder(
                 onSessions(
-                    new GrpcBuilders() {
+                    new Beneath() {
                       @Override
                       public <Q, R> ClientCall<Q, R> call(ClientCall<Q, R> call) {
                         if (sessions.getAndIncrement() == 0) {

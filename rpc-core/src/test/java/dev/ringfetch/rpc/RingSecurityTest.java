@@ -193,7 +193,7 @@ final class RingSecurityTest extends RingFixture {
             .getName());
   }
 
-  private record AnswerRecorder(AtomicReference<Answer> told) implements GrpcBuilders {
+  private record AnswerRecorder(AtomicReference<Answer> told) implements Beneath {
     @Override
     public <Q, R> ClientCall<Q, R> call(ClientCall<Q, R> call) {
       return new SimpleForwardingClientCall<>(call) {

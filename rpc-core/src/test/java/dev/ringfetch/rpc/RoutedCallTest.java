@@ -54,7 +54,7 @@ final class RoutedCallTest extends RingFixture {
         full(
             builder(
                 onCalls(
-                    new GrpcBuilders() {
+                    new Beneath() {
                       @Override
                       public <Q, R> ClientCall<Q, R> call(ClientCall<Q, R> call) {
                         contexts.add("new " + KEY.get());
@@ -112,7 +112,7 @@ final class RoutedCallTest extends RingFixture {
         full(
             builder(
                 onCalls(
-                    new GrpcBuilders() {
+                    new Beneath() {
                       @Override
                       public <Q, R> ClientCall<Q, R> call(ClientCall<Q, R> call) {
                         throwing.get().in(Throwing.NEW_CALL);
