@@ -9,7 +9,6 @@ module dev.ringfetch.rpc {
   requires transitive io.grpc;
   requires static com.google.errorprone.annotations; // in annotations of gRPC
   requires static micrometer.core;
-  requires dev.ringfetch.protocol;
   requires io.grpc.protobuf;
   requires io.grpc.stub;
   requires jdk.net;

@@ -2,11 +2,11 @@ package dev.ringfetch.rpc;
 
 import dev.ringfetch.call.ClientConnection;
 import dev.ringfetch.call.Codecs;
+import dev.ringfetch.protocol.OpenResponse;
 import dev.ringfetch.session.ClientHandshake;
 import dev.ringfetch.session.ClientSession;
 import dev.ringfetch.session.DeadlineTimer;
 import dev.ringfetch.session.SessionContext;
-import dev.ringfetch.v1.OpenResponse;
 import io.grpc.Attributes;
 import io.grpc.Channel;
 import io.grpc.Context;

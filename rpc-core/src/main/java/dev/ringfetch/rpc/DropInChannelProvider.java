@@ -19,7 +19,7 @@ public final class DropInChannelProvider extends ManagedChannelProvider {
 
   @Override
   protected boolean isAvailable() {
-    return GrpcBuilders.isDropIn();
+    return GrpcBuilders.isDropInAvailable();
   }
 
   @Override
@@ -29,12 +29,14 @@ public final class DropInChannelProvider extends ManagedChannelProvider {
 
   @Override
   protected ManagedChannelBuilder<?> builderForAddress(String name, int port) {
-    return RingChannelBuilder.forAddress(name, port);
+    return GrpcBuilders.orPlain(
+        () -> RingChannelBuilder.forAddress(name, port), () -> GrpcBuilders.forAddress(name, port));
   }
 
   @Override
   protected ManagedChannelBuilder<?> builderForTarget(String target) {
-    return RingChannelBuilder.forTarget(target);
+    return GrpcBuilders.orPlain(
+        () -> RingChannelBuilder.forTarget(target), () -> GrpcBuilders.forTarget(target));
   }
 
   @Override
@@ -43,7 +45,9 @@ public final class DropInChannelProvider extends ManagedChannelProvider {
     return GrpcBuilders.isSought()
         ? NewChannelBuilderResult.error("the transport beneath a ring is another one")
         : NewChannelBuilderResult.channelBuilder(
-            RingChannelBuilder.newChannelBuilder(target, credentials));
+            GrpcBuilders.orPlain(
+                () -> RingChannelBuilder.newChannelBuilder(target, credentials),
+                () -> GrpcBuilders.newChannelBuilder(target, credentials)));
   }
 
   @Override

@@ -14,7 +14,7 @@ public final class DropInServerProvider extends ServerProvider {
 
   @Override
   protected boolean isAvailable() {
-    return GrpcBuilders.isDropIn();
+    return GrpcBuilders.isDropInAvailable();
   }
 
   @Override
@@ -24,7 +24,7 @@ public final class DropInServerProvider extends ServerProvider {
 
   @Override
   protected ServerBuilder<?> builderForPort(int port) {
-    return RingServerBuilder.forPort(port);
+    return GrpcBuilders.orPlain(() -> RingServerBuilder.forPort(port), () -> GrpcBuilders.forPort(port));
   }
 
   @Override
@@ -33,6 +33,8 @@ public final class DropInServerProvider extends ServerProvider {
     return GrpcBuilders.isSought()
         ? NewServerBuilderResult.error("the transport beneath a ring is another one")
         : NewServerBuilderResult.serverBuilder(
-            RingServerBuilder.newServerBuilderForPort(port, credentials));
+            GrpcBuilders.orPlain(
+                () -> RingServerBuilder.newServerBuilderForPort(port, credentials),
+                () -> GrpcBuilders.newServerBuilder(port, credentials)));
   }
 }

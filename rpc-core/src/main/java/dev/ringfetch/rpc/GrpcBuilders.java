@@ -1,5 +1,6 @@
 package dev.ringfetch.rpc;
 
+import dev.ringfetch.fabric.Obstacle;
 import io.grpc.ChannelCredentials;
 import io.grpc.Grpc;
 import io.grpc.InternalManagedChannelProvider;
@@ -31,6 +32,21 @@ final class GrpcBuilders {
   private static final ThreadLocal<Boolean> SOUGHT = ThreadLocal.withInitial(() -> false);
 
   private GrpcBuilders() {}
+
+  /**
+   * True when applications that know nothing of rings are to have them, and can: with a gRPC that
+   * is too old they keep what they have, and the log says so.
+   */
+  static boolean isDropInAvailable() {
+    if (!isDropIn()) {
+      return false;
+    }
+    final String obstacle = GrpcVersion.obstacle();
+    if (obstacle != null) {
+      Misconfiguration.log("there are no rings: " + obstacle);
+    }
+    return obstacle == null;
+  }
 
   /** True when applications that know nothing of rings are to have them. */
   static boolean isDropIn() {
@@ -82,6 +98,16 @@ final class GrpcBuilders {
 
   static ServerBuilder<?> newServerBuilder(int port, ServerCredentials credentials) {
     return seek(() -> Grpc.newServerBuilderForPort(port, credentials));
+  }
+
+  /** A builder with rings; the plain one, and a line in the log, where classes are missing. */
+  static <T> T orPlain(Supplier<? extends T> rings, Supplier<? extends T> plain) {
+    try {
+      return rings.get();
+    } catch (LinkageError e) { // if it is the application's own, the plain builder meets it, too
+      Misconfiguration.log("there are no rings: " + Obstacle.of(e));
+      return plain.get();
+    }
   }
 
   private static <T> T seek(Supplier<T> registry) {

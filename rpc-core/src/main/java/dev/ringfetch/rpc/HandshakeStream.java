@@ -1,20 +1,21 @@
 package dev.ringfetch.rpc;
 
+import dev.ringfetch.fabric.Obstacle;
+import dev.ringfetch.protocol.MessageType;
+import dev.ringfetch.protocol.OpenRequest;
+import dev.ringfetch.protocol.OpenResponse;
 import dev.ringfetch.session.ControlStream;
 import dev.ringfetch.session.DeadlineTimer;
-import dev.ringfetch.v1.OpenRequest;
-import dev.ringfetch.v1.OpenResponse;
-import dev.ringfetch.v1.SessionServiceGrpc;
 import io.grpc.Attributes;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ClientCall;
-import io.grpc.ClientInterceptor;
 import io.grpc.Grpc;
-import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import io.grpc.stub.ClientCallStreamObserver;
+import io.grpc.stub.ClientCalls;
 import io.grpc.stub.ClientResponseObserver;
+import io.grpc.stub.StreamObserver;
 import java.net.SocketAddress;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
@@ -28,9 +29,7 @@ import java.util.concurrent.atomic.AtomicReference;
  * #CONNECT_TIMEOUT_NS}). Thread-safe.
  */
 final class HandshakeStream
-    implements ControlStream<OpenRequest>,
-        ClientInterceptor,
-        ClientResponseObserver<OpenRequest, OpenResponse> {
+    implements ControlStream<OpenRequest>, ClientResponseObserver<OpenRequest, OpenResponse> {
   private static final long MAX_UNREACHABLE_NS = TimeUnit.SECONDS.toNanos(1);
 
   /** More than the delay of a server to which too many come at once. */
@@ -39,14 +38,12 @@ final class HandshakeStream
   /** More than what grpc-netty gives a single address, after which it says so itself. */
   static final long CONNECT_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(30);
 
-  private static final int MAX_HANDSHAKE_LENGTH = 4 * 1024 * 1024;
-
   private final Listener listener;
   private final long connectTimeoutNs;
   private final long stepTimeoutNs;
   private final AtomicReference<Timeout> due = new AtomicReference<>(); // of one wait at a time
   private final ConnectionLevel level = new ConnectionLevel();
-  private ClientCall<?, ?> call;
+  private ClientCall<OpenRequest, OpenResponse> call; // alone knows the connection's addresses
   private ClientCallStreamObserver<OpenRequest> requests;
 
   // Guarded by this.
@@ -71,14 +68,18 @@ final class HandshakeStream
   /** Opens the stream; the listener is told when its connection stands, or that there is none. */
   void start(Channel channel) {
     try {
-      SessionServiceGrpc.newStub(channel)
-          .withExecutor(DefaultExecutor.RETRYING)
-          .withInterceptors(this)
-          .withCallCredentials(level)
-          .withMaxInboundMessageSize(MAX_HANDSHAKE_LENGTH) // the channel's is for its calls
-          .open(this);
-    } catch (RuntimeException e) { // of an interceptor beneath; a missing ring fails no call
-      end("handshake: " + e, Backoff.MAX_NS);
+      call =
+          channel.newCall(
+              SessionService.OPEN,
+              CallOptions.DEFAULT
+                  .withExecutor(DefaultExecutor.RETRYING)
+                  .withCallCredentials(level)
+                  .withMaxInboundMessageSize(MessageType.MAX_LENGTH)); // the channel's is for calls
+      final StreamObserver<OpenRequest> unused = ClientCalls.asyncBidiStreamingCall(call, this);
+    } catch (RuntimeException | LinkageError e) {
+      // Of ours, or of an interceptor beneath, which calls over gRPC will meet, too: a missing ring
+      // fails no call.
+      end("handshake: " + Obstacle.of(e), Backoff.MAX_NS);
       return;
     } catch (Error e) {
       end("handshake: " + e, Backoff.MAX_NS);
@@ -101,7 +102,11 @@ final class HandshakeStream
 
   private void onConnected() {
     arrived();
-    listener.onConnected();
+    try {
+      listener.onConnected();
+    } catch (RuntimeException | Error e) { // nobody else is told
+      requests.cancel(Obstacle.of(e), null);
+    }
   }
 
   /** The connection's security, once {@link Listener#onConnected} was called. */
@@ -121,15 +126,6 @@ final class HandshakeStream
   SocketAddress ownAddress() {
     final SocketAddress told = level.attributes().get(Grpc.TRANSPORT_ATTR_LOCAL_ADDR);
     return told == null ? call.getAttributes().get(Grpc.TRANSPORT_ATTR_LOCAL_ADDR) : told;
-  }
-
-  /** Keeps the call: of all there is, only it knows the addresses of the connection. */
-  @Override
-  public <ReqT, RespT> ClientCall<ReqT, RespT> interceptCall(
-      MethodDescriptor<ReqT, RespT> method, CallOptions options, Channel next) {
-    final ClientCall<ReqT, RespT> made = next.newCall(method, options);
-    call = made;
-    return made;
   }
 
   @Override

@@ -6,8 +6,11 @@ import dev.ringfetch.call.DirectExecutor;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.fabric.FabricProvider;
 import dev.ringfetch.session.SessionContext;
+import io.grpc.CallOptions;
+import io.grpc.Channel;
 import io.grpc.ChannelCredentials;
 import io.grpc.ChoiceChannelCredentials;
+import io.grpc.ClientCall;
 import io.grpc.ClientInterceptor;
 import io.grpc.CompositeChannelCredentials;
 import io.grpc.CompressorRegistry;
@@ -17,6 +20,7 @@ import io.grpc.Grpc;
 import io.grpc.ManagedChannel;
 import io.grpc.ManagedChannelBuilder;
 import io.grpc.ManagedChannelProvider;
+import io.grpc.MethodDescriptor;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -37,7 +41,13 @@ import java.util.concurrent.TimeUnit;
 public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChannelBuilder> {
   private final ManagedChannelBuilder<?> grpc;
   private final String target;
-  private final List<InterceptorFactory> interceptors = new ArrayList<>();
+
+  /**
+   * Factories among them, which this builder resolves. Agents add interceptors of their own to a
+   * field of this name and type: OpenTelemetry's, Datadog's and Hypertrace's among others.
+   */
+  private final List<ClientInterceptor> interceptors = new ArrayList<>();
+
   private final List<ClientInterceptor> globalInterceptors;
   private final FabricContext fabricContext = new FabricContext();
   private final SessionContext sessionContext =
@@ -56,6 +66,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   private String configObstacle;
 
   private RingChannelBuilder(ManagedChannelBuilder<?> grpc, String target) {
+    GrpcVersion.check(); // before what needs it
     this.grpc = grpc;
     this.target = target;
     this.globalInterceptors = GlobalChannelOptions.apply(this, target);
@@ -254,9 +265,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
 
   @Override
   public RingChannelBuilder intercept(List<ClientInterceptor> interceptors) {
-    for (final ClientInterceptor interceptor : interceptors) {
-      this.interceptors.add(sameTarget -> interceptor);
-    }
+    this.interceptors.addAll(interceptors);
     return this;
   }
 
@@ -266,7 +275,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
    */
   @Override
   protected RingChannelBuilder interceptWithTarget(InterceptorFactory factory) {
-    interceptors.add(factory);
+    interceptors.add(new InterceptorOfFactory(factory));
     return this;
   }
 
@@ -319,12 +328,18 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
     return this;
   }
 
+  private ClientInterceptor resolve(ClientInterceptor interceptor) {
+    return interceptor instanceof InterceptorOfFactory made
+        ? made.factory().newInterceptor(target)
+        : interceptor;
+  }
+
   /** What is set afterwards is for the next channel. */
   @Override
   public RingChannel build() {
     // First: a factory is the application's, and may throw when nothing has been made yet.
     final List<ClientInterceptor> made =
-        interceptors.stream().map(factory -> factory.newInterceptor(target)).toList();
+        interceptors.stream().map(this::resolve).toList();
     final SessionContext context = sessionContext.copy();
     final SharedFabrics shared = SharedFabrics.acquire(fabrics, fabricContext.copy(), context);
     ManagedChannel beneath = null;
@@ -350,6 +365,15 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
       }
       shared.release();
       throw e;
+    }
+  }
+
+  /** Place of an interceptor that its factory makes when a channel is built. */
+  private record InterceptorOfFactory(InterceptorFactory factory) implements ClientInterceptor {
+    @Override
+    public <ReqT, RespT> ClientCall<ReqT, RespT> interceptCall(
+        MethodDescriptor<ReqT, RespT> method, CallOptions options, Channel next) {
+      throw new IllegalStateException("the builder has not made the interceptor: " + factory);
     }
   }
 }

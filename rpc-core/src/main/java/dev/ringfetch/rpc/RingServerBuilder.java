@@ -75,6 +75,7 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   private int filtersHandedOver;
 
   private RingServerBuilder(ServerBuilder<?> grpc) {
+    GrpcVersion.check(); // before what needs it
     this.grpc = grpc;
     this.global = GlobalServerOptions.apply(this);
     this.tracerFactories.addAll(global.tracerFactories());

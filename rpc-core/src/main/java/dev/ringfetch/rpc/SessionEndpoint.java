@@ -4,15 +4,14 @@ import dev.ringfetch.call.CallAcceptor;
 import dev.ringfetch.call.Peer;
 import dev.ringfetch.call.ServerCallContext;
 import dev.ringfetch.counters.Counter;
+import dev.ringfetch.protocol.OpenRequest;
+import dev.ringfetch.protocol.OpenResponse;
 import dev.ringfetch.session.ControlStream;
 import dev.ringfetch.session.DeadlineTimer;
 import dev.ringfetch.session.PolledFabric;
 import dev.ringfetch.session.ServerHandshake;
 import dev.ringfetch.session.ServerSession;
 import dev.ringfetch.session.SessionContext;
-import dev.ringfetch.v1.OpenRequest;
-import dev.ringfetch.v1.OpenResponse;
-import dev.ringfetch.v1.SessionServiceGrpc;
 import io.grpc.Attributes;
 import io.grpc.Context;
 import io.grpc.Contexts;
@@ -28,6 +27,7 @@ import io.grpc.ServerMethodDefinition;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
+import io.grpc.stub.ServerCalls;
 import io.grpc.stub.StreamObserver;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,7 +39,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
 /** The session service of a server: opens sessions over gRPC and keeps those that are open. */
-final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
+final class SessionEndpoint {
   private static final Context.Key<Peer> PEER = Context.key("ringfetch-peer");
 
   private final ServerCallContext calls;
@@ -77,7 +77,9 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
   /** This service, behind what tells it of the connection that a client comes on. */
   ServerServiceDefinition definition() {
     return ServerInterceptors.intercept(
-        this,
+        ServerServiceDefinition.builder(SessionService.DESCRIPTOR)
+            .addMethod(SessionService.OPEN, ServerCalls.asyncBidiStreamingCall(this::open))
+            .build(),
         new ServerInterceptor() {
           @Override
           public <ReqT, RespT> ServerCall.Listener<ReqT> interceptCall(
@@ -156,8 +158,7 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
     return sessionCount.get();
   }
 
-  @Override
-  public StreamObserver<OpenRequest> open(StreamObserver<OpenResponse> responses) {
+  private StreamObserver<OpenRequest> open(StreamObserver<OpenResponse> responses) {
     final Opening opening = new Opening((ServerCallStreamObserver<OpenResponse>) responses);
     opening.begin(PEER.get());
     return opening;

@@ -43,8 +43,8 @@ final class LayeringTest {
   private static final String COUNTERS = "dev.ringfetch.counters";
   private static final String MICROMETER = "dev.ringfetch.micrometer";
 
-  /** The generated messages of the session protocol. */
-  private static final String PROTOCOL = "dev.ringfetch.v1";
+  /** The messages of the handshake. */
+  private static final String PROTOCOL = "dev.ringfetch.protocol";
 
   /** Agrona's clocks that read the time of day. */
   private static final Set<String> CLOCKS_OF_THE_DAY =
@@ -71,12 +71,22 @@ final class LayeringTest {
   static final ArchRule rpcUsesWhatIsBelow =
       usesOnly(RPC, CALL, SESSION, RING, FABRIC, COUNTERS, PROTOCOL);
 
-  @ArchTest
-  static final ArchRule callUsesWhatIsBelow = usesOnly(CALL, SESSION, RING, FABRIC, PROTOCOL);
+  @ArchTest static final ArchRule callUsesWhatIsBelow = usesOnly(CALL, SESSION, RING, FABRIC);
 
   @ArchTest
   static final ArchRule sessionUsesWhatIsBelow =
       usesOnly(SESSION, RING, FABRIC, COUNTERS, PROTOCOL);
+
+  @ArchTest static final ArchRule messagesUseNoneOfOurs = usesOnly(PROTOCOL);
+
+  @ArchTest
+  static final ArchRule nobodyUsesGeneratedCode =
+      noClasses()
+          .should()
+          .dependOnClassesThat(
+              resideInAPackage("dev.ringfetch.v1..")
+                  .or(resideInAPackage("com.google.protobuf..").and(not(isRuntimeOfAnyVersion()))))
+          .because("it needs the protobuf of its generator, and applications have older ones");
 
   @ArchTest static final ArchRule ringUsesWhatIsBelow = usesOnly(RING, FABRIC);
 
@@ -228,6 +238,12 @@ final class LayeringTest {
                     below.length == 0
                         ? "are in another package of ours"
                         : "are in a package of ours other than " + String.join(", ", below)));
+  }
+
+  /** What registered messages are written with: as it was in protobuf 3, whole. */
+  private static DescribedPredicate<JavaClass> isRuntimeOfAnyVersion() {
+    return named("com.google.protobuf.MessageLite")
+        .or(named("com.google.protobuf.CodedOutputStream"));
   }
 
   private static DescribedPredicate<JavaClass> named(String name) {
