@@ -1,7 +1,9 @@
-package dev.ringfetch.call;
+package dev.ringfetch.benchmarks.parts;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.benchmarks.stages.OneThread;
+import dev.ringfetch.call.Encoding;
+import dev.ringfetch.call.MessageInput;
 import dev.ringfetch.index.v1.Entry;
 import dev.ringfetch.index.v1.GetRequest;
 import dev.ringfetch.index.v1.GetResponse;

@@ -1,4 +1,4 @@
-package dev.ringfetch.call;
+package dev.ringfetch.benchmarks.parts;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
