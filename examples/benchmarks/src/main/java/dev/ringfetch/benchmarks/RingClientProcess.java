@@ -1,10 +1,10 @@
 package dev.ringfetch.benchmarks;
 
-import dev.ringfetch.benchmarks.verbs.WorkRequests;
 import dev.ringfetch.examples.load.Figures;
 import dev.ringfetch.examples.load.Latencies;
 import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.examples.process.CommandLoop;
+import dev.ringfetch.examples.verbs.WorkRequests;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.session.ClientHandshake;
 import dev.ringfetch.session.ClientSession;

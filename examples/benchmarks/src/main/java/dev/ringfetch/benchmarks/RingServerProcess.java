@@ -1,8 +1,8 @@
 package dev.ringfetch.benchmarks;
 
-import dev.ringfetch.benchmarks.verbs.WorkRequests;
 import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.examples.process.CommandLoop;
+import dev.ringfetch.examples.verbs.WorkRequests;
 import dev.ringfetch.session.PolledFabric;
 import dev.ringfetch.session.ServerHandshake;
 import dev.ringfetch.session.ServerSession;

@@ -1,11 +1,11 @@
 package dev.ringfetch.benchmarks;
 
-import dev.ringfetch.benchmarks.verbs.VerbsContender;
-import dev.ringfetch.benchmarks.verbs.VerbsRound;
 import dev.ringfetch.examples.load.Turns;
 import dev.ringfetch.examples.process.ChildFailure;
 import dev.ringfetch.examples.process.HostAddress;
-import dev.ringfetch.rdma.verbs.BareVerbs;
+import dev.ringfetch.examples.verbs.VerbsContender;
+import dev.ringfetch.examples.verbs.VerbsRound;
+import dev.ringfetch.rdma.natives.NativeLibrary;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.net.InetAddress;
@@ -90,7 +90,7 @@ final class VerbsBench implements Callable<Integer> {
     check(
         address == null || NetworkInterface.getByInetAddress(address) != null,
         "--address: no interface of this host has " + address);
-    final String missing = BareVerbs.unavailableBecause();
+    final String missing = NativeLibrary.unavailableBecause();
     if (!missing.isEmpty()) {
       System.err.println("bench verbs: RDMA is not available: " + missing);
       return CommandLine.ExitCode.SOFTWARE;

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
-import dev.ringfetch.rdma.verbs.BareVerbs;
+import dev.ringfetch.rdma.natives.NativeLibrary;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.io.PrintWriter;
@@ -19,7 +19,7 @@ final class VerbsBenchTest {
   @Test
   @ResourceLock(Resources.SYSTEM_ERR)
   void saysInOneLineThatThereIsNoDevice() {
-    final String reason = BareVerbs.unavailableBecause();
+    final String reason = NativeLibrary.unavailableBecause();
     assumeFalse(reason.isEmpty(), "there is a device");
     final PrintStream before = System.err;
     final ByteArrayOutputStream err = new ByteArrayOutputStream();
