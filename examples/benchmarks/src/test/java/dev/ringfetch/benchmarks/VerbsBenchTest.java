@@ -46,11 +46,6 @@ final class VerbsBenchTest {
     assertRefused("192.0.2.1", "--address", "192.0.2.1"); // of a network for documentation
   }
 
-  @Test
-  void noRoundIsRefused() {
-    assertRefused("--rounds", "--rounds", "0");
-  }
-
   private static void assertRefused(String why, String option, String value) {
     final StringWriter err = new StringWriter();
     final CommandLine command = new CommandLine(new Bench()).setErr(new PrintWriter(err));
