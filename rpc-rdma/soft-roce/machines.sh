@@ -7,6 +7,25 @@
 timed_out=124
 machine_died=125
 
+# build_for COMMAND...: builds on this host what the command runs in a machine, where compilers are
+# emulated and no library can be loaded; above all the native library, which whatever was built before
+# its headers came is without. Fails in the caller's way.
+build_for() {
+  local word
+  for word in "$@"; do
+    if [ "$(realpath -m -- "$word")" = "$root/examples/run" ]; then
+      "$root/examples/run" --build || fail 'no examples to run: examples/run --build failed'
+    fi
+  done
+  [ -d "$root/rpc-rdma/target/classes" ] || return 0
+  has_native || "$root/rpc-rdma/soft-roce/suite" --build || fail 'no native library: its build failed'
+  has_native || fail "no native library in $root/rpc-rdma/target/classes/native, and the build made none"
+}
+
+has_native() {
+  compgen -G "$root/rpc-rdma/target/classes/native/*/libringfetch-verbs.so" >/dev/null
+}
+
 # make_machine N ADDRESS ADDRESS6 HOSTS OUTPUT: a directory for a machine yet to boot.
 make_machine() {
   local directory=$machines/$1

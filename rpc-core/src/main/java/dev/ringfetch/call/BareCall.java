@@ -11,6 +11,10 @@ import dev.ringfetch.session.ClientSession;
 import dev.ringfetch.session.ClientStream;
 import dev.ringfetch.session.Poller;
 import dev.ringfetch.session.UnitBuffer;
+import io.grpc.CallOptions;
+import io.grpc.ClientCall;
+import io.grpc.Context;
+import io.grpc.Deadline;
 import io.grpc.Decompressor;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
@@ -20,15 +24,16 @@ import java.io.IOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
+import java.util.concurrent.TimeUnit;
 
 /**
  * A unary call of bytes over a ring, without metadata, marshallers and executor. One of these makes
  * one call after the other, and allocates nothing for a call that is answered.
  *
- * <p>One thread at a time makes calls; any thread may cancel. A call that is cancelled is the last
- * of its object: what a session tells of it may still be on its way.
+ * <p>One thread at a time makes calls; any thread may cancel. A call that is cancelled, or answered
+ * in several units, is the last of its object: what a session tells of it may still be on its way.
  */
-public abstract class BareCall implements ClientStream.Listener, Runnable {
+public abstract class BareCall implements ClientStream.AnswerListener, Runnable {
   /** No deadline. */
   public static final long NO_TIMEOUT = ClientStream.NO_DEADLINE;
 
@@ -56,10 +61,11 @@ public abstract class BareCall implements ClientStream.Listener, Runnable {
   private static final int SENT = 1;
   private static final int ENDED = 2; // and not delivered yet
   private static final int CANCELLED = 3;
+  private static final int CONTINUED = 4; // by another call, which has the stream
 
   private static final Metadata NO_HEADERS = new Metadata();
 
-  private final MethodDescriptor<?, ?> method;
+  private final MethodDescriptor<byte[], byte[]> method;
   private final ClientLimits limits;
 
   private ClientConnection connection;
@@ -69,6 +75,7 @@ public abstract class BareCall implements ClientStream.Listener, Runnable {
   private long timeoutNs;
   private long deadlineNs; // in terms of the session's clock
   private ClientStream.Outcome outcome;
+  private StreamingClientCall<byte[], byte[]> continuation; // guarded by its stream
 
   // The answer that was told last, by its number, until whoever is told lets go of it. Not by its
   // stream: that of the next answer may be the same.
@@ -83,9 +90,9 @@ public abstract class BareCall implements ClientStream.Listener, Runnable {
   /**
    * Creates what makes calls.
    *
-   * @param method of which the name counts.
+   * @param method of which the name counts, unless an answer comes in several units.
    */
-  protected BareCall(MethodDescriptor<?, ?> method, ClientLimits limits) {
+  protected BareCall(MethodDescriptor<byte[], byte[]> method, ClientLimits limits) {
     this.method = method;
     this.limits = limits;
   }
@@ -190,6 +197,44 @@ public abstract class BareCall implements ClientStream.Listener, Runnable {
     }
   }
 
+  /** As {@link UnaryClientCall#onFlow}. */
+  @Override
+  public final void onFlow(ClientSession session, ClientStream flowing) {
+    final StreamingClientCall<byte[], byte[]> other = continuation(flowing);
+    if (STATE.compareAndSet(this, SENT, CONTINUED)) {
+      continued(other);
+    }
+    if (state == CONTINUED) {
+      other.onFlow();
+    }
+  }
+
+  private StreamingClientCall<byte[], byte[]> continuation(ClientStream flowing) {
+    synchronized (flowing) {
+      if (continuation == null) {
+        final Context before = Context.ROOT.attach(); // the call's; the thread is anybody's
+        try {
+          final Deadline deadline =
+              deadlineNs == NO_TIMEOUT ? null : Deadline.after(remainingNs(), TimeUnit.NANOSECONDS);
+          final StreamingClientCall<byte[], byte[]> made =
+              new StreamingClientCall<>(
+                  method,
+                  CallOptions.DEFAULT.withDeadline(deadline),
+                  DirectExecutor.INSTANCE,
+                  connection,
+                  limits,
+                  flowing);
+          made.halfClosed(
+              continuationListener(), deadline, System.nanoTime() - (timeoutNs - remainingNs()));
+          continuation = made;
+        } finally {
+          Context.ROOT.detach(before);
+        }
+      }
+      return continuation;
+    }
+  }
+
   /** By the thread that is told, or the one that it has handed the next call to. */
   private void recycleLent() {
     if ((long) LENT.getAndSet(this, 0L) != 0) {
@@ -209,6 +254,12 @@ public abstract class BareCall implements ClientStream.Listener, Runnable {
 
   /** A call is under way on the ring. */
   protected abstract void begins();
+
+  /** Makes the listener to a call that takes the answer in, when that comes in several units. */
+  protected abstract ClientCall.Listener<byte[]> continuationListener();
+
+  /** Another call takes the answer in. Its listener is told nothing before this. */
+  protected abstract void continued(ClientCall<byte[], byte[]> other);
 
   /** The call has ended: somebody is to {@link #run} this. Any thread, which owns nothing. */
   protected abstract void ended();

@@ -13,6 +13,7 @@ import dev.ringfetch.session.UnitBuffer;
 import io.grpc.CallOptions;
 import io.grpc.Context;
 import io.grpc.Contexts;
+import io.grpc.Deadline;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
@@ -92,6 +93,26 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
     this.unsent = unsent;
   }
 
+  /** Creates a call of which only the response is left: it comes in on this stream. */
+  StreamingClientCall(
+      MethodDescriptor<ReqT, RespT> method,
+      CallOptions options,
+      Executor executor,
+      ClientConnection connection,
+      ClientLimits limits,
+      ClientStream stream) {
+    this(method, options, executor, connection, limits, stream, null);
+    flow = stream.flow();
+    halfClosed = true;
+  }
+
+  /** Who hears of the response, and until when it may take; instead of a start. */
+  void halfClosed(Listener<RespT> responseListener, Deadline due, long sinceNs) {
+    listener = responseListener;
+    deadline = due;
+    startedNs = sinceNs;
+  }
+
   @Override
   public void start(Listener<RespT> responseListener, Metadata headers) {
     if (listener != null) {
@@ -112,14 +133,18 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
       fail(unstarted);
       return;
     }
-    final Context context = context();
-    if (context != Context.ROOT) {
+    watch();
+    signal(); // ready to send
+  }
+
+  /** Ends the call when its context ends. */
+  void watch() {
+    if (context() != Context.ROOT) {
       watchContext(cancelled -> cancelNow(Contexts.statusFromCancelled(cancelled)));
       if (failure != null) { // the task may have seen no listener to let go of
         stopWatching();
       }
     }
-    signal(); // ready to send
   }
 
   /** Puts the first unit in line. Why there is no call instead, or null. */

@@ -28,6 +28,10 @@ import java.util.concurrent.TimeUnit;
  * response comes as one unit. The only object that a small call allocates; it is its own task on
  * the call's executor and its own listener at the session.
  *
+ * <p>Messages are counted, not derived from the descriptor, which the server may have another one
+ * than the client of: a response of several units is delivered by a {@link StreamingClientCall},
+ * which takes the stream over, and a second request message makes another call of this one.
+ *
  * <p>{@link #outcome} decides, once, which end counts: the answer, the deadline, a cancel, the loss
  * of the session. Whoever loses does nothing but what the stream's life needs.
  *
@@ -52,14 +56,14 @@ public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
   private static final int ANSWERED = 2;
   private static final int FAILED = 3;
   private static final int ANSWERED_THEN_FAILED = 4;
+  private static final int CONTINUED = 5; // the stream is another call's
 
   private Listener<RespT> listener;
   private ClientStream stream;
   private boolean responseRead;
   private int messageOffset;
   private int messageLength;
-  private Status status;
-  private Metadata trailers;
+  private Response response; // null: the status is OK, and there are no sections
   private boolean closed;
 
   @SuppressWarnings("unused") // through OUTCOME
@@ -67,6 +71,7 @@ public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
 
   private volatile Status failure;
   private volatile boolean rejected;
+  private volatile StreamingClientCall<ReqT, RespT> continuation; // of a response in several units
 
   /**
    * Creates a call.
@@ -132,7 +137,11 @@ public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
   @Override
   public void request(int numMessages) {
     if (addRequested(numMessages) == 0 && numMessages > 0 && outcome >= ANSWERED) {
-      signal();
+      if (outcome == CONTINUED) {
+        continuation.request(takeRequested());
+      } else {
+        signal();
+      }
     }
   }
 
@@ -142,13 +151,21 @@ public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
       throw new IllegalStateException("call was half-closed");
     }
     if (hasRequest) {
-      fail(
-          OPEN,
-          Status.INTERNAL.withDescription("Too many requests: a unary call sends one message"));
+      if (outcome == OPEN) {
+        sendSecond(message);
+      }
       return;
     }
     request = message;
     hasRequest = true;
+  }
+
+  /**
+   * One request message more than fits into the one unit; this call has {@linkplain #giveUp given
+   * up} when that goes another way. Ends the call unless overridden.
+   */
+  protected void sendSecond(ReqT message) {
+    fail(OPEN, Status.INTERNAL.withDescription("Too many requests: the call sends one message"));
   }
 
   /** Until there is a message: there is but one. */
@@ -210,6 +227,10 @@ public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
     final Status counts = orExceeded(status);
     for (; ; ) {
       final int before = outcome;
+      if (before == CONTINUED) {
+        continuation.cancelNow(counts);
+        return;
+      }
       if (before >= FAILED) {
         if (rejected) {
           signal(); // the executor may take tasks again
@@ -266,6 +287,41 @@ public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
         }
       }
       case SESSION_ENDED -> fail(SENT, sessionEnded());
+    }
+  }
+
+  /**
+   * The response takes several units: another call takes over the stream, and the listener. Of
+   * threads that come at a time one has it do so; what the others have seen is in the flow by then.
+   */
+  @Override
+  public final void onFlow(ClientSession session, ClientStream flowing) {
+    final StreamingClientCall<ReqT, RespT> other = continuation(flowing);
+    if (OUTCOME.compareAndSet(this, SENT, CONTINUED)) {
+      stopWatching();
+      other.watch();
+      other.request(takeRequested());
+    }
+    if (outcome == CONTINUED) {
+      other.onFlow();
+    }
+  }
+
+  /** Made in the context that it belongs to: the thread that tells is anybody's. */
+  private StreamingClientCall<ReqT, RespT> continuation(ClientStream flowing) {
+    synchronized (flowing) {
+      if (continuation == null) {
+        final Context before = context().attach();
+        try {
+          final StreamingClientCall<ReqT, RespT> made =
+              new StreamingClientCall<>(method, options, executor(), connection, limits, flowing);
+          made.halfClosed(listener, deadline, startedNs);
+          continuation = made;
+        } finally {
+          context().detach(before);
+        }
+      }
+      return continuation;
     }
   }
 
@@ -380,7 +436,11 @@ public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
     }
     if (OUTCOME.compareAndSet(this, ANSWERED, FAILED)) {
       connection.session().recycle(stream);
-      close(status, trailers);
+      if (response == null) {
+        close(Status.OK, new Metadata());
+      } else {
+        close(response.status, response.trailers);
+      }
     }
   }
 
@@ -392,16 +452,15 @@ public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
         && stream.inbound().length() <= limits.maxInboundMessageLength()) {
       messageOffset = stream.inbound().offset();
       messageLength = stream.inbound().length();
-      status = Status.OK;
-      trailers = new Metadata();
       return deliverHeaders(new Metadata());
     }
-    final Response response = Response.read(stream, limits);
+    response = Response.read(stream, limits);
     messageOffset = response.messageOffset;
     messageLength = response.messageLength;
-    final boolean late = isLate(response.status, (stream.inboundFlags() & CLOSE) != 0);
-    status = late ? exceeded() : response.status;
-    trailers = late ? new Metadata() : response.trailers;
+    if (isLate(response.status, (stream.inboundFlags() & CLOSE) != 0)) {
+      response.status = exceeded();
+      response.trailers = new Metadata();
+    }
     if (response.headers == null) {
       return true;
     }

@@ -16,7 +16,7 @@ import java.util.concurrent.Executor;
  * UnaryClientCall}'s affair. A superclass, as {@link CallTask} is, and no object of its own.
  */
 abstract class UnaryRequest<ReqT, RespT> extends OutgoingCall<ReqT, RespT>
-    implements ClientStream.Listener {
+    implements ClientStream.AnswerListener {
   Metadata headers;
   ReqT request;
   boolean hasRequest;

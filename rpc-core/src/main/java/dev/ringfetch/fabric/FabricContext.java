@@ -15,6 +15,11 @@ public final class FabricContext {
 
   private Path directory = Path.of(directoryProperty());
 
+  /** A context of its own with the same options. */
+  public FabricContext copy() {
+    return new FabricContext().directory(directory);
+  }
+
   /** Empty is unset: it would name the working directory, which may be anywhere. */
   private static String directoryProperty() {
     final String property = System.getProperty(DIRECTORY_PROP_NAME, "");

@@ -28,6 +28,9 @@ public final class RingPoller {
   /** The peer wrote what no peer may write: the session must end. */
   public static final int PROTOCOL_VIOLATION = -1;
 
+  /** Slots behind the head in which {@link #isHeadImpossible} looks for a later frame. */
+  private static final int LOOK_LIMIT = 4096;
+
   private final MemoryRegion region;
   private final ControlFlyweight ownControl;
   private final int ringOffset;
@@ -81,6 +84,49 @@ public final class RingPoller {
   public boolean hasNext() {
     final int frame = ringOffset + (int) (position & mask) * SLOT_LENGTH;
     return (int) (region.getLongAcquire(frame + LENGTH_OFFSET) >>> 32) == tag;
+  }
+
+  /**
+   * True when a frame has begun to arrive whose end is not there. Where both sides load and store
+   * one memory no writer leaves that behind: it stores word 0 last.
+   */
+  public boolean isHeadTorn() {
+    final int index = (int) (position & mask);
+    final long word0 = region.getLongAcquire(ringOffset + index * SLOT_LENGTH + LENGTH_OFFSET);
+    return (int) (word0 >>> 32) == tag && !isCommitted(position, (int) word0);
+  }
+
+  /**
+   * True when what stands at the head, and does not count, can be of no writer that stores a frame
+   * after the other and word 0 last, in whatever step it was stopped: the frame at the head is
+   * there by half, or a later one is there before it. Only where both sides load and store one
+   * memory. Looks at many slots: not for a way that is often gone.
+   */
+  public boolean isHeadImpossible() {
+    if (hasNext()) {
+      return isHeadTorn();
+    }
+    final int limit = Math.min(ringSlots, LOOK_LIMIT);
+    for (int i = 1; i < limit; i++) {
+      final long later = position + i;
+      final int frame = ringOffset + (int) (later & mask) * SLOT_LENGTH;
+      final long word0 = region.getLongAcquire(frame + LENGTH_OFFSET);
+      if ((int) (word0 >>> 32) == FrameDescriptor.tag(epoch, later)
+          && isCommitted(later, (int) word0)) {
+        return !hasNext(); // behind that load: both may have come since the first look
+      }
+    }
+    return false;
+  }
+
+  /** True when a frame at a position is of a length that can be, and its commit word is there. */
+  private boolean isCommitted(long at, int length) {
+    final int index = (int) (at & mask);
+    if (length < 0 || length > FrameDescriptor.maxPayload(ringSlots - index)) {
+      return false;
+    }
+    final int end = ringOffset + (index + FrameDescriptor.slots(length)) * SLOT_LENGTH;
+    return region.getLongAcquire(end - COMMIT_LENGTH) == FrameDescriptor.commitWord(epoch, at);
   }
 
   /**

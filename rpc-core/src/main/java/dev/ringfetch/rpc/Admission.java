@@ -10,7 +10,11 @@ import org.agrona.concurrent.NanoClock;
 /**
  * When a host's clients get their sessions. To open one costs a server as much as thousands of
  * calls, so each host has so many at once and so many a second after that; one that broke the rules
- * costs its host {@link #FAULT_COST_NS}. Until its turn a client makes its calls over gRPC.
+ * costs its host {@link #FAULT_COST_NS}, and a stream that led to none {@link #ABANDONED_COST_NS}.
+ * Until its turn a client makes its calls over gRPC.
+ *
+ * <p>Clients that come and go in order pay {@link #INTERVAL_NS} a session, so those of one host may
+ * open 25 a second for ever: a dozen channels a second, each of which asks for longer rings once.
  *
  * <p>A leaky bucket in the form of the generic cell rate algorithm (ITU-T I.371): of each host only
  * the time is kept at which its next session is due. Thread-safe.
@@ -19,8 +23,17 @@ final class Admission {
   /** Sessions that a host's clients open at once. */
   static final int BURST = 256;
 
-  /** Between sessions of one host, once it has opened {@link #BURST}. */
-  static final long INTERVAL_NS = TimeUnit.MILLISECONDS.toNanos(125);
+  /**
+   * Between sessions of one host, once it has opened {@link #BURST}: a server spends one or two
+   * milliseconds on each, so at the most a twentieth of a processor on a host that only opens them.
+   */
+  static final long INTERVAL_NS = TimeUnit.MILLISECONDS.toNanos(40);
+
+  /** What a stream adds to the wait that says no hello, or takes an offer and never connects. */
+  static final long ABANDONED_COST_NS = TimeUnit.MILLISECONDS.toNanos(500);
+
+  /** Streams of one host that may wait for their hello at once, which comes with the stream. */
+  static final int MAX_SILENT = BURST;
 
   /** What a session adds to the wait when it ends by its client's fault. */
   static final long FAULT_COST_NS = TimeUnit.SECONDS.toNanos(2);
@@ -38,6 +51,7 @@ final class Admission {
 
   private final NanoClock clock;
   private final Map<Object, Long> dueNs = new HashMap<>();
+  private final Map<Object, Integer> silent = new HashMap<>(); // streams that have said no hello
   private int forgetAt = FORGET_THRESHOLD;
 
   Admission(NanoClock clock) {
@@ -49,6 +63,26 @@ final class Admission {
     return address instanceof InetSocketAddress inet && inet.getAddress() != null
         ? inet.getAddress()
         : SocketAddress.class; // over a Unix socket all are of this host
+  }
+
+  /** A client has opened a stream. False refuses it: too many of its host have said no hello. */
+  synchronized boolean onStream(Object host) {
+    final int before = silent.getOrDefault(host, 0);
+    if (before >= MAX_SILENT) {
+      return false;
+    }
+    silent.put(host, before + 1);
+    return true;
+  }
+
+  /** A stream that {@link #onStream} has let in has said hello, or has ended. */
+  synchronized void onSpoken(Object host) {
+    silent.computeIfPresent(host, (same, count) -> count == 1 ? null : count - 1);
+  }
+
+  /** The time of a stream is over in which its client was to say hello, or to connect. */
+  synchronized void onAbandoned(Object host) {
+    charge(host, ABANDONED_COST_NS);
   }
 
   /** Takes a client's turn: nanoseconds until it comes, or {@link #REFUSED}. */
@@ -67,14 +101,18 @@ final class Admission {
    * A session has ended. What a host owes stays bounded.
    *
    * @param atFault whether its client broke a rule.
-   * @param unanswered calls that its client made, and took no answer to.
+   * @param unanswered calls that its client made, did not cancel, and took no answer to.
    */
   synchronized void onEnded(Object host, boolean atFault, long unanswered) {
-    final long now = clock.nanoTime();
-    final long costNs = (atFault ? FAULT_COST_NS : 0) + unanswered * CALL_COST_NS;
+    charge(host, (atFault ? FAULT_COST_NS : 0) + unanswered * CALL_COST_NS);
+  }
+
+  private void charge(Object host, long costNs) {
     if (costNs > 0) {
+      final long now = clock.nanoTime();
       final long delayNs = due(host, now) + costNs - now;
       dueNs.put(host, now + Math.min(delayNs, MAX_DELAY_NS));
+      forgetOld(now);
     }
   }
 

@@ -15,6 +15,7 @@ import java.util.concurrent.Executor;
 final class ConnectionLevel extends CallCredentials {
   private final CompletableFuture<SecurityLevel> level = new CompletableFuture<>();
   private volatile boolean told;
+  private volatile Attributes attributes = Attributes.EMPTY;
 
   /**
    * What is not to be lost. Never fails; without a connection it stays open. The best where gRPC
@@ -34,6 +35,11 @@ final class ConnectionLevel extends CallCredentials {
         : SecurityLevel.PRIVACY_AND_INTEGRITY;
   }
 
+  /** What gRPC has told of the connection; empty where it does not. */
+  Attributes attributes() {
+    return attributes;
+  }
+
   /** The call is on its way: gRPC has told by now, or never will. */
   void onReady() {
     level.complete(SecurityLevel.PRIVACY_AND_INTEGRITY);
@@ -42,6 +48,7 @@ final class ConnectionLevel extends CallCredentials {
   @Override
   public void applyRequestMetadata(
       RequestInfo request, Executor executor, MetadataApplier applier) {
+    attributes = request.getTransportAttrs(); // first: who waits for the level looks
     if (level.complete(request.getSecurityLevel())) {
       told = true;
     }

@@ -3,6 +3,7 @@ package dev.ringfetch.rpc;
 import dev.ringfetch.counters.Counters;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.fabric.FabricProvider;
+import dev.ringfetch.fabric.Obstacle;
 import dev.ringfetch.session.PolledFabric;
 import dev.ringfetch.session.SessionContext;
 import java.io.IOException;
@@ -15,6 +16,7 @@ final class Fabrics implements AutoCloseable {
   private final Counters counters;
   private final List<PolledFabric> opened = new ArrayList<>();
   private final StringJoiner obstacles = new StringJoiner("; ");
+  private boolean failed;
 
   /**
    * Opens every fabric that is selected and available.
@@ -29,17 +31,31 @@ final class Fabrics implements AutoCloseable {
       String threadName) {
     counters = Counters.acquire(fabricContext.directory());
     sessionContext.counters(counters);
-    for (final FabricProvider provider : selection.select(obstacles)) {
-      final String obstacle = provider.unavailability();
-      if (obstacle != null) {
-        obstacles.add(provider.name() + ": " + obstacle);
-        continue;
+    try {
+      final List<FabricProvider> selected = selection.select(obstacles);
+      failed = obstacles.length() > 0;
+      for (final FabricProvider provider : selected) {
+        try {
+          final String obstacle = provider.unavailability();
+          if (obstacle != null) {
+            obstacles.add(provider.name() + ": " + obstacle);
+            failed |= selection.names() != null;
+            continue;
+          }
+          opened.add(
+              PolledFabric.open(provider, fabricContext, sessionContext, pollers, threadName));
+        } catch (IOException | LinkageError e) { // the latter of what the fabric needs of others
+          obstacles.add(provider.name() + ": " + Obstacle.of(e));
+          failed = true;
+        }
       }
+    } catch (RuntimeException | Error e) { // also of a provider
       try {
-        opened.add(PolledFabric.open(provider, fabricContext, sessionContext, pollers, threadName));
-      } catch (IOException e) {
-        obstacles.add(provider.name() + ": " + e.getMessage());
+        close();
+      } catch (RuntimeException | Error suppressed) {
+        e.addSuppressed(suppressed);
       }
+      throw e;
     }
   }
 
@@ -56,6 +72,14 @@ final class Fabrics implements AutoCloseable {
   /** Why nothing, or not everything, can be used; empty when all can. */
   String obstacles() {
     return obstacles.toString();
+  }
+
+  /**
+   * True when the user is to be told of the {@linkplain #obstacles obstacles}: a fabric that the
+   * user named, or that this machine has, cannot be used, or none can.
+   */
+  boolean hasFailed() {
+    return failed || opened.isEmpty();
   }
 
   @Override

@@ -29,7 +29,7 @@ final class RestartingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
   private Listener<RespT> listener;
   private Metadata headers;
 
-  /** What is to be repeated; null once nothing is. Changed by whoever holds this. */
+  /** What is to be repeated; null once nothing is. Changed under the monitor. */
   private volatile List<Consumer<ClientCall<ReqT, RespT>>> asked = new ArrayList<>();
 
   private volatile ClientCall<ReqT, RespT> current;
@@ -61,28 +61,30 @@ final class RestartingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
   }
 
   /** In the call's executor and context, and instead of the listener's end. */
-  private synchronized void restart() {
+  private void restart() {
+    final SuccessorCall<ReqT, RespT> successor = new SuccessorCall<>();
+    final List<Consumer<ClientCall<ReqT, RespT>>> earlier;
+    final Consumer<ClientCall<ReqT, RespT>> cancelled;
+    synchronized (this) {
+      earlier = asked == null ? List.of() : asked;
+      cancelled = cancel;
+      current = successor;
+      asked = null; // last: whoever sees it finds the successor
+    }
+    if (cancelled != null) {
+      cancelled.accept(successor);
+    }
     final ClientCall<ReqT, RespT> other;
     try {
       channel.countRepeatedCall();
       other = channel.newOtherCall(method, options, executor);
       other.start(listener, headers);
     } catch (Throwable t) {
+      successor.end();
       listener.onClose(Status.fromThrowable(t), new Metadata());
       return;
     }
-    try {
-      for (int i = 0; i < asked.size(); i++) { // a listener in this thread may ask for more
-        asked.get(i).accept(other);
-      }
-      if (cancel != null) {
-        cancel.accept(other);
-      }
-    } catch (Throwable t) {
-      other.cancel("Failed to repeat the call", t);
-    }
-    current = other;
-    asked = null;
+    successor.become(other, call -> earlier.forEach(action -> action.accept(call)));
   }
 
   private void ask(Consumer<ClientCall<ReqT, RespT>> action) {

@@ -31,8 +31,10 @@ public final class RingServer extends Server {
   private final int pollers;
   private final LongAdder grpcCalls;
   private final AtomicBoolean ending = new AtomicBoolean();
+  private volatile boolean open; // there are fabrics, and they are not closed
 
   // Guarded by this.
+  private boolean starting;
   private Fabrics fabrics;
   private Subject subject;
   private boolean fabricsClosed;
@@ -54,34 +56,65 @@ public final class RingServer extends Server {
     this.grpcCalls = grpcCalls;
   }
 
+  /**
+   * Opens the fabrics and the port. A start that fails, for whatever reason, leaves nothing behind
+   * and may be repeated, as gRPC's may.
+   *
+   * @throws IllegalStateException when the server has started, is starting or was shut down.
+   */
   @Override
   public RingServer start() throws IOException {
     synchronized (this) {
-      if (fabrics != null) {
+      if (starting || fabrics != null) {
         throw new IllegalStateException("Already started");
       }
-      fabrics = new Fabrics(selection, fabricContext, sessionContext, pollers, "ringfetch-server");
+      if (ending.get()) { // gRPC would say so, after the fabrics were opened
+        throw new IllegalStateException("Shutting down");
+      }
+      starting = true;
     }
-    if (!fabrics.obstacles().isEmpty()) {
-      System.getLogger(RingServer.class.getName())
-          .log(System.Logger.Level.INFO, "not every fabric is served: {0}", fabrics.obstacles());
-    }
-    endpoint.start(this, fabrics.opened());
+    Fabrics opened = null;
+    boolean started = false;
     try {
+      opened = new Fabrics(selection, fabricContext, sessionContext, pollers, "ringfetch-server");
+      if (!opened.obstacles().isEmpty()) {
+        System.getLogger(RingServer.class.getName())
+            .log(
+                opened.hasFailed() ? System.Logger.Level.INFO : System.Logger.Level.DEBUG,
+                "not every fabric is served: {0}",
+                opened.obstacles());
+      }
+      endpoint.start(this, opened.opened());
       grpc.start();
-    } catch (IOException | RuntimeException e) {
-      closeFabrics();
-      throw e;
+      synchronized (this) {
+        fabrics = opened;
+        open = true;
+      }
+      started = true;
+    } finally {
+      if (!started) {
+        endpoint.start(this, List.of());
+        if (opened != null) {
+          opened.close();
+        }
+      }
+      synchronized (this) {
+        starting = false;
+      }
     }
     synchronized (this) {
       if (!fabricsClosed) {
-        subject = fabrics.counters().add(Kind.SERVER, "port " + grpc.getPort(), this::count);
+        subject = opened.counters().add(Kind.SERVER, "port " + grpc.getPort(), this::count);
       }
+    }
+    if (ending.get()) { // a shutdown that came meanwhile may have found no fabrics to close
+      closeFabricsWhenTerminated();
     }
     return this;
   }
 
-  private long count(Counter counter) {
+  /** What a counter of this server is at. */
+  long count(Counter counter) {
     return counter == Counter.SERVER_CALLS_GRPC ? grpcCalls.sum() : endpoint.count(counter);
   }
 
@@ -108,7 +141,11 @@ public final class RingServer extends Server {
     if (!fabricsClosed && fabrics != null) {
       fabricsClosed = true;
       fabrics.counters().remove(subject);
-      fabrics.close();
+      try {
+        fabrics.close();
+      } finally {
+        open = false;
+      }
     }
   }
 
@@ -156,9 +193,12 @@ public final class RingServer extends Server {
 
   /** Whether anybody waits for the end or not: gRPC's server needs nobody to, either. */
   private void closeFabricsAtTheEnd() {
-    if (!ending.compareAndSet(false, true)) {
-      return;
+    if (ending.compareAndSet(false, true)) {
+      closeFabricsWhenTerminated();
     }
+  }
+
+  private void closeFabricsWhenTerminated() {
     final Thread waiter =
         new Thread(
             () -> {
@@ -179,16 +219,12 @@ public final class RingServer extends Server {
   }
 
   /**
-   * True when the port is closed and all calls have ended, those of sessions included whose call of
-   * the port was lost.
+   * True when the port is closed, all calls have ended, those of sessions included whose call of
+   * the port was lost, and the fabrics are closed. Does not wait for that.
    */
   @Override
   public boolean isTerminated() {
-    final boolean terminated = grpc.isTerminated() && endpoint.isIdle();
-    if (terminated) {
-      closeFabrics();
-    }
-    return terminated;
+    return grpc.isTerminated() && endpoint.isIdle() && !open;
   }
 
   @Override

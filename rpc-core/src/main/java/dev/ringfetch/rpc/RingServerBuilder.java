@@ -3,10 +3,10 @@ package dev.ringfetch.rpc;
 import dev.ringfetch.call.Codecs;
 import dev.ringfetch.call.DirectExecutor;
 import dev.ringfetch.call.HandlerRecord;
+import dev.ringfetch.call.ServerCallContext;
 import dev.ringfetch.call.ServerLimits;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.fabric.FabricProvider;
-import dev.ringfetch.session.BulkBudget;
 import dev.ringfetch.session.SessionContext;
 import io.grpc.BindableService;
 import io.grpc.CompressorRegistry;
@@ -14,11 +14,13 @@ import io.grpc.DecompressorRegistry;
 import io.grpc.ForwardingServerBuilder;
 import io.grpc.Grpc;
 import io.grpc.HandlerRegistry;
+import io.grpc.Server;
 import io.grpc.ServerBuilder;
 import io.grpc.ServerCallExecutorSupplier;
 import io.grpc.ServerCredentials;
 import io.grpc.ServerInterceptor;
 import io.grpc.ServerInterceptors;
+import io.grpc.ServerMethodDefinition;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.ServerStreamTracer;
 import io.grpc.ServerTransportFilter;
@@ -28,6 +30,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 /**
  * Builds servers that serve gRPC on a port and, beside it, rings to clients on the same host.
@@ -45,7 +49,10 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   private final List<ServerServiceDefinition> services = new ArrayList<>();
   private final List<ServerInterceptor> interceptors = new ArrayList<>();
   private final FabricContext fabricContext = new FabricContext();
-  private final SessionContext sessionContext = new SessionContext();
+  private final SessionContext sessionContext =
+      new SessionContext()
+          .bulkQuota(BulkBudget.PROCESS.quota())
+          .acrossProxies(Boolean.getBoolean(Endpoints.PROPERTY));
 
   private final List<ServerStreamTracer.Factory> tracerFactories = new ArrayList<>();
   private final List<ServerTransportFilter> transportFilters = new ArrayList<>();
@@ -62,8 +69,16 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   private ServerCallExecutorSupplier executorSupplier;
   private int pollers = Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
   private int maxSessions = MAX_SESSIONS_DEFAULT;
+  private ConnectionRules rules = ConnectionRules.NONE;
+
+  // Of the servers that were built before.
+  private final List<CallCounter> counters = new ArrayList<>();
+  private int servicesHandedOver;
+  private int interceptorsHandedOver;
+  private int filtersHandedOver;
 
   private RingServerBuilder(ServerBuilder<?> grpc) {
+    GrpcVersion.check(); // before what needs it
     this.grpc = grpc;
     this.global = GlobalServerOptions.apply(this);
     this.tracerFactories.addAll(global.tracerFactories());
@@ -71,12 +86,12 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
 
   /** A server on a port, 0 for any that is free. */
   public static RingServerBuilder forPort(int port) {
-    return over(Beneath.forPort(port));
+    return over(GrpcBuilders.forPort(port));
   }
 
   /** A server with credentials, as {@link Grpc#newServerBuilderForPort} takes them. */
   public static RingServerBuilder newServerBuilderForPort(int port, ServerCredentials credentials) {
-    return over(Beneath.newServerBuilder(port, credentials));
+    return over(GrpcBuilders.newServerBuilder(port, credentials));
   }
 
   /**
@@ -92,6 +107,19 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   @Override
   protected ServerBuilder<?> delegate() {
     return grpc;
+  }
+
+  /**
+   * Whether its clients' calls go over a ring although something stands between client and server
+   * that terminates connections or translates addresses: a proxy, a sidecar, a balancer, a
+   * forwarded port. They do not unless set here, at the other side, or by the system property
+   * {@code ringfetch.across.proxies}: such a thing may send each call to another server, and a ring
+   * leads to the one that has opened it. Set it where all calls go to that one anyway, as through
+   * the forwarded port of a container that shares memory with the client.
+   */
+  public RingServerBuilder acrossProxies(boolean across) {
+    sessionContext.acrossProxies(across);
+    return this;
   }
 
   /** Directory of the shared-memory fabric, {@code /dev/shm} unless set. */
@@ -124,7 +152,7 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
    * used up, long messages go in frames.
    */
   public RingServerBuilder bulkBudget(BulkBudget budget) {
-    sessionContext.bulkBudget(Objects.requireNonNull(budget));
+    sessionContext.bulkQuota(budget.quota());
     return this;
   }
 
@@ -316,39 +344,90 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
     return this;
   }
 
+  /**
+   * As of gRPC's, where a session ends, too, on which nothing has been sent for so long. Its
+   * connection is closed when it has been without a stream for the same time after that.
+   */
+  @Override
+  public RingServerBuilder maxConnectionIdle(long time, TimeUnit unit) {
+    grpc.maxConnectionIdle(time, unit);
+    rules = rules.withIdle(unit.toNanos(time));
+    return this;
+  }
+
+  /** As of gRPC's: a session takes no new call after that time and a tenth. */
+  @Override
+  public RingServerBuilder maxConnectionAge(long time, TimeUnit unit) {
+    grpc.maxConnectionAge(time, unit);
+    rules = rules.withAge(unit.toNanos(time));
+    return this;
+  }
+
+  /** As of gRPC's: calls on a session whose age is over are ended after that time. */
+  @Override
+  public RingServerBuilder maxConnectionAgeGrace(long time, TimeUnit unit) {
+    grpc.maxConnectionAgeGrace(time, unit);
+    rules = rules.withGrace(unit.toNanos(time));
+    return this;
+  }
+
+  /**
+   * A server with what is set so far; what is set afterwards is for the next one. As with gRPC's
+   * builders a second server is as the first, with the same handlers.
+   */
   @Override
   public RingServer build() {
-    final CallCounter grpcCalls = new CallCounter();
     final List<ServerInterceptor> onRings = new ArrayList<>(global.interceptors());
     onRings.addAll(interceptors); // the last one runs first
-    final List<ServerServiceDefinition> intercepted = new ArrayList<>();
+    final List<ServerMethodDefinition<?, ?>> intercepted = new ArrayList<>();
     for (final ServerServiceDefinition service : services) {
-      intercepted.add(ServerInterceptors.intercept(service, onRings));
-      grpc.addService(service);
+      intercepted.addAll(ServerInterceptors.intercept(service, onRings).getMethods());
     }
-    // The server beneath has the global ones from its own builder, before these.
-    interceptors.forEach(interceptor -> grpc.intercept(new SessionInterceptor(interceptor)));
-    grpc.intercept(new SessionInterceptor(grpcCalls));
-    final SessionEndpoint endpoint =
-        new SessionEndpoint(
-            intercepted,
-            new InterceptedRegistry(fallback, onRings),
-            executor,
-            executorSupplier,
-            inlineHandlers && executor == DefaultExecutor.INSTANCE && executorSupplier == null
-                ? () -> new HandlerRecord(sessionContext.clock(), inlineAfter, inlineNs)
-                : null,
-            sessionContext,
-            new ServerLimits(sessionContext.maxInboundLength(), sessionContext.maxMetadataLength()),
-            new Codecs(compressors, decompressors),
-            tracerFactories,
-            plaintext,
-            maxSessions);
-    if (!transportFilters.isEmpty()) {
-      grpc.addTransportFilter(new TransportFilters(transportFilters));
+    final SessionContext context = sessionContext.copy();
+    final ServerCallContext calls =
+        new ServerCallContext(intercepted, new InterceptedRegistry(fallback, onRings), executor)
+            .executorSupplier(executorSupplier)
+            .codecs(new Codecs(compressors, decompressors))
+            .limits(new ServerLimits(context.maxInboundLength(), context.maxMetadataLength()))
+            .tracerFactories(tracerFactories)
+            .attributes(BufferAllocator::attributes);
+    if (inlineHandlers && executor == DefaultExecutor.INSTANCE && executorSupplier == null) {
+      final int runs = inlineAfter;
+      final long shortNs = inlineNs;
+      calls.inlineHandlers(() -> new HandlerRecord(context.clock(), runs, shortNs));
     }
+    final SessionEndpoint endpoint = new SessionEndpoint(calls, context, plaintext, maxSessions);
+    endpoint.rules(rules);
+    final CallCounter grpcCalls = handOver();
     grpc.fallbackHandlerRegistry(new SessionRegistry(endpoint.definition(), fallback));
+    final Server beneath = grpc.build();
+    if (!counters.isEmpty()) { // the second server has the first one's, too
+      counters.forEach(CallCounter::countOnlyOwn);
+      grpcCalls.countOnlyOwn();
+    }
+    counters.add(grpcCalls);
+    grpcCalls.server(beneath);
     return new RingServer(
-        grpc.build(), endpoint, fabrics, fabricContext, sessionContext, pollers, grpcCalls.calls());
+        beneath, endpoint, fabrics, fabricContext.copy(), context, pollers, grpcCalls.calls());
+  }
+
+  /** Gives the builder beneath what it has not got for an earlier server; it keeps what it gets. */
+  private CallCounter handOver() {
+    services.subList(servicesHandedOver, services.size()).forEach(grpc::addService);
+    servicesHandedOver = services.size();
+    // The server beneath has the global ones from its own builder, before these.
+    interceptors.subList(interceptorsHandedOver, interceptors.size()).stream()
+        .map(SessionInterceptor::new)
+        .forEach(grpc::intercept);
+    interceptorsHandedOver = interceptors.size();
+    final CallCounter grpcCalls = new CallCounter();
+    grpc.intercept(new SessionInterceptor(grpcCalls));
+    if (filtersHandedOver < transportFilters.size()) {
+      grpc.addTransportFilter(
+          new TransportFilters(
+              transportFilters.subList(filtersHandedOver, transportFilters.size())));
+      filtersHandedOver = transportFilters.size();
+    }
+    return grpcCalls;
   }
 }

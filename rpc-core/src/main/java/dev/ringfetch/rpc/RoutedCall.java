@@ -12,6 +12,7 @@ import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import java.util.Objects;
 import java.util.concurrent.Executor;
+import java.util.function.Supplier;
 
 /**
  * A call that chooses its transport when it starts: itself, on a ring, or a call of the gRPC
@@ -26,11 +27,11 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
 
   private boolean admitted;
   private boolean keptOffRing;
+  private boolean waited;
   private boolean started;
   private boolean begun;
   private volatile boolean cancelled;
   private volatile ClientCall<ReqT, RespT> delegate;
-  private volatile boolean rerouting;
 
   RoutedCall(
       RingChannel channel,
@@ -44,6 +45,11 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
   /** The call began before a shutdown of the channel, if there was one. */
   void admit() {
     admitted = true;
+  }
+
+  /** The call has waited for a ring long enough. */
+  void waitNoLonger() {
+    waited = true;
   }
 
   /** The call goes over gRPC, but asks for a ring as others do. */
@@ -65,14 +71,19 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
       return;
     }
     String obstacle = channel.obstacle();
-    final ClientConnection ring = obstacle == null ? channel.ring() : null;
+    final ClientConnection ring = obstacle == null ? channel.ringOrSeek() : null;
     if (ring != null && !keptOffRing) {
-      obstacle = RingChannel.obstacle(options(), ring);
+      obstacle = RingChannel.obstacle(method(), options(), ring);
       if (obstacle == null && startOn(ring, listener, headers)) {
         return;
       }
     }
     if (!channel.requiresFabric()) {
+      if (obstacle == null && !keptOffRing && !waited && channel.isRingWorthAWait()) {
+        delegate = WaitingCall.forRingOrGrpc(channel, method(), options(), executor());
+        delegate.start(listener, headers);
+        return;
+      }
       if (obstacle == null) {
         channel.countFallback();
       }
@@ -98,15 +109,14 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
       start(listener, headers, ring, channel.limits(options()));
       return true;
     }
-    final ClientStream stream = ring.session().open();
-    if (stream == null) {
+    final ClientCall<ReqT, RespT> streaming = newStreamingCall(ring);
+    if (streaming == null) {
       if (channel.requiresFabric()) {
         close(listener, Status.UNAVAILABLE.withDescription(NO_STREAM));
       }
       return channel.requiresFabric();
     }
-    channel.countRingCall();
-    delegate = new RestartingCall<>(channel, method(), options(), executor(), ring, stream);
+    delegate = streaming;
     delegate.start(listener, headers);
     return true;
   }
@@ -120,11 +130,6 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
   private ClientCall<ReqT, RespT> delegate() {
     if (!started) {
       throw new IllegalStateException("Not started");
-    }
-    if (delegate == null && rerouting) {
-      synchronized (this) { // until it is replayed
-        return delegate;
-      }
     }
     return delegate;
   }
@@ -146,63 +151,95 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
   protected void unsent(String reason) {
     if (channel.requiresFabric() && !hasLostRing()) {
       super.unsent(reason);
+    } else {
+      leave(this::newOtherCall);
+    }
+  }
+
+  @Override
+  protected void sendSecond(ReqT message) {
+    leave(this::newStreamingCall);
+    delegate.sendMessage(message);
+  }
+
+  private ClientCall<ReqT, RespT> newOtherCall() {
+    if (begun) {
+      channel.countRepeatedCall();
+    }
+    return channel.newOtherCall(method(), options(), executor());
+  }
+
+  /** A call whose messages are not counted before they leave. */
+  private ClientCall<ReqT, RespT> newStreamingCall() {
+    final ClientConnection ring = channel.ring();
+    if (ring == null || RingChannel.obstacle(method(), options(), ring) != null) {
+      return newOtherCall();
+    }
+    final ClientCall<ReqT, RespT> streaming = newStreamingCall(ring);
+    if (streaming == null && channel.requiresFabric()) {
+      throw Status.UNAVAILABLE.withDescription(NO_STREAM).asRuntimeException();
+    }
+    return streaming == null ? newOtherCall() : streaming;
+  }
+
+  /** Null when as many calls are under way on the ring as there can be. */
+  private ClientCall<ReqT, RespT> newStreamingCall(ClientConnection ring) {
+    final ClientStream stream = ring.session().open();
+    if (stream == null) {
+      return null;
+    }
+    channel.countRingCall();
+    return new RestartingCall<>(channel, method(), options(), executor(), ring, stream);
+  }
+
+  /**
+   * Goes on as another call, unless this one has ended. Whatever throws, the listener is told an
+   * end.
+   */
+  private void leave(Supplier<ClientCall<ReqT, RespT>> other) {
+    final SuccessorCall<ReqT, RespT> successor = new SuccessorCall<>();
+    delegate = successor; // first: a cancel that finds the call given up finds this
+    if (!giveUp()) {
+      successor.end();
       return;
     }
     // The thread that tells is anybody's: what is made here belongs to the call's context.
     final Context before = context().attach();
     try {
-      synchronized (this) {
-        rerouting = true;
-        if (giveUp()) {
-          reroute();
-        }
+      final ClientCall<ReqT, RespT> made;
+      try {
+        made = other.get();
+        startOn(made);
+      } catch (Throwable t) {
+        successor.end();
+        closeGivenUp(Status.fromThrowable(t));
+        return;
       }
+      successor.become(made, this::replayOn);
+      forwardRequested(successor); // what was asked of this call while it was given up
     } finally {
       context().detach(before);
     }
   }
 
-  /** Guarded by this. Whatever throws, the listener is told an end. */
-  private void reroute() {
-    final ClientCall<ReqT, RespT> other;
-    try {
-      if (begun) {
-        channel.countRepeatedCall();
-      }
-      other = channel.newOtherCall(method(), options(), executor());
-      startOn(other);
-    } catch (Throwable t) {
-      closeGivenUp(Status.fromThrowable(t));
-      return;
-    }
-    try {
-      replayOn(other);
-    } catch (Throwable t) {
-      other.cancel("Failed to repeat the call", t);
-    }
-    delegate = other;
-    forwardRequested(); // what the listener has asked for in the midst of the replay
-  }
-
   @Override
   public void request(int numMessages) {
-    final ClientCall<ReqT, RespT> other = delegate();
-    if (other != null) {
-      other.request(numMessages);
-    } else {
+    ClientCall<ReqT, RespT> other = delegate();
+    if (other == null) {
       super.request(numMessages);
-      if (rerouting) { // perhaps after the replay: then nobody has passed it on
-        forwardRequested();
+      other = delegate;
+      if (other != null) { // perhaps after the replay: then nobody has passed it on
+        forwardRequested(other);
       }
+    } else {
+      other.request(numMessages);
     }
   }
 
-  private synchronized void forwardRequested() {
-    if (delegate != null) {
-      final int messages = takeRequested();
-      if (messages > 0) {
-        delegate.request(messages);
-      }
+  private void forwardRequested(ClientCall<ReqT, RespT> other) {
+    final int messages = takeRequested();
+    if (messages > 0) {
+      other.request(messages);
     }
   }
 
@@ -234,11 +271,11 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
     if (!started) {
       return; // a start comes too late now
     }
-    ClientCall<ReqT, RespT> other = delegate();
-    if (other == null) {
+    final ClientCall<ReqT, RespT> chosen = delegate();
+    if (chosen == null || chosen instanceof SuccessorCall) { // perhaps of a call that has ended
       super.cancel(message, cause);
-      other = delegate(); // it may have left for gRPC meanwhile
     }
+    final ClientCall<ReqT, RespT> other = delegate; // the call may have left meanwhile
     if (other != null) {
       other.cancel(message, cause);
     }

@@ -2,13 +2,15 @@ package dev.ringfetch.rpc;
 
 import io.grpc.Attributes;
 import io.grpc.ServerTransportFilter;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A server's transport filters, as one. Calls on a ring carry the attributes of the connection that
- * opened it; so to the filters a connection has not terminated before its rings have.
+ * A server's transport filters, as one, or as several where some were added between two servers of
+ * one builder. Calls on a ring carry the attributes of the connection that opened it; so to the
+ * filters a connection has not terminated before its rings have.
  */
 final class TransportFilters extends ServerTransportFilter {
   private static final Attributes.Key<Tenancy> TENANCY =
@@ -27,11 +29,14 @@ final class TransportFilters extends ServerTransportFilter {
 
   @Override
   public Attributes transportReady(Attributes attributes) {
+    final Tenancy before = tenancy(attributes);
     Attributes made = attributes;
     for (final ServerTransportFilter filter : filters) {
       made = Objects.requireNonNull(filter.transportReady(made), filter::toString);
     }
-    return made.toBuilder().set(TENANCY, new Tenancy()).build();
+    final Tenancy tenancy = before == null ? new Tenancy() : before;
+    tenancy.add(this);
+    return made.toBuilder().set(TENANCY, tenancy).build();
   }
 
   @Override
@@ -43,9 +48,19 @@ final class TransportFilters extends ServerTransportFilter {
     }
   }
 
-  /** A connection and the sessions that were opened over it. Thread-safe. */
-  final class Tenancy {
-    private final AtomicInteger tenants = new AtomicInteger(1); // the connection itself
+  /**
+   * A connection and the sessions that were opened over it. Thread-safe, once the connection is
+   * ready.
+   */
+  static final class Tenancy {
+    // The connection itself, once for each of these.
+    private final List<TransportFilters> told = new ArrayList<>(1);
+    private final AtomicInteger tenants = new AtomicInteger();
+
+    private void add(TransportFilters filters) {
+      told.add(filters);
+      tenants.incrementAndGet();
+    }
 
     /** One more session. False when all have left: the filters have been told the end. */
     boolean enter() {
@@ -59,7 +74,9 @@ final class TransportFilters extends ServerTransportFilter {
 
     /** Tells the filters. */
     void terminate(Attributes attributes) {
-      filters.forEach(filter -> filter.transportTerminated(attributes));
+      for (final TransportFilters filters : told) {
+        filters.filters.forEach(filter -> filter.transportTerminated(attributes));
+      }
     }
   }
 }

@@ -184,7 +184,7 @@ public final class UnaryCall {
   /** Returns null, or the request in an array of its own: no ring takes it. */
   private byte[] prepareOnRing(byte[] request, int offset, int length, long timeoutNs) {
     final ClientConnection ring =
-        timeoutNs > 0 && Context.current() == Context.ROOT ? channel.bareRing() : null;
+        timeoutNs > 0 && Context.current() == Context.ROOT ? channel.bareRing(method) : null;
     return ring == null
         ? Arrays.copyOfRange(request, offset, offset + length)
         : onRing.prepare(ring, request, offset, length, timeoutNs);
@@ -293,6 +293,8 @@ public final class UnaryCall {
 
   /** What calls go by where nothing but a ring is needed. */
   private final class OnRing extends BareCall {
+    private OnChannel continuation; // of an answer in several units
+
     OnRing() {
       super(method, limits);
     }
@@ -331,6 +333,25 @@ public final class UnaryCall {
       end.late = isLate(); // as of the call that was cancelled, which may not be the one of before
       deliverLater(poller(), end);
       return true;
+    }
+
+    @Override
+    protected ClientCall.Listener<byte[]> continuationListener() {
+      continuation = new OnChannel();
+      return continuation;
+    }
+
+    @Override
+    protected void continued(ClientCall<byte[], byte[]> call) {
+      continuation.call = call;
+      onRing = new OnRing(); // this one makes no other call
+      other = call;
+      call.request(2);
+      final String reason = cancelReason;
+      if (reason != null) {
+        call.cancel(reason, null);
+      }
+      continuation.sentOrClosed(); // last: its listener may start the next call
     }
 
     @Override

@@ -66,6 +66,7 @@ final class CallerPolling {
       duty.submit(stream, ClientStream.SEND);
       duty.drive();
       while (!stream.ended
+          && stream.flow == null // otherwise the thread has to take what comes
           && stream.id == id // otherwise it is another call's by now
           && !session.hasEnded()
           && !Thread.currentThread().isInterrupted()
@@ -122,7 +123,7 @@ final class CallerPolling {
    */
   private boolean pollUntilNews(ClientStream stream, long sentNs) {
     final Thread thread = Thread.currentThread();
-    while (!stream.ended) { // also by the session's end
+    while (!stream.ended && stream.flow == null) { // also by the session's end
       if (clock.nanoTime() - sentNs >= spin.boundNs()) {
         spin.missed();
         return true;

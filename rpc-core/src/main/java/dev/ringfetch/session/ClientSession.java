@@ -1,6 +1,7 @@
 package dev.ringfetch.session;
 
 import static dev.ringfetch.ring.FrameDescriptor.CLOSE;
+import static dev.ringfetch.ring.FrameDescriptor.CONTINUATION;
 import static dev.ringfetch.ring.FrameDescriptor.DRAIN;
 import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
 import static dev.ringfetch.ring.FrameDescriptor.WINDOW_UPDATE;
@@ -332,6 +333,12 @@ public final class ClientSession extends Session {
     if (flags == WINDOW_UPDATE) {
       return windows.onUpdate(stream, region, offset, length);
     }
+    if (beginsFlow(stream, flags)) {
+      if (stream.state != State.SENT) { // of half a request there is no answer
+        return false;
+      }
+      stream.openFlow(this);
+    }
     if (stream.flow != null && !stream.inboundPartial && !stream.flow.mayReceive(flags)) {
       return false;
     }
@@ -343,6 +350,15 @@ public final class ClientSession extends Session {
       onUnit(stream);
     }
     return true;
+  }
+
+  /** True at the first frame of an answer that takes several units. */
+  private static boolean beginsFlow(ClientStream stream, int flags) {
+    return (flags & (SUFFIX | CONTINUATION)) == 0
+        && stream.flow == null
+        && !stream.inboundPartial
+        && !stream.ended
+        && stream.takesFlow();
   }
 
   /** The one response of a call is taken when it was read; a flow knows what was. */

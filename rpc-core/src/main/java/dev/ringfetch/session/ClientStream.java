@@ -37,7 +37,7 @@ public final class ClientStream extends Stream {
     NOT_SENT,
     /** The session ended when the server may have seen the request. */
     SESSION_ENDED,
-    /** The server sends more than the one response of this call. */
+    /** The server sends more than one unit, and the listener takes one. */
     TOO_MANY_RESPONSES
   }
 
@@ -105,6 +105,18 @@ public final class ClientStream extends Stream {
     return flowListener;
   }
 
+  /** True when the call takes an answer of several units. */
+  boolean takesFlow() {
+    return listener instanceof AnswerListener;
+  }
+
+  /** Makes a flow of a stream whose request has left: the answer takes several units. */
+  void openFlow(ClientSession session) {
+    final AnswerListener answered = (AnswerListener) listener;
+    flowListener = () -> answered.onFlow(session, this);
+    flow = Flow.ofAnswer();
+  }
+
   /** The stream of the same index for the next call. */
   ClientStream next() {
     return new ClientStream(id + (1 << INDEX_BITS));
@@ -141,5 +153,15 @@ public final class ClientStream extends Stream {
      * for.
      */
     void onClosed(ClientSession session, ClientStream stream, Outcome outcome);
+  }
+
+  /** Takes also an answer that comes in several units, as that of a server's stream does. */
+  public interface AnswerListener extends Listener {
+    /**
+     * There is something new in the stream's flow, which takes the place of {@link #onClosed}: the
+     * listener answers for the stream by {@link ClientSession#cancel}, if it ends the call first.
+     * Called in a thread that owns nothing, also by several at a time.
+     */
+    void onFlow(ClientSession session, ClientStream stream);
   }
 }

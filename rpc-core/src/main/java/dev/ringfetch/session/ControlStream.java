@@ -15,4 +15,7 @@ public interface ControlStream<T> {
 
   /** Ends the stream because this side has no room for another session. Idempotent. */
   void exhausted(String reason);
+
+  /** Ends the stream because the peer has taken no step in time. Idempotent. */
+  void expired(String reason);
 }

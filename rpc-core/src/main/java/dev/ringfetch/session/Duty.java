@@ -246,7 +246,7 @@ final class Duty {
       session.guard.verifyTouched();
       session.count();
       unasked = asking != null;
-      earlier = session.earliest.publish(session.deadlines.earliestNs());
+      earlier = session.earliest.publish(earliestNs());
       flows = session.news.takeFlows();
       streams = session.news.takeStreams();
       tasks = session.news.takeTasks();
@@ -269,6 +269,11 @@ final class Duty {
     News.tellFlows(session, flows);
     News.run(tasks);
     return unasked || owes();
+  }
+
+  /** When a round is due without anything that comes in. */
+  private long earliestNs() {
+    return Math.min(session.deadlines.earliestNs(), session.headWatch.dueNs());
   }
 
   /**
@@ -317,7 +322,7 @@ final class Duty {
     return session.inbox.hasNext()
         || session.inbox.isArmed()
         || !session.outbox.isEmpty()
-        || session.deadlines.earliestNs() != Stream.NO_DEADLINE
+        || earliestNs() != Stream.NO_DEADLINE
         || !session.reads.isEmpty()
         || owes();
   }

@@ -52,7 +52,7 @@ final class FetchingInbox extends Inbox {
     this.toServer = delivery;
     this.fetcher = rings.fetcher();
     this.choice = session.choice;
-    this.fetches = context.replyMode() != ReplyMode.PUSH; // with a choice, too: it begins so
+    this.fetches = context.replyPolicy() != ReplyPolicy.PUSH; // with a choice, too: it begins so
     this.hints =
         rings.hintReceiver() == null
             ? null

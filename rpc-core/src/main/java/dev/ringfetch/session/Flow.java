@@ -93,6 +93,14 @@ public final class Flow {
     return flow;
   }
 
+  /** The flow of an answer to a request that has left: nothing more goes out. */
+  static Flow ofAnswer() {
+    final Flow flow = new Flow();
+    flow.underWay = true;
+    flow.sent = true;
+    return flow;
+  }
+
   /** Puts a unit in line. The session is to be told: {@link Session#write}. */
   void offer(Unit unit) {
     QUEUED.getAndAdd(this, unit.cost());

@@ -3,6 +3,7 @@ package dev.ringfetch.session;
 import dev.ringfetch.counters.Counters;
 import dev.ringfetch.counters.Kind;
 import dev.ringfetch.counters.Subject;
+import dev.ringfetch.fabric.Doorbell;
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.fabric.FabricProvider;
@@ -52,7 +53,7 @@ public final class PolledFabric implements AutoCloseable {
         new PolledFabric(provider.open(fabricContext), sessionContext.counters());
     try {
       for (int i = 0; i < pollers; i++) {
-        final Poller poller = new Poller(opened.fabric.openDoorbell(), sessionContext);
+        final Poller poller = opened.newPoller(sessionContext);
         final Thread thread = new Thread(poller, threadName + "-" + i);
         thread.setDaemon(true);
         opened.pollers.add(poller);
@@ -61,11 +62,35 @@ public final class PolledFabric implements AutoCloseable {
         thread.start();
         opened.driven.add(poller);
       }
-    } catch (IOException | RuntimeException e) {
-      opened.close();
+    } catch (IOException | RuntimeException | Error e) { // there may be no thread to be had
+      opened.abandon(e);
       throw e;
     }
     return opened;
+  }
+
+  private Poller newPoller(SessionContext context) throws IOException {
+    final Doorbell doorbell = fabric.openDoorbell();
+    try {
+      return new Poller(doorbell, context);
+    } catch (RuntimeException | Error e) {
+      doorbell.close();
+      throw e;
+    }
+  }
+
+  /** Gives back what there is of a fabric whose opening has failed. */
+  private void abandon(Throwable failure) {
+    try {
+      for (final Poller poller : pollers) {
+        if (!driven.contains(poller)) {
+          poller.doorbell().close(); // no thread does
+        }
+      }
+      close();
+    } catch (RuntimeException | Error e) {
+      failure.addSuppressed(e);
+    }
   }
 
   /** The fabric. */
@@ -73,9 +98,24 @@ public final class PolledFabric implements AutoCloseable {
     return fabric;
   }
 
-  /** The poller that the next session goes to. */
-  public Poller nextPoller() {
-    return pollers.get((next.getAndIncrement() & Integer.MAX_VALUE) % pollers.size());
+  /**
+   * The poller that the next session goes to, in turn; none that has failed or was closed.
+   *
+   * @throws IOException when there is no other.
+   */
+  public Poller nextPoller() throws IOException {
+    final int first = next.getAndIncrement() & Integer.MAX_VALUE;
+    for (int i = 0; i < pollers.size(); i++) {
+      final Poller poller = pollers.get((first + i & Integer.MAX_VALUE) % pollers.size());
+      if (!poller.isEnding()) {
+        return poller;
+      }
+    }
+    throw new IOException(
+        "no thread serves the fabric any more: fabric="
+            + fabric.name()
+            + " pollers="
+            + pollers.size());
   }
 
   /** Ends the sessions, the pollers and the fabric. */

@@ -62,6 +62,7 @@ public final class Poller implements Runnable, AutoCloseable {
   private volatile long wakeAtNs = AWAKE;
   private volatile String name = "poller";
   private volatile boolean closed;
+  private volatile boolean failed;
   private volatile boolean finished;
 
   /** Creates the poller of a doorbell, which it closes at its end. */
@@ -114,6 +115,9 @@ public final class Poller implements Runnable, AutoCloseable {
             throw t;
           }
           activate(session);
+          if (finished) { // while the session was on its way
+            session.end("poller has ended");
+          }
         });
   }
 
@@ -270,6 +274,7 @@ public final class Poller implements Runnable, AutoCloseable {
       tasks.runAtEnd();
       endSessions("closed");
     } catch (IOException | RuntimeException | Error e) {
+      failed = true;
       endSessions("poller failed: " + e); // first: what it failed of may fail the log
       System.getLogger(Poller.class.getName())
           .log(System.Logger.Level.ERROR, "poller failed, its sessions have ended", e);
@@ -299,6 +304,11 @@ public final class Poller implements Runnable, AutoCloseable {
   /** Who looks whether tasks keep this poller's thread, or null. */
   Thread reliefThread() {
     return relief.thread();
+  }
+
+  /** True when it was closed, or has failed: it takes no further session. Any thread. */
+  boolean isEnding() {
+    return closed || failed;
   }
 
   /** True when the duty is nobody's for ever. */

@@ -30,6 +30,9 @@ final class PollingInbox extends Inbox {
 
   @Override
   boolean arm() {
+    if (session.loadStore) {
+      session.headWatch.onArm();
+    }
     armed = true;
     ring.tellConsumed();
     ownControl.sleeping(true);
@@ -37,6 +40,9 @@ final class PollingInbox extends Inbox {
     delivery.flush();
     if (ring.hasNext() || delivery.isBehind()) {
       disarm();
+      if (session.loadStore && ring.isHeadTorn()) {
+        session.headWatch.suspect();
+      }
       return false;
     }
     delivery.wakeBlockedPeer();

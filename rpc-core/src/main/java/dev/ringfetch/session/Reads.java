@@ -48,7 +48,7 @@ final class Reads {
 
   Reads(Session session, RingPair rings, SessionContext context) {
     this.quantum = context.bulkSegmentLength();
-    this.arrays = context.bulkBudget().arrays();
+    this.arrays = context.bulkQuota().arrays();
     this.session = session;
     this.ownControl = rings.ownControl();
   }

@@ -1,16 +1,17 @@
 package dev.ringfetch.session;
 
-import com.google.protobuf.ByteString;
 import dev.ringfetch.fabric.Fabric;
+import dev.ringfetch.fabric.Obstacle;
 import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.protocol.Answer;
+import dev.ringfetch.protocol.FabricOffer;
+import dev.ringfetch.protocol.Hello;
+import dev.ringfetch.protocol.OpenRequest;
+import dev.ringfetch.protocol.OpenResponse;
+import dev.ringfetch.protocol.Refusal;
+import dev.ringfetch.protocol.RingSizes;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.FrameDescriptor;
-import dev.ringfetch.v1.Answer;
-import dev.ringfetch.v1.FabricOffer;
-import dev.ringfetch.v1.Hello;
-import dev.ringfetch.v1.OpenRequest;
-import dev.ringfetch.v1.OpenResponse;
-import dev.ringfetch.v1.Refusal;
 import java.io.IOException;
 import java.security.SecureRandom;
 import java.util.HashMap;
@@ -31,6 +32,9 @@ public final class ServerHandshake {
   /** How long an offer waits for its client, which connects at once or not at all. */
   static final long OFFER_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
 
+  /** How long a client may take to say hello, which comes with the stream or behind a decline. */
+  static final long HELLO_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
+
   private static final SecureRandom RANDOM = new SecureRandom();
 
   private final List<PolledFabric> fabrics;
@@ -44,6 +48,7 @@ public final class ServerHandshake {
 
   private boolean begun;
   private Offering offering; // guarded by this, as those below
+  private Silence silence; // while the client is to say hello
   private ServerSession session;
   private boolean closed;
 
@@ -84,17 +89,54 @@ public final class ServerHandshake {
     this.listener = listener;
   }
 
+  /** The client's stream is open: its hello is waited for, and not for ever. */
+  public void onOpened() {
+    awaitHello();
+  }
+
+  private void awaitHello() {
+    final Silence begun = new Silence();
+    synchronized (this) {
+      if (!closed) {
+        silence = begun;
+        begun.timeout = timer.schedule(() -> onSilent(begun), HELLO_TIMEOUT_NS);
+      }
+    }
+  }
+
+  /** Ends the wait for a hello, if there is one. */
+  private synchronized void endSilence() {
+    if (silence != null) {
+      silence.timeout.run();
+      silence = null;
+    }
+  }
+
+  private void onSilent(Silence late) {
+    synchronized (this) {
+      if (silence != late) {
+        return; // the hello came at the same time
+      }
+      silence = null;
+      closed = true;
+    }
+    listener.onAbandoned();
+    control.expired("no hello of the client in time: timeoutNs=" + HELLO_TIMEOUT_NS);
+  }
+
   /** Takes a step of the client. */
   public void onRequest(OpenRequest request) {
-    if (request.hasHello() && !begun) {
+    endSilence();
+    if (request.has(OpenRequest.HELLO) && !begun) {
       begun = true;
-      listener.onHello(() -> answer(request.getHello()));
+      listener.onHello(() -> answer(request.get(OpenRequest.HELLO)));
       return;
     }
-    final Offering declined = request.hasDecline() ? take() : null;
+    final Offering declined = request.has(OpenRequest.DECLINE) ? take() : null;
     if (declined != null) {
       withdraw(declined);
       begun = false; // it may say hello again, without that fabric
+      awaitHello();
     } else {
       onClosed(); // a step that does not come here
     }
@@ -109,6 +151,7 @@ public final class ServerHandshake {
       withdrawn = take();
       draining = session;
     }
+    endSilence();
     if (withdrawn != null) {
       withdraw(withdrawn);
     }
@@ -122,6 +165,7 @@ public final class ServerHandshake {
   private void onTimeout(Offering late) {
     if (take(late)) {
       withdraw(late);
+      listener.onAbandoned();
       control.close();
     }
   }
@@ -160,8 +204,8 @@ public final class ServerHandshake {
     if (isClosed()) {
       return;
     }
-    final int min = hello.getMinVersion();
-    final int max = hello.getMaxVersion();
+    final int min = hello.get(Hello.MIN_VERSION);
+    final int max = hello.get(Hello.MAX_VERSION);
     if (Integer.compareUnsigned(min, Wire.VERSION) > 0
         || Integer.compareUnsigned(max, Wire.VERSION) < 0) {
       refuse(
@@ -173,11 +217,17 @@ public final class ServerHandshake {
               + Integer.toUnsignedString(max));
       return;
     }
+    final String between =
+        context.acrossProxies() ? null : listener.between(hello.get(Hello.CLIENT_ADDRESS));
+    if (between != null) {
+      refuse(between);
+      return;
+    }
     if (!listener.onOpening()) {
       control.exhausted("the server takes no further session");
       return;
     }
-    final Geometry geometry = geometry(hello.getGeometry());
+    final Geometry geometry = geometry(hello.get(Hello.GEOMETRY));
     final int length =
         ArenaDescriptor.length(geometry.requestRingLength(), geometry.responseRingLength());
     if (!OfferedMemory.reserve(length)) {
@@ -190,14 +240,15 @@ public final class ServerHandshake {
     fabrics.forEach(own -> untried.put(own.fabric().name(), own));
     boolean counted = true;
     try {
-      for (final FabricOffer theirs : hello.getFabricsList()) {
-        final PolledFabric ours = untried.remove(theirs.getName()); // however often it is named
+      for (final FabricOffer theirs : hello.get(Hello.FABRICS)) {
+        final String name = theirs.get(FabricOffer.NAME);
+        final PolledFabric ours = untried.remove(name); // however often it is named
         if (ours == null) {
           continue;
         }
-        final String obstacle = listener.obstacle(theirs.getName());
+        final String obstacle = listener.obstacle(name);
         if (obstacle != null) {
-          reasons.append("; ").append(theirs.getName()).append(": ").append(obstacle);
+          reasons.append("; ").append(name).append(": ").append(obstacle);
           continue;
         }
         try {
@@ -207,9 +258,8 @@ public final class ServerHandshake {
             control.send(answer);
           }
           return;
-        } catch (IOException e) {
-          final String reason = e.getMessage() == null ? e.toString() : e.getMessage();
-          reasons.append("; ").append(theirs.getName()).append(": ").append(reason);
+        } catch (IOException | LinkageError e) { // the latter of what the fabric needs of others
+          reasons.append("; ").append(name).append(": ").append(Obstacle.of(e));
         }
       }
     } finally {
@@ -230,7 +280,7 @@ public final class ServerHandshake {
 
   private void refuse(String reason) {
     control.send(
-        OpenResponse.newBuilder().setRefusal(Refusal.newBuilder().setReason(reason)).build());
+        new OpenResponse().set(OpenResponse.REFUSAL, new Refusal().set(Refusal.REASON, reason)));
     control.close();
   }
 
@@ -247,7 +297,7 @@ public final class ServerHandshake {
             .fabric()
             .offer(
                 poller.doorbell(),
-                theirs.getHint().toByteArray(),
+                theirs.get(FabricOffer.HINT),
                 length,
                 token,
                 queuePair -> connected(queuePair, begun, geometry, poller, acceptor));
@@ -275,34 +325,36 @@ public final class ServerHandshake {
 
   private OpenResponse answer(
       PolledFabric polled, Fabric.Offer made, byte[] token, Geometry geometry) {
-    final Answer.Builder answer =
-        Answer.newBuilder()
-            .setVersion(Wire.VERSION)
-            .setFabric(polled.fabric().name())
-            .setToken(ByteString.copyFrom(token))
-            .setFabricDescriptor(ByteString.copyFrom(made.descriptor()))
-            .setEpoch(geometry.epoch())
-            .setRequestPosition(geometry.requestPosition())
-            .setResponsePosition(geometry.responsePosition())
-            .setMaxStreams(geometry.maxStreams())
-            .addAllMethods(methods)
-            .setMaxRequestBytes(context.maxInboundLength())
-            .setMaxMetadataBytes(context.maxMetadataLength());
-    answer
-        .getGeometryBuilder()
-        .setRequestRingBytes(geometry.requestRingLength())
-        .setResponseRingBytes(geometry.responseRingLength())
-        .setMaxFrameBytes(geometry.maxFrameLength());
-    return OpenResponse.newBuilder().setAnswer(answer).build();
+    final RingSizes sizes =
+        new RingSizes()
+            .set(RingSizes.REQUEST_RING_BYTES, geometry.requestRingLength())
+            .set(RingSizes.RESPONSE_RING_BYTES, geometry.responseRingLength())
+            .set(RingSizes.MAX_FRAME_BYTES, geometry.maxFrameLength());
+    final Answer answer =
+        new Answer()
+            .set(Answer.VERSION, Wire.VERSION)
+            .set(Answer.FABRIC, polled.fabric().name())
+            .set(Answer.TOKEN, token)
+            .set(Answer.FABRIC_DESCRIPTOR, made.descriptor())
+            .set(Answer.GEOMETRY, sizes)
+            .set(Answer.EPOCH, geometry.epoch())
+            .set(Answer.REQUEST_POSITION, geometry.requestPosition())
+            .set(Answer.RESPONSE_POSITION, geometry.responsePosition())
+            .set(Answer.MAX_STREAMS, geometry.maxStreams())
+            .set(Answer.METHODS, methods)
+            .set(Answer.MAX_REQUEST_BYTES, context.maxInboundLength())
+            .set(Answer.MAX_METADATA_BYTES, context.maxMetadataLength());
+    return new OpenResponse().set(OpenResponse.ANSWER, answer);
   }
 
   /** The client's wishes where they can be granted. Positions start anywhere but near their end. */
-  private Geometry geometry(dev.ringfetch.v1.Geometry wish) {
+  private Geometry geometry(RingSizes wish) {
+    final int maxFrame = wish.get(RingSizes.MAX_FRAME_BYTES);
     return new Geometry(
-        ringLength(wish.getRequestRingBytes(), context.requestRingLength()),
-        ringLength(wish.getResponseRingBytes(), context.responseRingLength()),
-        wish.getMaxFrameBytes() >= FrameDescriptor.SLOT_LENGTH
-            ? Math.min(wish.getMaxFrameBytes(), context.maxFrameLength())
+        ringLength(wish.get(RingSizes.REQUEST_RING_BYTES), context.requestRingLength()),
+        ringLength(wish.get(RingSizes.RESPONSE_RING_BYTES), context.responseRingLength()),
+        maxFrame >= FrameDescriptor.SLOT_LENGTH
+            ? Math.min(maxFrame, context.maxFrameLength())
             : context.maxFrameLength(),
         context.maxStreams(),
         random.nextLong(),
@@ -365,6 +417,11 @@ public final class ServerHandshake {
     }
   }
 
+  /** The wait for one hello. */
+  private static final class Silence {
+    Runnable timeout; // cancels it
+  }
+
   /** Runs a task later. Costs nothing while there is none. */
   @FunctionalInterface
   interface Timer {
@@ -387,11 +444,23 @@ public final class ServerHandshake {
       return null;
     }
 
+    /**
+     * What stands between the client and this server, in one line; null when nothing is known to.
+     *
+     * @param clientAddress of the client, as the message Hello has it.
+     */
+    default String between(byte[] clientAddress) {
+      return null;
+    }
+
     /** A client wants a session. False refuses it: there are too many. */
     boolean onOpening();
 
     /** Nothing came of what {@link #onOpening} allowed. */
     void onNotOpened();
+
+    /** The client has let the time pass in which it was to say hello, or to connect. */
+    default void onAbandoned() {}
 
     /** A session is open. */
     void onSession(ServerSession session);

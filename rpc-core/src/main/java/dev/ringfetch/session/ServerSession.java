@@ -33,6 +33,7 @@ public final class ServerSession extends Session {
   private boolean drainSent;
   private volatile boolean aborting;
   private volatile long unanswered;
+  private long cancels; // calls that were cancelled or late, each with a CLOSE of one slot
 
   /**
    * Creates the session on a connected queue pair.
@@ -102,7 +103,7 @@ public final class ServerSession extends Session {
 
   /**
    * Calls under way when the session ended, and slots with answers that the client had not taken:
-   * what this side did for nobody.
+   * what this side did for nobody. Calls that were cancelled, or late, are not among them.
    */
   public long unanswered() {
     return unanswered;
@@ -293,6 +294,7 @@ public final class ServerSession extends Session {
 
   /** Answers a call in the handler's stead. Nothing follows for its id. */
   void cancel(ServerStream stream, int code) {
+    cancels++;
     abandon(stream);
     stream.cancelled();
     outbox.remove(stream);
@@ -367,7 +369,7 @@ public final class ServerSession extends Session {
         stream.cancelled();
       }
     }
-    unanswered = calls + ending.unconsumed();
+    unanswered = calls + Math.max(0, ending.unconsumed() - cancels);
   }
 
   @Override

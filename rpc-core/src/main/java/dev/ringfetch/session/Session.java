@@ -35,6 +35,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   final MemoryExchange exchange;
   final Windows windows;
   final Guard guard;
+  final HeadWatch headWatch;
   final Ending ending;
   final Duty duty;
   final ReplyChoice choice; // null: the mode is given
@@ -84,13 +85,13 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
     this.loadStore = queuePair.capabilities().loadStore();
     if (rings.fetcher() == null) {
       this.delivery =
-          loadStore ? new StoreDelivery(tally, rings) : new ServerDelivery(tally, rings);
+          loadStore ? new StoreDelivery(tally, rings, clock) : new ServerDelivery(tally, rings);
       this.inbox = new PollingInbox(this, rings);
       this.choice = null;
       this.pace = null;
       this.turn = null;
     } else {
-      final boolean chooses = context.replyMode() == ReplyMode.ADAPTIVE;
+      final boolean chooses = context.replyPolicy() == ReplyPolicy.ADAPTIVE;
       final ClientDelivery written = new ClientDelivery(tally, rings);
       this.delivery = written;
       this.choice = chooses ? new ReplyChoice(clock, context.replyTrialCalls(), pollStart) : null;
@@ -104,6 +105,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
     this.exchange = new MemoryExchange(this);
     this.windows = new Windows(outbox);
     this.guard = new Guard(this);
+    this.headWatch = new HeadWatch(this);
     this.ending = new Ending(this);
     this.duty = new Duty(this);
   }
@@ -206,6 +208,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   @Override
   public final void onDoorbell() {
     tally.add(Counter.SESSION_WAKEUPS_RECEIVED, 1);
+    headWatch.onRing();
     poller.activate(this);
   }
 
@@ -275,6 +278,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   }
 
   private int expireDeadlines() {
+    headWatch.look();
     if (deadlines.earliestNs() == Stream.NO_DEADLINE) {
       return 0;
     }

@@ -58,13 +58,14 @@ public final class SessionContext {
   /** Default of {@link #inlinePerMs()}. */
   public static final int INLINE_PER_MS_DEFAULT = 8;
 
+  private static final long BULK_QUOTA_DEFAULT = 1L << 30;
   private static final long MAX_HINT_WAIT_NS = 1_000_000_000;
 
   private int inlinePerMs = INLINE_PER_MS_DEFAULT;
   private int bulkThreshold = BULK_THRESHOLD_DEFAULT;
   private int bulkSegmentLength = BULK_SEGMENT_LENGTH_DEFAULT;
   private int bulkLength = BULK_LENGTH_DEFAULT;
-  private BulkBudget bulkBudget = BulkBudget.PROCESS;
+  private MemoryQuota bulkQuota = new MemoryQuota(BULK_QUOTA_DEFAULT);
   private int requestRingLength = REQUEST_RING_LENGTH_DEFAULT;
   private int responseRingLength = RESPONSE_RING_LENGTH_DEFAULT;
   private int initialRingLength = INITIAL_RING_LENGTH_DEFAULT;
@@ -76,13 +77,53 @@ public final class SessionContext {
   private long spinNs = SPIN_NS_DEFAULT;
   private NanoClock clock = SystemNanoClock.INSTANCE;
   private Counters counters = new Counters();
-  private ReplyMode replyMode = ReplyMode.ADAPTIVE;
+  private ReplyPolicy replyPolicy = ReplyPolicy.ADAPTIVE;
   private int replyTrialCalls = ReplyChoice.TRIAL_CALLS;
   private long hintWaitNs = HINT_WAIT_NS_DEFAULT;
   private int turnThreshold = TURN_THRESHOLD_DEFAULT;
   private int turnGroup = TURN_GROUP_DEFAULT;
   private int turnLengthNs = TURN_LENGTH_NS_DEFAULT;
+  private boolean acrossProxies;
   private Turns turns; // as long as nobody has asked: none
+
+  /** A context of its own with the same options; what its sessions share is not these' here. */
+  public SessionContext copy() {
+    final SessionContext copy = new SessionContext();
+    copy.inlinePerMs = inlinePerMs;
+    copy.bulkThreshold = bulkThreshold;
+    copy.bulkSegmentLength = bulkSegmentLength;
+    copy.bulkLength = bulkLength;
+    copy.bulkQuota = bulkQuota;
+    copy.requestRingLength = requestRingLength;
+    copy.responseRingLength = responseRingLength;
+    copy.initialRingLength = initialRingLength;
+    copy.maxFrameLength = maxFrameLength;
+    copy.maxStreams = maxStreams;
+    copy.maxInboundLength = maxInboundLength;
+    copy.maxMetadataLength = maxMetadataLength;
+    copy.maxHeldLength = maxHeldLength;
+    copy.spinNs = spinNs;
+    copy.clock = clock;
+    copy.replyPolicy = replyPolicy;
+    copy.replyTrialCalls = replyTrialCalls;
+    copy.hintWaitNs = hintWaitNs;
+    copy.turnThreshold = turnThreshold;
+    copy.turnGroup = turnGroup;
+    copy.turnLengthNs = turnLengthNs;
+    copy.acrossProxies = acrossProxies;
+    return copy;
+  }
+
+  /** Whether sessions are opened although something stands between client and server. */
+  public boolean acrossProxies() {
+    return acrossProxies;
+  }
+
+  /** Sets {@link #acrossProxies()}. */
+  public SessionContext acrossProxies(boolean across) {
+    this.acrossProxies = across;
+    return this;
+  }
 
   /** Length of the ring of requests in bytes, a power of two. The server has the last word. */
   public int requestRingLength() {
@@ -188,14 +229,14 @@ public final class SessionContext {
     return this;
   }
 
-  /** What all sessions with this budget may register together; the process's unless set. */
-  public BulkBudget bulkBudget() {
-    return bulkBudget;
+  /** Limit of what all sessions with this quota register together; of this context unless set. */
+  public MemoryQuota bulkQuota() {
+    return bulkQuota;
   }
 
-  /** Sets {@link #bulkBudget()}. */
-  public SessionContext bulkBudget(BulkBudget budget) {
-    this.bulkBudget = budget;
+  /** Sets {@link #bulkQuota()}. */
+  public SessionContext bulkQuota(MemoryQuota quota) {
+    this.bulkQuota = quota;
     return this;
   }
 
@@ -279,15 +320,15 @@ public final class SessionContext {
 
   /**
    * How answers get to this side, if it is a client that cannot load from the server's memory:
-   * {@link ReplyMode#ADAPTIVE} unless set.
+   * {@link ReplyPolicy#ADAPTIVE} unless set.
    */
-  public ReplyMode replyMode() {
-    return replyMode;
+  public ReplyPolicy replyPolicy() {
+    return replyPolicy;
   }
 
-  /** Sets {@link #replyMode()}. */
-  public SessionContext replyMode(ReplyMode mode) {
-    this.replyMode = Objects.requireNonNull(mode);
+  /** Sets {@link #replyPolicy()}. */
+  public SessionContext replyPolicy(ReplyPolicy mode) {
+    this.replyPolicy = Objects.requireNonNull(mode);
     return this;
   }
 
@@ -305,7 +346,7 @@ public final class SessionContext {
   /**
    * How long a client whose answers come in datagrams waits for one before it reads, in
    * nanoseconds: what a lost one costs. It waits for up to 16 times as long where they prove to
-   * take longer. See {@link ReplyMode#DATAGRAM}.
+   * take longer. See {@link ReplyPolicy#DATAGRAM}.
    */
   public long hintWaitNs() {
     return hintWaitNs;

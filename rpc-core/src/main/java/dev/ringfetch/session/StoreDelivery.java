@@ -1,20 +1,32 @@
 package dev.ringfetch.session;
 
 import dev.ringfetch.counters.Tally;
+import org.agrona.concurrent.NanoClock;
 
 /** To a peer that loads from the same memory: what is stored is delivered. */
 final class StoreDelivery extends Delivery {
-  private static final long NEVER = -1;
+  /**
+   * After how long a sleeper that was rung is rung again for what is written then. It has heard the
+   * first ring, or is stopped; if it has heard it and consumed nothing, it is to look what stands
+   * in the place of the frame that it was rung for.
+   */
+  private static final long AGAIN_NS = HeadWatch.PATIENCE_NS;
+
+  private final NanoClock clock;
 
   /**
    * What the peer had consumed when it was rung last for more than that. It consumes what it was
    * rung for before it sleeps again, and tells so first: while it has not, it is the same sleep,
-   * whose ring it will hear.
+   * whose ring it will hear. Means nothing before the first ring: every value is a position.
    */
-  private long rungAt = NEVER;
+  private long rungAt;
 
-  StoreDelivery(Tally tally, RingPair rings) {
+  private boolean hasRung;
+  private long rungNs;
+
+  StoreDelivery(Tally tally, RingPair rings, NanoClock clock) {
     super(tally, rings);
+    this.clock = clock;
   }
 
   @Override
@@ -23,10 +35,19 @@ final class StoreDelivery extends Delivery {
     memory.fullFence();
     if (peerControl.sleeping()) { // loaded first: it is told last
       final long consumed = peerControl.consumed();
-      if (consumed != rungAt && consumed != writer.position()) {
-        ring();
-        rungAt = consumed;
+      if (consumed != writer.position()) {
+        ringOnce(consumed);
       }
+    }
+  }
+
+  private void ringOnce(long consumed) {
+    final long now = clock.nanoTime();
+    if (!(hasRung && consumed == rungAt) || now - rungNs >= AGAIN_NS) {
+      ring();
+      rungAt = consumed;
+      rungNs = now;
+      hasRung = true;
     }
   }
 

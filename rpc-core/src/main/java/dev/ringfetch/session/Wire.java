@@ -11,5 +11,8 @@ public final class Wire {
   /** Largest ring that a client gets, in bytes. */
   static final int MAX_WISHED_RING_LENGTH = 16 * 1024 * 1024;
 
+  /** Where rings start is from 0 up to here, exclusive, in slots. */
+  static final long POSITIONS_LIMIT = 1L << 62;
+
   private Wire() {}
 }

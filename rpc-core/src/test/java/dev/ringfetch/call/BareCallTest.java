@@ -15,6 +15,7 @@ import dev.ringfetch.session.Poller;
 import dev.ringfetch.session.ServerSession;
 import dev.ringfetch.session.SessionContext;
 import io.grpc.Attributes;
+import io.grpc.ClientCall;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.SecurityLevel;
@@ -38,8 +39,8 @@ final class BareCallTest {
   private static final byte[] REQUEST = {1, 2, 3};
   private static final byte[] ANSWER = {4, 5, 6, 7};
 
-  private static final MethodDescriptor<InputStream, InputStream> METHOD =
-      MethodDescriptor.<InputStream, InputStream>newBuilder()
+  private static final MethodDescriptor<byte[], byte[]> METHOD =
+      MethodDescriptor.<byte[], byte[]>newBuilder()
           .setType(MethodDescriptor.MethodType.UNARY)
           .setFullMethodName("bare.Bare/Call")
           .setRequestMarshaller(new Nothing())
@@ -193,6 +194,16 @@ final class BareCallTest {
     protected void begins() {}
 
     @Override
+    protected ClientCall.Listener<byte[]> continuationListener() {
+      throw new AssertionError("several units");
+    }
+
+    @Override
+    protected void continued(ClientCall<byte[], byte[]> other) {
+      throw new AssertionError("several units");
+    }
+
+    @Override
     protected void ended() {
       ended = true;
     }
@@ -216,15 +227,15 @@ final class BareCallTest {
     }
   }
 
-  private static final class Nothing implements MethodDescriptor.Marshaller<InputStream> {
+  private static final class Nothing implements MethodDescriptor.Marshaller<byte[]> {
     @Override
-    public InputStream stream(InputStream value) {
-      return value;
+    public InputStream stream(byte[] value) {
+      return new ByteArrayInputStream(value);
     }
 
     @Override
-    public InputStream parse(InputStream stream) {
-      return new ByteArrayInputStream(new byte[0]);
+    public byte[] parse(InputStream stream) {
+      return new byte[0];
     }
   }
 }

@@ -37,6 +37,7 @@ final class Fork implements AutoCloseable {
     command.addAll(
         List.of(
             "-ea",
+            "-Dringfetch.hunt=2", // what the default run has no time for
             "-Xmx768m",
             "-XX:+UseSerialGC",
             "-XX:+EnableDynamicAgentLoading",

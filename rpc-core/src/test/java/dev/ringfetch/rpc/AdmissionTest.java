@@ -1,16 +1,22 @@
 package dev.ringfetch.rpc;
 
+import static dev.ringfetch.rpc.Admission.ABANDONED_COST_NS;
 import static dev.ringfetch.rpc.Admission.BURST;
 import static dev.ringfetch.rpc.Admission.CALL_COST_NS;
 import static dev.ringfetch.rpc.Admission.FAULT_COST_NS;
 import static dev.ringfetch.rpc.Admission.INTERVAL_NS;
 import static dev.ringfetch.rpc.Admission.MAX_DELAY_NS;
+import static dev.ringfetch.rpc.Admission.MAX_SILENT;
 import static dev.ringfetch.rpc.Admission.REFUSED;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.net.InetSocketAddress;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 class AdmissionTest {
@@ -107,5 +113,50 @@ class AdmissionTest {
     }
     assertEquals(0, admission.delayNs(HOST));
     assertTrue(admission.hosts() <= 1_024, "kept: " + admission.hosts());
+  }
+
+  /**
+   * Three clients on a host open and close six channels a second between them, for five minutes:
+   * each lives for five seconds, asks for longer rings once, and leaves calls behind.
+   */
+  @Test
+  void clientsThatComeAndGoInOrderGetTheirSessionsAtOnce() {
+    final long lifeNs = TimeUnit.SECONDS.toNanos(5);
+    final Queue<Long> endsNs = new ArrayDeque<>();
+    for (int channel = 0; channel < 6 * 300; channel++) {
+      nowNs += TimeUnit.SECONDS.toNanos(1) / 6;
+      while (!endsNs.isEmpty() && endsNs.peek() - nowNs <= 0) {
+        endsNs.remove();
+        admission.onEnded(HOST, false, 10);
+        admission.onEnded(HOST, false, 0);
+      }
+      for (int session = 0; session < 2; session++) {
+        assertTrue(admission.onStream(HOST));
+        admission.onSpoken(HOST);
+        assertEquals(0, admission.delayNs(HOST), "channel " + channel);
+      }
+      endsNs.add(nowNs + lifeNs);
+    }
+  }
+
+  @Test
+  void silentStreamsOfAHostAreBounded() {
+    for (int i = 0; i < MAX_SILENT; i++) {
+      assertTrue(admission.onStream(HOST), "stream " + i);
+    }
+    assertFalse(admission.onStream(HOST));
+    assertTrue(admission.onStream(OTHER));
+    admission.onSpoken(HOST);
+    assertTrue(admission.onStream(HOST));
+    assertFalse(admission.onStream(HOST));
+  }
+
+  @Test
+  void abandonedStreamsUseUpTheBurst() {
+    for (long spent = 0; spent <= BURST * INTERVAL_NS; spent += ABANDONED_COST_NS) {
+      assertEquals(0, admission.delayNs(OTHER));
+      admission.onAbandoned(HOST);
+    }
+    assertNotEquals(0, admission.delayNs(HOST));
   }
 }

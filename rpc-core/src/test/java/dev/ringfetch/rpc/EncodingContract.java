@@ -194,6 +194,7 @@ abstract class EncodingContract extends TransportContract {
   @Test
   void aCompressorThatTheClientDoesNotHaveEndsTheCall() throws Exception {
     final Served.Handler handler = Served.digesting();
+    harness.handle(CHAT, handler);
     start(handler);
     for (final MethodDescriptor<byte[], byte[]> method : List.of(Bytes.METHOD, CHAT)) {
       final Exchange call =

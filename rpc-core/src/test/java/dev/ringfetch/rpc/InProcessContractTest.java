@@ -8,9 +8,11 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The transport contract over gRPC's in-process transport, the other one that a ring is like. */
+@Tag("slow")
 final class InProcessContractTest {
   /** A test that is renamed would be left out of nothing, and its reason stay. */
   @Test

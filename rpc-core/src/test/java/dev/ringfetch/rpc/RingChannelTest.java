@@ -139,14 +139,19 @@ final class RingChannelTest {
             .set(Grpc.TRANSPORT_ATTR_SSL_SESSION, Mockito.mock(SSLSession.class))
             .build();
     final CallOptions own = CallOptions.DEFAULT.withAuthority("other");
-    assertNull(RingChannel.obstacle(own, connection(Attributes.EMPTY)));
-    assertNull(RingChannel.obstacle(CallOptions.DEFAULT, connection(secure)));
-    assertTrue(RingChannel.obstacle(own, connection(secure)).contains("authority"));
+    assertNull(RingChannel.obstacle(Bytes.METHOD, own, connection(Attributes.EMPTY)));
+    assertNull(RingChannel.obstacle(Bytes.METHOD, CallOptions.DEFAULT, connection(secure)));
+    assertTrue(RingChannel.obstacle(Bytes.METHOD, own, connection(secure)).contains("authority"));
   }
 
   private static ClientConnection connection(Attributes attributes) {
     return new ClientConnection(
-        null, "shm", List.of(), attributes, SecurityLevel.NONE, Codecs.DEFAULT);
+        null,
+        "shm",
+        List.of(Bytes.METHOD.getFullMethodName()),
+        attributes,
+        SecurityLevel.NONE,
+        Codecs.DEFAULT);
   }
 
   /** Over gRPC this would be a deadlock: its direct callbacks run in the event loop. */

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Tag;
  * The transport contract over rings once more, with tracers: a unary call then takes the way of
  * streams, which is other code on both sides, and the same contract.
  */
-@Tag("long")
+@Tag("slow")
 final class RingTracedContractTest {
   @Nested
   final class OnUnaryExchange extends UnaryExchangeContract {

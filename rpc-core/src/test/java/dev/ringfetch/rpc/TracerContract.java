@@ -143,23 +143,23 @@ abstract class TracerContract extends TransportContract {
   }
 
   @Test
+  void bothSidesAreToldOfAnUnknownMethod() throws Exception {
+    final BlockingQueue<String> atClient = new LinkedBlockingQueue<>();
+    final BlockingQueue<String> atServer = new LinkedBlockingQueue<>();
+    harness.server(builder -> builder.addStreamTracerFactory(new Ends(atServer)));
+    start(Bytes.digesting());
+    final Exchange unknown =
+        new Exchange(harness.channel(), Bytes.method("no.Service/Call"), recorded(atClient));
+    assertEquals(Status.Code.UNIMPLEMENTED, unknown.send(new byte[1]).await().getCode());
+    assertTold(atClient, "made", "closed UNIMPLEMENTED");
+    assertTold(atServer, "closed UNIMPLEMENTED");
+  }
+
+  @Test
   void bothSidesAreToldAnEndThatIsNotGood() throws Exception {
     final BlockingQueue<String> atClient = new LinkedBlockingQueue<>();
     final BlockingQueue<String> atServer = new LinkedBlockingQueue<>();
-    harness.server(
-        builder ->
-            builder.addStreamTracerFactory(
-                new ServerStreamTracer.Factory() {
-                  @Override
-                  public ServerStreamTracer newServerStreamTracer(String name, Metadata headers) {
-                    return new ServerStreamTracer() {
-                      @Override
-                      public void streamClosed(Status status) {
-                        atServer.add("closed " + status.getCode());
-                      }
-                    };
-                  }
-                }));
+    harness.server(builder -> builder.addStreamTracerFactory(new Ends(atServer)));
     final Served.Handler handler =
         new Served.Handler(
             served -> {
@@ -179,11 +179,6 @@ abstract class TracerContract extends TransportContract {
     assertEquals(Status.Code.CANCELLED, cancelled.await().getCode());
     assertTold(atClient, "made", "closed CANCELLED");
     assertTold(atServer, "closed CANCELLED");
-    final Exchange unknown =
-        new Exchange(harness.channel(), Bytes.method("no.Service/Call"), recorded(atClient));
-    assertEquals(Status.Code.UNIMPLEMENTED, unknown.send(new byte[1]).await().getCode());
-    assertTold(atClient, "made", "closed UNIMPLEMENTED");
-    assertTold(atServer, "closed UNIMPLEMENTED");
   }
 
   @Test
@@ -351,5 +346,24 @@ abstract class TracerContract extends TransportContract {
             "out 0"),
         events.stream().sorted().toList());
     assertEquals("closed OK", events.get(events.size() - 1));
+  }
+
+  /** Says how calls have ended at the server. */
+  private static final class Ends extends ServerStreamTracer.Factory {
+    private final BlockingQueue<String> told;
+
+    Ends(BlockingQueue<String> told) {
+      this.told = told;
+    }
+
+    @Override
+    public ServerStreamTracer newServerStreamTracer(String name, Metadata headers) {
+      return new ServerStreamTracer() {
+        @Override
+        public void streamClosed(Status status) {
+          told.add("closed " + status.getCode());
+        }
+      };
+    }
   }
 }

@@ -6,7 +6,7 @@ import java.util.List;
 
 /** A {@link Simulation} whose rings are full in both directions when streams are to end. */
 final class FullRings {
-  private static final int ROUNDS = 20;
+  private static final int ROUNDS = 8 * Integer.getInteger("ringfetch.hunt", 1);
   private static final int STREAMS = 3;
 
   private final Simulation simulation;

@@ -262,6 +262,72 @@ class HostileServerFlowTest {
     assertEnded();
   }
 
+  /** A call of one answer that takes a flow all the same, whose request has left. */
+  private ClientStream answered() {
+    final ClientStream open = steps.client.open();
+    final UnitBuffer request = open.outbound();
+    request.addInt(1);
+    open.prepare(new Answered(), UNIT, 0, Stream.NO_DEADLINE, 1 << 20);
+    steps.client.send(open);
+    return open;
+  }
+
+  private static final class Answered implements ClientStream.AnswerListener {
+    @Override
+    public void onFlow(ClientSession session, ClientStream told) {}
+
+    @Override
+    public void onClosed(ClientSession session, ClientStream told, Outcome how) {}
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {PREFIX, PREFIX | MESSAGE, MESSAGE})
+  void anAnswerOfSeveralUnitsBecomesAFlow(int flags) {
+    final ClientStream answer = answered();
+    final int id = answer.id;
+    write(id, flags, new byte[8]);
+    assertAlive();
+    assertEquals(flags, answer.flow().peek().flags());
+    write(id, MESSAGE, new byte[1_000]);
+    write(id, SUFFIX, new byte[0]);
+    assertAlive();
+    assertEquals(Outcome.ANSWERED, answer.flow().outcome());
+    write(id, UNIT, new byte[8]);
+    assertEnded();
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, DESCRIPTION, 0x8000, PARTIAL})
+  void whatIsNoUnitBeginsNoFlow(int flags) {
+    write(answered().id, flags, new byte[8]);
+    assertEnded();
+  }
+
+  @Test
+  void theWindowHoldsForAnAnswerToo() {
+    final int id = answered().id;
+    write(id, PREFIX | MESSAGE, new byte[1_000]);
+    for (int i = 0; i < 61; i++) {
+      write(id, MESSAGE, new byte[1_000]);
+    }
+    assertAlive();
+    write(id, MESSAGE, new byte[1_000]);
+    assertEnded();
+  }
+
+  @Test
+  void anAnswerThatWasCancelledIsDropped() {
+    final ClientStream answer = answered();
+    final int id = answer.id;
+    write(id, PREFIX | MESSAGE, new byte[8]);
+    assertAlive();
+    steps.client.cancel(answer);
+    write(id, MESSAGE, new byte[8]);
+    write(id, SUFFIX, new byte[0]);
+    assertAlive();
+    assertEquals(null, answer.flow().outcome(), "a call that has let go is told");
+  }
+
   @Test
   void lateUnitsOfACancelledCallAreDropped() {
     steps.client.cancel(stream);

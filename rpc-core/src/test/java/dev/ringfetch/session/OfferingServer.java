@@ -1,17 +1,18 @@
 package dev.ringfetch.session;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.google.protobuf.ByteString;
 import dev.ringfetch.fabric.FabricContext;
-import dev.ringfetch.v1.Answer;
-import dev.ringfetch.v1.FabricOffer;
-import dev.ringfetch.v1.Geometry;
-import dev.ringfetch.v1.Hello;
-import dev.ringfetch.v1.OpenRequest;
-import dev.ringfetch.v1.OpenResponse;
+import dev.ringfetch.protocol.Answer;
+import dev.ringfetch.protocol.FabricOffer;
+import dev.ringfetch.protocol.Hello;
+import dev.ringfetch.protocol.OpenRequest;
+import dev.ringfetch.protocol.OpenResponse;
+import dev.ringfetch.protocol.Refusal;
+import dev.ringfetch.protocol.RingSizes;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,6 +40,15 @@ abstract class OfferingServer {
   final ManualFabric fabric = new ManualFabric("pages");
   final PolledFabric polled = open(fabric);
   List<PolledFabric> served = List.of(polled);
+
+  /** The poller that serves the fabric. */
+  final Poller poller() {
+    try {
+      return polled.nextPoller();
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+  }
 
   final PolledFabric open(ManualFabric fabric) {
     try {
@@ -87,6 +97,8 @@ abstract class OfferingServer {
     int steps;
     boolean closed;
     String exhausted;
+    String expired;
+    int abandoned;
     boolean full;
     int opening;
     long delayNs;
@@ -99,11 +111,11 @@ abstract class OfferingServer {
     @Override
     public void send(OpenResponse step) {
       steps++;
-      if (step.hasAnswer()) {
-        answer = step.getAnswer();
+      if (step.has(OpenResponse.ANSWER)) {
+        answer = step.get(OpenResponse.ANSWER);
         inAnswer.run();
       } else {
-        refusal = step.getRefusal().getReason();
+        refusal = step.get(OpenResponse.REFUSAL).get(Refusal.REASON);
       }
     }
 
@@ -116,6 +128,17 @@ abstract class OfferingServer {
     public void exhausted(String reason) {
       closed = true;
       exhausted = reason;
+    }
+
+    @Override
+    public void expired(String reason) {
+      closed = true;
+      expired = reason;
+    }
+
+    @Override
+    public void onAbandoned() {
+      abandoned++;
     }
 
     @Override
@@ -179,40 +202,51 @@ abstract class OfferingServer {
             random);
     handshakes.add(handshake);
     peers.add(peer);
-    handshake.onRequest(step);
+    if (step == null) {
+      handshake.onOpened();
+    } else {
+      handshake.onRequest(step);
+    }
     return peer;
   }
 
-  static OpenRequest helloOf(int ringLength) {
-    return step(hello().setGeometry(rings(ringLength, ringLength)));
+  /** A client that has opened its stream, and says nothing. */
+  final Peer silent() {
+    return begin(new Peer(), null);
   }
 
-  static OpenRequest step(Hello.Builder hello) {
-    return OpenRequest.newBuilder().setHello(hello).build();
+  static OpenRequest helloOf(int ringLength) {
+    return step(hello().set(Hello.GEOMETRY, rings(ringLength, ringLength)));
+  }
+
+  static OpenRequest step(Hello hello) {
+    return new OpenRequest().set(OpenRequest.HELLO, hello);
   }
 
   /** A hello that leaves all sizes to the server. */
-  static Hello.Builder hello() {
-    return Hello.newBuilder()
-        .setMinVersion(Wire.VERSION)
-        .setMaxVersion(Wire.VERSION)
-        .addFabrics(fabric("pages"));
+  static Hello hello() {
+    return new Hello()
+        .set(Hello.MIN_VERSION, Wire.VERSION)
+        .set(Hello.MAX_VERSION, Wire.VERSION)
+        .set(Hello.FABRICS, List.of(fabric("pages")));
   }
 
-  static FabricOffer.Builder fabric(String name) {
-    return FabricOffer.newBuilder().setName(name).setHint(ByteString.copyFromUtf8("to " + name));
+  static FabricOffer fabric(String name) {
+    return new FabricOffer()
+        .set(FabricOffer.NAME, name)
+        .set(FabricOffer.HINT, ("to " + name).getBytes(UTF_8));
   }
 
-  static Geometry.Builder rings(int requestLength, int responseLength) {
-    return Geometry.newBuilder()
-        .setRequestRingBytes(requestLength)
-        .setResponseRingBytes(responseLength);
+  static RingSizes rings(int requestLength, int responseLength) {
+    return new RingSizes()
+        .set(RingSizes.REQUEST_RING_BYTES, requestLength)
+        .set(RingSizes.RESPONSE_RING_BYTES, responseLength);
   }
 
   /** What was asked of the poller so far is done. */
   final void awaitPoller() throws InterruptedException {
     final CountDownLatch done = new CountDownLatch(1);
-    polled.nextPoller().execute(done::countDown);
+    poller().execute(done::countDown);
     assertTrue(done.await(30, TimeUnit.SECONDS));
   }
 }

@@ -1,9 +1,19 @@
 package dev.ringfetch.session;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.verify;
+import static org.mockito.Mockito.when;
 
 import dev.ringfetch.fabric.Doorbell;
+import dev.ringfetch.fabric.Fabric;
+import dev.ringfetch.fabric.FabricContext;
+import dev.ringfetch.fabric.FabricProvider;
+import dev.ringfetch.fabric.HeapDoorbell;
 import dev.ringfetch.fabric.HeapFabric;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.FrameDescriptor;
@@ -109,5 +119,82 @@ class PollerFailureTest {
     assertEquals(List.of(Outcome.SESSION_ENDED), outcomes);
     assertTrue(doorbell.closed);
     assertTrue(fabric.client().isClosed());
+  }
+
+  /** Of several doorbells, the first breaks at once. */
+  private static FabricProvider provider(Doorbell... doorbells) throws IOException {
+    Fabric fabric = mock(Fabric.class);
+    when(fabric.name()).thenReturn("broken");
+    List<Doorbell> left = new ArrayList<>(List.of(doorbells));
+    when(fabric.openDoorbell()).thenAnswer(invocation -> left.remove(0));
+    FabricProvider provider = mock(FabricProvider.class);
+    when(provider.open(any())).thenReturn(fabric);
+    return provider;
+  }
+
+  private static PolledFabric open(FabricProvider provider, int pollers) throws IOException {
+    return PolledFabric.open(
+        provider, new FabricContext(), new SessionContext().spinNs(0), pollers, "failing");
+  }
+
+  @Test
+  void failedPollerGetsNoFurtherSession() throws Exception {
+    HeapDoorbell whole = new HeapDoorbell();
+    try (PolledFabric polled = open(provider(new Broken(), whole), 2)) {
+      Poller next;
+      do { // both take their turn until one has failed
+        next = polled.nextPoller();
+      } while (next != polled.nextPoller());
+      for (int i = 0; i < 4; i++) {
+        assertSame(whole, polled.nextPoller().doorbell());
+      }
+    }
+  }
+
+  @Test
+  void fabricWithoutAPollerSaysSo() throws Exception {
+    try (PolledFabric polled = open(provider(new Broken()), 1)) {
+      IOException refusal =
+          assertThrows(
+              IOException.class,
+              () -> {
+                while (true) {
+                  polled.nextPoller();
+                }
+              });
+      assertEquals(
+          "no thread serves the fabric any more: fabric=broken pollers=1", refusal.getMessage());
+    }
+  }
+
+  @Test
+  void errorWhileOpeningLeavesNothing() throws Exception {
+    HeapDoorbell first = new HeapDoorbell();
+    Fabric fabric = mock(Fabric.class);
+    when(fabric.openDoorbell()).thenReturn(first).thenThrow(new OutOfMemoryError("by a test"));
+    FabricProvider provider = mock(FabricProvider.class);
+    when(provider.open(any())).thenReturn(fabric);
+    assertThrows(OutOfMemoryError.class, () -> open(provider, 2));
+    verify(fabric).close();
+    assertTrue(first.isClosed());
+  }
+
+  /** It came while the poller was at its end. */
+  @Test
+  void sessionOfAPollerThatHasEndedEnds() {
+    HeapFabric fabric = new HeapFabric(ArenaDescriptor.length(RING, RING));
+    SessionContext context = new SessionContext().spinNs(0);
+    Poller poller = new Poller(new Broken(), context);
+    poller.run();
+    List<String> ends = new ArrayList<>();
+    ClientSession session =
+        new ClientSession(
+            fabric.client(),
+            new Geometry(RING, RING, RING, 4, 1, 0, 0),
+            poller,
+            context,
+            (ended, reason) -> ends.add(reason));
+    poller.add(session);
+    assertEquals(List.of("poller has ended"), ends);
   }
 }

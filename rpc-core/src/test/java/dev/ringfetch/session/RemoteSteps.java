@@ -47,12 +47,12 @@ final class RemoteSteps {
   private boolean mayEnd;
   private long nowNs;
 
-  RemoteSteps(ReplyMode mode, int ringLength) throws IOException {
-    this(mode, ringLength, mode == ReplyMode.DATAGRAM);
+  RemoteSteps(ReplyPolicy mode, int ringLength) throws IOException {
+    this(mode, ringLength, mode == ReplyPolicy.DATAGRAM);
   }
 
   /** As the other one, with datagrams or without. */
-  RemoteSteps(ReplyMode mode, int ringLength, boolean datagrams) throws IOException {
+  RemoteSteps(ReplyPolicy mode, int ringLength, boolean datagrams) throws IOException {
     final SimFabric owner = network.open();
     final SimFabric peer = network.open();
     final Doorbell clientDoorbell = peer.openDoorbell();
@@ -64,7 +64,7 @@ final class RemoteSteps {
     clientPair = pair.client();
     serverPair = pair.server();
     final SessionContext context =
-        new SessionContext().clock((NanoClock) () -> nowNs).spinNs(SPIN_NS).replyMode(mode);
+        new SessionContext().clock((NanoClock) () -> nowNs).spinNs(SPIN_NS).replyPolicy(mode);
     client =
         pair.openClient(
             new Poller(clientDoorbell, context),

@@ -8,7 +8,6 @@ import dev.ringfetch.ring.ProcessTime;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.SplittableRandom;
-import java.util.concurrent.ThreadLocalRandom;
 import org.agrona.concurrent.NanoClock;
 import org.junit.jupiter.api.Test;
 
@@ -16,7 +15,7 @@ final class ReplyChoiceTest {
   private static final int ID = 7;
   private static final int OTHER = 8;
 
-  private final long seed = ThreadLocalRandom.current().nextLong();
+  private final long seed = Long.getLong("ringfetch.seed", 1);
   private final SplittableRandom random = new SplittableRandom(seed);
   private long nowNs;
   private final ReplyChoice choice =

@@ -48,7 +48,7 @@ final class ReplyClient extends ReplyThread {
 
   /** True when it reads its answers, as it is now. */
   boolean fetches() {
-    return session.choice == null ? setup.mode() == ReplyMode.FETCH : session.choice.fetches();
+    return session.choice == null ? setup.mode() == ReplyPolicy.FETCH : session.choice.fetches();
   }
 
   @Override

@@ -56,7 +56,7 @@ final class ReplyExperiment {
    * @param options of all sessions, further ones.
    */
   record Setup(
-      ReplyMode mode,
+      ReplyPolicy mode,
       NicModel nic,
       LongUnaryOperator processNs,
       int clients,
@@ -66,7 +66,7 @@ final class ReplyExperiment {
       long clientPollNs,
       Consumer<SessionContext> options) {
     /** RFP's. */
-    static Setup ofRfp(ReplyMode mode, NicModel nic, LongUnaryOperator processNs) {
+    static Setup ofRfp(ReplyPolicy mode, NicModel nic, LongUnaryOperator processNs) {
       return new Setup(mode, nic, processNs, 35, 7, 16 * 1024, POLL_NS, POLL_NS, context -> {});
     }
   }
@@ -107,7 +107,7 @@ final class ReplyExperiment {
         new SessionContext()
             .clock((NanoClock) timeline::nowNs) // a look takes no time: rounds do
             .spinNs(Long.MAX_VALUE)
-            .replyMode(setup.mode);
+            .replyPolicy(setup.mode);
     setup.options.accept(context);
   }
 

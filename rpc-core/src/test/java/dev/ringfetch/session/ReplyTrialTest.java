@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.ring.ProcessTime;
-import java.util.concurrent.ThreadLocalRandom;
 import org.agrona.concurrent.NanoClock;
 import org.junit.jupiter.api.Test;
 
@@ -20,7 +19,7 @@ class ReplyTrialTest {
   private static final int SEEDS = 1_000;
   private static final long PAUSE_NS = 50_000_000;
 
-  private final long seed = ThreadLocalRandom.current().nextLong();
+  private final long seed = Long.getLong("ringfetch.seed", 1);
   private ReplyChoice choice = create(0);
   private long nowNs;
   private int looks; // at the clock

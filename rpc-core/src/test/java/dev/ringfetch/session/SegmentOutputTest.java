@@ -177,7 +177,7 @@ class SegmentOutputTest {
   /** Any message, in any pieces, into a pool of which others take and give back. */
   @Test
   void whatIsWrittenIsWhatThePeerPutsTogether() {
-    long seed = Long.getLong("bulk.seed", System.nanoTime());
+    long seed = Long.getLong("ringfetch.seed", 1);
     Random random = new Random(seed);
     BulkPool pool =
         steps.pool(new SessionContext().bulkLength(16 * PAGE).bulkSegmentLength(PAGE + PAGE / 2));
@@ -204,7 +204,7 @@ class SegmentOutputTest {
       }
       byte[] whole = Arrays.copyOf(prefix, prefix.length + message.length);
       System.arraycopy(message, 0, whole, prefix.length, message.length);
-      String what = "-Dbulk.seed=" + seed + " round=" + round;
+      String what = "-Dringfetch.seed=" + seed + " round=" + round;
       assertEquals(whole.length, unit.length(), what);
       mixed += unit.segments() != null && unit.arrayLength() > prefix.length ? 1 : 0;
       assertArrayEquals(whole, takeAll(unit), what);

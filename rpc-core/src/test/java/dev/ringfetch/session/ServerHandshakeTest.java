@@ -9,8 +9,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.fabric.HeapQueuePair;
 import dev.ringfetch.fabric.QueuePair;
-import dev.ringfetch.v1.Decline;
-import dev.ringfetch.v1.OpenRequest;
+import dev.ringfetch.protocol.Answer;
+import dev.ringfetch.protocol.Decline;
+import dev.ringfetch.protocol.Hello;
+import dev.ringfetch.protocol.OpenRequest;
 import java.lang.reflect.Field;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -29,6 +31,48 @@ class ServerHandshakeTest extends OfferingServer {
     assertEquals(0, fabric.offered());
     assertTrue(peer.closed);
     assertEquals(0, peer.opening);
+    assertEquals(1, peer.abandoned);
+  }
+
+  @Test
+  void silentStreamIsEnded() {
+    final Peer peer = silent();
+    assertEquals(TimeUnit.SECONDS.toNanos(10), peer.delayNs);
+    peer.timeout.run();
+    assertEquals("no hello of the client in time: timeoutNs=10000000000", peer.expired);
+    assertEquals(1, peer.abandoned);
+    handshakes.get(0).onRequest(helloOf(4096));
+    assertEquals(0, peer.steps, "it comes too late");
+    assertEquals(0, fabric.offered());
+  }
+
+  @Test
+  void silenceEndsWithAHello() {
+    final Peer peer = silent();
+    final Runnable timeout = peer.timeout; // runs already when it is cancelled
+    handshakes.get(0).onRequest(helloOf(4096));
+    timeout.run();
+    assertNull(peer.expired);
+    assertEquals(1, fabric.offered());
+    assertEquals(0, peer.abandoned);
+  }
+
+  @Test
+  void silenceEndsWithTheStream() {
+    final Peer peer = silent();
+    handshakes.get(0).onClosed();
+    assertNull(peer.timeout, "the timer still holds it");
+    assertEquals(0, peer.abandoned);
+  }
+
+  @Test
+  void silenceBehindADeclineIsEnded() {
+    final Peer peer = hello(4096);
+    handshakes.get(0).onRequest(decline());
+    assertFalse(peer.closed);
+    peer.timeout.run();
+    assertEquals("no hello of the client in time: timeoutNs=10000000000", peer.expired);
+    assertEquals(1, peer.abandoned);
   }
 
   @Test
@@ -36,6 +80,7 @@ class ServerHandshakeTest extends OfferingServer {
     final Peer peer = hello(4096);
     handshakes.get(0).onClosed();
     assertEquals(0, fabric.offered());
+    assertEquals(0, peer.abandoned);
     assertNull(peer.timeout, "the timer still holds it");
   }
 
@@ -49,22 +94,22 @@ class ServerHandshakeTest extends OfferingServer {
   }
 
   private static OpenRequest decline() {
-    return OpenRequest.newBuilder().setDecline(Decline.getDefaultInstance()).build();
+    return new OpenRequest().set(OpenRequest.DECLINE, new Decline());
   }
 
   @Test
   void whoeverDeclinesMayAskForOtherFabrics() {
     final ManualFabric other = new ManualFabric("other");
     served = List.of(open(other), polled);
-    final Peer peer = begin(step(hello().addFabrics(fabric("other"))));
-    assertEquals("pages", peer.answer.getFabric());
+    final Peer peer =
+        begin(step(hello().set(Hello.FABRICS, List.of(fabric("pages"), fabric("other")))));
+    assertEquals("pages", peer.answer.get(Answer.FABRIC));
     handshakes.get(0).onRequest(decline());
     assertEquals(0, fabric.offered());
     assertEquals(0, peer.opening);
-    assertNull(peer.timeout, "the timer still holds it");
     assertFalse(peer.closed);
-    handshakes.get(0).onRequest(step(hello().clearFabrics().addFabrics(fabric("other"))));
-    assertEquals("other", peer.answer.getFabric());
+    handshakes.get(0).onRequest(step(hello().set(Hello.FABRICS, List.of(fabric("other")))));
+    assertEquals("other", peer.answer.get(Answer.FABRIC));
     assertEquals(1, other.offered());
     assertEquals(1, peer.opening);
     handshakes.get(0).onClosed();
@@ -102,7 +147,7 @@ class ServerHandshakeTest extends OfferingServer {
     assertTrue(((HeapQueuePair) late).isClosed());
     assertNull(peer.session);
     assertEquals(1, fabric.offered());
-    fabric.connect(polled.nextPoller());
+    fabric.connect(poller());
     awaitPoller();
     assertFalse(peer.session.hasEnded());
     peer.session.end("test");
@@ -111,7 +156,7 @@ class ServerHandshakeTest extends OfferingServer {
 
   @Test
   void firstStepMustBeAHello() {
-    final Peer peer = begin(OpenRequest.getDefaultInstance());
+    final Peer peer = begin(new OpenRequest());
     assertTrue(peer.closed);
     assertEquals(0, peer.steps);
   }
@@ -119,7 +164,7 @@ class ServerHandshakeTest extends OfferingServer {
   @Test
   void endOfTheStreamDrainsTheSession() throws InterruptedException {
     final Peer peer = hello(4096);
-    fabric.connect(polled.nextPoller());
+    fabric.connect(poller());
     awaitPoller();
     final long before = peer.session.writePosition();
     handshakes.get(0).onClosed();
@@ -167,7 +212,7 @@ class ServerHandshakeTest extends OfferingServer {
     for (int i = 0; i < 12; i++) {
       final Peer peer = hello(LARGEST_RING);
       assertNull(peer.exhausted);
-      fabric.connect(polled.nextPoller());
+      fabric.connect(poller());
       awaitPoller();
       assertNull(peer.timeout);
       peer.session.end("test");
@@ -202,7 +247,7 @@ class ServerHandshakeTest extends OfferingServer {
   void timeoutThatComesAfterTheConnection() throws InterruptedException {
     final Peer peer = hello(4096);
     final Runnable timeout = peer.timeout; // runs already when it is cancelled
-    fabric.connect(polled.nextPoller());
+    fabric.connect(poller());
     awaitPoller();
     timeout.run();
     awaitPoller();
@@ -236,9 +281,10 @@ class ServerHandshakeTest extends OfferingServer {
   void streamThatEndsWhileTheSessionOpens() throws InterruptedException {
     final Peer peer = hello(4096);
     peer.inSession = handshakes.get(0)::onClosed;
-    fabric.connect(polled.nextPoller());
+    fabric.connect(poller());
     awaitPoller();
-    assertEquals(peer.answer.getResponsePosition() + 1, peer.session.writePosition(), "the notice");
+    assertEquals(
+        peer.answer.get(Answer.RESPONSE_POSITION) + 1, peer.session.writePosition(), "the notice");
     peer.session.end("test");
     assertTrue(peer.ended.await(30, TimeUnit.SECONDS));
   }
@@ -246,10 +292,10 @@ class ServerHandshakeTest extends OfferingServer {
   @Test
   void sessionIsNotDrainedOfItself() throws InterruptedException {
     final Peer peer = hello(4096);
-    fabric.connect(polled.nextPoller());
+    fabric.connect(poller());
     awaitPoller();
     awaitPoller();
-    assertEquals(peer.answer.getResponsePosition(), peer.session.writePosition());
+    assertEquals(peer.answer.get(Answer.RESPONSE_POSITION), peer.session.writePosition());
     peer.session.end("test");
     assertTrue(peer.ended.await(30, TimeUnit.SECONDS));
   }
@@ -259,12 +305,12 @@ class ServerHandshakeTest extends OfferingServer {
   void sessionThatIsEndedAsSoonAsItIsKnown() throws Exception {
     final Peer peer = hello(4096);
     peer.inSession = () -> peer.session.abort("test");
-    fabric.connect(polled.nextPoller());
+    fabric.connect(poller());
     assertTrue(peer.ended.await(30, TimeUnit.SECONDS));
     awaitPoller();
     awaitPoller(); // the first may have been asked for in the same round
     final CompletableFuture<Integer> kept = new CompletableFuture<>();
-    polled.nextPoller().execute(() -> kept.complete(sessions()));
+    poller().execute(() -> kept.complete(sessions()));
     assertEquals(0, kept.get(30, TimeUnit.SECONDS));
   }
 
@@ -272,7 +318,7 @@ class ServerHandshakeTest extends OfferingServer {
     try {
       final Field sessions = Poller.class.getDeclaredField("sessions");
       sessions.setAccessible(true);
-      return ((PolledSessions) sessions.get(polled.nextPoller())).size();
+      return ((PolledSessions) sessions.get(poller())).size();
     } catch (ReflectiveOperationException e) {
       throw new LinkageError(e.toString(), e);
     }

@@ -43,12 +43,12 @@ class ServerTurnTest {
   private int answered;
   private long nowNs = 1;
 
-  private void open(ReplyMode mode) throws IOException {
+  private void open(ReplyPolicy mode) throws IOException {
     final SessionContext context =
         new SessionContext()
             .clock((NanoClock) () -> nowNs)
             .spinNs(SPIN_NS)
-            .replyMode(mode)
+            .replyPolicy(mode)
             .turnThreshold(CLIENTS - 1)
             .turnGroup(1)
             .turnLengthNs(LENGTH_NS);
@@ -126,7 +126,7 @@ class ServerTurnTest {
   }
 
   /** All were in use for an epoch, and again. */
-  private void begin(ReplyMode mode) throws IOException {
+  private void begin(ReplyPolicy mode) throws IOException {
     open(mode);
     callAll();
     pass(EPOCH_NS);
@@ -149,9 +149,9 @@ class ServerTurnTest {
 
   @ParameterizedTest
   @EnumSource(
-      value = ReplyMode.class,
+      value = ReplyPolicy.class,
       names = {"FETCH", "PUSH"})
-  void oneAfterTheOtherHasItsTurn(ReplyMode mode) throws IOException {
+  void oneAfterTheOtherHasItsTurn(ReplyPolicy mode) throws IOException {
     begin(mode);
     final int[] turns = new int[CLIENTS];
     for (int step = 0; step < 4 * CLIENTS; step++) {
@@ -170,7 +170,7 @@ class ServerTurnTest {
 
   @Test
   void upToTheThresholdNobodyIsTold() throws IOException {
-    open(ReplyMode.FETCH);
+    open(ReplyPolicy.FETCH);
     for (int epoch = 0; epoch < 4; epoch++) {
       call(0);
       call(1);
@@ -184,7 +184,7 @@ class ServerTurnTest {
 
   @Test
   void whoIsPushedToIsToldOnceInSixteenPeriods() throws IOException {
-    begin(ReplyMode.PUSH);
+    begin(ReplyPolicy.PUSH);
     for (int i = 0; i < CLIENTS; i++) {
       assertEquals(1, told(i));
     }
@@ -203,7 +203,7 @@ class ServerTurnTest {
   /** The write comes before the turn: the client is held when it comes. */
   @Test
   void whoFetchesIsToldBeforeEachTurn() throws IOException {
-    begin(ReplyMode.FETCH);
+    begin(ReplyPolicy.FETCH);
     for (int turn = 0; turn < 4; turn++) {
       call(1);
       final long before = told(1);
@@ -223,7 +223,7 @@ class ServerTurnTest {
   /** Else each turn would begin with a doorbell. */
   @Test
   void serverPollsWhoHasTurnsFromTurnToTurn() throws IOException {
-    begin(ReplyMode.PUSH);
+    begin(ReplyPolicy.PUSH);
     callAll();
     pass(2 * SPIN_NS);
     assertEquals(CLIENTS, poller.tally().get(Counter.POLLER_SESSIONS_POLLED));
@@ -235,7 +235,7 @@ class ServerTurnTest {
 
   @Test
   void turnsEndWithTheNextCallOfWhoIsLeft() throws IOException {
-    begin(ReplyMode.PUSH);
+    begin(ReplyPolicy.PUSH);
     for (int i = 0; i < 4; i++) {
       pass(EPOCH_NS);
       call(0);
@@ -253,7 +253,7 @@ class ServerTurnTest {
   /** Without room in the send queue, the next round tells. */
   @Test
   void whatFoundNoRoomIsToldLater() throws IOException {
-    open(ReplyMode.FETCH);
+    open(ReplyPolicy.FETCH);
     callAll();
     pass(EPOCH_NS);
     pairs.get(2).server().refuse(1);

@@ -246,4 +246,27 @@ class SessionCancelTest {
     assertEquals(4, slow.code);
     assertTrue(other.isOver() && third.isOver());
   }
+
+  /** Nor those that were late: whoever pays for calls without an answer does not pay for these. */
+  @Test
+  void cancelledCallsAreNotUnanswered() {
+    SessionSteps steps = new SessionSteps(Sizes.ROOMY);
+    for (int i = 0; i < 10; i++) {
+      steps.send(bytes(10, 1), i < 5 ? 1000 : Stream.NO_DEADLINE);
+    }
+    Call open = steps.send(bytes(10, 1));
+    steps.stepServer();
+    steps.stepServer();
+    assertEquals(11, steps.requests.size());
+    steps.advance(1000);
+    for (int i = 5; i < 10; i++) {
+      steps.client.cancel(steps.client.streams.get(i + 1));
+    }
+    steps.stepServer();
+    steps.stepServer();
+    steps.server.end("test"); // the client has taken nothing
+    assertEquals(1, steps.server.unanswered());
+    steps.settle();
+    assertEquals(Outcome.SESSION_ENDED, open.outcome);
+  }
 }

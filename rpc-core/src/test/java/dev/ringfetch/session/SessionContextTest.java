@@ -1,9 +1,14 @@
 package dev.ringfetch.session;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.mockito.Mockito;
 
 class SessionContextTest {
   private final SessionContext context = new SessionContext();
@@ -24,6 +29,43 @@ class SessionContextTest {
     assertEquals(0, context.hintWaitNs(0).hintWaitNs());
     assertEquals(128, context.requestRingLength(128).requestRingLength());
     assertEquals(128, context.responseRingLength(128).responseRingLength());
+  }
+
+  /** Every option, of whatever type, also one that is new. */
+  @Test
+  void aCopyHasAllOptions() throws Exception {
+    int number = 1000;
+    for (final Field field : SessionContext.class.getDeclaredFields()) {
+      if (isOption(field)) {
+        field.setAccessible(true);
+        if (field.getType() == boolean.class) {
+          field.set(context, !field.getBoolean(context));
+        } else if (field.getType() == int.class) {
+          field.setInt(context, number++);
+        } else if (field.getType() == long.class) {
+          field.setLong(context, number++);
+        } else if (field.getType().isEnum()) {
+          final Object[] values = field.getType().getEnumConstants();
+          field.set(context, field.get(context) == values[0] ? values[1] : values[0]);
+        } else {
+          field.set(context, Mockito.mock(field.getType()));
+        }
+      }
+    }
+    final SessionContext copy = context.copy();
+    for (final Field field : SessionContext.class.getDeclaredFields()) {
+      if (isOption(field)) {
+        field.setAccessible(true);
+        assertEquals(field.get(context), field.get(copy), field.getName());
+      }
+    }
+    assertNotSame(context.counters(), copy.counters(), "what sessions share");
+  }
+
+  private static boolean isOption(Field field) {
+    return !Modifier.isStatic(field.getModifiers())
+        && !field.isSynthetic()
+        && !Set.of("counters", "turns").contains(field.getName());
   }
 
   @Test

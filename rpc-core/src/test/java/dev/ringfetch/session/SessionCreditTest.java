@@ -73,7 +73,7 @@ class SessionCreditTest {
   @ParameterizedTest
   @CsvSource({"128, 64", "256, 64", "256, 128", "1024, 256", "4096, 1024"})
   void creditIsNeverLost(int ring, int frame) {
-    long seed = System.nanoTime();
+    long seed = Long.getLong("ringfetch.seed", 1);
     Random random = new Random(seed);
     SessionSteps steps = new SessionSteps(new Sizes(ring, frame, 8, 1 << 20));
     List<Call> open = new ArrayList<>();

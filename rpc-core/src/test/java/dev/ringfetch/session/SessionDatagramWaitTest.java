@@ -14,7 +14,7 @@ class SessionDatagramWaitTest {
   private static final int SMALL = 20; // bytes
   private static final int LONG = 1_000; // more than a datagram's
 
-  private final RemoteSteps steps = new RemoteSteps(ReplyMode.DATAGRAM, RING_LENGTH);
+  private final RemoteSteps steps = new RemoteSteps(ReplyPolicy.DATAGRAM, RING_LENGTH);
 
   SessionDatagramWaitTest() throws IOException {}
 

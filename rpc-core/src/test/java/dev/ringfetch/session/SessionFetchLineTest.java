@@ -14,7 +14,7 @@ class SessionFetchLineTest {
   private static final int INTERVAL = 8; // reads
   private static final int MISSES = 4;
 
-  private final RemoteSteps steps = new RemoteSteps(ReplyMode.FETCH, RING_LENGTH);
+  private final RemoteSteps steps = new RemoteSteps(ReplyPolicy.FETCH, RING_LENGTH);
 
   SessionFetchLineTest() throws IOException {}
 

@@ -17,7 +17,7 @@ final class SessionFetchPaceTest {
   private static final long ROUND_TRIP_NS = 4_096;
   private static final long STEP_NS = ROUND_TRIP_NS / 8;
 
-  private final RemoteSteps steps = new RemoteSteps(ReplyMode.FETCH, RING_LENGTH);
+  private final RemoteSteps steps = new RemoteSteps(ReplyPolicy.FETCH, RING_LENGTH);
 
   SessionFetchPaceTest() throws IOException {}
 
@@ -290,7 +290,7 @@ final class SessionFetchPaceTest {
 
   @ParameterizedTest
   @EnumSource(names = {"PUSH", "DATAGRAM"})
-  void whoseAnswersComeByThemselvesDoesNotReadBeforeLeaving(ReplyMode mode) throws IOException {
+  void whoseAnswersComeByThemselvesDoesNotReadBeforeLeaving(ReplyPolicy mode) throws IOException {
     final RemoteSteps other = new RemoteSteps(mode, RING_LENGTH);
     other.send();
     other.cards();

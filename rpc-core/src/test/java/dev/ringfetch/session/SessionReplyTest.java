@@ -18,7 +18,7 @@ final class SessionReplyTest {
   private static final long SLOW_NS = 9_000;
   private static final long FAST_NS = 1_000;
 
-  private final RemoteSteps steps = new RemoteSteps(ReplyMode.ADAPTIVE, RING_LENGTH);
+  private final RemoteSteps steps = new RemoteSteps(ReplyPolicy.ADAPTIVE, RING_LENGTH);
 
   SessionReplyTest() throws IOException {}
 
@@ -146,7 +146,7 @@ final class SessionReplyTest {
   void readFromBeforeTheTurnDoesNotEndIt() throws IOException {
     boolean more = true;
     for (int done = 0; more; done++) {
-      final RemoteSteps other = new RemoteSteps(ReplyMode.ADAPTIVE, RING_LENGTH);
+      final RemoteSteps other = new RemoteSteps(ReplyPolicy.ADAPTIVE, RING_LENGTH);
       other.send(); // and a read is under way
       other.client.choice.turn();
       other.clientRound();

@@ -87,8 +87,29 @@ final class SessionSteps {
         options);
   }
 
+  /** Creates both sides, whose rings start at these positions. */
+  SessionSteps(Sizes sizes, long requestPosition, long responsePosition) {
+    this(
+        sizes,
+        new HeapFabric(ArenaDescriptor.length(sizes.ringLength, sizes.ringLength)),
+        () -> {},
+        context -> {},
+        requestPosition,
+        responsePosition);
+  }
+
   private SessionSteps(
       Sizes sizes, HeapFabric fabric, Runnable drain, Consumer<SessionContext> options) {
+    this(sizes, fabric, drain, options, Long.MAX_VALUE - 10, -20);
+  }
+
+  private SessionSteps(
+      Sizes sizes,
+      HeapFabric fabric,
+      Runnable drain,
+      Consumer<SessionContext> options,
+      long requestPosition,
+      long responsePosition) {
     this.fabric = fabric;
     this.drain = drain;
     geometry =
@@ -98,8 +119,8 @@ final class SessionSteps {
             sizes.maxFrameLength,
             sizes.maxStreams,
             0x5EED_0000_0000_5EEDL,
-            Long.MAX_VALUE - 10,
-            -20);
+            requestPosition,
+            responsePosition);
     final SessionContext context =
         new SessionContext()
             .clock((NanoClock) this::clock)

@@ -23,7 +23,7 @@ class SessionTurnTest {
   private final RemoteSteps steps;
 
   SessionTurnTest() throws IOException {
-    steps = new RemoteSteps(ReplyMode.PUSH, RING_LENGTH);
+    steps = new RemoteSteps(ReplyPolicy.PUSH, RING_LENGTH);
   }
 
   /** The server tells of turns, and the client sees it a little later. */
@@ -72,7 +72,7 @@ class SessionTurnTest {
 
   @Test
   void answerIsWaitedForFromWhenItsRequestLeaves() throws IOException {
-    final RemoteSteps fetching = new RemoteSteps(ReplyMode.FETCH, RING_LENGTH);
+    final RemoteSteps fetching = new RemoteSteps(ReplyPolicy.FETCH, RING_LENGTH);
     fetching.send();
     fetching.cards(); // the read is too early
     fetching.serverRound();
@@ -251,7 +251,7 @@ class SessionTurnTest {
 
   @Test
   void answersAreReadInATurnAndAWhileBehindIt() throws IOException {
-    final RemoteSteps fetch = new RemoteSteps(ReplyMode.FETCH, RING_LENGTH);
+    final RemoteSteps fetch = new RemoteSteps(ReplyPolicy.FETCH, RING_LENGTH);
     tell(fetch, 0, LENGTH_NS, PERIOD_NS);
     fetch.send();
     fetch.cards();

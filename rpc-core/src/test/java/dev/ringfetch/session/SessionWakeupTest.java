@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * No wake-up is lost: whatever one side does just before any ordered access of the other, all calls
@@ -215,6 +216,21 @@ class SessionWakeupTest {
     scene.steps.client.duty.releaseAndTell(); // as armed as it was: nobody would ring again
     scene.steps.stepClient();
     assertEquals(Outcome.ANSWERED, scene.calls.get(0).outcome);
+  }
+
+  /** Every value is a position, also where a side has not rung yet. */
+  @ParameterizedTest
+  @ValueSource(longs = {-1, 0, 1, Long.MAX_VALUE, Long.MIN_VALUE})
+  void firstSleepersAreRungWhereverTheRingsStart(long position) {
+    SessionSteps steps = new SessionSteps(Sizes.ROOMY, position, position);
+    Call call = steps.prepare(bytes(30, 1), Stream.NO_DEADLINE);
+    steps.client.send(call.stream);
+    assertEquals(1, steps.fabric.client().ringsSent(), "the server slept");
+    steps.stepServer();
+    steps.requests.remove(0).echo();
+    assertEquals(1, steps.fabric.server().ringsSent(), "the client slept");
+    steps.stepClient();
+    assertEquals(Outcome.ANSWERED, call.outcome);
   }
 
   @Test

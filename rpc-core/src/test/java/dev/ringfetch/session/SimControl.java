@@ -1,7 +1,7 @@
 package dev.ringfetch.session;
 
-import dev.ringfetch.v1.OpenRequest;
-import dev.ringfetch.v1.OpenResponse;
+import dev.ringfetch.protocol.OpenRequest;
+import dev.ringfetch.protocol.OpenResponse;
 
 /**
  * A control stream between a client and the server that was there when it was opened: in order,
@@ -57,6 +57,11 @@ final class SimControl {
 
     @Override
     public void exhausted(String reason) {
+      end();
+    }
+
+    @Override
+    public void expired(String reason) {
       end();
     }
   }

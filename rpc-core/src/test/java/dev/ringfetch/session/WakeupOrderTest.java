@@ -94,6 +94,8 @@ class WakeupOrderTest {
     order.verify(region).fullFence();
     order.verify(region).getLongAcquire(REQUEST_RING_OFFSET);
     order.verify(region).putIntRelease(SERVER_CONTROL_OFFSET + SLEEP_OFFSET, 0);
+    order.verify(region).getLongAcquire(REQUEST_RING_OFFSET); // whether it is whole
+    order.verify(region).getLongAcquire(REQUEST_RING_OFFSET + SLOT_LENGTH - Long.BYTES);
     verifyNoMoreInteractions(region);
     assertFalse(session.inbox.isArmed());
   }

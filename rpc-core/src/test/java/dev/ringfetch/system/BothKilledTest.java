@@ -52,7 +52,7 @@ class BothKilledTest {
   /** Killed at any point of opening or closing a session, between creating and unlinking too. */
   @Test
   void whateverTheMomentTheNextProcessSweeps() throws Exception {
-    final long seed = System.nanoTime();
+    final long seed = Long.getLong("ringfetch.seed", 1);
     System.out.printf("both killed: seed=%d%n", seed);
     final Random random = new Random(seed);
     for (int round = 0; round < CHURN_ROUNDS; round++) {

@@ -88,7 +88,7 @@ final class HostilePeer {
 
   /** Misbehaves until the input ends; says once that it does, and how far it is when asked. */
   static void run(Path directory, int port, Manner manner) throws IOException {
-    final long seed = Long.getLong("ringfetch.seed", System.nanoTime());
+    final long seed = Long.getLong("ringfetch.seed", 1);
     final HostilePeer peer = new HostilePeer(directory, port, manner, seed);
     final Thread thread =
         new Thread(

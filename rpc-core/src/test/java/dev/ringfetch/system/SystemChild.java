@@ -51,7 +51,8 @@ public final class SystemChild implements AutoCloseable {
 
   /** Starts a client that misbehaves. Its first line comes after it has done so once. */
   static SystemChild hostile(Path directory, int port, Manner manner) throws IOException {
-    return start(List.of(), directory, "hostile", port, manner);
+    final String seed = "-Dringfetch.seed=" + Long.getLong("ringfetch.seed", 1);
+    return start(List.of(seed), directory, "hostile", port, manner);
   }
 
   /** Starts a process that burns as much of a core as it is told, and does nothing else. */

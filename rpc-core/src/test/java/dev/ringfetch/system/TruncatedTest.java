@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** A peer that takes its memory away loses its session; who has another one notices nothing. */
 @Tag("long")
 class TruncatedTest {
-  private static final int ROUNDS = 10;
+  private static final int ROUNDS = 2 * Integer.getInteger("ringfetch.hunt", 1);
   private static final int LIMIT_S = 20;
 
   @TempDir(factory = ShmTempDirFactory.class)

@@ -8,7 +8,7 @@ import dev.ringfetch.examples.process.Rings;
 import dev.ringfetch.examples.verbs.BareMode;
 import dev.ringfetch.examples.verbs.ProcessPair;
 import dev.ringfetch.examples.verbs.VerbsContender;
-import dev.ringfetch.session.ReplyMode;
+import dev.ringfetch.rpc.ReplyMode;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.util.List;

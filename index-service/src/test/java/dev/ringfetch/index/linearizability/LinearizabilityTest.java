@@ -9,7 +9,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -28,8 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("long")
 final class LinearizabilityTest {
   private static final int ROUNDS = Integer.getInteger("ringfetch.linearizability.rounds", 30);
-  private static final long SEED =
-      Long.getLong("ringfetch.seed", ThreadLocalRandom.current().nextLong());
+  private static final long SEED = Long.getLong("ringfetch.seed", 1);
 
   /** More calls where they are quicker, so that all are about as long at a round. */
   private static final List<Clients> PROCESSES =

@@ -9,9 +9,9 @@ import dev.ringfetch.index.v1.Entry;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -63,10 +63,11 @@ class HashStoreConcurrencyTest {
     final AtomicInteger writing = new AtomicInteger(WRITERS);
     final List<Callable<List<Long>>> tasks = new ArrayList<>();
     for (int t = 0; t < WRITERS; t++) {
+      final Random random = new Random(Long.getLong("ringfetch.seed", 1) + t);
       tasks.add(
           () -> {
             try {
-              return write(writes);
+              return write(writes, random);
             } finally {
               writing.decrementAndGet();
             }
@@ -86,11 +87,11 @@ class HashStoreConcurrencyTest {
   }
 
   /** Inserts, replaces and deletes; returns the versions of its writes, which must grow. */
-  private List<Long> write(int count) {
+  private List<Long> write(int count, Random random) {
     final List<Long> written = new ArrayList<>();
     long last = 0;
     for (int i = 0; i < count; i++) {
-      final int what = ThreadLocalRandom.current().nextInt(3);
+      final int what = random.nextInt(3);
       final long version;
       if (what == 0) {
         store.delete(KEY);

@@ -11,6 +11,8 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Queue;
@@ -86,6 +88,11 @@ final class Arrivals implements Selectable {
     }
   }
 
+  /** True while the peers of offers below a directory find this socket. */
+  boolean isFoundIn(Path directory) {
+    return path.getParent().equals(directory) && Files.exists(path, LinkOption.NOFOLLOW_LINKS);
+  }
+
   int bell() {
     return bell;
   }
@@ -156,8 +163,8 @@ final class Arrivals implements Selectable {
       stranger.key = channel.register(selector, SelectionKey.OP_READ, stranger);
       strangers.add(stranger);
       strangerCount++;
-    } catch (IOException e) {
-      // Closed first: a logger may need the descriptor.
+    } catch (IOException | UnsupportedOperationException | LinkageError e) {
+      // The poller lives on. Closed first: a logger may need the descriptor.
       Cleanup.close(channel);
       LOGGER.log(Level.WARNING, "refused at " + path, e);
     }

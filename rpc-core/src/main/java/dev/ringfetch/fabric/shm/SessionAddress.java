@@ -66,12 +66,12 @@ record SessionAddress(String process, int session, int bell, int length, Nonce n
     int length = path.toString().getBytes(UTF_8).length;
     if (length > SOCKET_PATH_LIMIT) {
       throw new IOException(
-          "path too long for a socket: length="
+          "the path of a socket is too long, use a shorter shm directory: path="
+              + path
+              + " length="
               + length
               + " limit="
-              + SOCKET_PATH_LIMIT
-              + " directory="
-              + path.getParent());
+              + SOCKET_PATH_LIMIT);
     }
     return UnixDomainSocketAddress.of(path);
   }

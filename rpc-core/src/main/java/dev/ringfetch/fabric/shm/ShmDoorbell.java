@@ -191,19 +191,27 @@ final class ShmDoorbell implements Doorbell {
     selector.wakeup();
   }
 
-  /** Opens the socket for arrivals at the first call. */
+  /**
+   * The socket for arrivals, opened at the first call, and again where the fabric's directory was
+   * replaced or the socket's file deleted: nobody arrives at the old one any more.
+   */
   Arrivals arrivals() throws IOException {
+    Arrivals unreachable = null;
     lock.lock();
     try {
       checkOpen();
-      if (arrivals == null) {
-        ProcessDirectory directory = fabric.directory();
+      ProcessDirectory directory = fabric.directory();
+      if (arrivals == null || !arrivals.isFoundIn(directory.path())) {
+        unreachable = arrivals;
         arrivals = Arrivals.open(this, selector, directory.path(), directory.nextBell());
         selector.wakeup();
       }
       return arrivals;
     } finally {
       lock.unlock();
+      if (unreachable != null) {
+        unreachable.close();
+      }
     }
   }
 

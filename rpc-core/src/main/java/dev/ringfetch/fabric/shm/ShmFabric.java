@@ -8,6 +8,8 @@ import dev.ringfetch.fabric.FabricCapabilities;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.fabric.WorkRequests;
 import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Files;
@@ -41,6 +43,7 @@ final class ShmFabric implements Fabric {
 
   static final int TOKEN_LENGTH = 16;
 
+  private static final Logger LOGGER = System.getLogger(ShmFabric.class.getName());
   private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
 
   private final Ownership ownership;
@@ -62,6 +65,7 @@ final class ShmFabric implements Fabric {
     this.parent = parent;
     this.ownership = Ownership.ofThisProcess();
     this.root = parent.resolve("ringfetch-" + ownership.uid());
+    ProcessDirectory.checkPathLength(root);
     this.hint = hint(parent, ownership);
     if (Files.exists(root, LinkOption.NOFOLLOW_LINKS)) {
       ownership.checkDirectory(root);
@@ -134,7 +138,7 @@ final class ShmFabric implements Fabric {
     if (address.isRegistered()) {
       throw new IOException("not a session: " + address.name());
     }
-    return new Connector(root, ownership, address, timeoutNs).connect(bell, token);
+    return new ShmConnectAttempt(root, ownership, address, timeoutNs).connect(bell, token);
   }
 
   private ShmDoorbell own(Doorbell doorbell) {
@@ -172,12 +176,24 @@ final class ShmFabric implements Fabric {
     }
   }
 
-  /** The directory of this fabric, created at the first call. */
+  /**
+   * The directory of this fabric, created at the first call, and again where somebody has deleted
+   * it. Sessions that are open need it no longer.
+   */
   ProcessDirectory directory() throws IOException {
     lock.lock();
     try {
       if (closed) {
         throw closedException();
+      }
+      if (directory != null && directory.isGone()) {
+        LOGGER.log(
+            Level.WARNING,
+            "{0} was deleted while it was in use (by RemoveIPC of systemd-logind, or a cleaner of"
+                + " old files?): another one takes its place",
+            directory.path());
+        directory.close();
+        directory = null;
       }
       if (directory == null) {
         directory = ProcessDirectory.create(root, ownership);

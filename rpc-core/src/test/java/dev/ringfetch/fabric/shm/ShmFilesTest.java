@@ -5,6 +5,7 @@ import static dev.ringfetch.fabric.FabricHarness.token;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -25,6 +26,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What shm leaves in the file system, to whom it is open, and when it goes. */
 class ShmFilesTest {
@@ -90,7 +93,11 @@ class ShmFilesTest {
     assertMode("rw-------", sessionFile());
     assertEquals(WHOLE_FILE, Files.size(sessionFile()));
     assertEquals(
-        List.of(processDirectory().resolve("bell-0"), sessionFile()), list(processDirectory()));
+        List.of(
+            processDirectory().resolve("alive"),
+            processDirectory().resolve("bell-0"),
+            sessionFile()),
+        list(processDirectory()));
   }
 
   @Test
@@ -234,11 +241,41 @@ class ShmFilesTest {
   @Test
   void pathTooLongForASocketIsRefused() throws IOException {
     Path deep = Files.createDirectory(parent.resolve("d".repeat(90)));
-    try (FabricHarness other = new FabricHarness(openFabric(deep), openFabric(deep))) {
-      IOException refusal = assertThrows(IOException.class, () -> other.offer(token("a")));
-      assertTrue(refusal.getMessage().contains("limit=107"), refusal.getMessage());
+    IOException refusal = assertThrows(IOException.class, () -> openFabric(deep));
+    String path = deep + "/ringfetch-" + Files.getAttribute(parent, "unix:uid") + "/";
+    assertTrue(refusal.getMessage().contains("path=" + path), refusal.getMessage());
+    assertTrue(refusal.getMessage().contains(" length="), refusal.getMessage());
+    assertTrue(refusal.getMessage().endsWith(" limit=107"), refusal.getMessage());
+    assertEquals(List.of(), list(deep));
+  }
+
+  /** As systemd does at logout: whatever the user has, at once. */
+  @Test
+  void deletedDirectoryIsReplaced() throws IOException {
+    Connection open = harness.connect("a");
+    Path first = processDirectory();
+    Sweep.deleteDirectory(first);
+    Cleanup.delete(Path.of(first + ".lock"));
+    Cleanup.delete(root());
+    Connection next = harness.connect("b");
+    assertNotEquals(first, processDirectory());
+    for (Connection connection : List.of(open, next)) {
+      connection.client().ringDoorbell();
+      harness.drive(() -> connection.toldServer().rings == 1);
+      connection.client().memory().putLong(0, 7);
+      assertEquals(7, connection.server().memory().getLong(0));
     }
-    assertEquals(List.of(), list(list(deep).get(0)));
+  }
+
+  /** As a cleaner of old files does. */
+  @ParameterizedTest
+  @ValueSource(strings = {"/bell-0", ".lock"})
+  void deletedFileIsReplaced(String file) throws IOException {
+    harness.connect("a");
+    Files.delete(Path.of(processDirectory() + file));
+    harness.connect("b");
+    harness.connect("c");
+    assertEquals(2, list(root()).size());
   }
 
   @Test

@@ -59,7 +59,7 @@ final class DeviceAddressTest {
       byte[] cut = Arrays.copyOf(right, length);
       assertThrows(IOException.class, () -> OfferDescriptor.decode(cut), "length=" + length);
     }
-    long seed = System.nanoTime();
+    long seed = Long.getLong("ringfetch.seed", 1);
     Random random = new Random(seed);
     int refused = 0;
     for (int i = 0; i < 10_000; i++) {

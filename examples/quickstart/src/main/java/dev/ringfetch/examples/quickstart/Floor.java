@@ -4,7 +4,7 @@ import dev.ringfetch.examples.verbs.BareMode;
 import dev.ringfetch.examples.verbs.ProcessPair;
 import dev.ringfetch.examples.verbs.VerbsRound;
 import dev.ringfetch.rdma.natives.NativeLibrary;
-import dev.ringfetch.session.ReplyMode;
+import dev.ringfetch.rpc.ReplyMode;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.util.List;
