@@ -8,8 +8,8 @@ import static dev.ringfetch.ring.FrameDescriptor.TRAILERS;
 
 import dev.ringfetch.session.ServerSession;
 import dev.ringfetch.session.ServerStream;
-import dev.ringfetch.session.UnitBuffer;
-import dev.ringfetch.session.Units;
+import dev.ringfetch.session.unit.UnitBuffer;
+import dev.ringfetch.session.unit.Units;
 import io.grpc.Metadata;
 import io.grpc.ServerMethodDefinition;
 import io.grpc.Status;

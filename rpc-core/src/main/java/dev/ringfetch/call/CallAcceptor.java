@@ -4,7 +4,7 @@ import static dev.ringfetch.ring.FrameDescriptor.NAMED;
 
 import dev.ringfetch.session.ServerSession;
 import dev.ringfetch.session.ServerStream;
-import dev.ringfetch.session.Unit;
+import dev.ringfetch.session.unit.Unit;
 import io.grpc.Attributes;
 import io.grpc.Context;
 import io.grpc.Metadata;

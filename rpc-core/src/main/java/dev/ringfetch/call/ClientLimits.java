@@ -1,6 +1,6 @@
 package dev.ringfetch.call;
 
-import dev.ringfetch.session.Units;
+import dev.ringfetch.session.unit.Units;
 
 /**
  * What a client's calls accept and send, in bytes.

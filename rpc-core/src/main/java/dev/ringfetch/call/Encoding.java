@@ -3,8 +3,8 @@ package dev.ringfetch.call;
 import static dev.ringfetch.ring.FrameDescriptor.COMPRESSED;
 import static dev.ringfetch.ring.FrameDescriptor.MESSAGE;
 
-import dev.ringfetch.session.BulkPool;
-import dev.ringfetch.session.UnitBuffer;
+import dev.ringfetch.session.bulk.BulkPool;
+import dev.ringfetch.session.unit.UnitBuffer;
 import io.grpc.Codec;
 import io.grpc.Compressor;
 import io.grpc.Decompressor;

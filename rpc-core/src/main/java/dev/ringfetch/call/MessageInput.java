@@ -1,6 +1,6 @@
 package dev.ringfetch.call;
 
-import dev.ringfetch.session.UnitBuffer;
+import dev.ringfetch.session.unit.UnitBuffer;
 import io.grpc.Detachable;
 import io.grpc.HasByteBuffer;
 import io.grpc.KnownLength;

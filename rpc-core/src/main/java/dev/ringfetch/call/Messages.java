@@ -1,8 +1,8 @@
 package dev.ringfetch.call;
 
-import dev.ringfetch.session.BulkPool;
-import dev.ringfetch.session.SegmentOutput;
-import dev.ringfetch.session.UnitBuffer;
+import dev.ringfetch.session.bulk.BulkPool;
+import dev.ringfetch.session.unit.SegmentOutput;
+import dev.ringfetch.session.unit.UnitBuffer;
 import io.grpc.Drainable;
 import io.grpc.KnownLength;
 import io.grpc.Status;

@@ -1,6 +1,6 @@
 package dev.ringfetch.call;
 
-import dev.ringfetch.session.Poller;
+import dev.ringfetch.session.poller.Poller;
 import io.grpc.Attributes;
 import io.grpc.CallOptions;
 import io.grpc.Compressor;

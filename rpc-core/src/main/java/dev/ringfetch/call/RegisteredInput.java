@@ -1,8 +1,8 @@
 package dev.ringfetch.call;
 
-import dev.ringfetch.session.BulkPool;
-import dev.ringfetch.session.Segment;
-import dev.ringfetch.session.UnitBuffer;
+import dev.ringfetch.session.bulk.BulkPool;
+import dev.ringfetch.session.bulk.Segment;
+import dev.ringfetch.session.unit.UnitBuffer;
 import io.grpc.KnownLength;
 import java.io.InputStream;
 import java.nio.ByteBuffer;

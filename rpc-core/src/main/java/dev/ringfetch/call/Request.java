@@ -5,7 +5,7 @@ import static dev.ringfetch.ring.FrameDescriptor.MESSAGE;
 import static dev.ringfetch.ring.FrameDescriptor.METADATA;
 import static dev.ringfetch.ring.FrameDescriptor.NAMED;
 
-import dev.ringfetch.session.UnitBuffer;
+import dev.ringfetch.session.unit.UnitBuffer;
 import io.grpc.InternalMetadata;
 import io.grpc.Metadata;
 import java.nio.ByteBuffer;

@@ -6,7 +6,7 @@ import static dev.ringfetch.ring.FrameDescriptor.NAMED;
 
 import dev.ringfetch.session.ClientSession;
 import dev.ringfetch.session.ClientStream;
-import dev.ringfetch.session.UnitBuffer;
+import dev.ringfetch.session.unit.UnitBuffer;
 import io.grpc.Deadline;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;

@@ -9,9 +9,9 @@ import static dev.ringfetch.ring.FrameDescriptor.TRAILERS;
 
 import dev.ringfetch.ring.ProcessTime;
 import dev.ringfetch.session.ClientStream;
-import dev.ringfetch.session.Unit;
-import dev.ringfetch.session.UnitBuffer;
-import dev.ringfetch.session.Units;
+import dev.ringfetch.session.unit.Unit;
+import dev.ringfetch.session.unit.UnitBuffer;
+import dev.ringfetch.session.unit.Units;
 import io.grpc.InternalMetadata;
 import io.grpc.Metadata;
 import io.grpc.Status;

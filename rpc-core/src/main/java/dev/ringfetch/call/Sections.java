@@ -1,6 +1,6 @@
 package dev.ringfetch.call;
 
-import dev.ringfetch.session.UnitBuffer;
+import dev.ringfetch.session.unit.UnitBuffer;
 import io.grpc.InternalMetadata;
 import io.grpc.Metadata;
 import java.nio.ByteBuffer;
@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Sections of units other than the message; see {@link dev.ringfetch.session.Units}. Reading checks
- * every length: what comes out of a frame is the peer's word.
+ * Sections of units other than the message; see {@link dev.ringfetch.session.unit.Units}. Reading
+ * checks every length: what comes out of a frame is the peer's word.
  */
 final class Sections {
   /** What gRPC adds for each entry when it counts the length of metadata, as HTTP/2 does. */

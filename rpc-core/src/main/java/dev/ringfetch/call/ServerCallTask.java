@@ -1,8 +1,8 @@
 package dev.ringfetch.call;
 
-import dev.ringfetch.session.InlineTask;
 import dev.ringfetch.session.ServerSession;
 import dev.ringfetch.session.ServerStream;
+import dev.ringfetch.session.poller.InlineTask;
 import io.grpc.Context;
 import io.grpc.Deadline;
 import io.grpc.Metadata;
@@ -179,7 +179,7 @@ abstract class ServerCallTask<ReqT, RespT> extends EncodedCall<ReqT, RespT>
 
   /** Has the poller's thread run the task, if that is who calls and it may. */
   final boolean offer() {
-    return record != null && record.isTrusted() && session.poller().offer(session, this);
+    return record != null && record.isTrusted() && session.offer(this);
   }
 
   @Override

@@ -4,7 +4,7 @@ import static dev.ringfetch.ring.FrameDescriptor.PREFIX;
 import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
 
 import dev.ringfetch.session.ClientStream;
-import dev.ringfetch.session.UnitBuffer;
+import dev.ringfetch.session.unit.UnitBuffer;
 import io.grpc.CallOptions;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;

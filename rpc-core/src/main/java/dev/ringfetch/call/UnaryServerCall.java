@@ -7,7 +7,7 @@ import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
 
 import dev.ringfetch.session.ServerSession;
 import dev.ringfetch.session.ServerStream;
-import dev.ringfetch.session.Units;
+import dev.ringfetch.session.unit.Units;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.ServerMethodDefinition;

@@ -1,6 +1,6 @@
 package dev.ringfetch.call;
 
-import dev.ringfetch.session.UnitBuffer;
+import dev.ringfetch.session.unit.UnitBuffer;
 import java.io.OutputStream;
 
 /** Where a message is written to whose length nobody has said: the end of a unit. */

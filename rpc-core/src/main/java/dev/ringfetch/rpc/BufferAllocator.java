@@ -1,8 +1,8 @@
 package dev.ringfetch.rpc;
 
 import dev.ringfetch.session.Flow;
-import dev.ringfetch.session.Segment;
 import dev.ringfetch.session.Session;
+import dev.ringfetch.session.bulk.Segment;
 import io.grpc.Attributes;
 import java.util.function.Supplier;
 

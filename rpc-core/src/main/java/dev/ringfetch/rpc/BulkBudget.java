@@ -1,6 +1,6 @@
 package dev.ringfetch.rpc;
 
-import dev.ringfetch.session.MemoryQuota;
+import dev.ringfetch.session.bulk.MemoryQuota;
 
 /**
  * The limit of the registered memory that channels and servers use together for long messages. A

@@ -2,12 +2,12 @@ package dev.ringfetch.rpc;
 
 import dev.ringfetch.call.ClientConnection;
 import dev.ringfetch.call.Codecs;
-import dev.ringfetch.protocol.OpenResponse;
 import dev.ringfetch.protocol.OpenRequest;
-import dev.ringfetch.session.ClientHandshake;
+import dev.ringfetch.protocol.OpenResponse;
+import dev.ringfetch.session.handshake.ClientHandshake;
 import dev.ringfetch.session.ClientSession;
-import dev.ringfetch.session.DeadlineTimer;
 import dev.ringfetch.session.SessionContext;
+import dev.ringfetch.session.poller.DeadlineTimer;
 import io.grpc.Attributes;
 import io.grpc.CallOptions;
 import io.grpc.Channel;

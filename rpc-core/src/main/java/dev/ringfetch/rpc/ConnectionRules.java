@@ -1,7 +1,7 @@
 package dev.ringfetch.rpc;
 
 import dev.ringfetch.counters.Counter;
-import dev.ringfetch.session.DeadlineTimer;
+import dev.ringfetch.session.poller.DeadlineTimer;
 import dev.ringfetch.session.ServerSession;
 import java.util.ArrayList;
 import java.util.List;

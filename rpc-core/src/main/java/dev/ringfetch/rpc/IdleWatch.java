@@ -2,7 +2,7 @@ package dev.ringfetch.rpc;
 
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.session.ClientSession;
-import dev.ringfetch.session.DeadlineTimer;
+import dev.ringfetch.session.poller.DeadlineTimer;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;

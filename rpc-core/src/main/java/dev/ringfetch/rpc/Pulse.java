@@ -1,6 +1,6 @@
 package dev.ringfetch.rpc;
 
-import dev.ringfetch.session.DeadlineTimer;
+import dev.ringfetch.session.poller.DeadlineTimer;
 import io.grpc.Metadata;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;

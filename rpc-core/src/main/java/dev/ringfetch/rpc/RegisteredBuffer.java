@@ -1,7 +1,7 @@
 package dev.ringfetch.rpc;
 
-import dev.ringfetch.session.Lease;
-import dev.ringfetch.session.Segment;
+import dev.ringfetch.session.bulk.Lease;
+import dev.ringfetch.session.bulk.Segment;
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 

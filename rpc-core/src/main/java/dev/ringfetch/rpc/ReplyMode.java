@@ -1,6 +1,6 @@
 package dev.ringfetch.rpc;
 
-import dev.ringfetch.session.ReplyPolicy;
+import dev.ringfetch.session.remote.ReplyPolicy;
 
 /**
  * How answers get to a client that cannot load from the server's memory. Between processes that

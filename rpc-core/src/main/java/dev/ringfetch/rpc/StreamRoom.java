@@ -1,6 +1,6 @@
 package dev.ringfetch.rpc;
 
-import dev.ringfetch.session.DeadlineTimer;
+import dev.ringfetch.session.poller.DeadlineTimer;
 import io.grpc.Attributes;
 import io.grpc.ClientStreamTracer;
 import io.grpc.Metadata;

@@ -1,6 +1,6 @@
 package dev.ringfetch.rpc;
 
-import dev.ringfetch.session.DeadlineTimer;
+import dev.ringfetch.session.poller.DeadlineTimer;
 import io.grpc.Status;
 import java.util.IdentityHashMap;
 import java.util.List;

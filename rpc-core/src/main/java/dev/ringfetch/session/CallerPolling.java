@@ -1,5 +1,7 @@
 package dev.ringfetch.session;
 
+import dev.ringfetch.session.poller.Poller;
+import dev.ringfetch.session.poller.SpinPace;
 import java.io.IOException;
 import org.agrona.concurrent.NanoClock;
 
@@ -10,18 +12,18 @@ import org.agrona.concurrent.NanoClock;
 final class CallerPolling {
   private static final int ACQUIRE_TRIES = 100;
 
-  private final ClientSession session;
-  private final Duty duty;
+  private final Session session;
+  private final SessionDriver driver;
   private final Poller poller;
-  private final News news;
+  private final Notifications notifications;
   private final NanoClock clock;
   private final SpinPace spin; // the session's owner's
 
-  CallerPolling(ClientSession session) {
+  CallerPolling(Session session) {
     this.session = session;
-    this.duty = session.duty;
+    this.driver = session.driver;
     this.poller = session.poller;
-    this.news = session.news;
+    this.notifications = session.notifications;
     this.clock = session.clock;
     this.spin = new SpinPace(session.spinNs);
   }
@@ -40,17 +42,17 @@ final class CallerPolling {
       }
       return;
     }
-    duty.submit(stream, ClientStream.SEND);
+    driver.submit(stream, ClientStream.SEND);
     int tries = 0;
-    while (!duty.tryAcquire()) {
+    while (!driver.tryAcquire()) {
       if (++tries > ACQUIRE_TRIES) {
-        duty.drive();
+        driver.drive();
         return;
       }
       Thread.onSpinWait();
     }
     if (!poll(stream)) {
-      duty.drive();
+      driver.drive();
     }
   }
 
@@ -63,8 +65,8 @@ final class CallerPolling {
     final int id = stream.id;
     final boolean before = poller.beginNested();
     try {
-      duty.submit(stream, ClientStream.SEND);
-      duty.drive();
+      driver.submit(stream, ClientStream.SEND);
+      driver.drive();
       while (!stream.ended
           && stream.flow == null // otherwise the thread has to take what comes
           && stream.id == id // otherwise it is another call's by now
@@ -96,23 +98,23 @@ final class CallerPolling {
           sentNs = clock.nanoTime();
         }
         over = pollUntilNews(stream, sentNs);
-        session.guard.verify();
+        session.memoryGuard.verify();
       } catch (Throwable t) { // see Ending.failed
         session.ending.failed(t);
         break;
       }
       if (!over) {
-        duty.releaseAndTell();
-        if (!duty.tryAcquire()) {
+        driver.releaseAndTell();
+        if (!driver.tryAcquire()) {
           return true; // the duty has passed to another thread
         }
       }
     }
-    return !duty.leave();
+    return !driver.leave();
   }
 
   private void round() {
-    duty.disarm();
+    driver.disarm();
     session.work(true);
   }
 
@@ -131,7 +133,7 @@ final class CallerPolling {
       if (thread.isInterrupted()) {
         return true;
       }
-      if (news.hasCalls()) {
+      if (notifications.hasCalls()) {
         return false;
       }
       Thread.onSpinWait();

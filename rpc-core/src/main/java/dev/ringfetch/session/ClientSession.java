@@ -10,9 +10,11 @@ import dev.ringfetch.counters.Counter;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.ring.FrameDescriptor;
-import dev.ringfetch.ring.ProcessTime;
 import dev.ringfetch.session.ClientStream.Outcome;
 import dev.ringfetch.session.ClientStream.State;
+import dev.ringfetch.session.carrier.Geometry;
+import dev.ringfetch.session.carrier.RingPair;
+import dev.ringfetch.session.poller.Poller;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
@@ -86,8 +88,8 @@ public final class ClientSession extends Session {
    * #write written}. The unit belongs to the session from here on.
    */
   public void send(ClientStream stream) {
-    duty.submit(stream, ClientStream.SEND);
-    duty.drive();
+    driver.submit(stream, ClientStream.SEND);
+    driver.drive();
   }
 
   /**
@@ -100,9 +102,9 @@ public final class ClientSession extends Session {
 
   /** Cancels a stream and lets go of it. It is told nothing more. */
   public void cancel(ClientStream stream) {
-    duty.submit(stream, ClientStream.CANCEL);
-    duty.drive();
-    poller.told(this);
+    driver.submit(stream, ClientStream.CANCEL);
+    driver.drive();
+    poller.told(entry);
   }
 
   /**
@@ -111,8 +113,8 @@ public final class ClientSession extends Session {
    * @param cancelled true when a cancel counted instead: the stream waits for both.
    */
   public void release(ClientStream stream, boolean cancelled) {
-    duty.submit(stream, cancelled ? ClientStream.RELEASE_CANCELLED : ClientStream.RELEASE);
-    duty.drive();
+    driver.submit(stream, cancelled ? ClientStream.RELEASE_CANCELLED : ClientStream.RELEASE);
+    driver.drive();
   }
 
   /** Lets go of a stream that was {@link Outcome#ANSWERED}. */
@@ -138,7 +140,7 @@ public final class ClientSession extends Session {
   /** As {@link #drain()}, for a reason that its end is told with, unless it has one. */
   public void drain(String reason) {
     refuseCalls(reason);
-    duty.requestRound();
+    driver.requestRound();
   }
 
   private void refuseCalls(String reason) {
@@ -279,12 +281,12 @@ public final class ClientSession extends Session {
     if (stream.state == State.SENDING) {
       stream.state = State.SENT;
     }
-    if (choice != null && stream.flow == null && stream.state == State.SENT) {
-      choice.onSent(stream.id);
+    if (stream.flow == null && stream.state == State.SENT) {
+      carrier.onRequestSent(stream.id);
     }
     if (stream.flow != null && stream.state == State.SENT) {
       if (stream.flow.onSent()) {
-        news.addFlow(stream);
+        notifications.addFlow(stream);
       }
       outbox.addNext(stream);
     }
@@ -321,11 +323,9 @@ public final class ClientSession extends Session {
       return false;
     }
     if ((flags & CLOSE) != 0) {
-      stream.inboundFlags = CLOSE;
-      stream.inboundCode = code;
-      stream.inbound().clear(); // of half a message, or of one that is not read: before it is told
+      stream.incoming.close(code); // before it is told
       if (stream.flow != null) {
-        stream.flow.onUnit(Unit.takeInbound(stream), !stream.ended);
+        stream.flow.onUnit(stream.incoming.take(), !stream.ended);
       }
       onClosedByServer(stream);
       return true;
@@ -339,14 +339,14 @@ public final class ClientSession extends Session {
       }
       stream.openFlow(this);
     }
-    if (stream.flow != null && !stream.inboundPartial && !stream.flow.mayReceive(flags)) {
+    if (stream.flow != null && !stream.incoming.isPartial() && !stream.flow.mayReceive(flags)) {
       return false;
     }
-    if (!Chains.accept(
-        stream, flags, code, region, offset, length, stream.maxInboundLength, reads)) {
+    if (!stream.incoming.accept(
+        flags, code, region, offset, length, stream.maxInboundLength, reads, stream)) {
       return false;
     }
-    if (!stream.inboundPartial && mayTake(stream)) {
+    if (!stream.incoming.isPartial() && mayTake(stream)) {
       onUnit(stream);
     }
     return true;
@@ -356,7 +356,7 @@ public final class ClientSession extends Session {
   private static boolean beginsFlow(ClientStream stream, int flags) {
     return (flags & (SUFFIX | CONTINUATION)) == 0
         && stream.flow == null
-        && !stream.inboundPartial
+        && !stream.incoming.isPartial()
         && !stream.ended
         && stream.takesFlow();
   }
@@ -364,7 +364,7 @@ public final class ClientSession extends Session {
   /** The one response of a call is taken when it was read; a flow knows what was. */
   private static boolean mayTake(ClientStream stream) {
     return stream.flow != null
-        || (stream.inboundFlags & SUFFIX) == 0
+        || (stream.incoming.flags() & SUFFIX) == 0
         || !stream.inbound().isReading();
   }
 
@@ -372,18 +372,18 @@ public final class ClientSession extends Session {
   void onRead(Stream read) {
     final ClientStream stream = (ClientStream) read;
     if (stream.flow != null) {
-      news.addFlow(stream);
-    } else if (awaitsFrames(stream) && !stream.inboundPartial) {
+      notifications.addFlow(stream);
+    } else if (awaitsFrames(stream) && !stream.incoming.isPartial()) {
       onUnit(stream);
     }
   }
 
   private void onUnit(ClientStream stream) {
-    final boolean last = (stream.inboundFlags & SUFFIX) != 0;
+    final boolean last = (stream.incoming.flags() & SUFFIX) != 0;
     if (stream.flow != null) {
-      stream.flow.onUnit(Unit.takeInbound(stream), !stream.ended);
+      stream.flow.onUnit(stream.incoming.take(), !stream.ended);
       if (!stream.ended) {
-        news.addFlow(stream);
+        notifications.addFlow(stream);
       }
     } else if (!last) {
       stream.inbound().clear(); // the next one comes into the same buffer
@@ -409,9 +409,8 @@ public final class ClientSession extends Session {
     outbox.remove(stream);
     pending--;
     deadlines.remove(stream);
-    if (pace != null) {
-      measure(stream);
-    }
+    final boolean answer = stream.flow == null && (stream.incoming.flags() & CLOSE) == 0;
+    carrier.onClosed(stream.id, answer, stream.incoming.code(), stream.incoming.total());
     done(stream);
     if (!stream.ended) {
       tellLater(stream, Outcome.ANSWERED);
@@ -420,28 +419,14 @@ public final class ClientSession extends Session {
     }
   }
 
-  private void measure(ClientStream stream) {
-    final boolean answer = stream.flow == null && (stream.inboundFlags & CLOSE) == 0;
-    if (answer) {
-      pace.answered(ProcessTime.ofCode(stream.inboundCode));
-    }
-    if (choice != null) {
-      if (answer && stream.inboundTotal <= ReplyChoice.MAX_LENGTH) {
-        choice.onAnswered(stream.id, stream.inboundCode);
-      } else {
-        choice.onClosed(stream.id);
-      }
-    }
-  }
-
   private void tellLater(ClientStream stream, Outcome outcome) {
     stream.ended = true;
     if (stream.flow != null) {
       stream.flow.end(outcome);
-      news.addFlow(stream);
+      notifications.addFlow(stream);
     } else {
       stream.outcome = outcome;
-      news.add(stream);
+      notifications.add(stream);
     }
   }
 
@@ -488,13 +473,13 @@ public final class ClientSession extends Session {
   void tell(Stream told) {
     final ClientStream stream = (ClientStream) told;
     stream.listener().onClosed(this, stream, stream.outcome);
-    poller.told(this);
+    poller.told(entry);
   }
 
   @Override
   void tellFlow(Stream told) {
     ((ClientStream) told).flowListener().onFlow();
-    poller.told(this);
+    poller.told(entry);
   }
 
   @Override
@@ -516,20 +501,20 @@ public final class ClientSession extends Session {
 
   @Override
   boolean retire() {
-    if (!duty.tryAcquireOrBeMissed()) {
+    if (!driver.tryAcquireOrBeMissed()) {
       return true; // a caller owns the session, and arms it when it leaves, or calls the poller
     }
-    if (!loadStore) {
+    if (!carrier.armsAtOnce()) {
       return settle();
     }
     try {
-      duty.disarm(); // armed before, it would leave without a look at the ring
-      duty.lookBeforeLeaving(); // so it would with nothing pending; another had it when it came
+      driver.disarm(); // armed before, it would leave without a look at the ring
+      driver.lookBeforeLeaving(); // so it would with nothing pending; another had it when it came
     } catch (Throwable t) { // see Ending.failed
       ending.failed(t);
     }
-    if (duty.leave()) {
-      duty.drive();
+    if (driver.leave()) {
+      driver.drive();
     }
     return true;
   }
@@ -542,17 +527,17 @@ public final class ClientSession extends Session {
     boolean settled = true;
     try {
       if (!inbox.isSettling()) {
-        duty.disarm(); // as above: of what the poller came for
+        driver.disarm(); // as above: of what the poller came for
       }
-      awaitsTurn = outbox.isHeld();
-      nextTurnNs = turn.untilNs();
+      final boolean awaitsTurn = carrier.isHolding();
+      entry.awaitsTurn(awaitsTurn, carrier.heldUntilNs());
       settled =
-          !awaitsTurn && (hasEnded() || (mustArmToLeave() ? duty.settle() : !inbox.hasNext()));
-      settling = awaitsTurn || (!settled && (inbox.isSettling() || !mustArmToLeave()));
+          !awaitsTurn && (hasEnded() || (mustArmToLeave() ? driver.settle() : !inbox.hasNext()));
+      entry.settling(awaitsTurn || (!settled && (inbox.isSettling() || !mustArmToLeave())));
     } catch (Throwable t) { // see Ending.failed
       ending.failed(t);
     }
-    return !duty.releaseAndTell() && settled;
+    return !driver.releaseAndTell() && settled;
   }
 
   /** Told of a session's end, and before it, perhaps, that it has not room enough. */

@@ -1,5 +1,7 @@
 package dev.ringfetch.session;
 
+import dev.ringfetch.session.unit.Unit;
+
 /** A call as the client's session sees it. */
 public final class ClientStream extends Stream {
   /** The call asks: send the request. */

@@ -1,7 +1,9 @@
 package dev.ringfetch.session;
 
 import dev.ringfetch.counters.Counter;
+import dev.ringfetch.fabric.MemoryFaults;
 import dev.ringfetch.fabric.MemoryRegion;
+import dev.ringfetch.session.poller.Callbacks;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
@@ -56,7 +58,7 @@ final class Ending {
     return unconsumed;
   }
 
-  /** Lets the session end with this round; owner, or before {@link Duty#drive}. */
+  /** Lets the session end with this round; owner, or before {@link SessionDriver#drive}. */
   void request(String why) {
     reason.compareAndSet(null, why);
   }
@@ -70,7 +72,7 @@ final class Ending {
   /** Ends the session in the poller's thread, for what the peer has done. Any thread. */
   void blameLater(String why) {
     blame(why);
-    session.poller.activateLater(session);
+    session.poller.activateLater(session.entry);
   }
 
   /** See {@link Session#doom}. */
@@ -115,7 +117,7 @@ final class Ending {
   }
 
   private void endFailed(Throwable t) {
-    Faults.absorb(memory, t);
+    MemoryFaults.absorb(memory, t);
     if (over) {
       Callbacks.report(t);
       return;
@@ -124,25 +126,31 @@ final class Ending {
       peerAtFault = true;
     }
     request("session failed: " + t);
-    final News news = session.news;
-    news.add(
+    final Notifications notifications = session.notifications;
+    notifications.add(
         () ->
             System.getLogger(Session.class.getName())
                 .log(
                     System.Logger.Level.WARNING,
                     "session with " + session.describe() + " failed",
                     t));
-    for (Stream stream = news.first(); stream != null; stream = stream.nextReady) {
+    for (Stream stream = notifications.first(); stream != null; stream = stream.nextReady) {
       session.distrust(stream);
     }
-    session.reads.distrust(news);
-    news.distrustFlows();
+    session.reads.forEachReader(
+        stream -> { // nothing else tells a call whose last unit will not be read
+          if (stream.flow != null) {
+            stream.flow.distrust();
+            notifications.addFlow(stream);
+          }
+        });
+    notifications.distrustFlows();
     finish();
   }
 
   /** Where this throws, for want of memory, it is called again: what was done is not done twice. */
   private void finish() {
-    session.guard.forget();
+    session.memoryGuard.forget();
     session.bulk.refuse(); // what the peer may still read is not given out again
     session.outbox.clear();
     session.reads.clear();
@@ -151,7 +159,7 @@ final class Ending {
     if (peerAtFault) {
       session.tally.set(Counter.SESSION_FAULTS_PEER, 1);
     }
-    session.news.add(this::tell);
+    session.notifications.add(this::tell);
     over = true;
     session.queuePair.close();
   }
@@ -160,7 +168,7 @@ final class Ending {
     try {
       session.tellEnd(reason.get());
     } finally {
-      session.poller.remove(session);
+      session.poller.remove(session.entry);
     }
   }
 }

@@ -16,6 +16,9 @@ import static dev.ringfetch.ring.FrameDescriptor.WINDOW_UPDATE;
 
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.fabric.MemoryRegion;
+import dev.ringfetch.session.bulk.MemoryExchange;
+import dev.ringfetch.session.unit.Unit;
+import dev.ringfetch.session.unit.Units;
 import java.nio.charset.StandardCharsets;
 
 /**
@@ -33,11 +36,11 @@ final class Intake {
 
   private final ServerSession session;
   private final ServerStreams streams;
-  private final Held held;
+  private final HeldBytes held;
   private final int maxInboundLength;
   private final int maxUnitLength;
 
-  Intake(ServerSession session, ServerStreams streams, Held held, SessionContext context) {
+  Intake(ServerSession session, ServerStreams streams, HeldBytes held, SessionContext context) {
     this.session = session;
     this.streams = streams;
     this.held = held;
@@ -63,7 +66,7 @@ final class Intake {
       if (flags == WINDOW_UPDATE) {
         return session.windows.onUpdate(stream, region, offset, length);
       }
-      if (stream.inboundPartial
+      if (stream.incoming.isPartial()
           ? (flags & ~(PARTIAL | BULK)) != CONTINUATION
           : (flags & ~UNIT_FLAGS) != 0 || stream.flow == null || !stream.flow.mayReceive(flags)) {
         return false;
@@ -81,7 +84,8 @@ final class Intake {
         stream.flow = new Flow();
       }
     }
-    if (!Chains.accept(stream, flags, code, region, offset, length, maxUnitLength, session.reads)) {
+    if (!stream.incoming.accept(
+        flags, code, region, offset, length, maxUnitLength, session.reads, stream)) {
       return false;
     }
     if ((flags & PREFIX) != 0 && !onFirstFrame(stream)) {
@@ -94,7 +98,7 @@ final class Intake {
       session.cancel(stream, RESOURCE_EXHAUSTED_CODE);
       return true;
     }
-    if (!stream.inboundPartial) {
+    if (!stream.incoming.isPartial()) {
       onUnit(stream);
     }
     return true;
@@ -109,23 +113,23 @@ final class Intake {
   }
 
   private boolean onFirstFrame(ServerStream stream) {
-    if (stream.inboundDiscarded) {
-      final int deadline = (stream.inboundFlags & DEADLINE) != 0 ? Long.BYTES : 0;
-      reject(stream, Units.tooLong(maxInboundLength, stream.inboundTotal - deadline));
+    if (stream.incoming.isDiscarded()) {
+      final int deadline = (stream.incoming.flags() & DEADLINE) != 0 ? Long.BYTES : 0;
+      reject(stream, Units.tooLong(maxInboundLength, stream.incoming.total() - deadline));
       return true;
     }
     if (held.isCrowded()) {
-      stream.inboundDiscarded = true;
+      stream.incoming.discard();
       reject(stream, "cancelled calls still run: " + held.abandoned());
       return true;
     }
     if (stream.flow == null && !held.addRequest(stream)) {
-      stream.inboundDiscarded = true;
+      stream.incoming.discard();
       reject(
           stream, "session holds too much: length=" + held.length() + " limit=" + held.maxLength());
       return true;
     }
-    if ((stream.inboundFlags & DEADLINE) != 0) {
+    if ((stream.incoming.flags() & DEADLINE) != 0) {
       if (stream.inbound().length() < Long.BYTES) {
         return false;
       }
@@ -151,7 +155,7 @@ final class Intake {
 
   private void onUnit(ServerStream stream) {
     if (stream.flow != null) {
-      final Unit unit = Unit.takeInbound(stream);
+      final Unit unit = stream.incoming.take();
       stream.heldLength -= unit.cost(); // the flow counts it from here on
       stream.flow.onUnit(unit, true);
     }
@@ -160,7 +164,7 @@ final class Intake {
 
   /** The last read is done of those that a unit of this stream has waited for. */
   void onRead(ServerStream stream) {
-    if (streams.isOpen(stream) && (stream.flow != null || !stream.inboundPartial)) {
+    if (streams.isOpen(stream) && (stream.flow != null || !stream.incoming.isPartial())) {
       onWhole(stream);
     }
   }
@@ -171,14 +175,12 @@ final class Intake {
       return;
     }
     if (stream.flow != null) {
-      session.news.addFlow(stream);
+      session.notifications.addFlow(stream);
     }
     if (!stream.handed) {
       stream.handed = true;
-      if (!session.loadStore) {
-        stream.handedNs = session.clock.nanoTime();
-      }
-      session.news.add(stream);
+      stream.handedNs = session.carrier.handedNs();
+      session.notifications.add(stream);
     }
   }
 }

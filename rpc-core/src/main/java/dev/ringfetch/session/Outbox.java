@@ -12,6 +12,12 @@ import dev.ringfetch.ring.ControlFlyweight;
 import dev.ringfetch.ring.FrameDescriptor;
 import dev.ringfetch.ring.RingPoller;
 import dev.ringfetch.ring.RingWriter;
+import dev.ringfetch.session.bulk.Segment;
+import dev.ringfetch.session.bulk.Segments;
+import dev.ringfetch.session.carrier.Carrier;
+import dev.ringfetch.session.carrier.Delivery;
+import dev.ringfetch.session.carrier.RingPair;
+import dev.ringfetch.session.unit.UnitBuffer;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayDeque;
@@ -25,7 +31,8 @@ final class Outbox {
   /** Length of the payload of a window update that also tells the length of the window. */
   static final int MAX_UPDATE_LENGTH = Long.BYTES + Integer.BYTES;
 
-  private final Session session;
+  private final Listener listener;
+  private final Carrier carrier;
   private final Delivery delivery;
   private final MemoryRegion memory;
   private final RingWriter writer;
@@ -46,13 +53,12 @@ final class Outbox {
   private long queuedLength;
   private boolean blocked;
   private boolean unsolicited;
-  private boolean held;
-  private boolean watched; // and the poller comes by until that is over
 
   /** Creates the outbox; frames acknowledge the position of the ring of the other direction. */
-  Outbox(Session session, RingPair rings) {
-    this.session = session;
-    this.delivery = session.delivery;
+  Outbox(RingPair rings, Carrier carrier, Tally tally, Listener listener) {
+    this.listener = listener;
+    this.carrier = carrier;
+    this.delivery = carrier.delivery();
     this.memory = rings.queuePair().memory();
     this.writer = rings.writer();
     this.ring = rings.poller();
@@ -61,27 +67,12 @@ final class Outbox {
     this.maxPayload =
         rings.maxFrameLength() / FrameDescriptor.SLOT_LENGTH * FrameDescriptor.SLOT_LENGTH
             - FrameDescriptor.OVERHEAD;
-    this.tally = session.tally;
+    this.tally = tally;
   }
 
   /** True while there is output and no credit for it. */
   boolean isBlocked() {
     return blocked;
-  }
-
-  /** True while there is output that waits for this side's turn. */
-  boolean isHeld() {
-    return held;
-  }
-
-  /** True when the poller stays until what is held was sent. */
-  boolean isWatched() {
-    return watched;
-  }
-
-  /** The poller has come by, or has gone. */
-  void watched(boolean stays) {
-    watched = stays && held;
   }
 
   /** True when no stream is in line. */
@@ -107,7 +98,7 @@ final class Outbox {
       left(stream);
       stream.outbound().releaseSegments();
     }
-    held = false;
+    carrier.holds(true);
     Segment segment;
     while ((segment = reading.poll()) != null) { // each once, also where one of them throws
       segment.release();
@@ -172,10 +163,10 @@ final class Outbox {
    */
   int flush() {
     if (!reading.isEmpty() && !takeBack()) {
-      session.ending.blame("the peer released what it was never given");
+      listener.onViolation("the peer released what it was never given");
       return 0;
     }
-    if (session.turn != null && hold()) {
+    if (carrier.holds(line.isEmpty())) {
       return 0;
     }
     final long before = writer.position();
@@ -192,11 +183,11 @@ final class Outbox {
         written = write(stream, update);
       }
       if (written == RingWriter.PROTOCOL_VIOLATION) {
-        session.ending.blame("the peer acknowledged what was never sent");
+        listener.onViolation("the peer acknowledged what was never sent");
         break;
       }
       if (written == RingWriter.INSUFFICIENT_CREDIT) {
-        session.onOutboundFull();
+        listener.onFull();
         break;
       }
       frames++;
@@ -206,7 +197,7 @@ final class Outbox {
       } else if (!update && isWhole(stream)) {
         left(stream);
         unsolicited |= stream.unsolicited;
-        session.onSent(stream);
+        listener.onSent(stream);
       } else {
         line.add(stream);
       }
@@ -217,17 +208,6 @@ final class Outbox {
       publish();
     }
     return frames;
-  }
-
-  private boolean hold() {
-    if (line.isEmpty()) {
-      session.turn.holdNothing();
-      held = false;
-    } else {
-      held = session.turn.holds(session.deadlines.earliestNs());
-    }
-    watched &= held;
-    return held;
   }
 
   private int write(Stream stream, boolean update) {
@@ -365,7 +345,7 @@ final class Outbox {
 
   private int writeBulk(Stream stream, UnitBuffer unit, Segments.Part part, int ack) {
     final Segment segment = part.segment();
-    bulk.putInt(BulkDescriptor.REGION_OFFSET, segment.region().number())
+    bulk.putInt(BulkDescriptor.REGION_OFFSET, segment.regionNumber())
         .putInt(BulkDescriptor.LENGTH_OFFSET, part.length())
         .putLong(BulkDescriptor.OFFSET_OFFSET, (long) segment.offset() + part.offset());
     final boolean more = stream.outboundSent < unit.arrayLength() || !unit.segments().isLast();
@@ -377,5 +357,17 @@ final class Outbox {
       tally.add(Counter.SESSION_BULK_SENT, part.length());
     }
     return written;
+  }
+
+  /** Told of what happens to the line; owner. */
+  interface Listener {
+    /** The last byte of a stream's unit, or its header-only frame, is in the ring. */
+    void onSent(Stream stream);
+
+    /** There is no room for a frame. */
+    void onFull();
+
+    /** The peer has done what no peer may. */
+    void onViolation(String what);
   }
 }

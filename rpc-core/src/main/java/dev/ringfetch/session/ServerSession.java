@@ -7,7 +7,9 @@ import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
 
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
-import dev.ringfetch.ring.ProcessTime;
+import dev.ringfetch.session.carrier.Geometry;
+import dev.ringfetch.session.carrier.RingPair;
+import dev.ringfetch.session.poller.Poller;
 
 /**
  * The server's side of a session: polls for requests, hands them to the {@link Acceptor}, sends
@@ -22,12 +24,10 @@ public final class ServerSession extends Session {
   private static final int UNAVAILABLE_CODE = 14;
 
   final ServerStreams streams;
-  final Held held;
+  final HeldBytes held;
   private final Intake intake;
   private final Acceptor acceptor;
   private final Listener listener;
-  private final ServerTurn serverTurn; // null: clients send at any time
-  private final Turns turns;
 
   private volatile boolean draining;
   private boolean drainSent;
@@ -49,18 +49,10 @@ public final class ServerSession extends Session {
       Listener listener) {
     super(RingPair.ofServer(queuePair, geometry), poller, context);
     this.streams = new ServerStreams(geometry.maxStreams());
-    this.held = new Held(context.maxHeldLength(), geometry.maxStreams());
+    this.held = new HeldBytes(context.maxHeldLength(), geometry.maxStreams());
     this.intake = new Intake(this, streams, held, context);
     this.acceptor = acceptor;
     this.listener = listener;
-    final boolean mayTakeTurns = !loadStore && context.turnThreshold() > 0;
-    this.turns = mayTakeTurns ? context.turns() : null;
-    this.serverTurn = mayTakeTurns ? new ServerTurn(this, (ServerDelivery) delivery, turns) : null;
-  }
-
-  @Override
-  Turns turns() {
-    return turns;
   }
 
   /**
@@ -75,8 +67,8 @@ public final class ServerSession extends Session {
     stream.responseFlags = flags;
     stream.responseCode = code;
     stream.reusable = reusable;
-    duty.submit(stream, ServerStream.RESPOND);
-    duty.drive();
+    driver.submit(stream, ServerStream.RESPOND);
+    driver.drive();
   }
 
   /**
@@ -97,8 +89,8 @@ public final class ServerSession extends Session {
    * or until the call responds, the session counts the request as held. Idempotent.
    */
   public void release(ServerStream stream) {
-    duty.submit(stream, ServerStream.RELEASE);
-    duty.drive();
+    driver.submit(stream, ServerStream.RELEASE);
+    driver.drive();
   }
 
   /**
@@ -123,7 +115,7 @@ public final class ServerSession extends Session {
   /** Asks the client to put no new call on this session, and to end it after the last. */
   public void drain() {
     draining = true;
-    duty.requestRound();
+    driver.requestRound();
   }
 
   /** Cancels every call and ends the session. */
@@ -134,9 +126,7 @@ public final class ServerSession extends Session {
 
   @Override
   void onRound() {
-    if (serverTurn != null) {
-      serverTurn.onRound();
-    }
+    carrier.onRound();
     if (draining && !drainSent) {
       drainSent = true;
       sendDrain();
@@ -202,13 +192,10 @@ public final class ServerSession extends Session {
     }
   }
 
-  private void send(ServerStream carrier, ServerStream answered) {
-    carrier.outboundFlags = answered.responseFlags;
-    carrier.outboundCode =
-        loadStore
-            ? answered.responseCode
-            : ProcessTime.code(answered.responseCode, clock.nanoTime() - answered.handedNs);
-    outbox.add(carrier);
+  private void send(ServerStream sent, ServerStream answered) {
+    sent.outboundFlags = answered.responseFlags;
+    sent.outboundCode = carrier.answerCode(answered.responseCode, answered.handedNs);
+    outbox.add(sent);
   }
 
   private void dropOutbound(ServerStream stream) {
@@ -256,7 +243,7 @@ public final class ServerSession extends Session {
       outbox.addNext(stream);
     }
     if (last || room) {
-      news.addFlow(stream);
+      notifications.addFlow(stream);
     }
   }
 
@@ -300,7 +287,7 @@ public final class ServerSession extends Session {
     outbox.remove(stream);
     outbox.add(notice(stream.id, CLOSE, code)); // the handler may be filling the stream
     if (stream.handed) {
-      news.add(() -> tellCancelled(stream));
+      notifications.add(() -> tellCancelled(stream));
     }
   }
 
@@ -363,7 +350,8 @@ public final class ServerSession extends Session {
       if (stream != null) {
         calls++;
         if (stream.handed) {
-          news.add(() -> tellCancelled(stream)); // first: it may throw, and is called again then
+          notifications.add(
+              () -> tellCancelled(stream)); // first: it may throw, and is called again then
         }
         forget(stream);
         stream.cancelled();
@@ -394,18 +382,19 @@ public final class ServerSession extends Session {
 
   @Override
   boolean retire() {
-    if (!duty.tryAcquire()) {
+    if (!driver.tryAcquire()) {
       return false; // a handler's thread owns the session, and will not arm it
     }
     boolean armed = true;
     try {
-      duty.disarm(); // armed before, it would leave without a look at the ring that the poller came
+      driver
+          .disarm(); // armed before, it would leave without a look at the ring that the poller came
       // for
-      armed = hasEnded() || duty.arm();
+      armed = hasEnded() || driver.arm();
     } catch (Throwable t) { // see Ending.failed
       ending.failed(t);
     }
-    return !duty.releaseAndTell() && armed;
+    return !driver.releaseAndTell() && armed;
   }
 
   /** Takes requests. */

@@ -51,7 +51,7 @@ public final class ServerStream extends Stream {
    */
   public Flow openFlow() {
     if (flow == null) {
-      flow = Flow.ofRequest(Unit.takeInbound(this));
+      flow = Flow.ofRequest(incoming.take());
     }
     return flow;
   }

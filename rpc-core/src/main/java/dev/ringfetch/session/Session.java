@@ -1,27 +1,37 @@
 package dev.ringfetch.session;
 
-import static dev.ringfetch.ring.FrameDescriptor.BULK;
-import static dev.ringfetch.ring.FrameDescriptor.SESSION_STREAM_ID;
-
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.counters.Kind;
-import dev.ringfetch.counters.Subject;
 import dev.ringfetch.counters.Tally;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.ring.FrameDescriptor;
 import dev.ringfetch.ring.RingPoller;
 import dev.ringfetch.ring.RingWriter;
+import dev.ringfetch.session.bulk.BulkPool;
+import dev.ringfetch.session.bulk.MemoryExchange;
+import dev.ringfetch.session.carrier.Carrier;
+import dev.ringfetch.session.carrier.CarrierParts;
+import dev.ringfetch.session.carrier.Delivery;
+import dev.ringfetch.session.carrier.Inbox;
+import dev.ringfetch.session.carrier.RingPair;
+import dev.ringfetch.session.poller.DeadlineQueue;
+import dev.ringfetch.session.poller.InlineTask;
+import dev.ringfetch.session.poller.Poller;
+import dev.ringfetch.session.poller.PollerEntry;
+import dev.ringfetch.session.remote.Carriers;
+import dev.ringfetch.session.unit.BulkReads;
+import dev.ringfetch.session.unit.Unit;
 import org.agrona.concurrent.NanoClock;
 
 /**
  * One side of a session: a duty cycle over its end of two rings, without a thread of its own.
  *
- * <p>What there is of a session belongs to the holder of its token: {@link Duty} says who that is.
- * No code of the user runs while a thread holds the token: what there is to tell is chained up, and
- * told afterwards.
+ * <p>What there is of a session belongs to the holder of its token: {@link SessionDriver} says who
+ * that is. No code of the user runs while a thread holds the token: what there is to tell is
+ * chained up, and told afterwards.
  */
-public abstract class Session implements QueuePair.Listener, RingPoller.FrameHandler {
+public abstract class Session {
   final QueuePair queuePair;
   final RingWriter writer;
   final RingPoller ring;
@@ -30,48 +40,22 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   final Delivery delivery;
   final Inbox inbox;
   final Outbox outbox;
-  final Reads reads;
+  final BulkReads<Stream> reads;
   final BulkPool bulk;
   final MemoryExchange exchange;
   final Windows windows;
-  final Guard guard;
-  final HeadWatch headWatch;
+  final MemoryGuard memoryGuard;
   final Ending ending;
-  final Duty duty;
-  final ReplyChoice choice; // null: the mode is given
-  final FetchPace pace; // null: this side never reads
-  final ClientTurn turn; // null: this side sends at any time
+  final SessionDriver driver;
   final DeadlineQueue<Stream> deadlines = new DeadlineQueue<>();
-  final EarliestDeadline earliest = new EarliestDeadline(this);
-  final News news = new News();
+  final Notifications notifications = new Notifications(this::tell, this::tellFlow);
   final Tally tally = new Tally(Kind.SESSION);
   final long spinNs;
-  final boolean loadStore; // both sides load and store one memory
-
-  /**
-   * Set while the poller looks here in every round. In shared memory it is cleared before the
-   * poller, as the owner, looks for the last time: who leaves the session while it is set need not
-   * arm it, since the poller comes later than that, or finds the token taken and is {@linkplain
-   * Duty#tryAcquireOrBeMissed called back}. Behind a card it says no more than that.
-   */
-  volatile boolean polled;
-
+  final RingEvents events = new RingEvents(this);
+  final Carrier carrier;
+  public final PollerEntry entry;
   private final long writeStart;
   private final long pollStart;
-
-  // The poller's, not the owner's.
-  int place; // among the poller's sessions
-  boolean active;
-  boolean settling; // as of its last visit
-  boolean resting; // and for so long that it may sleep meanwhile
-  long lastWorkNs;
-  InlineTask firstInLine; // of those to be run inline, or null
-  InlineTask lastInLine;
-  Session nextInLine; // after this one's turn
-  boolean awaitsTurn; // as of its last visit: output waits for a turn
-  long nextTurnNs;
-  volatile long lingerNs; // how long it is polled at the least, after something came
-  volatile Subject subject; // as which it is listed
 
   Session(RingPair rings, Poller poller, SessionContext context) {
     this.queuePair = rings.queuePair();
@@ -82,37 +66,41 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
     this.spinNs = context.spinNs();
     this.writeStart = writer.position();
     this.pollStart = ring.position();
-    this.loadStore = queuePair.capabilities().loadStore();
-    if (rings.fetcher() == null) {
-      this.delivery =
-          loadStore ? new StoreDelivery(tally, rings, clock) : new ServerDelivery(tally, rings);
-      this.inbox = new PollingInbox(this, rings);
-      this.choice = null;
-      this.pace = null;
-      this.turn = null;
-    } else {
-      final boolean chooses = context.replyPolicy() == ReplyPolicy.ADAPTIVE;
-      final ClientDelivery written = new ClientDelivery(tally, rings);
-      this.delivery = written;
-      this.choice = chooses ? new ReplyChoice(clock, context.replyTrialCalls(), pollStart) : null;
-      this.pace = new FetchPace(clock, tally);
-      this.turn = new ClientTurn(rings.peerControl(), clock, tally);
-      this.inbox = new FetchingInbox(this, rings, written, context);
-    }
-    this.outbox = new Outbox(this, rings);
-    this.reads = new Reads(this, rings, context);
-    this.bulk = new BulkPool(this, queuePair, context);
-    this.exchange = new MemoryExchange(this);
+    final var parts = new CarrierParts(rings, events, clock, tally);
+    this.carrier = Carriers.create(parts, context);
+    this.inbox = carrier.inbox();
+    this.delivery = carrier.delivery();
+    this.driver = new SessionDriver(this);
+    this.entry = new PollerEntry(driver, queuePair.memory(), carrier.timetable());
+    this.outbox = new Outbox(rings, carrier, tally, new OutboxEvents(this));
+    this.reads =
+        new BulkReads<>(
+            this::onRead,
+            tally,
+            rings.ownControl(),
+            context.bulkQuota().arrays(),
+            context.bulkSegmentLength());
+    final var memory = new SessionMemory(this);
+    this.bulk = new BulkPool(memory, queuePair, context);
+    this.exchange = new MemoryExchange(memory, bulk, queuePair);
     this.windows = new Windows(outbox);
-    this.guard = new Guard(this);
-    this.headWatch = new HeadWatch(this);
+    this.memoryGuard = new MemoryGuard(this);
     this.ending = new Ending(this);
-    this.duty = new Duty(this);
   }
 
   /** The poller that serves this session. */
   public Poller poller() {
     return poller;
+  }
+
+  /** Has the poller serve this session from now on. */
+  public void serve() {
+    poller.add(entry);
+  }
+
+  /** Offers the poller a task: see {@link Poller#offer}. */
+  public boolean offer(InlineTask task) {
+    return poller.offer(entry, task);
   }
 
   /** The time of this session's clock, in nanoseconds. */
@@ -163,22 +151,22 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   /** Sends a unit of a flow, after those before and as the window allows. Never blocks. */
   public final void write(Stream stream, Unit unit) {
     stream.flow.offer(unit);
-    duty.submit(stream, Stream.WRITE);
-    duty.drive();
+    driver.submit(stream, Stream.WRITE);
+    driver.drive();
   }
 
   /** The call of a flow has done with a unit that came in. One thread at a time. */
   public final void consumed(Stream stream, Unit unit) {
     if (stream.flow.consume(unit)) {
-      duty.submit(stream, Stream.CONSUMED);
-      duty.drive();
+      driver.submit(stream, Stream.CONSUMED);
+      driver.drive();
     }
   }
 
   /** Ends the session. Any thread; what is committed is still delivered, the rest fails. */
   public final void end(String reason) {
     ending.request(reason);
-    duty.drive();
+    driver.drive();
   }
 
   /**
@@ -189,34 +177,6 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
     ending.doom();
   }
 
-  @Override
-  public final boolean onFrame(
-      int streamId, int flags, int code, int ack, MemoryRegion region, int offset, int length) {
-    tally.add(Counter.SESSION_FRAMES_RECEIVED, 1);
-    if (!writer.onAck(ack)) {
-      return false;
-    }
-    if (streamId == SESSION_STREAM_ID) {
-      return flags == BULK ? exchange.onFrame(code, region, offset, length) : onSessionFrame(flags);
-    }
-    if ((flags & BULK) != 0 && !reads.add(exchange.regions(), region, offset, length)) {
-      return false;
-    }
-    return onStreamFrame(streamId, flags, code, region, offset, length);
-  }
-
-  @Override
-  public final void onDoorbell() {
-    tally.add(Counter.SESSION_WAKEUPS_RECEIVED, 1);
-    headWatch.onRing();
-    poller.activate(this);
-  }
-
-  @Override
-  public final void onDisconnected(String reason) {
-    end(reason);
-  }
-
   /**
    * One round of the duty cycle; owner.
    *
@@ -225,11 +185,9 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
    */
   final int work(boolean poll) {
     int done = 0;
-    if (!loadStore) {
-      queuePair.cork();
-    }
+    carrier.beginRound();
     try {
-      done += duty.takeOperations();
+      done += driver.takeOperations();
       if (ending.isOver()) {
         return done;
       }
@@ -241,11 +199,9 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
       onRound();
       exchange.offer();
       done += outbox.flush();
-      if (!loadStore) {
-        inbox.endRound();
-      }
+      carrier.handOver();
       if (!poll || done > 0) { // of a poll that finds nothing, the poller takes care
-        guard.touch();
+        memoryGuard.touch();
       }
       if (ending.isDue()) {
         ending.end();
@@ -253,9 +209,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
     } catch (Throwable t) { // also InternalError: the peer took the memory away
       ending.failed(t);
     } finally {
-      if (!loadStore) {
-        queuePair.uncork(); // what one round posts, the device is told at once
-      }
+      carrier.endRound();
     }
     return done;
   }
@@ -268,17 +222,12 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
         Counter.SESSION_BYTES_RECEIVED,
         (ring.position() - pollStart) * FrameDescriptor.SLOT_LENGTH);
     tally.set(Counter.SESSION_BYTES_QUEUED, outbox.queuedLength());
-    if (!loadStore) {
-      tally.set(Counter.SESSION_FRAMES_TORN, ring.torn());
-      tally.set(Counter.SESSION_LINES_SENT, delivery.ownControl.publications());
-      inbox.count();
-      delivery.count();
-    }
+    carrier.count();
     tally.set(Counter.SESSION_BYTES_HELD, heldLength());
   }
 
   private int expireDeadlines() {
-    headWatch.look();
+    carrier.look();
     if (deadlines.earliestNs() == Stream.NO_DEADLINE) {
       return 0;
     }
@@ -294,7 +243,7 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
 
   /** The earliest deadline, as of the last release. Any thread. */
   long earliestDeadlineNs() {
-    return earliest.publishedNs();
+    return entry.publishedDeadlineNs();
   }
 
   /** A frame of this side's own, which no call has filled. */
@@ -334,11 +283,6 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   /** The peer has no room for a frame, as its line says; owner. */
   void onInboundFull() {}
 
-  /** The timetable of this side's sessions; null when there is none. */
-  Turns turns() {
-    return null;
-  }
-
   /** What came in for a stream that waits to be told may be garbage: the memory went; owner. */
   abstract void distrust(Stream ready);
 
@@ -360,15 +304,10 @@ public abstract class Session implements QueuePair.Listener, RingPoller.FrameHan
   abstract void tellEnd(String reason);
 
   /**
-   * True when a thread that leaves must arm the session unless the poller {@linkplain #isPolled
-   * polls it}, because the peer owes it frames; owner.
+   * True when a thread that leaves must arm the session unless the poller polls it, because the
+   * peer owes it frames; owner.
    */
   abstract boolean mustArmToLeave();
-
-  /** True when a poller will look by itself. Behind a card it may sleep between looks. */
-  final boolean isPolled() {
-    return loadStore && polled;
-  }
 
   /**
    * The poller wants to stop polling.

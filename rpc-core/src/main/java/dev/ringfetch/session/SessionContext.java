@@ -3,12 +3,20 @@ package dev.ringfetch.session;
 import dev.ringfetch.counters.Counters;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.FrameDescriptor;
+import dev.ringfetch.session.bulk.MemoryQuota;
+import dev.ringfetch.session.bulk.BulkContext;
+import dev.ringfetch.session.poller.PollerContext;
+import dev.ringfetch.session.remote.ClientTurn;
+import dev.ringfetch.session.remote.RemoteContext;
+import dev.ringfetch.session.remote.ReplyChoice;
+import dev.ringfetch.session.remote.ReplyPolicy;
+import dev.ringfetch.session.remote.TurnSchedule;
 import java.util.Objects;
 import org.agrona.concurrent.NanoClock;
 import org.agrona.concurrent.SystemNanoClock;
 
 /** Options of sessions. Setters return this; a context is not changed once a session uses it. */
-public final class SessionContext {
+public final class SessionContext implements PollerContext, BulkContext, RemoteContext {
   /** Default of {@link #requestRingLength()}. */
   public static final int REQUEST_RING_LENGTH_DEFAULT = 256 * 1024;
 
@@ -84,7 +92,7 @@ public final class SessionContext {
   private int turnGroup = TURN_GROUP_DEFAULT;
   private int turnLengthNs = TURN_LENGTH_NS_DEFAULT;
   private boolean acrossProxies;
-  private Turns turns; // as long as nobody has asked: none
+  private TurnSchedule turns; // as long as nobody has asked: none
 
   /** A context of its own with the same options; what its sessions share is not these' here. */
   public SessionContext copy() {
@@ -181,7 +189,7 @@ public final class SessionContext {
     return this;
   }
 
-  /** Messages longer than this, in bytes, are read by the peer out of registered memory. */
+  @Override
   public int bulkThreshold() {
     return bulkThreshold;
   }
@@ -195,10 +203,7 @@ public final class SessionContext {
     return this;
   }
 
-  /**
-   * Length of the runs of registered memory in which a long message is put, and what is copied out
-   * of the peer's in a round: how long a short message may have to wait, in bytes.
-   */
+  @Override
   public int bulkSegmentLength() {
     return bulkSegmentLength;
   }
@@ -212,10 +217,7 @@ public final class SessionContext {
     return this;
   }
 
-  /**
-   * Memory that this side registers at the most for a session's long messages, in bytes; 0 for
-   * none. It is registered as it is needed, some megabytes at a time.
-   */
+  @Override
   public int bulkLength() {
     return bulkLength;
   }
@@ -229,7 +231,7 @@ public final class SessionContext {
     return this;
   }
 
-  /** Limit of what all sessions with this quota register together; of this context unless set. */
+  @Override
   public MemoryQuota bulkQuota() {
     return bulkQuota;
   }
@@ -301,10 +303,7 @@ public final class SessionContext {
     return this;
   }
 
-  /**
-   * How long a thread polls at most before it sleeps, in nanoseconds; for 5 us where that was in
-   * vain lately. 0 in tests: 2 cores are few.
-   */
+  @Override
   public long spinNs() {
     return spinNs;
   }
@@ -318,10 +317,7 @@ public final class SessionContext {
     return this;
   }
 
-  /**
-   * How answers get to this side, if it is a client that cannot load from the server's memory:
-   * {@link ReplyPolicy#ADAPTIVE} unless set.
-   */
+  @Override
   public ReplyPolicy replyPolicy() {
     return replyPolicy;
   }
@@ -332,8 +328,8 @@ public final class SessionContext {
     return this;
   }
 
-  /** How many calls a client takes to try the other mode. */
-  int replyTrialCalls() {
+  @Override
+  public int replyTrialCalls() {
     return replyTrialCalls;
   }
 
@@ -343,11 +339,7 @@ public final class SessionContext {
     return this;
   }
 
-  /**
-   * How long a client whose answers come in datagrams waits for one before it reads, in
-   * nanoseconds: what a lost one costs. It waits for up to 16 times as long where they prove to
-   * take longer. See {@link ReplyPolicy#DATAGRAM}.
-   */
+  @Override
   public long hintWaitNs() {
     return hintWaitNs;
   }
@@ -361,10 +353,7 @@ public final class SessionContext {
     return this;
   }
 
-  /**
-   * From how many short calls in a millisecond a server's poller runs them itself: so many
-   * hand-overs cost as much as the looks of the thread that stands by meanwhile.
-   */
+  @Override
   public int inlinePerMs() {
     return inlinePerMs;
   }
@@ -378,10 +367,7 @@ public final class SessionContext {
     return this;
   }
 
-  /**
-   * Sessions in use at the same time, beyond which a server has them take turns; 0 for never. Only
-   * where a card stands between the sides.
-   */
+  @Override
   public int turnThreshold() {
     return turnThreshold;
   }
@@ -395,7 +381,7 @@ public final class SessionContext {
     return this;
   }
 
-  /** Sessions that have their turn together, about. */
+  @Override
   public int turnGroup() {
     return turnGroup;
   }
@@ -409,7 +395,7 @@ public final class SessionContext {
     return this;
   }
 
-  /** How long a turn lasts, in nanoseconds. */
+  @Override
   public int turnLengthNs() {
     return turnLengthNs;
   }
@@ -423,15 +409,15 @@ public final class SessionContext {
     return this;
   }
 
-  /** What a server's sessions with this context share to take turns. Any thread. */
-  synchronized Turns turns() {
+  @Override
+  public synchronized TurnSchedule turns() {
     if (turns == null) {
-      turns = new Turns(this);
+      turns = new TurnSchedule(this);
     }
     return turns;
   }
 
-  /** Clock of deadlines and spinning. */
+  @Override
   public NanoClock clock() {
     return clock;
   }
@@ -442,7 +428,7 @@ public final class SessionContext {
     return this;
   }
 
-  /** Where pollers list what they and their sessions count; nobody publishes it unless set. */
+  @Override
   public Counters counters() {
     return counters;
   }

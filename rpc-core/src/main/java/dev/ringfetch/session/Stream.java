@@ -1,6 +1,9 @@
 package dev.ringfetch.session;
 
 import dev.ringfetch.ring.ProcessTime;
+import dev.ringfetch.session.poller.Dated;
+import dev.ringfetch.session.unit.UnitAssembler;
+import dev.ringfetch.session.unit.UnitBuffer;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
@@ -28,9 +31,6 @@ public abstract class Stream extends Dated {
 
   static final int INDEX_MASK = (1 << INDEX_BITS) - 1;
 
-  /** No deadline. */
-  public static final long NO_DEADLINE = Long.MAX_VALUE;
-
   /** The call of a flow asks: there are units to be sent. */
   static final int WRITE = 16;
 
@@ -38,7 +38,9 @@ public abstract class Stream extends Dated {
   static final int CONSUMED = 32;
 
   private UnitBuffer outbound = new UnitBuffer();
-  private UnitBuffer inbound = new UnitBuffer();
+
+  /** The unit that comes in. */
+  final UnitAssembler incoming = new UnitAssembler();
 
   /** What there is of units beyond the first; null while there is one each way. */
   Flow flow;
@@ -63,14 +65,6 @@ public abstract class Stream extends Dated {
   Stream previousInLine;
   Stream nextInLine;
 
-  // The unit that comes in.
-  int inboundFlags;
-  int inboundCode;
-  int inboundTotal;
-  int inboundReceived;
-  boolean inboundPartial;
-  boolean inboundDiscarded;
-
   // The chain of streams whose calls have something to be told.
   Stream nextReady;
 
@@ -83,7 +77,7 @@ public abstract class Stream extends Dated {
 
   /** Bytes that came in: the session's until it hands them over, the call's afterwards. */
   public final UnitBuffer inbound() {
-    return inbound;
+    return incoming.bytes();
   }
 
   /** The unit that goes out next is in this buffer. */
@@ -91,32 +85,24 @@ public abstract class Stream extends Dated {
     outbound = bytes;
   }
 
-  /** The buffer of the unit that came in; the next comes into another one. */
-  final UnitBuffer takeInbound() {
-    final UnitBuffer taken = inbound;
-    inbound = new UnitBuffer();
-    inboundPartial = false;
-    return taken;
-  }
-
   /** Flags of the unit that came in. */
   public final int inboundFlags() {
-    return inboundFlags;
+    return incoming.flags();
   }
 
   /** Method id of the unit that came in, or status and {@link ProcessTime}. */
   public final int inboundCode() {
-    return inboundCode;
+    return incoming.code();
   }
 
   /** Length that the unit that came in was announced with; longer than what is kept if too long. */
   public final int inboundTotal() {
-    return inboundTotal;
+    return incoming.total();
   }
 
   /** True when the unit that came in was too long to be kept. */
   public final boolean inboundDiscarded() {
-    return inboundDiscarded;
+    return incoming.isDiscarded();
   }
 
   /** Index in the table. */
@@ -137,19 +123,13 @@ public abstract class Stream extends Dated {
   /** Forgets the call. Buffers are empty afterwards. */
   void reset() {
     outbound.clear();
-    inbound.clear();
+    incoming.reset();
     outboundFlags = 0;
     outboundCode = 0;
     outboundSent = 0;
     outboundQueued = false;
     outboundBegun = false;
     headerOnly = false;
-    inboundFlags = 0;
-    inboundCode = 0;
-    inboundTotal = 0;
-    inboundReceived = 0;
-    inboundPartial = false;
-    inboundDiscarded = false;
     nextReady = null;
     deadlineNs = NO_DEADLINE;
   }

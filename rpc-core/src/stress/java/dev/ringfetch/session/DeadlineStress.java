@@ -3,6 +3,8 @@ package dev.ringfetch.session;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
+import dev.ringfetch.session.poller.EarliestDeadline;
+import dev.ringfetch.session.poller.SessionDeadlines;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.JCStressTest;

@@ -1,6 +1,7 @@
 package dev.ringfetch.session;
 
 import dev.ringfetch.fabric.HeapFabric;
+import dev.ringfetch.session.poller.Poller;
 import java.util.Arrays;
 import org.agrona.concurrent.NanoClock;
 import org.jetbrains.lincheck.datastructures.IntGen;
@@ -37,8 +38,8 @@ public class OperationsModel {
   @Operation
   public void ask(@Param(name = "thread") int thread, @Param(name = "stream") int stream) {
     final int bit = thread * ASKS + asked[thread]++; // never the same, so that none merge
-    session.duty.submit(streams[stream], 1 << bit);
-    session.duty.drive();
+    session.driver.submit(streams[stream], 1 << bit);
+    session.driver.drive();
   }
 
   /** At the end of each execution. */

@@ -162,7 +162,7 @@ public final class PendingCallStress {
       client.send(stream);
       serverPolls();
       respond();
-      client.duty.disarm();
+      client.driver.disarm();
     }
 
     private void onClosed(

@@ -4,6 +4,7 @@ import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
 import dev.ringfetch.fabric.Doorbell;
+import dev.ringfetch.session.poller.Poller;
 import java.util.concurrent.ThreadLocalRandom;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.JCStressTest;
@@ -206,12 +207,12 @@ public final class PollerStress {
     @Actor
     public void other() {
       comeLate();
-      while (!session.duty.tryAcquire()) {
+      while (!session.driver.tryAcquire()) {
         Thread.onSpinWait();
       }
       stream.deadlineNs = session.nanoTime() + AN_HOUR_NS;
       session.deadlines.add(stream);
-      session.duty.releaseAndTell();
+      session.driver.releaseAndTell();
       over();
     }
   }

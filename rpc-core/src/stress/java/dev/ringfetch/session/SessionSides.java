@@ -9,6 +9,8 @@ import dev.ringfetch.fabric.shm.SharedSlices;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.ControlFlyweight;
 import dev.ringfetch.ring.FrameDescriptor;
+import dev.ringfetch.session.carrier.Geometry;
+import dev.ringfetch.session.poller.Poller;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayDeque;
@@ -96,13 +98,13 @@ class SessionSides {
 
   /** What the client's poller does with an idle session. */
   final void clientPolls() {
-    client.duty.service(false);
+    client.driver.service(false);
     client.retire();
   }
 
   /** What the server's poller does with an idle session: false when it goes on polling. */
   final boolean serverPolls() {
-    server.duty.service(false);
+    server.driver.service(false);
     return server.retire();
   }
 

@@ -2,6 +2,7 @@ package dev.ringfetch.session;
 
 import dev.ringfetch.fabric.HeapFabric;
 import dev.ringfetch.fabric.shm.SharedSlices;
+import dev.ringfetch.session.poller.Poller;
 
 /** Sessions without a peer, over mapped memory. */
 final class Sessions {

@@ -92,7 +92,7 @@ public final class WakeupStress {
       super(SMALL_RING_LENGTH, 1);
       client.send(prepare(1));
       serverPolls();
-      client.duty.service(false);
+      client.driver.service(false);
     }
 
     /** Frame, fence, the client's sleep flag. */
@@ -125,7 +125,7 @@ public final class WakeupStress {
       client.send(prepare(1));
       client.send(prepare(1));
       stream = prepare(1);
-      client.duty.disarm();
+      client.driver.disarm();
       before = client.writePosition();
     }
 
@@ -138,7 +138,7 @@ public final class WakeupStress {
     /** Credit, fence, the client's flags. Not {@code retire}, which would look at them again. */
     @Actor
     public void poller() {
-      server.duty.service(false);
+      server.driver.service(false);
     }
 
     /** What became of the frame. */
@@ -167,7 +167,7 @@ public final class WakeupStress {
       }
       respond();
       respond();
-      client.duty.disarm();
+      client.driver.disarm();
       before = server.writePosition();
       ringsBefore = fabric.client().ringsSent();
     }
@@ -181,7 +181,7 @@ public final class WakeupStress {
     /** Credit, fence, the server's flags. Not {@code retire}, which would look at them again. */
     @Actor
     public void poller() {
-      client.duty.service(false);
+      client.driver.service(false);
     }
 
     /** What became of the frame. */

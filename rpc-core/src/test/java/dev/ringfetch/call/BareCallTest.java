@@ -10,10 +10,10 @@ import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.ControlFlyweight;
 import dev.ringfetch.session.ClientSession;
 import dev.ringfetch.session.ClientStream;
-import dev.ringfetch.session.Geometry;
-import dev.ringfetch.session.Poller;
 import dev.ringfetch.session.ServerSession;
 import dev.ringfetch.session.SessionContext;
+import dev.ringfetch.session.carrier.Geometry;
+import dev.ringfetch.session.poller.Poller;
 import io.grpc.Attributes;
 import io.grpc.ClientCall;
 import io.grpc.Metadata;
@@ -67,9 +67,8 @@ final class BareCallTest {
     serverPoller = new Poller(fabric.serverDoorbell(), context);
     session =
         new ClientSession(fabric.client(), geometry, clientPoller, context, (ended, reason) -> {});
-    clientPoller.add(session);
-    serverPoller.add(
-        new ServerSession(
+    session.serve();
+    new ServerSession(
             fabric.server(),
             geometry,
             serverPoller,
@@ -78,7 +77,8 @@ final class BareCallTest {
               stream.outbound().addBytes(ANSWER, 0, ANSWER.length);
               server.respond(stream, ServerSteps.UNIT, 0, true);
             },
-            (ended, reason) -> {}));
+            (ended, reason) -> {})
+        .serve();
     connection =
         new ClientConnection(
             session, "heap", List.of(), Attributes.EMPTY, SecurityLevel.NONE, Codecs.DEFAULT);

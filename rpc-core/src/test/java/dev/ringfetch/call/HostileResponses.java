@@ -19,10 +19,10 @@ import dev.ringfetch.ring.RingWriter;
 import dev.ringfetch.session.ClientSession;
 import dev.ringfetch.session.ClientStream;
 import dev.ringfetch.session.ClientStream.Outcome;
-import dev.ringfetch.session.Geometry;
-import dev.ringfetch.session.Poller;
 import dev.ringfetch.session.SessionContext;
-import dev.ringfetch.session.UnitBuffer;
+import dev.ringfetch.session.carrier.Geometry;
+import dev.ringfetch.session.poller.Poller;
+import dev.ringfetch.session.unit.UnitBuffer;
 import io.grpc.Metadata;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -64,7 +64,7 @@ final class HostileResponses {
             geometry.epoch(),
             geometry.responsePosition(),
             clientLine);
-    poller.add(session);
+    session.serve();
     poll();
   }
 

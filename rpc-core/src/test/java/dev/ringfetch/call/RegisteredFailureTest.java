@@ -9,8 +9,8 @@ import static org.mockito.Mockito.doThrow;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.when;
 
-import dev.ringfetch.session.BulkPool;
-import dev.ringfetch.session.UnitBuffer;
+import dev.ringfetch.session.bulk.BulkPool;
+import dev.ringfetch.session.unit.UnitBuffer;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.io.ByteArrayInputStream;

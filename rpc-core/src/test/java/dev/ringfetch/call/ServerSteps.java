@@ -8,10 +8,10 @@ import dev.ringfetch.ring.ControlFlyweight;
 import dev.ringfetch.ring.FrameDescriptor;
 import dev.ringfetch.ring.RingPoller;
 import dev.ringfetch.ring.RingWriter;
-import dev.ringfetch.session.Geometry;
-import dev.ringfetch.session.Poller;
 import dev.ringfetch.session.ServerSession;
 import dev.ringfetch.session.SessionContext;
+import dev.ringfetch.session.carrier.Geometry;
+import dev.ringfetch.session.poller.Poller;
 import io.grpc.Attributes;
 import io.grpc.Context;
 import io.grpc.HandlerRegistry;
@@ -90,7 +90,7 @@ final class ServerSteps {
                 Context.ROOT,
                 new Peer(Attributes.EMPTY, null, SecurityLevel.NONE, new Metadata())),
             (ended, reason) -> {});
-    poller.add(session);
+    session.serve();
     poll();
   }
 

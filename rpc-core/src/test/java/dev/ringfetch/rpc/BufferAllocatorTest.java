@@ -9,10 +9,10 @@ import static org.mockito.Mockito.never;
 import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.when;
 
-import dev.ringfetch.session.BulkPool;
-import dev.ringfetch.session.Segment;
 import dev.ringfetch.session.Session;
-import dev.ringfetch.session.TestLease;
+import dev.ringfetch.session.bulk.BulkPool;
+import dev.ringfetch.session.bulk.Segment;
+import dev.ringfetch.session.bulk.TestLease;
 import java.nio.ByteBuffer;
 import org.junit.jupiter.api.Test;
 

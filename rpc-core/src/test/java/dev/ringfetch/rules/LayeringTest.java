@@ -37,6 +37,12 @@ final class LayeringTest {
   private static final String RPC = "dev.ringfetch.rpc";
   private static final String CALL = "dev.ringfetch.call";
   private static final String SESSION = "dev.ringfetch.session";
+  private static final String POLLER = "dev.ringfetch.session.poller";
+  private static final String BULK = "dev.ringfetch.session.bulk";
+  private static final String UNIT = "dev.ringfetch.session.unit";
+  private static final String CARRIER = "dev.ringfetch.session.carrier";
+  private static final String REMOTE = "dev.ringfetch.session.remote";
+  private static final String HANDSHAKE = "dev.ringfetch.session.handshake";
   private static final String RING = "dev.ringfetch.ring";
   private static final String FABRIC = "dev.ringfetch.fabric";
   private static final String SHM = "dev.ringfetch.fabric.shm";
@@ -69,13 +75,33 @@ final class LayeringTest {
 
   @ArchTest
   static final ArchRule rpcUsesWhatIsBelow =
-      usesOnly(RPC, CALL, SESSION, RING, FABRIC, COUNTERS, PROTOCOL);
+      usesOnly(
+          RPC, CALL, HANDSHAKE, SESSION, REMOTE, BULK, POLLER, RING, FABRIC, COUNTERS, PROTOCOL);
 
-  @ArchTest static final ArchRule callUsesWhatIsBelow = usesOnly(CALL, SESSION, RING, FABRIC);
+  @ArchTest
+  static final ArchRule callUsesWhatIsBelow =
+      usesOnly(CALL, SESSION, BULK, UNIT, POLLER, RING, FABRIC);
+
+  @ArchTest
+  static final ArchRule handshakeOpensSessions =
+      usesOnly(HANDSHAKE, SESSION, REMOTE, CARRIER, POLLER, RING, FABRIC, COUNTERS, PROTOCOL);
 
   @ArchTest
   static final ArchRule sessionUsesWhatIsBelow =
-      usesOnly(SESSION, RING, FABRIC, COUNTERS, PROTOCOL);
+      usesOnly(SESSION, REMOTE, CARRIER, UNIT, BULK, POLLER, RING, FABRIC, COUNTERS);
+
+  @ArchTest
+  static final ArchRule remoteUsesCarrierAndPoller =
+      usesOnly(REMOTE, CARRIER, POLLER, RING, FABRIC, COUNTERS);
+
+  @ArchTest
+  static final ArchRule carrierUsesThePoller = usesOnly(CARRIER, POLLER, RING, FABRIC, COUNTERS);
+
+  @ArchTest static final ArchRule unitUsesBulk = usesOnly(UNIT, BULK, RING, FABRIC, COUNTERS);
+
+  @ArchTest static final ArchRule bulkUsesTheFabric = usesOnly(BULK, FABRIC, COUNTERS);
+
+  @ArchTest static final ArchRule pollerUsesTheFabric = usesOnly(POLLER, FABRIC, COUNTERS);
 
   @ArchTest static final ArchRule messagesUseNoneOfOurs = usesOnly(PROTOCOL);
 
@@ -170,7 +196,7 @@ final class LayeringTest {
   static final ArchRule ordersAreNamed =
       noClasses()
           .that()
-          .resideInAnyPackage(RING, SESSION)
+          .resideInAnyPackage(RING, SESSION + "..")
           .should()
           .accessTargetWhere(
               calls(VarHandle.class, "get")

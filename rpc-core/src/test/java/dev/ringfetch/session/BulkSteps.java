@@ -11,6 +11,10 @@ import dev.ringfetch.ring.FrameDescriptor;
 import dev.ringfetch.session.SessionSteps.Call;
 import dev.ringfetch.session.SessionSteps.ServerCall;
 import dev.ringfetch.session.SessionSteps.Sizes;
+import dev.ringfetch.session.bulk.BulkAccess;
+import dev.ringfetch.session.unit.SegmentOutput;
+import dev.ringfetch.session.unit.Unit;
+import dev.ringfetch.session.unit.UnitBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -18,7 +22,7 @@ import java.util.List;
 /** Both sides of a session, driven step by step, with little registered memory. */
 final class BulkSteps {
   static final int THRESHOLD = 1000;
-  static final int SEGMENT_LENGTH = 2 * BulkRegion.PAGE_LENGTH;
+  static final int SEGMENT_LENGTH = 2 * BulkAccess.PAGE_LENGTH;
   static final int POOL_LENGTH = 8 * SEGMENT_LENGTH;
 
   final SessionSteps steps;
@@ -153,11 +157,12 @@ final class BulkSteps {
 
   /** All that was lent is there again, once both sides have looked. */
   void assertGivenBack() {
-    steps.client.duty.requestRound();
-    steps.server.duty.requestRound();
+    steps.client.driver.requestRound();
+    steps.server.driver.requestRound();
     for (final Session session : List.of(steps.client, steps.server)) {
       assertEquals(0, session.bulk().usedLength(), session.side() + " uses memory");
-      assertEquals(0, session.bulk().droppedUnits(), session.side() + " has left memory behind");
+      assertEquals(
+          0, BulkAccess.droppedUnits(session.bulk()), session.side() + " has left memory behind");
     }
   }
 }

@@ -11,6 +11,9 @@ import dev.ringfetch.fabric.HeapFabric;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.ControlFlyweight;
 import dev.ringfetch.session.ClientStream.Outcome;
+import dev.ringfetch.session.carrier.Geometry;
+import dev.ringfetch.session.poller.Poller;
+import dev.ringfetch.session.unit.UnitBuffer;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 
@@ -68,8 +71,8 @@ final class Bystander {
             context,
             Bystander::answer,
             (session, reason) -> end = reason);
-    client.poller().add(client);
-    server.poller().add(server);
+    client.poller().add(client.entry);
+    server.poller().add(server.entry);
   }
 
   private static void answer(ServerSession session, ServerStream stream) {

@@ -2,6 +2,8 @@ package dev.ringfetch.session;
 
 import dev.ringfetch.ring.FrameDescriptor;
 import dev.ringfetch.session.ClientStream.Outcome;
+import dev.ringfetch.session.unit.Unit;
+import dev.ringfetch.session.unit.UnitBuffer;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.HashMap;

@@ -4,15 +4,18 @@ import dev.ringfetch.fabric.HeapFabric;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.ring.ArenaDescriptor;
+import dev.ringfetch.session.carrier.Geometry;
+import dev.ringfetch.session.carrier.RingPair;
+import dev.ringfetch.session.poller.Poller;
 
 /** A session without calls, which counts what its owners were asked for. */
-class CountingSession extends Session {
+public class CountingSession extends Session {
   private static final int RING_LENGTH = ArenaDescriptor.MIN_RING_LENGTH;
-  static final Geometry GEOMETRY =
+  public static final Geometry GEOMETRY =
       new Geometry(RING_LENGTH, RING_LENGTH, RING_LENGTH, 1, 0x5EED_0000_0000_5EEDL, 0, 0);
 
   /** Length of the memory of such a session. */
-  static final int MEMORY_LENGTH = ArenaDescriptor.length(RING_LENGTH, RING_LENGTH);
+  public static final int MEMORY_LENGTH = ArenaDescriptor.length(RING_LENGTH, RING_LENGTH);
 
   // The owner's: plain, so that the token is tested, too.
   int asked; // all bits together

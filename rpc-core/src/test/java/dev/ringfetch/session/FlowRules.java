@@ -4,6 +4,7 @@ import static dev.ringfetch.ring.FrameDescriptor.MESSAGE;
 import static dev.ringfetch.ring.FrameDescriptor.PREFIX;
 import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
 
+import dev.ringfetch.session.unit.Unit;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;

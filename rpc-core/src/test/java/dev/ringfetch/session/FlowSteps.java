@@ -5,6 +5,8 @@ import static dev.ringfetch.ring.FrameDescriptor.PREFIX;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.ringfetch.session.ClientStream.Outcome;
+import dev.ringfetch.session.unit.Unit;
+import dev.ringfetch.session.unit.UnitBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

@@ -8,6 +8,8 @@ import static dev.ringfetch.ring.FrameDescriptor.PARTIAL;
 import dev.ringfetch.fabric.HeapMemory;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.ring.RingWriter;
+import dev.ringfetch.session.bulk.BulkAccess;
+import dev.ringfetch.session.unit.UnitBuffer;
 import java.io.ByteArrayOutputStream;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -52,7 +54,7 @@ abstract class FrameRules {
     this.ringOffset = ringOffset;
     this.slots = ringLength / SLOT;
     this.epoch = epoch;
-    this.checked = !session.loadStore;
+    this.checked = !session.carrier.armsAtOnce();
     this.session = session;
     this.registered = registered;
   }
@@ -99,12 +101,12 @@ abstract class FrameRules {
     /** A stream of the session under test, as it is now. */
     Chain(Stream stream) {
       this(stream.id);
-      flags = stream.inboundFlags;
-      code = stream.inboundCode;
-      partial = stream.inboundPartial;
-      total = stream.inboundTotal;
-      received = stream.inboundReceived;
-      discarded = stream.inboundDiscarded;
+      flags = stream.incoming.flags();
+      code = stream.incoming.code();
+      partial = stream.incoming.isPartial();
+      total = stream.incoming.total();
+      received = stream.incoming.received();
+      discarded = stream.incoming.isDiscarded();
       queued = stream.outboundQueued;
       flow = stream.flow == null ? null : new FlowRules(stream.flow);
       final UnitBuffer unit = stream.inbound();
@@ -220,7 +222,7 @@ abstract class FrameRules {
     units.clear();
     attached.clear();
     attached.addAll(session.exchange.regions());
-    offers = session.exchange.offers();
+    offers = BulkAccess.offers(session.exchange);
     acked = (long) ACKED.get(session.writer);
     long position = session.pollPosition();
     int frames = 0;

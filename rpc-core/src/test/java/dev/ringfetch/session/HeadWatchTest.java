@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.ring.ArenaDescriptor;
+import dev.ringfetch.session.carrier.HeadWatch;
 import dev.ringfetch.session.ClientStream.Outcome;
 import dev.ringfetch.session.SessionSteps.Call;
 import dev.ringfetch.session.SessionSteps.Sizes;

@@ -22,6 +22,7 @@ import dev.ringfetch.session.ClientStream.Outcome;
 import dev.ringfetch.session.SessionSteps.Call;
 import dev.ringfetch.session.SessionSteps.ServerCall;
 import dev.ringfetch.session.SessionSteps.Sizes;
+import dev.ringfetch.session.bulk.MemoryExchange;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -264,7 +265,7 @@ class HostileClientBulkTest {
     assertAlive();
     new ControlFlyweight(steps.fabric.client(), ArenaDescriptor.CLIENT_CONTROL_OFFSET)
         .released(reads);
-    steps.server.duty.requestRound();
+    steps.server.driver.requestRound();
     assertEquals(List.of("the peer released what it was never given"), steps.serverEnds);
     assertEquals(0, steps.server.bulk().usedLength());
   }
@@ -281,11 +282,11 @@ class HostileClientBulkTest {
     final ControlFlyweight control =
         new ControlFlyweight(steps.fabric.client(), ArenaDescriptor.CLIENT_CONTROL_OFFSET);
     control.released(1);
-    steps.server.duty.requestRound();
+    steps.server.driver.requestRound();
     assertNull(steps.server.endReason());
     assertEquals(40_960, steps.server.bulk().usedLength()); // of the second segment
     control.released(0);
-    steps.server.duty.requestRound();
+    steps.server.driver.requestRound();
     assertEquals(List.of("the peer released what it was never given"), steps.serverEnds);
   }
 

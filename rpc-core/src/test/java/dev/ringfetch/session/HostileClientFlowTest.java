@@ -19,6 +19,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.ringfetch.ring.RingWriter;
 import dev.ringfetch.session.SessionSteps.ServerCall;
 import dev.ringfetch.session.SessionSteps.Sizes;
+import dev.ringfetch.session.unit.Unit;
+import dev.ringfetch.session.unit.UnitBuffer;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -31,7 +33,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What no client may write of a stream of many units, and what that may cost. */
 @Timeout(60)
 class HostileClientFlowTest {
-  private static final VarHandle HELD = FrameRules.field(Held.class, "length", long.class);
+  private static final VarHandle HELD = FrameRules.field(HeldBytes.class, "length", long.class);
   private static final int LENGTH = 1_000; // of a message, of which 62 close the window
 
   private final SessionSteps steps = new SessionSteps(Sizes.ROOMY);

@@ -26,6 +26,7 @@ import dev.ringfetch.ring.RingWriter;
 import dev.ringfetch.session.ClientStream.Outcome;
 import dev.ringfetch.session.SessionSteps.Call;
 import dev.ringfetch.session.SessionSteps.Sizes;
+import dev.ringfetch.session.bulk.MemoryExchange;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
@@ -386,7 +387,7 @@ class HostileClientTest {
     if (atTheEnd) {
       flooded.server.end("test");
     } else {
-      flooded.server.duty.service(false);
+      flooded.server.driver.service(false);
     }
     region.unwatch();
     assertTrue(written[0] > 0);

@@ -15,6 +15,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.fabric.HeapCard;
 import dev.ringfetch.ring.ArenaDescriptor;
+import dev.ringfetch.session.unit.UnitBuffer;
+import dev.ringfetch.session.unit.Units;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
@@ -52,7 +54,7 @@ final class HostileClientWorld extends HostileWorld {
             geometry.requestPosition(),
             card);
     consumed = geometry.responsePosition();
-    poller.add(session);
+    poller.add(session.entry);
   }
 
   @Override
@@ -121,8 +123,8 @@ final class HostileClientWorld extends HostileWorld {
 
   @Override
   void leave() {
-    if (session.duty.releaseAndTell()) {
-      session.duty.drive();
+    if (session.driver.releaseAndTell()) {
+      session.driver.drive();
     }
   }
 

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.ControlDescriptor;
 import dev.ringfetch.ring.FrameDescriptor;
+import dev.ringfetch.session.carrier.Geometry;
+import dev.ringfetch.session.remote.ReplyPolicy;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.HashMap;

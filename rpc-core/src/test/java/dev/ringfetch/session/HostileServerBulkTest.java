@@ -20,6 +20,7 @@ import dev.ringfetch.ring.RingWriter;
 import dev.ringfetch.session.ClientStream.Outcome;
 import dev.ringfetch.session.SessionSteps.Call;
 import dev.ringfetch.session.SessionSteps.Sizes;
+import dev.ringfetch.session.bulk.MemoryExchange;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -203,7 +204,7 @@ class HostileServerBulkTest {
     assertNull(steps.client.endReason());
     new ControlFlyweight(steps.fabric.server(), ArenaDescriptor.SERVER_CONTROL_OFFSET)
         .released(reads);
-    steps.client.duty.requestRound();
+    steps.client.driver.requestRound();
     assertEquals(List.of("the peer released what it was never given"), steps.clientEnds);
     assertEquals(0, steps.client.bulk().usedLength());
   }

@@ -20,6 +20,8 @@ import dev.ringfetch.ring.RingWriter;
 import dev.ringfetch.session.ClientStream.Outcome;
 import dev.ringfetch.session.SessionSteps.Call;
 import dev.ringfetch.session.SessionSteps.Sizes;
+import dev.ringfetch.session.unit.Unit;
+import dev.ringfetch.session.unit.UnitBuffer;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
@@ -224,11 +226,11 @@ class HostileServerFlowTest {
   /** The call has ended, and learns it later: what it offers meanwhile is not sent. */
   @Test
   void updateOfACancelledCall() {
-    assertTrue(steps.client.duty.tryAcquire());
+    assertTrue(steps.client.driver.tryAcquire());
     steps.client.cancel(stream);
     steps.client.write(stream, unit(MESSAGE, 10));
-    steps.client.duty.releaseAndTell();
-    steps.client.duty.drive();
+    steps.client.driver.releaseAndTell();
+    steps.client.driver.drive();
     steps.client.write(stream, unit(MESSAGE, 10));
     final long position = steps.client.writePosition();
     update(stream.id, 164);

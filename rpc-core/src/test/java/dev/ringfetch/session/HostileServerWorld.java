@@ -17,6 +17,10 @@ import dev.ringfetch.fabric.HeapCard;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.ControlDescriptor;
 import dev.ringfetch.session.ClientStream.Outcome;
+import dev.ringfetch.session.bulk.MemoryExchange;
+import dev.ringfetch.session.remote.RemoteSide;
+import dev.ringfetch.session.unit.Unit;
+import dev.ringfetch.session.unit.UnitBuffer;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
@@ -45,7 +49,7 @@ final class HostileServerWorld extends HostileWorld {
             geometry.responsePosition(),
             card);
     consumed = geometry.requestPosition();
-    poller.add(session);
+    poller.add(session.entry);
   }
 
   @Override
@@ -132,8 +136,8 @@ final class HostileServerWorld extends HostileWorld {
 
   @Override
   void leave() {
-    if (session.duty.leave()) {
-      session.duty.drive();
+    if (session.driver.leave()) {
+      session.driver.drive();
     }
   }
 
@@ -143,8 +147,8 @@ final class HostileServerWorld extends HostileWorld {
   }
 
   private void call(boolean polls) {
-    if (session.choice != null) {
-      session.choice.turn(); // in the midst of whatever is under way
+    if (RemoteSide.chooses(session.carrier)) {
+      RemoteSide.turn(session.carrier); // in the midst of whatever is under way
     }
     final ClientStream stream = session.open();
     if (stream == null) {

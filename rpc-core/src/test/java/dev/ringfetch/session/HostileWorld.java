@@ -14,6 +14,9 @@ import dev.ringfetch.fabric.RegisteredMemory;
 import dev.ringfetch.ring.FrameDescriptor;
 import dev.ringfetch.session.FrameRules.Judgement;
 import dev.ringfetch.session.FrameRules.TakenUnit;
+import dev.ringfetch.session.poller.Poller;
+import dev.ringfetch.session.unit.Unit;
+import dev.ringfetch.session.unit.UnitBuffer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -151,7 +154,7 @@ abstract class HostileWorld extends HostilePeer {
       session().work(false);
       observe(false, this::leave);
     } else {
-      held = session().duty.tryAcquire();
+      held = session().driver.tryAcquire();
     }
   }
 

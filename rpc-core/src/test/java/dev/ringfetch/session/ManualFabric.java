@@ -12,34 +12,35 @@ import dev.ringfetch.fabric.HeapFabric;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.ring.ArenaDescriptor;
+import dev.ringfetch.session.poller.Poller;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 
 /** A fabric whose offers the test takes, or has fail. */
-final class ManualFabric implements FabricProvider, Fabric {
+public final class ManualFabric implements FabricProvider, Fabric {
   private final String name;
   private final List<Offered> offers = new ArrayList<>();
-  volatile IOException failure;
-  volatile Error error;
-  volatile Error memoryError;
-  volatile Runnable inOffer = () -> {};
+  public volatile IOException failure;
+  public volatile Error error;
+  public volatile Error memoryError;
+  public volatile Runnable inOffer = () -> {};
 
-  ManualFabric(String name) {
+  public ManualFabric(String name) {
     this.name = name;
   }
 
-  synchronized int offered() {
+  public synchronized int offered() {
     return offers.size();
   }
 
   /** The offer that was made first and is not taken. */
-  synchronized Offered first() {
+  public synchronized Offered first() {
     return offers.get(0);
   }
 
   /** Takes the offer that is there, as a peer with the right token does. */
-  synchronized Offered take() {
+  public synchronized Offered take() {
     return offers.remove(0);
   }
 
@@ -51,7 +52,7 @@ final class ManualFabric implements FabricProvider, Fabric {
     offers.remove(offer);
   }
 
-  void connect(Poller poller) {
+  public void connect(Poller poller) {
     poller.execute(() -> take().connect());
   }
 
@@ -72,13 +73,13 @@ final class ManualFabric implements FabricProvider, Fabric {
   }
 
   /** An offer, of little memory whatever was asked for. */
-  final class Offered implements Offer {
+  public final class Offered implements Offer {
     private final HeapFabric heap =
         new HeapFabric(new DirectRegion(ArenaDescriptor.length(4096, 4096)));
     private final OfferListener listener;
-    final byte[] peerHint;
-    final int length;
-    final byte[] token;
+    public final byte[] peerHint;
+    public final int length;
+    public final byte[] token;
 
     Offered(byte[] peerHint, int length, byte[] token, OfferListener listener) {
       this.peerHint = peerHint;
@@ -87,13 +88,13 @@ final class ManualFabric implements FabricProvider, Fabric {
       this.listener = listener;
     }
 
-    QueuePair connect() {
+    public QueuePair connect() {
       listener.onConnected(heap.server());
       return heap.server();
     }
 
     /** The memory as the peer sees it. */
-    DirectRegion peerMemory() {
+    public DirectRegion peerMemory() {
       return heap.region();
     }
 

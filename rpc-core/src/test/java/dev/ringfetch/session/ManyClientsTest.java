@@ -7,6 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.ringfetch.fabric.sim.NicModel;
 import dev.ringfetch.session.ReplyExperiment.Result;
 import dev.ringfetch.session.ReplyExperiment.Setup;
+import dev.ringfetch.session.remote.RemoteSide;
+import dev.ringfetch.session.remote.ReplyPolicy;
+import dev.ringfetch.session.remote.TurnSchedule;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -14,8 +17,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * Many clients of one server over cards that have the state of 256 connections at hand: without
- * turns the card gets slow, with turns ({@link Turns}) it does not. Every client has a call of 32
- * bytes under way, all the time.
+ * turns the card gets slow, with turns ({@link TurnSchedule}) it does not. Every client has a call
+ * of 32 bytes under way, all the time.
  *
  * <p>A failure names its seed: run it first with {@code -Dtest.args=-Dringfetch.seed=SEED}.
  */
@@ -57,7 +60,7 @@ class ManyClientsTest {
     return ReplyExperiment.run(
         seed,
         setup(mode, clients, threshold),
-        turns ? Turns.EPOCH_TURNS * TURN_NS + periodNs : WARM_UP_NS,
+        turns ? RemoteSide.EPOCH_TURNS * TURN_NS + periodNs : WARM_UP_NS,
         turns ? periodNs : MEASURE_NS);
   }
 

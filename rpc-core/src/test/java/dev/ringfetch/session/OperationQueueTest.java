@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.ringfetch.session.poller.OwnerToken;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -71,7 +72,7 @@ class OperationQueueTest {
     for (int i = 0; i < STREAMS; i++) {
       streams[i] = new TestStream(i);
     }
-    Ownership ownership = new Ownership();
+    OwnerToken ownership = new OwnerToken();
     AtomicIntegerArray asked = new AtomicIntegerArray(STREAMS * THREADS);
     int[] served = new int[STREAMS * THREADS]; // the owner's: plain, so the token is tested, too
     AtomicInteger owners = new AtomicInteger();
@@ -108,7 +109,7 @@ class OperationQueueTest {
   }
 
   private void serve(
-      Ownership ownership, AtomicIntegerArray asked, int[] served, AtomicInteger owners) {
+      OwnerToken ownership, AtomicIntegerArray asked, int[] served, AtomicInteger owners) {
     do {
       if (!ownership.tryAcquire()) {
         return;

@@ -17,7 +17,10 @@ import dev.ringfetch.fabric.HeapDoorbell;
 import dev.ringfetch.fabric.HeapFabric;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.FrameDescriptor;
+import dev.ringfetch.session.handshake.PolledFabric;
 import dev.ringfetch.session.ClientStream.Outcome;
+import dev.ringfetch.session.carrier.Geometry;
+import dev.ringfetch.session.poller.Poller;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -101,7 +104,7 @@ class PollerFailureTest {
             poller,
             context,
             (ended, reason) -> ends.add(reason));
-    poller.add(session);
+    poller.add(session.entry);
     List<Outcome> outcomes = new ArrayList<>();
     ClientStream stream = session.open();
     stream.outbound().addLong(1);
@@ -194,7 +197,7 @@ class PollerFailureTest {
             poller,
             context,
             (ended, reason) -> ends.add(reason));
-    poller.add(session);
+    poller.add(session.entry);
     assertEquals(List.of("poller has ended"), ends);
   }
 }

@@ -13,6 +13,8 @@ import dev.ringfetch.fabric.HeapFabric;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.session.SessionSteps.Call;
 import dev.ringfetch.session.SessionSteps.Sizes;
+import dev.ringfetch.session.poller.Poller;
+import dev.ringfetch.session.poller.PollerSteps;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,7 +37,7 @@ class PollerTest {
       steps.advance(SPIN_NS);
       steps.settle();
     }
-    assertTrue(poller.isIdle());
+    assertTrue(PollerSteps.isIdle(poller));
   }
 
   /** What is asked of a poller that is awake is found by it; one that sleeps is woken. */
@@ -45,16 +47,16 @@ class PollerTest {
     assertEquals(wakeups, doorbell.wakeups(), "awake");
     poller.doWork();
     comeToRest();
-    poller.beginSleep(true);
+    PollerSteps.beginSleep(poller, true);
     asks.run();
     assertEquals(wakeups + 1, doorbell.wakeups(), "asleep");
-    poller.endSleep();
-    assertEquals(Poller.AWAKE, poller.beginSleep(true), "there is work");
-    poller.endSleep();
+    PollerSteps.endSleep(poller);
+    assertEquals(PollerSteps.AWAKE, PollerSteps.beginSleep(poller, true), "there is work");
+    PollerSteps.endSleep(poller);
     poller.doWork();
     comeToRest();
-    assertEquals(Doorbell.FOREVER, poller.beginSleep(true));
-    poller.endSleep();
+    assertEquals(Doorbell.FOREVER, PollerSteps.beginSleep(poller, true));
+    PollerSteps.endSleep(poller);
   }
 
   @Test
@@ -65,12 +67,12 @@ class PollerTest {
 
   @Test
   void sessionThatComesOrGoesWakesASleeper() throws IOException {
-    assertWakesASleeperOnly(() -> poller.remove(steps.client));
+    assertWakesASleeperOnly(() -> poller.remove(steps.client.entry));
   }
 
   @Test
   void sessionThatIsToBePolledWakesASleeper() throws IOException {
-    assertWakesASleeperOnly(() -> poller.activateLater(steps.client));
+    assertWakesASleeperOnly(() -> poller.activateLater(steps.client.entry));
   }
 
   @Test
@@ -84,7 +86,7 @@ class PollerTest {
   void alarmedPollerLooksAfterItsSessions() throws IOException {
     Call call = steps.send(bytes(8, 1));
     comeToRest();
-    assertTrue(steps.client.duty.tryAcquire());
+    assertTrue(steps.client.driver.tryAcquire());
     poller.alarm();
     poller.serveNested();
     assertEquals("session failed: no memory to serve it in", steps.client.endReason());
@@ -96,8 +98,8 @@ class PollerTest {
   void nestedSleepLeavesTasksForLater() throws IOException {
     comeToRest();
     poller.execute(() -> done.add("task"));
-    assertEquals(Doorbell.FOREVER, poller.beginSleep(false));
-    poller.endSleep();
+    assertEquals(Doorbell.FOREVER, PollerSteps.beginSleep(poller, false));
+    PollerSteps.endSleep(poller);
     poller.serveNested();
     assertEquals(List.of(), done);
     poller.doWork();
@@ -108,7 +110,7 @@ class PollerTest {
   void nestedWaitSleepsOnlyWhenNoSessionIsBusy() throws IOException {
     comeToRest();
     int awaits = doorbell.awaits();
-    poller.activate(steps.client);
+    poller.activate(steps.client.entry);
     poller.serveNested();
     assertEquals(awaits, doorbell.awaits());
     steps.advance(SPIN_NS);
@@ -120,13 +122,13 @@ class PollerTest {
   @Test
   void sleepEndsWithTheEarliestDeadline() throws IOException {
     SessionSteps other = new SessionSteps(Sizes.ROOMY);
-    poller.add(other.client); // without one
+    poller.add(other.client.entry); // without one
     poller.doWork();
     steps.send(bytes(8, 1), 10 * SPIN_NS);
     long sentNs = steps.nowNs();
     comeToRest();
-    assertEquals(sentNs + 10 * SPIN_NS - steps.nowNs(), poller.beginSleep(true));
-    poller.endSleep();
+    assertEquals(sentNs + 10 * SPIN_NS - steps.nowNs(), PollerSteps.beginSleep(poller, true));
+    PollerSteps.endSleep(poller);
   }
 
   @Test
@@ -185,12 +187,12 @@ class PollerTest {
           }
         };
     SessionSteps beside = new SessionSteps(Sizes.ROOMY, region);
-    beside.serverPoller.add(counting(beside.serverPoller));
+    beside.serverPoller.add(counting(beside.serverPoller).entry);
     beside.settle();
-    beside.serverPoller.activate(beside.server);
+    beside.serverPoller.activate(beside.server.entry);
     beside.serverPoller.doWork(); // looks at the doorbell
     beside.send(bytes(8, 1));
-    beside.serverPoller.activate(beside.server);
+    beside.serverPoller.activate(beside.server.entry);
     verified[0] = 0;
     beside.serverPoller.doWork();
     assertEquals(1, beside.requests.size());
@@ -214,13 +216,13 @@ class PollerTest {
         };
     SessionSteps shared = new SessionSteps(Sizes.ROOMY, region);
     CountingSession other = counting(shared.serverPoller);
-    shared.serverPoller.add(other);
+    shared.serverPoller.add(other.entry);
     shared.settle();
     shared.send(bytes(8, 1));
     watched[0] = shared;
     long before = shared.server.pollPosition();
-    shared.serverPoller.activate(other);
-    shared.serverPoller.activate(shared.server);
+    shared.serverPoller.activate(other.entry);
+    shared.serverPoller.activate(shared.server.entry);
     shared.serverPoller.doWork();
     assertEquals(before + 1, shared.server.pollPosition());
     assertEquals(before, positions.get(0));
@@ -231,11 +233,11 @@ class PollerTest {
   void interruptKeepsNobodyAwake() {
     comeToRest();
     Thread.currentThread().interrupt();
-    poller.beginSleep(false);
-    poller.endSleep();
+    PollerSteps.beginSleep(poller, false);
+    PollerSteps.endSleep(poller);
     assertTrue(Thread.currentThread().isInterrupted(), "the task's that waits");
-    poller.beginSleep(true);
-    poller.endSleep();
+    PollerSteps.beginSleep(poller, true);
+    PollerSteps.endSleep(poller);
     assertFalse(Thread.interrupted());
   }
 
@@ -243,13 +245,13 @@ class PollerTest {
   void sleeperIsNotWokenForWhatIsNotEarlier() {
     comeToRest();
     int wakeups = doorbell.wakeups();
-    poller.beginSleep(true);
-    poller.wakeupBefore(Stream.NO_DEADLINE);
+    PollerSteps.beginSleep(poller, true);
+    PollerSteps.wakeupBefore(poller, Stream.NO_DEADLINE);
     assertEquals(wakeups, doorbell.wakeups());
-    poller.wakeupBefore(Stream.NO_DEADLINE - 1);
+    PollerSteps.wakeupBefore(poller, Stream.NO_DEADLINE - 1);
     assertEquals(wakeups + 1, doorbell.wakeups());
-    poller.endSleep();
-    poller.wakeupBefore(Long.MIN_VALUE + 1);
+    PollerSteps.endSleep(poller);
+    PollerSteps.wakeupBefore(poller, Long.MIN_VALUE + 1);
     assertEquals(wakeups + 1, doorbell.wakeups(), "awake: it looks before it sleeps");
   }
 
@@ -263,10 +265,10 @@ class PollerTest {
     assertTrue(call.isOver());
     steps.advance(SPIN_NS - 1);
     poller.doWork();
-    assertFalse(poller.isIdle());
+    assertFalse(PollerSteps.isIdle(poller));
     steps.advance(1);
     assertTrue(poller.doWork() > 0, "it may have told something on its way");
-    assertTrue(poller.isIdle());
+    assertTrue(PollerSteps.isIdle(poller));
   }
 
   /** The sender cannot arm for it, does not poll itself, and the peer rings nobody. */
@@ -290,7 +292,7 @@ class PollerTest {
     quick[0] = new SessionSteps(Sizes.ROOMY, region);
     afterFence[0] =
         () -> {
-          quick[0].server.duty.service(false);
+          quick[0].server.driver.service(false);
           quick[0].request().echo();
         };
     Call call = quick[0].send(bytes(8, 1));
@@ -319,16 +321,16 @@ class PollerTest {
         };
     final SessionSteps own = new SessionSteps(Sizes.ROOMY, region);
     final Call first = own.send(bytes(8, 1));
-    own.server.duty.service(false);
+    own.server.driver.service(false);
     final Call[] next = {null};
     first.onClosed = () -> next[0] = own.send(bytes(8, 2));
-    own.clientPoller.activate(own.client);
+    own.clientPoller.activate(own.client.entry);
     afterFence[0] = own.request()::echo;
     own.clientPoller.doWork(); // polls in vain, and spins for no time
     assertTrue(first.isOver());
-    assertTrue(own.clientPoller.isIdle());
+    assertTrue(PollerSteps.isIdle(own.clientPoller));
     assertTrue(own.client.inbox.isArmed());
-    own.server.duty.service(false);
+    own.server.driver.service(false);
     own.request().echo();
     own.stepClient();
     assertTrue(next[0].isOver());
@@ -338,18 +340,18 @@ class PollerTest {
   @Test
   void sessionThatAnotherThreadHoldsIsLeftToIt() throws IOException {
     steps.send(bytes(8, 1));
-    poller.activate(steps.client);
-    assertTrue(steps.client.duty.tryAcquire());
+    poller.activate(steps.client.entry);
+    assertTrue(steps.client.driver.tryAcquire());
     poller.doWork();
-    assertTrue(poller.isIdle());
-    steps.client.duty.releaseAndTell();
+    assertTrue(PollerSteps.isIdle(poller));
+    steps.client.driver.releaseAndTell();
     poller.doWork();
-    assertFalse(poller.isIdle(), "it was missed");
+    assertFalse(PollerSteps.isIdle(poller), "it was missed");
     comeToRest();
-    assertTrue(steps.client.duty.tryAcquire());
-    steps.client.duty.releaseAndTell();
+    assertTrue(steps.client.driver.tryAcquire());
+    steps.client.driver.releaseAndTell();
     poller.doWork();
-    assertTrue(poller.isIdle(), "it was missed once");
+    assertTrue(PollerSteps.isIdle(poller), "it was missed once");
   }
 
   private CountingSession counting(Poller itsPoller) {
@@ -370,7 +372,7 @@ class PollerTest {
     Stream stream = new TestStream(1);
     stream.deadlineNs = steps.nowNs() + 100 * SPIN_NS;
     session.deadlines.add(stream);
-    poller.add(session);
+    poller.add(session.entry);
     poller.doWork();
     comeToRest();
     return session;
@@ -379,11 +381,11 @@ class PollerTest {
   /** It sleeps for ever as far as others know, until it knows better itself. */
   @Test
   void deadlineThatComesWhileThePollerLooksForTheEarliestWakesIt() throws IOException {
-    asking(() -> poller.wakeupBefore(steps.nowNs()));
+    asking(() -> PollerSteps.wakeupBefore(poller, steps.nowNs()));
     int wakeups = doorbell.wakeups();
-    poller.beginSleep(true);
+    PollerSteps.beginSleep(poller, true);
     assertEquals(wakeups + 1, doorbell.wakeups());
-    poller.endSleep();
+    PollerSteps.endSleep(poller);
   }
 
   @Test
@@ -391,22 +393,22 @@ class PollerTest {
     int[] asked = {0};
     CountingSession session = asking(() -> asked[0]++);
     int before = asked[0];
-    poller.beginSleep(true);
-    poller.endSleep();
+    PollerSteps.beginSleep(poller, true);
+    PollerSteps.endSleep(poller);
     assertTrue(asked[0] > before, "it has a deadline");
-    poller.remove(session);
+    poller.remove(session.entry);
     poller.doWork();
     before = asked[0];
-    assertEquals(Doorbell.FOREVER, poller.beginSleep(true));
-    poller.endSleep();
+    assertEquals(Doorbell.FOREVER, PollerSteps.beginSleep(poller, true));
+    PollerSteps.endSleep(poller);
     assertEquals(before, asked[0]);
-    assertFalse(session.earliest.publish(steps.nowNs()), "nobody listens");
+    assertFalse(session.entry.publishDeadline(steps.nowNs()), "nobody listens");
   }
 
   @Test
   void doorbellIsLookedAtNowAndThenWhileSessionsAreBusy() throws IOException {
     comeToRest();
-    poller.activate(steps.client);
+    poller.activate(steps.client.entry);
     poller.doWork(); // looks at it
     steps.fabric.server().ringDoorbell();
     assertTrue(steps.fabric.client().ringPending());
@@ -429,16 +431,16 @@ class PollerTest {
           looks[0]++;
           steps.advance(looks[0] == 14 ? 6 * lookNs : lookNs); // one is interrupted
         });
-    poller.activate(steps.client);
+    poller.activate(steps.client.entry);
     for (int i = 0; i < 20; i++) {
-      poller.activate(steps.client);
+      poller.activate(steps.client.entry);
       poller.doWork();
       steps.advance(DOORBELL_INTERVAL_NS);
     }
     final int before = looks[0];
     assertTrue(before < 14, "looks=" + before);
     for (int i = 0; i < 100; i++) {
-      poller.activate(steps.client);
+      poller.activate(steps.client.entry);
       poller.doWork();
       steps.advance(DOORBELL_INTERVAL_NS);
     }
@@ -453,7 +455,7 @@ class PollerTest {
     int[] asked = {0};
     CountingSession session = asking(() -> asked[0]++);
     steps.advance(session.earliestDeadlineNs() - 1 - steps.nowNs());
-    poller.activate(steps.client);
+    poller.activate(steps.client.entry);
     poller.doWork(); // looks at them
     int before = asked[0];
     steps.advance(DOORBELL_INTERVAL_NS - 1);
@@ -476,20 +478,20 @@ class PollerTest {
             new HeapFabric(CountingSession.MEMORY_LENGTH), alone, new SessionContext()) {
           @Override
           boolean retire() {
-            settling = waits[0];
+            entry.settling(waits[0]);
             return false;
           }
-        });
+        }.entry);
     alone.doWork();
     steps.advance(2 * SPIN_NS - 1);
     alone.doWork();
-    assertFalse(alone.isIdle());
+    assertFalse(PollerSteps.isIdle(alone));
     steps.advance(1);
     alone.doWork();
-    assertTrue(alone.isIdle());
+    assertTrue(PollerSteps.isIdle(alone));
     waits[0] = false;
     alone.doWork();
-    assertFalse(alone.isIdle(), "it has something to do");
+    assertFalse(PollerSteps.isIdle(alone), "it has something to do");
   }
 
   private SessionContext pollContext() {
@@ -512,14 +514,14 @@ class PollerTest {
           void onOperations(Stream asking, int bits) {
             final Step callback = next;
             next = () -> {};
-            news.add(() -> assertDoesNotThrow(callback::take));
+            notifications.add(() -> assertDoesNotThrow(callback::take));
           }
         };
     final Stream stream = new TestStream(1);
     Step next = () -> {}; // what the next thing that is found has done
 
     Waits() throws IOException {
-      waiter.add(session);
+      waiter.add(session.entry);
       waiter.doWork();
     }
 
@@ -534,8 +536,8 @@ class PollerTest {
     }
 
     void findMore(Step round) throws IOException {
-      session.duty.submit(stream, Stream.WRITE);
-      waiter.activate(session);
+      session.driver.submit(stream, Stream.WRITE);
+      waiter.activate(session.entry);
       round.take();
     }
 
@@ -546,22 +548,22 @@ class PollerTest {
     void sleep(Step round) throws IOException {
       steps.advance(SPIN_NS);
       round.take();
-      assertTrue(waiter.isIdle());
+      assertTrue(PollerSteps.isIdle(waiter));
       waiter.serveNested();
     }
 
     /** What a whole wait of the least time comes to, after something was found. */
     boolean pollsForLong() throws IOException {
-      steps.advance(SpinPace.LEAST_NS);
+      steps.advance(PollerSteps.LEAST_NS);
       waiter.doWork();
-      return !waiter.isIdle();
+      return !PollerSteps.isIdle(waiter);
     }
   }
 
   @Test
   void pollerThatMustBeWokenForWhatComesPollsForLessTime() throws IOException {
     Waits waits = new Waits();
-    for (int i = 0; i < SpinPace.MAX_BALANCE; i++) {
+    for (int i = 0; i < PollerSteps.MAX_BALANCE; i++) {
       assertTrue(waits.pollsForLong());
       waits.sleep();
       waits.find();
@@ -572,7 +574,7 @@ class PollerTest {
   @Test
   void pollerThatFindsSomethingInEveryOtherWaitPollsForLong() throws IOException {
     Waits waits = new Waits();
-    for (int i = 0; i < 2 * SpinPace.MAX_BALANCE; i++) {
+    for (int i = 0; i < 2 * PollerSteps.MAX_BALANCE; i++) {
       waits.sleep();
       waits.find();
       waits.find();
@@ -583,7 +585,7 @@ class PollerTest {
   @Test
   void burstThatTakesSeveralRoundsEndsOneWait() throws IOException {
     Waits waits = new Waits();
-    for (int i = 0; i < SpinPace.MAX_BALANCE; i++) {
+    for (int i = 0; i < PollerSteps.MAX_BALANCE; i++) {
       assertTrue(waits.pollsForLong());
       waits.sleep();
       waits.find();
@@ -597,7 +599,7 @@ class PollerTest {
   @Test
   void callbackThatWaitsWasFoundAllTheSame() throws IOException {
     Waits waits = new Waits();
-    for (int i = 0; i < 2 * SpinPace.MAX_BALANCE; i++) {
+    for (int i = 0; i < 2 * PollerSteps.MAX_BALANCE; i++) {
       waits.next =
           () -> {
             waits.sleep(waits.waiter::serveNested);
@@ -612,7 +614,7 @@ class PollerTest {
   @Test
   void sleepsOneAfterTheOtherAreOneWait() throws IOException {
     Waits waits = new Waits();
-    for (int i = 0; i < 2 * SpinPace.MAX_BALANCE; i++) {
+    for (int i = 0; i < 2 * PollerSteps.MAX_BALANCE; i++) {
       waits.sleep();
     }
     waits.find();
@@ -622,19 +624,19 @@ class PollerTest {
   @Test
   void sessionIsInThePolledSetOnce() throws IOException {
     CountingSession session = counting(poller);
-    poller.add(session);
+    poller.add(session.entry);
     poller.doWork();
     int rounds = session.rounds;
-    poller.activate(session);
-    poller.activate(session);
-    poller.activateLater(session);
+    poller.activate(session.entry);
+    poller.activate(session.entry);
+    poller.activateLater(session.entry);
     poller.doWork();
     assertEquals(rounds + 1, session.rounds);
   }
 
   @Test
   void pollerServesUntilItIsClosed() {
-    poller.activate(steps.client);
+    poller.activate(steps.client.entry);
     int[] looks = {0};
     steps.onClock =
         () -> {
@@ -652,11 +654,11 @@ class PollerTest {
   /** The set belongs to the poller's thread, which is not the one that removes. */
   @Test
   void sessionIsTakenOutByThePollerItself() throws IOException {
-    poller.activate(steps.client);
-    poller.remove(steps.client);
-    assertFalse(poller.isIdle());
+    poller.activate(steps.client.entry);
+    poller.remove(steps.client.entry);
+    assertFalse(PollerSteps.isIdle(poller));
     poller.doWork();
-    assertTrue(poller.isIdle());
+    assertTrue(PollerSteps.isIdle(poller));
   }
 
   /** Nobody else would do it. */
@@ -668,9 +670,9 @@ class PollerTest {
     poller.execute(() -> done.add("task"));
     assertEquals(List.of("task"), done);
     SessionSteps other = new SessionSteps(Sizes.ROOMY);
-    poller.activate(other.client);
-    poller.remove(other.client);
-    assertTrue(poller.isIdle());
+    poller.activate(other.client.entry);
+    poller.remove(other.client.entry);
+    assertTrue(PollerSteps.isIdle(poller));
   }
 
   @Test

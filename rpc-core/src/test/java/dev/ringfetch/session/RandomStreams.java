@@ -13,6 +13,8 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.session.ClientStream.Outcome;
+import dev.ringfetch.session.unit.Unit;
+import dev.ringfetch.session.unit.UnitBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;

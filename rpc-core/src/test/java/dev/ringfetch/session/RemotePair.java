@@ -7,6 +7,8 @@ import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.fabric.sim.SimFabric;
 import dev.ringfetch.fabric.sim.Timeline;
 import dev.ringfetch.ring.ArenaDescriptor;
+import dev.ringfetch.session.carrier.Geometry;
+import dev.ringfetch.session.poller.Poller;
 import java.io.IOException;
 
 /**
@@ -62,7 +64,7 @@ record RemotePair(CountedQueuePair client, CountedQueuePair server, Geometry geo
   /** As the other one, but that it may end. */
   ClientSession openClient(Poller poller, SessionContext context, ClientSession.Listener listener) {
     final ClientSession session = new ClientSession(client, geometry, poller, context, listener);
-    poller.add(session);
+    poller.add(session.entry);
     return session;
   }
 
@@ -79,7 +81,7 @@ record RemotePair(CountedQueuePair client, CountedQueuePair server, Geometry geo
       ServerSession.Listener listener) {
     final ServerSession session =
         new ServerSession(server, geometry, poller, context, acceptor, listener);
-    poller.add(session);
+    poller.add(session.entry);
     return session;
   }
 

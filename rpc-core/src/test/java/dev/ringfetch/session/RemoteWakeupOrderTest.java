@@ -32,6 +32,7 @@ import dev.ringfetch.fabric.HeapDoorbell;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.FrameDescriptor;
+import dev.ringfetch.session.poller.Poller;
 import java.io.IOException;
 import org.agrona.concurrent.NanoClock;
 import org.junit.jupiter.api.BeforeEach;
@@ -158,7 +159,7 @@ class RemoteWakeupOrderTest {
     assertNull(session.bulk().allocate(100_000));
     verify(queuePair, never()).register(anyInt());
     final int offer = FrameDescriptor.SESSION_STREAM_ID;
-    assertFalse(session.onFrame(offer, FrameDescriptor.BULK, 0, 0, region, 0, 16));
+    assertFalse(session.events.onFrame(offer, FrameDescriptor.BULK, 0, 0, region, 0, 16));
   }
 
   /** One that has ended is no reason to stay awake. */

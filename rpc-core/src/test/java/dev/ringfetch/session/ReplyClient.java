@@ -3,6 +3,8 @@ package dev.ringfetch.session;
 import dev.ringfetch.fabric.CountedQueuePair;
 import dev.ringfetch.fabric.sim.Timeline;
 import dev.ringfetch.session.ClientStream.Outcome;
+import dev.ringfetch.session.remote.RemoteSide;
+import dev.ringfetch.session.remote.ReplyPolicy;
 import java.io.IOException;
 
 /** A client's thread: calls, polls for the answer, and calls again when it has it. */
@@ -48,7 +50,9 @@ final class ReplyClient extends ReplyThread {
 
   /** True when it reads its answers, as it is now. */
   boolean fetches() {
-    return session.choice == null ? setup.mode() == ReplyPolicy.FETCH : session.choice.fetches();
+    return !RemoteSide.chooses(session.carrier)
+        ? setup.mode() == ReplyPolicy.FETCH
+        : RemoteSide.fetches(session.carrier);
   }
 
   @Override
@@ -62,7 +66,9 @@ final class ReplyClient extends ReplyThread {
       call();
     }
     final long tookNs = roundNs(calls != before);
-    return session.outbox.isHeld() ? Math.max(tookNs, session.turn.untilNs() - now) : tookNs;
+    return session.carrier.isHolding()
+        ? Math.max(tookNs, session.carrier.heldUntilNs() - now)
+        : tookNs;
   }
 
   private void call() {

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.ringfetch.fabric.sim.NicModel;
 import dev.ringfetch.session.ReplyExperiment.Result;
 import dev.ringfetch.session.ReplyExperiment.Setup;
+import dev.ringfetch.session.remote.ReplyPolicy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.LongUnaryOperator;

@@ -1,6 +1,7 @@
 package dev.ringfetch.session;
 
 import dev.ringfetch.fabric.sim.Timeline;
+import dev.ringfetch.session.poller.Poller;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.function.LongUnaryOperator;

@@ -2,6 +2,7 @@ package dev.ringfetch.session;
 
 import dev.ringfetch.fabric.sim.SimDoorbell;
 import dev.ringfetch.fabric.sim.Timeline;
+import dev.ringfetch.session.poller.Poller;
 import java.io.IOException;
 
 /** A thread of a {@link ReplyExperiment}, on a processor of its own: it has its own next step. */

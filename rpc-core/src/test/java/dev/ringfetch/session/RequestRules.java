@@ -15,6 +15,8 @@ import static dev.ringfetch.ring.FrameDescriptor.WINDOW_UPDATE;
 
 import dev.ringfetch.fabric.HeapMemory;
 import dev.ringfetch.ring.ArenaDescriptor;
+import dev.ringfetch.session.carrier.Geometry;
+import dev.ringfetch.session.unit.Units;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
@@ -27,8 +29,8 @@ import java.util.Set;
 final class RequestRules extends FrameRules {
   private static final VarHandle STREAMS = field(ServerStreams.class, "open", ServerStream[].class);
   private static final VarHandle CLOSED = field(ServerStreams.class, "closedIds", int[].class);
-  private static final VarHandle ABANDONED = field(Held.class, "abandoned", int.class);
-  private static final VarHandle HELD = field(Held.class, "length", long.class);
+  private static final VarHandle ABANDONED = field(HeldBytes.class, "abandoned", int.class);
+  private static final VarHandle HELD = field(HeldBytes.class, "length", long.class);
 
   private final ServerSession session;
   private final int maxStreams;

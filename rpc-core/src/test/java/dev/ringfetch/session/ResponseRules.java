@@ -10,6 +10,7 @@ import static dev.ringfetch.ring.FrameDescriptor.WINDOW_UPDATE;
 import dev.ringfetch.fabric.HeapMemory;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.session.ClientStream.State;
+import dev.ringfetch.session.carrier.Geometry;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.List;

@@ -1,6 +1,7 @@
 package dev.ringfetch.session;
 
 import dev.ringfetch.session.ClientStream.Outcome;
+import dev.ringfetch.session.unit.UnitBuffer;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.SplittableRandom;

@@ -11,6 +11,10 @@ import dev.ringfetch.fabric.sim.SimFabric;
 import dev.ringfetch.fabric.sim.SimNetwork;
 import dev.ringfetch.fabric.sim.Timeline;
 import dev.ringfetch.ring.FrameDescriptor;
+import dev.ringfetch.session.carrier.Geometry;
+import dev.ringfetch.session.poller.Poller;
+import dev.ringfetch.session.remote.RemoteSide;
+import dev.ringfetch.session.remote.ReplyPolicy;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,7 +31,7 @@ class ServerTurnTest {
   private static final int CLIENTS = 3;
   private static final int LENGTH_NS = 10_000;
   private static final int PERIOD_NS = CLIENTS * LENGTH_NS;
-  private static final long EPOCH_NS = (long) Turns.EPOCH_TURNS * LENGTH_NS;
+  private static final long EPOCH_NS = (long) RemoteSide.EPOCH_TURNS * LENGTH_NS;
   private static final long SPIN_NS = LENGTH_NS / 2;
 
   private final Timeline timeline = new Timeline(1);
@@ -144,7 +148,7 @@ class ServerTurnTest {
   }
 
   private boolean isHeld(int client) {
-    return clients.get(client).turn.holds(Stream.NO_DEADLINE);
+    return RemoteSide.holds(clients.get(client).carrier, Stream.NO_DEADLINE);
   }
 
   @ParameterizedTest

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.ring.FrameDescriptor;
+import dev.ringfetch.session.remote.ReplyPolicy;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;
 
@@ -19,7 +20,7 @@ class SessionBatchTest {
 
   /** So many calls while another one has the session; then the server has all requests. */
   private static void request(RemoteSteps steps) throws IOException {
-    assertTrue(steps.client.duty.tryAcquire());
+    assertTrue(steps.client.driver.tryAcquire());
     for (int i = 0; i < CALLS; i++) {
       steps.send();
     }
@@ -33,7 +34,7 @@ class SessionBatchTest {
   /** The handlers answer while another one has the session. */
   private static void respond(RemoteSteps steps) throws IOException {
     final int before = steps.answered;
-    assertTrue(steps.server.duty.tryAcquire());
+    assertTrue(steps.server.driver.tryAcquire());
     for (int i = 0; i < CALLS; i++) {
       steps.respond();
     }
@@ -49,8 +50,8 @@ class SessionBatchTest {
   }
 
   private static void leave(Session session) {
-    if (session.duty.leave()) {
-      session.duty.drive();
+    if (session.driver.leave()) {
+      session.driver.drive();
     }
   }
 

@@ -18,6 +18,7 @@ import dev.ringfetch.session.ClientStream.Outcome;
 import dev.ringfetch.session.SessionSteps.Call;
 import dev.ringfetch.session.SessionSteps.ServerCall;
 import dev.ringfetch.session.SessionSteps.Sizes;
+import dev.ringfetch.session.unit.Unit;
 import java.lang.ref.Reference;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -315,9 +316,9 @@ class SessionBulkEndTest {
     }
     assertNull(call.outcome());
     if (memoryIsGone) {
-      assertTrue(steps.client.duty.tryAcquire());
+      assertTrue(steps.client.driver.tryAcquire());
       steps.client.ending.failed(new InternalError("a fault of the test"));
-      steps.client.duty.releaseAndTell();
+      steps.client.driver.releaseAndTell();
       assertNull(call.take(), "half of it may be garbage");
       assertEquals(Outcome.SESSION_ENDED, call.outcome());
     } else {
@@ -335,11 +336,11 @@ class SessionBulkEndTest {
     steps = bulk.steps;
     final Call read = bulk.send(message(19_000, 1));
     final Call dropped = bulk.send(message(LENGTH, 2));
-    assertTrue(steps.server.duty.tryAcquire());
+    assertTrue(steps.server.driver.tryAcquire());
     steps.server.work(true);
     assertFalse(steps.server.reads.isEmpty());
     steps.server.ending.failed(new InternalError("a fault of the test"));
-    steps.server.duty.releaseAndTell();
+    steps.server.driver.releaseAndTell();
     assertEquals(
         List.of("session failed: java.lang.InternalError: a fault of the test"), steps.serverEnds);
     assertTrue(steps.requests.isEmpty());

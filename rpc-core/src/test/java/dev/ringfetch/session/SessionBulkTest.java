@@ -24,6 +24,11 @@ import dev.ringfetch.session.ClientStream.Outcome;
 import dev.ringfetch.session.SessionSteps.Call;
 import dev.ringfetch.session.SessionSteps.ServerCall;
 import dev.ringfetch.session.SessionSteps.Sizes;
+import dev.ringfetch.session.bulk.BulkAccess;
+import dev.ringfetch.session.bulk.Segment;
+import dev.ringfetch.session.unit.SegmentOutput;
+import dev.ringfetch.session.unit.Unit;
+import dev.ringfetch.session.unit.UnitBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -40,7 +45,7 @@ class SessionBulkTest {
   private static final int LONG = 60_000; // nearly all that a pool has
 
   private static final int MAX_STEPS = 1000;
-  private static final int SEVERAL_REGIONS = 4 * BulkPool.REGION_LENGTH;
+  private static final int SEVERAL_REGIONS = 4 * BulkAccess.REGION_LENGTH;
 
   private BulkSteps bulk = new BulkSteps(Sizes.ROOMY);
   private SessionSteps steps = bulk.steps;
@@ -107,7 +112,7 @@ class SessionBulkTest {
     assertTrue(steps.fabric.client().ringPending(), "not woken");
     steps.settle();
     assertEquals(1, steps.client.exchange.regions().size());
-    assertEquals(BulkRegion.PAGE_LENGTH, allocated(steps.server));
+    assertEquals(BulkAccess.PAGE_LENGTH, allocated(steps.server));
   }
 
   private static long allocated(Session session) {
@@ -272,9 +277,9 @@ class SessionBulkTest {
     final int segments = (LONG + SEGMENT_LENGTH - 1) / SEGMENT_LENGTH;
     int rounds = 0;
     while (steps.requests.isEmpty()) {
-      assertTrue(steps.server.duty.tryAcquire());
+      assertTrue(steps.server.driver.tryAcquire());
       steps.server.work(true);
-      steps.server.duty.releaseAndTell();
+      steps.server.driver.releaseAndTell();
       rounds++;
       assertEquals(rounds == segments, !steps.requests.isEmpty(), "round " + rounds);
     }
@@ -289,10 +294,10 @@ class SessionBulkTest {
     final List<Segment> reused = new ArrayList<>();
     while (steps.requests.isEmpty()) {
       countStep();
-      assertTrue(steps.server.duty.tryAcquire());
+      assertTrue(steps.server.driver.tryAcquire());
       steps.server.work(true);
-      steps.server.duty.releaseAndTell();
-      steps.client.duty.requestRound();
+      steps.server.driver.releaseAndTell();
+      steps.client.driver.requestRound();
       Segment segment;
       while ((segment = steps.client.bulk().allocate(SEGMENT_LENGTH)) != null) {
         segment.put(0, bytes(SEGMENT_LENGTH, 99), 0, SEGMENT_LENGTH);

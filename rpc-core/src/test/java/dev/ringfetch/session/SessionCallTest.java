@@ -15,6 +15,7 @@ import dev.ringfetch.session.ClientStream.Outcome;
 import dev.ringfetch.session.SessionSteps.Call;
 import dev.ringfetch.session.SessionSteps.ServerCall;
 import dev.ringfetch.session.SessionSteps.Sizes;
+import dev.ringfetch.session.unit.Units;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;

@@ -39,12 +39,12 @@ class SessionCancelTest {
   void beforeItWasSent() {
     Call call = steps.prepare(bytes(3, 1), Stream.NO_DEADLINE);
     int id = call.stream.id;
-    assertTrue(steps.client.duty.tryAcquire()); // another thread is at work
+    assertTrue(steps.client.driver.tryAcquire()); // another thread is at work
     steps.client.send(call.stream);
     call.cancel();
     long before = steps.client.writePosition();
-    if (steps.client.duty.releaseAndTell()) {
-      steps.client.duty.drive();
+    if (steps.client.driver.releaseAndTell()) {
+      steps.client.driver.drive();
     }
     steps.settle();
     assertEquals(before, steps.client.writePosition(), "nobody has seen it");

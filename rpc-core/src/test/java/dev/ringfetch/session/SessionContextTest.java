@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import dev.ringfetch.session.unit.Units;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.util.Set;

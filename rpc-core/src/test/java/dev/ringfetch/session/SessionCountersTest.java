@@ -176,7 +176,7 @@ class SessionCountersTest {
   void aPeerThatBreaksARuleIsCounted() {
     final SessionSteps steps = new SessionSteps(Sizes.ROOMY);
     steps.hostileClient().write(1, SUFFIX, 0, 0, new byte[1], 0, 1);
-    steps.server.onDoorbell();
+    new FabricEvents(steps.server).onDoorbell();
     steps.settle();
     assertTrue(steps.server.isPeerAtFault());
     assertCounts(1, steps.server, Counter.SESSION_FAULTS_PEER);
@@ -212,7 +212,7 @@ class SessionCountersTest {
     final SessionSteps steps = new SessionSteps(Sizes.ROOMY, 1_000_000);
     steps.send(bytes(1, 1));
     steps.serverPoller.doWork(); // which hears the ring
-    steps.server.onDoorbell();
+    new FabricEvents(steps.server).onDoorbell();
     assertEquals(1, steps.serverPoller.tally().get(Counter.POLLER_SESSIONS_POLLED));
     steps.serverPoller.doWork();
     steps.requests.forEach(ServerCall::echo);

@@ -116,10 +116,10 @@ class SessionCreditTest {
     for (int i = 0; i < 3; i++) {
       steps.send(bytes(1, 1));
     }
-    steps.server.duty.service(false);
+    steps.server.driver.service(false);
     assertEquals(3, steps.server.ring.untold());
     steps.send(bytes(1, 1));
-    steps.server.duty.service(false);
+    steps.server.driver.service(false);
     assertEquals(0, steps.server.ring.untold());
   }
 
@@ -133,13 +133,13 @@ class SessionCreditTest {
     for (int i = 0; i < 3; i++) {
       steps.send(bytes(1, 1));
     }
-    steps.server.duty.service(false);
+    steps.server.driver.service(false);
     assertEquals(3, steps.server.ring.untold(), "less than a quarter");
     Call call = steps.send(bytes(15 * 64 - 32, 1));
     assertTrue(steps.client.outbox.isBlocked());
-    steps.server.duty.service(false);
+    steps.server.driver.service(false);
     assertEquals(0, steps.server.ring.untold());
-    steps.client.duty.service(false);
+    steps.client.driver.service(false);
     assertFalse(steps.client.outbox.isBlocked());
     steps.answerAll();
     assertEquals(Outcome.ANSWERED, call.outcome);

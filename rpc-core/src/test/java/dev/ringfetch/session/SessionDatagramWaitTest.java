@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.ring.FrameDescriptor;
+import dev.ringfetch.session.remote.RemoteSide;
+import dev.ringfetch.session.remote.ReplyPolicy;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;
 
@@ -38,7 +40,7 @@ class SessionDatagramWaitTest {
 
   /** The wait is over, and rounds go by until the read is back. */
   private void readLater() throws IOException {
-    steps.pass(Hints.MAX_WAITS * SessionContext.HINT_WAIT_NS_DEFAULT);
+    steps.pass(RemoteSide.MAX_WAITS * SessionContext.HINT_WAIT_NS_DEFAULT);
     steps.clientRound();
     steps.clientRound();
     steps.clientRound();

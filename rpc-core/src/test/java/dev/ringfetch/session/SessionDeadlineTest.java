@@ -16,6 +16,9 @@ import dev.ringfetch.session.ClientStream.Outcome;
 import dev.ringfetch.session.SessionSteps.Call;
 import dev.ringfetch.session.SessionSteps.ServerCall;
 import dev.ringfetch.session.SessionSteps.Sizes;
+import dev.ringfetch.session.carrier.RingPair;
+import dev.ringfetch.session.poller.PollerSteps;
+import dev.ringfetch.session.unit.Units;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -70,7 +73,7 @@ class SessionDeadlineTest {
     steps.settle();
     steps.advance(5000);
     steps.stepServer();
-    steps.client.duty.drive();
+    steps.client.driver.drive();
     steps.settle();
     assertTrue(call.isOver());
     for (int i = 0; i < 64; i++) {
@@ -125,7 +128,7 @@ class SessionDeadlineTest {
     Call call = steps.send(bytes(3, 1), 1000);
     steps.fabric.serverDoorbell().hold(true); // its own clock would end the call as well
     steps.advance(1000);
-    steps.client.duty.service(false);
+    steps.client.driver.service(false);
     assertEquals(Outcome.DEADLINE_EXCEEDED, call.outcome);
     long position = steps.client.writePosition();
     steps.client.cancel(call.stream);
@@ -197,25 +200,25 @@ class SessionDeadlineTest {
   /** Only what comes before the time for which it sleeps wakes a sleeper. */
   @Test
   void sleeperIsWokenForAnEarlierDeadline() {
-    assertEquals(Doorbell.FOREVER, steps.clientPoller.beginSleep(true));
+    assertEquals(Doorbell.FOREVER, PollerSteps.beginSleep(steps.clientPoller, true));
     int wakeups = steps.fabric.clientDoorbell().wakeups();
     steps.send(bytes(1, 1));
     assertEquals(wakeups, steps.fabric.clientDoorbell().wakeups(), "no deadline");
     steps.send(bytes(1, 1), 5000);
     assertEquals(wakeups + 1, steps.fabric.clientDoorbell().wakeups());
-    steps.clientPoller.endSleep();
-    assertEquals(5000, steps.clientPoller.beginSleep(true));
+    PollerSteps.endSleep(steps.clientPoller);
+    assertEquals(5000, PollerSteps.beginSleep(steps.clientPoller, true));
     steps.send(bytes(1, 1), 6000);
     steps.send(bytes(1, 1), 5000);
     assertEquals(wakeups + 1, steps.fabric.clientDoorbell().wakeups(), "awake in time anyway");
     steps.send(bytes(1, 1), 4999);
     assertEquals(wakeups + 2, steps.fabric.clientDoorbell().wakeups());
-    steps.clientPoller.endSleep();
-    assertEquals(4999, steps.clientPoller.beginSleep(true));
+    PollerSteps.endSleep(steps.clientPoller);
+    assertEquals(4999, PollerSteps.beginSleep(steps.clientPoller, true));
     steps.advance(6000);
-    steps.clientPoller.endSleep();
-    assertEquals(0, steps.clientPoller.beginSleep(true), "late: it is not put off");
-    steps.clientPoller.endSleep();
+    PollerSteps.endSleep(steps.clientPoller);
+    assertEquals(0, PollerSteps.beginSleep(steps.clientPoller, true), "late: it is not put off");
+    PollerSteps.endSleep(steps.clientPoller);
   }
 
   /** One poller, two sessions: the deadline of the quiet one is kept while the other is busy. */
@@ -224,7 +227,7 @@ class SessionDeadlineTest {
     Call late = steps.send(bytes(1, 1), 1000);
     steps.settle(); // the session sleeps
     SessionSteps other = new SessionSteps(Sizes.ROOMY);
-    steps.clientPoller.add(new BusySession(other));
+    steps.clientPoller.add(new BusySession(other).entry);
     for (int round = 0; round < 10; round++) {
       steps.advance(100_000);
       assertTrue(steps.clientPoller.doWork() > 0, "busy");
@@ -252,7 +255,7 @@ class SessionDeadlineTest {
 
     @Override
     void onRound() {
-      duty.submit(new TestStream(1), 1); // for the next round
+      driver.submit(new TestStream(1), 1); // for the next round
     }
 
     @Override

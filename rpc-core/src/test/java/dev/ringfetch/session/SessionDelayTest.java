@@ -54,7 +54,7 @@ class SessionDelayTest {
   }
 
   private void clientTakesTheAnswer() {
-    steps.client.duty.service(false);
+    steps.client.driver.service(false);
     assertTrue(call.isOver());
     assertFalse(steps.client.isDraining());
   }

@@ -39,9 +39,9 @@ class SessionEndTest {
   @Test
   void faultAfterTheEndChangesNothing() {
     steps.client.end("test");
-    assertTrue(steps.client.duty.tryAcquire());
+    assertTrue(steps.client.driver.tryAcquire());
     steps.client.ending.failed(new InternalError("of the test"));
-    steps.client.duty.releaseAndTell();
+    steps.client.driver.releaseAndTell();
     steps.settle();
     assertBothEnded("test");
   }
@@ -90,9 +90,9 @@ class SessionEndTest {
     TruncatedRegion region = new TruncatedRegion(ArenaDescriptor.length(ring, ring));
     steps = new SessionSteps(Sizes.ROOMY, region);
     Call call = steps.send(bytes(3, 1));
-    assertTrue(steps.server.duty.tryAcquire());
+    assertTrue(steps.server.driver.tryAcquire());
     region.truncated = true;
-    assertTrue(steps.server.duty.probe());
+    assertTrue(steps.server.driver.probe());
     region.truncated = false;
     steps.settle();
     assertEquals(
@@ -198,11 +198,11 @@ class SessionEndTest {
     steps.requests.remove(2).echo();
     steps.settle();
     steps.requests.get(1).echo();
-    assertTrue(steps.client.duty.tryAcquire());
+    assertTrue(steps.client.driver.tryAcquire());
     steps.advance(1000);
     steps.client.work(true);
     steps.client.ending.failed(new InternalError("a fault of the test"));
-    steps.client.duty.releaseAndTell();
+    steps.client.driver.releaseAndTell();
     assertEquals(Outcome.DEADLINE_EXCEEDED, late.outcome);
     assertEquals(Outcome.SESSION_ENDED, answered.outcome);
     assertEquals(Outcome.ANSWERED, told.outcome);
@@ -211,10 +211,10 @@ class SessionEndTest {
   @Test
   void requestThatWasNotToldIsNotTrustedWhenTheSessionFails() {
     steps.send(bytes(1, 1));
-    assertTrue(steps.server.duty.tryAcquire());
+    assertTrue(steps.server.driver.tryAcquire());
     steps.server.work(true);
     steps.server.ending.failed(new InternalError("a fault of the test"));
-    steps.server.duty.releaseAndTell();
+    steps.server.driver.releaseAndTell();
     assertTrue(steps.request().stream.isCancelled());
   }
 
@@ -230,12 +230,12 @@ class SessionEndTest {
         5,
         Stream.NO_DEADLINE,
         100);
-    assertTrue(steps.client.duty.tryAcquire());
+    assertTrue(steps.client.driver.tryAcquire());
     steps.client.send(stream);
     steps.client.cancel(stream);
     steps.client.end("test");
-    if (steps.client.duty.leave()) {
-      steps.client.duty.drive();
+    if (steps.client.driver.leave()) {
+      steps.client.driver.drive();
     }
     assertEquals(List.of("test"), steps.clientEnds);
     assertFalse(stream.ended, "told");
@@ -289,10 +289,10 @@ class SessionEndTest {
   void abortAnswersEveryCallAlsoWhileAnotherThreadOwnsTheSession() {
     Call call = steps.send(bytes(1, 1));
     steps.settle();
-    assertTrue(steps.server.duty.tryAcquire());
+    assertTrue(steps.server.driver.tryAcquire());
     steps.server.abort("shutdown");
-    if (steps.server.duty.releaseAndTell()) {
-      steps.server.duty.drive();
+    if (steps.server.driver.releaseAndTell()) {
+      steps.server.driver.drive();
     }
     steps.settle();
     assertEquals(Outcome.ANSWERED, call.outcome);
@@ -303,12 +303,12 @@ class SessionEndTest {
   @Test
   void endWhileAnotherThreadOwnsTheSession() {
     Call call = steps.send(bytes(1, 1));
-    assertTrue(steps.client.duty.tryAcquire());
+    assertTrue(steps.client.driver.tryAcquire());
     steps.client.end("test");
     assertTrue(steps.client.hasEnded());
     assertNull(call.outcome);
-    if (steps.client.duty.leave()) {
-      steps.client.duty.drive();
+    if (steps.client.driver.leave()) {
+      steps.client.driver.drive();
     }
     steps.settle();
     assertEquals(Outcome.SESSION_ENDED, call.outcome);

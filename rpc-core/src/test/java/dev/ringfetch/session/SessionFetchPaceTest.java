@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.ring.FrameDescriptor;
+import dev.ringfetch.session.poller.PollerSteps;
+import dev.ringfetch.session.remote.ReplyPolicy;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -244,7 +246,7 @@ final class SessionFetchPaceTest {
     lateCall(0);
     steps.spinTimeIsOver();
     steps.clientRound();
-    assertTrue(steps.client.poller().isIdle());
+    assertTrue(PollerSteps.isIdle(steps.client.poller()));
     final long reads = reads();
     send(1);
     assertEquals(reads + 1, reads(), "with the request");
@@ -299,7 +301,7 @@ final class SessionFetchPaceTest {
     other.answers(1);
     other.spinTimeIsOver();
     other.clientRound();
-    assertTrue(other.client.poller().isIdle());
+    assertTrue(PollerSteps.isIdle(other.client.poller()));
     final long reads = other.clientPair.ringReads();
     other.send();
     other.cards();

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.ring.FrameDescriptor;
+import dev.ringfetch.session.poller.PollerSteps;
+import dev.ringfetch.session.remote.ReplyPolicy;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -61,8 +63,8 @@ class SessionFetchSleepTest {
     for (int rounds = 0; steps.answered == 0; rounds++) {
       assertTrue(rounds < 100);
       assertTrue(steps.card() || rounds > 0);
-      steps.client.duty.drive();
-      steps.client.duty.service(false);
+      steps.client.driver.drive();
+      steps.client.driver.service(false);
     }
     assertFalse(steps.client.inbox.isArmed());
     steps.respond();
@@ -128,7 +130,7 @@ class SessionFetchSleepTest {
     steps.clientSleeps();
     assertEquals(reads, steps.clientPair.ringReads());
     for (int i = 0; i < 3; i++) {
-      steps.client.duty.requestRound();
+      steps.client.driver.requestRound();
       steps.cards();
     }
     assertTrue(steps.client.inbox.isArmed());
@@ -142,12 +144,12 @@ class SessionFetchSleepTest {
     steps.spinTimeIsOver();
     steps.clientRound();
     steps.cards();
-    assertEquals(0, steps.client.duty.service(false), "the read has found nothing");
+    assertEquals(0, steps.client.driver.service(false), "the read has found nothing");
     steps.respond();
     steps.cards();
-    assertTrue(steps.client.duty.tryAcquire());
-    assertEquals(Duty.NOT_OWNER, steps.client.duty.service(false));
-    assertFalse(steps.client.duty.releaseAndTell());
+    assertTrue(steps.client.driver.tryAcquire());
+    assertEquals(SessionDriver.NOT_OWNER, steps.client.driver.service(false));
+    assertFalse(steps.client.driver.releaseAndTell());
     assertFalse(steps.client.retire(), "an answer is there");
     steps.clientRound();
     assertEquals(1, steps.answered);
@@ -162,15 +164,15 @@ class SessionFetchSleepTest {
     steps.answers(1);
     steps.spinTimeIsOver();
     steps.clientRound();
-    assertTrue(steps.client.poller().isIdle());
+    assertTrue(PollerSteps.isIdle(steps.client.poller()));
     steps.mayEnd();
     steps.server.drain();
     steps.cards();
-    assertTrue(steps.client.duty.tryAcquire());
-    assertEquals(Duty.NOT_OWNER, steps.client.duty.service(false));
-    assertFalse(steps.client.duty.releaseAndTell());
+    assertTrue(steps.client.driver.tryAcquire());
+    assertEquals(SessionDriver.NOT_OWNER, steps.client.driver.service(false));
+    assertFalse(steps.client.driver.releaseAndTell());
     assertFalse(steps.client.retire(), "DRAIN is there");
-    steps.client.poller().activate(steps.client);
+    steps.client.poller().activate(steps.client.entry);
     steps.clientRound();
     assertTrue(steps.client.isDraining());
   }

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.ring.FrameDescriptor;
+import dev.ringfetch.session.poller.PollerSteps;
+import dev.ringfetch.session.remote.ReplyPolicy;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;
 
@@ -135,7 +137,7 @@ class SessionFetchTest {
       assertTrue(steps.client.inbox.isArmed());
       assertEquals(lineWrites + 1, steps.clientPair.lineWrites());
       assertTrue(steps.clientPair.lineReads() > lineReads);
-      assertTrue(steps.client.poller().isIdle());
+      assertTrue(PollerSteps.isIdle(steps.client.poller()));
 
       steps.respond(); // in the handler's thread: pushed, and rung for
       assertEquals(1, steps.server.count(Counter.SESSION_WAKEUPS_SENT));

@@ -21,6 +21,8 @@ import dev.ringfetch.session.ClientStream.Outcome;
 import dev.ringfetch.session.FlowSteps.Call;
 import dev.ringfetch.session.FlowSteps.Served;
 import dev.ringfetch.session.SessionSteps.Sizes;
+import dev.ringfetch.session.unit.Unit;
+import dev.ringfetch.session.unit.UnitBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -102,7 +104,7 @@ class SessionFlowEndTest {
   private Call callAt(Moment moment) {
     if (moment == Moment.BEFORE_THE_OWNER_HEARS) {
       final Call call = flows.prepare(Stream.NO_DEADLINE, PREFIX, new byte[0]);
-      assertTrue(steps.client.duty.tryAcquire());
+      assertTrue(steps.client.driver.tryAcquire());
       steps.client.send(call.stream);
       return call;
     }
@@ -141,7 +143,7 @@ class SessionFlowEndTest {
       case IN_A_RESPONSE -> {
         served.write(MESSAGE, 0, message(5000, 1));
         steps.stepClient();
-        assertTrue(call.stream.inboundPartial);
+        assertTrue(call.stream.incoming.isPartial());
       }
       case ANSWERED -> {
         served.write(SUFFIX, 0, new byte[0]);
@@ -161,8 +163,8 @@ class SessionFlowEndTest {
     final int told = call.told;
     call.cancel();
     if (moment == Moment.BEFORE_THE_OWNER_HEARS) {
-      assertTrue(steps.client.duty.releaseAndTell());
-      steps.client.duty.drive();
+      assertTrue(steps.client.driver.releaseAndTell());
+      steps.client.driver.drive();
       assertEquals(0, steps.client.writePosition() - steps.server.pollPosition());
     }
     call.write(3); // crosses the cancel
@@ -358,7 +360,7 @@ class SessionFlowEndTest {
     final Served served = served();
     served.write(MESSAGE, 0, message(5000, 1));
     steps.stepClient();
-    assertTrue(call.stream.inboundPartial);
+    assertTrue(call.stream.incoming.isPartial());
     steps.server.abort("test");
     steps.settle();
     final Unit end = call.take();
@@ -426,11 +428,11 @@ class SessionFlowEndTest {
   void unitsThatCrossTheServersEndAreDropped() {
     final Call call = flows.begin();
     final Served served = served();
-    assertTrue(steps.client.duty.tryAcquire());
+    assertTrue(steps.client.driver.tryAcquire());
     served.write(SUFFIX, 0, new byte[0]);
     call.write(3);
-    assertTrue(steps.client.duty.releaseAndTell());
-    steps.client.duty.drive(); // sends, and reads nothing
+    assertTrue(steps.client.driver.releaseAndTell());
+    steps.client.driver.drive(); // sends, and reads nothing
     steps.settle();
     assertNull(served.take());
     assertAllServe();
@@ -505,10 +507,10 @@ class SessionFlowEndTest {
     steps.settle();
     served.write(MESSAGE, 0, message(10, 2));
     flows.served(1).write(SUFFIX, 0, new byte[0]);
-    assertTrue(steps.client.duty.tryAcquire());
+    assertTrue(steps.client.driver.tryAcquire());
     steps.client.work(true);
     steps.client.ending.failed(new InternalError("a fault of the test"));
-    steps.client.duty.releaseAndTell();
+    steps.client.driver.releaseAndTell();
     assertEquals(1, call.takeAll().size());
     assertEquals(Outcome.SESSION_ENDED, call.outcome());
     assertEquals(0, answered.takeAll().size());
@@ -523,10 +525,10 @@ class SessionFlowEndTest {
     steps.settle();
     call.write(1);
     flows.begin();
-    assertTrue(steps.server.duty.tryAcquire());
+    assertTrue(steps.server.driver.tryAcquire());
     steps.server.work(true);
     steps.server.ending.failed(new InternalError("a fault of the test"));
-    steps.server.duty.releaseAndTell();
+    steps.server.driver.releaseAndTell();
     assertEquals(1, served.takeAll().size());
     assertEquals(1, served.cancels);
     assertTrue(steps.requests.isEmpty(), "there is no request to be seen");
@@ -540,7 +542,7 @@ class SessionFlowEndTest {
     final int ack = (int) steps.client.writePosition();
     hostile.write(call.stream.id, WINDOW_UPDATE, 0, ack, new byte[8], 0, 8);
     hostile.publish();
-    steps.client.duty.service(false);
+    steps.client.driver.service(false);
     assertTrue(steps.client.isPeerAtFault());
   }
 

@@ -23,6 +23,8 @@ import dev.ringfetch.session.ClientStream.Outcome;
 import dev.ringfetch.session.FlowSteps.Call;
 import dev.ringfetch.session.FlowSteps.Served;
 import dev.ringfetch.session.SessionSteps.Sizes;
+import dev.ringfetch.session.unit.Unit;
+import dev.ringfetch.session.unit.Units;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -284,13 +286,13 @@ class SessionFlowTest {
     final Served served = served();
     call.write(2 * IN_UPDATE);
     steps.settle();
-    assertTrue(steps.server.duty.tryAcquire());
+    assertTrue(steps.server.driver.tryAcquire());
     for (int i = 0; i < IN_UPDATE; i++) {
       served.take();
     }
-    assertTrue(steps.server.duty.releaseAndTell());
+    assertTrue(steps.server.driver.releaseAndTell());
     final long before = steps.server.writePosition();
-    steps.server.duty.drive();
+    steps.server.driver.drive();
     assertEquals(before + 1, steps.server.writePosition());
     assertTrue(steps.server.outbox.isEmpty());
     for (int i = 0; i < IN_UPDATE; i++) {
@@ -307,13 +309,13 @@ class SessionFlowTest {
     final Served served = served();
     call.write(IN_UPDATE);
     steps.settle();
-    assertTrue(steps.server.duty.tryAcquire());
+    assertTrue(steps.server.driver.tryAcquire());
     served.write(MESSAGE, 0, message(length, 1));
     for (int i = 0; i < IN_UPDATE; i++) {
       served.take();
     }
-    assertTrue(steps.server.duty.releaseAndTell());
-    steps.server.duty.drive();
+    assertTrue(steps.server.driver.releaseAndTell());
+    steps.server.driver.drive();
     steps.settle();
     assertArrayEquals(message(length, 1), bytesOf(call.take()));
     assertNull(call.take());
@@ -439,7 +441,7 @@ class SessionFlowTest {
             served.write(1);
           } else if (looks[0] == 5) {
             inTime[0] = call.told > told;
-            steps.server.duty.service(false);
+            steps.server.driver.service(false);
             steps.request().echo();
           }
         };

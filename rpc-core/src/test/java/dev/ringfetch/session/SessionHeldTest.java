@@ -20,6 +20,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.ringfetch.fabric.HeapFabric;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.RingWriter;
+import dev.ringfetch.session.carrier.Geometry;
+import dev.ringfetch.session.carrier.RingPair;
+import dev.ringfetch.session.poller.Poller;
+import dev.ringfetch.session.unit.Unit;
+import dev.ringfetch.session.unit.UnitBuffer;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -70,7 +75,7 @@ class SessionHeldTest {
               stream.listener(() -> cancels.add(stream));
             },
             (session, reason) -> {});
-    poller.add(server);
+    poller.add(server.entry);
     poll();
   }
 

@@ -12,6 +12,7 @@ import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.session.ClientStream.Outcome;
 import dev.ringfetch.session.SessionSteps.Call;
 import dev.ringfetch.session.SessionSteps.Sizes;
+import dev.ringfetch.session.poller.PollerSteps;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -107,13 +108,13 @@ class SessionMemoryTest {
   @Test
   void aReleaseThatFailsIsToldToThePoller() {
     steps.send(bytes(3, 1));
-    assertTrue(steps.client.duty.tryAcquire());
-    steps.client.duty.disarm();
+    assertTrue(steps.client.driver.tryAcquire());
+    steps.client.driver.disarm();
     region.starved = 1_000;
-    assertThrows(OutOfMemoryError.class, steps.client.duty::releaseAndTell);
+    assertThrows(OutOfMemoryError.class, steps.client.driver::releaseAndTell);
     region.starved = 0;
-    assertEquals(Poller.AWAKE, steps.clientPoller.beginSleep(true), "alarmed");
-    steps.clientPoller.endSleep();
+    assertEquals(PollerSteps.AWAKE, PollerSteps.beginSleep(steps.clientPoller, true), "alarmed");
+    PollerSteps.endSleep(steps.clientPoller);
     steps.settle();
     assertFree(steps.client);
   }
@@ -123,14 +124,14 @@ class SessionMemoryTest {
   void aSessionIsSparedWhatIsOfAnother() {
     steps.send(bytes(3, 1));
     region.starved = 1;
-    assertThrows(OutOfMemoryError.class, () -> steps.server.duty.service(true));
+    assertThrows(OutOfMemoryError.class, () -> steps.server.driver.service(true));
     assertFree(steps.server);
     assertFalse(steps.server.hasEnded());
     steps.answerAll();
   }
 
   private static void assertFree(Session session) {
-    assertTrue(session.duty.tryAcquire(), "the token was kept");
-    assertFalse(session.duty.releaseAndTell() && !session.hasEnded());
+    assertTrue(session.driver.tryAcquire(), "the token was kept");
+    assertFalse(session.driver.releaseAndTell() && !session.hasEnded());
   }
 }

@@ -11,6 +11,7 @@ import dev.ringfetch.session.ClientStream.Outcome;
 import dev.ringfetch.session.SessionSteps.Call;
 import dev.ringfetch.session.SessionSteps.ServerCall;
 import dev.ringfetch.session.SessionSteps.Sizes;
+import dev.ringfetch.session.poller.PollerSteps;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -48,7 +49,7 @@ class SessionNestedTest {
   }
 
   private void serve() {
-    steps.server.duty.service(false);
+    steps.server.driver.service(false);
     steps.requests.forEach(ServerCall::echo);
     steps.requests.clear();
   }
@@ -164,19 +165,19 @@ class SessionNestedTest {
     Call call = call();
     boolean before = steps.clientPoller.beginNested();
     int wakeups = steps.fabric.clientDoorbell().wakeups();
-    steps.clientPoller.beginSleep(false);
-    Thread other = new Thread(() -> steps.clientPoller.told(steps.client));
+    PollerSteps.beginSleep(steps.clientPoller, false);
+    Thread other = new Thread(() -> steps.clientPoller.told(steps.client.entry));
     other.start();
     other.join();
     assertEquals(wakeups + 1, steps.fabric.clientDoorbell().wakeups());
-    steps.clientPoller.endSleep();
+    PollerSteps.endSleep(steps.clientPoller);
     steps.clientPoller.endNested(before);
-    steps.clientPoller.beginSleep(false);
-    Thread later = new Thread(() -> steps.clientPoller.told(steps.client));
+    PollerSteps.beginSleep(steps.clientPoller, false);
+    Thread later = new Thread(() -> steps.clientPoller.told(steps.client.entry));
     later.start();
     later.join();
     assertEquals(wakeups + 1, steps.fabric.clientDoorbell().wakeups(), "nobody waits");
-    steps.clientPoller.endSleep();
+    PollerSteps.endSleep(steps.clientPoller);
     assertNull(call.outcome);
     assertFalse(steps.client.hasEnded());
     assertEquals(0, call.flags & FrameDescriptor.CLOSE);

@@ -14,6 +14,7 @@ import dev.ringfetch.session.ClientStream.Outcome;
 import dev.ringfetch.session.SessionSteps.Call;
 import dev.ringfetch.session.SessionSteps.ServerCall;
 import dev.ringfetch.session.SessionSteps.Sizes;
+import dev.ringfetch.session.poller.PollerSteps;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -43,7 +44,7 @@ class SessionPollTest {
   }
 
   private void serve() {
-    steps.server.duty.service(false);
+    steps.server.driver.service(false);
     steps.requests.forEach(ServerCall::echo);
     steps.requests.clear();
   }
@@ -73,7 +74,7 @@ class SessionPollTest {
       steps.advance(SPIN_NS);
       steps.stepClient();
     }
-    assertTrue(steps.clientPoller.isIdle());
+    assertTrue(PollerSteps.isIdle(steps.clientPoller));
   }
 
   @Test
@@ -94,7 +95,7 @@ class SessionPollTest {
   /** To arm would make the peer ring for what is found anyway. */
   @Test
   void callerLeavesToAPollerThatPollsAndThatArms() {
-    steps.clientPoller.activate(steps.client);
+    steps.clientPoller.activate(steps.client.entry);
     Call call = call();
     atLook(0, () -> {});
     steps.client.sendAndPoll(call.stream);
@@ -116,7 +117,7 @@ class SessionPollTest {
     atLook(
         3,
         () -> {
-          steps.client.poller().activate(steps.client);
+          steps.client.poller().activate(steps.client.entry);
           steps.stepClient(); // it finds the session owned, and gives it up
           serve();
         });
@@ -124,7 +125,7 @@ class SessionPollTest {
     assertEquals(Outcome.ANSWERED, call.outcome);
     steps.onClock = () -> {};
     steps.stepClient();
-    assertFalse(steps.client.active, "it was called");
+    assertFalse(PollerSteps.isActive(steps.client.entry), "it was called");
   }
 
   /** The ring is spent, and nothing is pending: whoever leaves has seen all that is there. */
@@ -140,7 +141,7 @@ class SessionPollTest {
         3,
         () -> {
           for (final Call other : others) {
-            steps.client.duty.submit(other.stream, ClientStream.SEND);
+            steps.client.driver.submit(other.stream, ClientStream.SEND);
           }
         });
     final Runnable first = steps.onClock;
@@ -148,14 +149,14 @@ class SessionPollTest {
         () -> {
           first.run();
           if (looks == 5) {
-            steps.client.poller().activate(steps.client);
+            steps.client.poller().activate(steps.client.entry);
             steps.stepClient(); // it finds the session owned, and gives it up
             for (int i = 0; i < 4; i++) {
-              steps.server.duty.service(false);
+              steps.server.driver.service(false);
             }
             serve();
             steps.server.drain();
-            steps.server.duty.service(false);
+            steps.server.driver.service(false);
           }
         };
     steps.client.sendAndPoll(call.stream);
@@ -175,7 +176,7 @@ class SessionPollTest {
     atLook(
         2,
         () -> {
-          steps.server.duty.service(false);
+          steps.server.driver.service(false);
           steps.requests.remove(0).echo();
         });
     Runnable first = steps.onClock;
@@ -217,33 +218,33 @@ class SessionPollTest {
   @Test
   void callerLeavesThePollingToWhoeverTakesTheToken() {
     Call other = steps.send(bytes(8, 2));
-    other.onClosed = () -> assertTrue(steps.client.duty.tryAcquire());
+    other.onClosed = () -> assertTrue(steps.client.driver.tryAcquire());
     Call call = call();
     atLook(
         2,
         () -> {
-          steps.server.duty.service(false);
+          steps.server.driver.service(false);
           steps.requests.remove(0).echo();
         });
     steps.client.sendAndPoll(call.stream);
     assertTrue(other.isOver());
     assertTrue(looks < 5, () -> "looks=" + looks);
-    assertFalse(steps.client.duty.tryAcquire(), "the other's token");
+    assertFalse(steps.client.driver.tryAcquire(), "the other's token");
     serve();
     steps.client.work(true);
-    steps.client.duty.releaseAndTell();
+    steps.client.driver.releaseAndTell();
     assertEquals(Outcome.ANSWERED, call.outcome);
   }
 
   /** Whoever has the token sends the request; the caller does not wait for it for long. */
   @Test
   void callerGivesUpWaitingForTheToken() {
-    assertTrue(steps.client.duty.tryAcquire());
+    assertTrue(steps.client.driver.tryAcquire());
     Call call = call();
     steps.client.sendAndPoll(call.stream);
     assertFalse(call.stream.outboundBegun);
-    assertTrue(steps.client.duty.releaseAndTell(), "asked for meanwhile");
-    steps.client.duty.drive();
+    assertTrue(steps.client.driver.releaseAndTell(), "asked for meanwhile");
+    steps.client.driver.drive();
     assertTrue(call.stream.outboundBegun);
     serve();
     steps.stepClient();
@@ -266,7 +267,7 @@ class SessionPollTest {
           if (++clocks[0] == 2) { // the request was sent, and this caller is about to leave
             bulk.steps.server.write(
                 served.stream, BulkSteps.unit(bulk.steps.server, PREFIX | MESSAGE | SUFFIX, last));
-            bulk.steps.server.duty.service(false);
+            bulk.steps.server.driver.service(false);
             bulk.steps.request().echo();
           }
         };

@@ -197,10 +197,10 @@ class SessionRandomTest {
       if (random.nextBoolean()) {
         if (clientHeld) {
           leaveClient();
-        } else if (steps.client.duty.tryAcquire()) {
+        } else if (steps.client.driver.tryAcquire()) {
           clientHeld = true;
           if (random.nextBoolean()) {
-            steps.client.duty.disarm();
+            steps.client.driver.disarm();
             steps.client.work(true);
           } else {
             steps.client.work(false);
@@ -208,7 +208,7 @@ class SessionRandomTest {
         }
       } else if (serverHeld) {
         leaveServer();
-      } else if (steps.server.duty.tryAcquire()) {
+      } else if (steps.server.driver.tryAcquire()) {
         serverHeld = true;
         steps.server.work(false);
       }
@@ -216,15 +216,15 @@ class SessionRandomTest {
 
     void leaveClient() {
       clientHeld = false;
-      if (steps.client.duty.leave()) {
-        steps.client.duty.drive();
+      if (steps.client.driver.leave()) {
+        steps.client.driver.drive();
       }
     }
 
     void leaveServer() {
       serverHeld = false;
-      if (steps.server.duty.releaseAndTell()) {
-        steps.server.duty.drive();
+      if (steps.server.driver.releaseAndTell()) {
+        steps.server.driver.drive();
       }
     }
 

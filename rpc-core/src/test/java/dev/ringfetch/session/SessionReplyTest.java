@@ -6,6 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.ring.ProcessTime;
+import dev.ringfetch.session.remote.RemoteSide;
+import dev.ringfetch.session.remote.ReplyChoice;
+import dev.ringfetch.session.remote.ReplyPolicy;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -23,7 +26,7 @@ final class SessionReplyTest {
   SessionReplyTest() throws IOException {}
 
   private boolean fetches() {
-    return steps.client.choice.fetches();
+    return RemoteSide.fetches(steps.client.carrier);
   }
 
   /** So many requests reach the server. */
@@ -148,9 +151,9 @@ final class SessionReplyTest {
     for (int done = 0; more; done++) {
       final RemoteSteps other = new RemoteSteps(ReplyPolicy.ADAPTIVE, RING_LENGTH);
       other.send(); // and a read is under way
-      other.client.choice.turn();
+      RemoteSide.turn(other.client.carrier);
       other.clientRound();
-      assertTrue(((FetchingInbox) other.client.inbox).isTurning());
+      assertTrue(RemoteSide.isTurning(other.client.inbox));
       while (other.requests.isEmpty()) {
         assertTrue(other.card(), "the request does not come");
         other.serverRound();
@@ -173,15 +176,15 @@ final class SessionReplyTest {
   /** Reads follow as for any call: there is nothing else to look for. */
   @Test
   void turnToFetchingIsDoneAtOnce() throws IOException {
-    steps.client.choice.turn();
+    RemoteSide.turn(steps.client.carrier);
     steps.clientRound();
-    assertTrue(((FetchingInbox) steps.client.inbox).isTurning());
+    assertTrue(RemoteSide.isTurning(steps.client.inbox));
     steps.cards();
     steps.clientRound();
-    assertFalse(((FetchingInbox) steps.client.inbox).isTurning());
-    steps.client.choice.turn();
+    assertFalse(RemoteSide.isTurning(steps.client.inbox));
+    RemoteSide.turn(steps.client.carrier);
     steps.clientRound();
-    assertFalse(((FetchingInbox) steps.client.inbox).isTurning());
+    assertFalse(RemoteSide.isTurning(steps.client.inbox));
   }
 
   /** Whose line is not pushed by then, nor when it sleeps. */
@@ -189,7 +192,7 @@ final class SessionReplyTest {
   void serverThatSleptBeforeTheTurnIsRung() throws IOException {
     steps.serverSleeps();
     assertTrue(steps.server.inbox.isArmed());
-    steps.client.choice.turn();
+    RemoteSide.turn(steps.client.carrier);
     steps.send();
     steps.cards();
     steps.clientRound();

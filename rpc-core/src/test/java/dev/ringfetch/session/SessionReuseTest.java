@@ -10,6 +10,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.ringfetch.fabric.HeapFabric;
 import dev.ringfetch.session.SessionSteps.ServerCall;
 import dev.ringfetch.session.SessionSteps.Sizes;
+import dev.ringfetch.session.poller.Poller;
+import dev.ringfetch.session.unit.UnitBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -106,14 +108,14 @@ class SessionReuseTest {
           void tell(Stream stream) {
             done.add("told " + stream.index());
             if (done.size() == 1) {
-              news.add(stream);
-              news.add(other);
+              notifications.add(stream);
+              notifications.add(other);
             }
           }
         };
-    session.news.add(one);
-    News.tell(session, session.news.takeStreams());
-    News.tell(session, session.news.takeStreams());
+    session.notifications.add(one);
+    session.notifications.tell(session.notifications.takeStreams());
+    session.notifications.tell(session.notifications.takeStreams());
     assertEquals(List.of("told 1", "told 1", "told 2"), done);
   }
 
@@ -123,8 +125,8 @@ class SessionReuseTest {
       void onOperations(Stream stream, int asked) {
         done.add("asked " + stream.index());
         if (done.size() == 1) {
-          duty.submit(other, 1);
-          duty.submit(stream, 1);
+          driver.submit(other, 1);
+          driver.submit(stream, 1);
         }
       }
     };
@@ -133,8 +135,8 @@ class SessionReuseTest {
   @Test
   void streamAsksAgainWhileItIsHeard() {
     CountingSession session = asksAgain();
-    session.duty.submit(one, 1);
-    session.duty.drive();
+    session.driver.submit(one, 1);
+    session.driver.drive();
     assertEquals(List.of("asked 1", "asked 2", "asked 1"), done);
   }
 
@@ -144,8 +146,8 @@ class SessionReuseTest {
     CountingSession session = asksAgain();
     session.end("test");
     session.doom();
-    session.duty.submit(one, 1);
-    session.duty.drive();
+    session.driver.submit(one, 1);
+    session.driver.drive();
     assertEquals(List.of("asked 1", "asked 2", "asked 1"), done);
   }
 
@@ -162,20 +164,20 @@ class SessionReuseTest {
             }
           }
         };
-    assertTrue(session.duty.tryAcquire());
-    session.duty.submit(one, 1);
-    session.duty.submit(other, 1);
-    assertTrue(session.duty.releaseAndTell());
-    session.duty.drive();
+    assertTrue(session.driver.tryAcquire());
+    session.driver.submit(one, 1);
+    session.driver.submit(other, 1);
+    assertTrue(session.driver.releaseAndTell());
+    session.driver.drive();
     assertEquals(List.of("asked 1", "asked 2"), done);
   }
 
   @Test
   void roundThatWasAskedForOfAHeldSessionIsDone() {
-    assertTrue(steps.client.duty.tryAcquire());
+    assertTrue(steps.client.driver.tryAcquire());
     steps.client.drain();
-    assertTrue(steps.client.duty.releaseAndTell());
-    steps.client.duty.drive();
+    assertTrue(steps.client.driver.releaseAndTell());
+    steps.client.driver.drive();
     assertEquals(List.of("drained"), steps.clientEnds);
   }
 
@@ -190,12 +192,12 @@ class SessionReuseTest {
 
   @Test
   void firstReasonOfAnEndCounts() {
-    assertTrue(steps.client.duty.tryAcquire());
+    assertTrue(steps.client.driver.tryAcquire());
     steps.client.end("first");
     steps.client.end("second");
     assertEquals("first", steps.client.endReason());
-    assertTrue(steps.client.duty.releaseAndTell());
-    steps.client.duty.drive();
+    assertTrue(steps.client.driver.releaseAndTell());
+    steps.client.driver.drive();
     assertEquals(List.of("first"), steps.clientEnds);
   }
 }

@@ -11,6 +11,9 @@ import dev.ringfetch.ring.ControlFlyweight;
 import dev.ringfetch.ring.FrameDescriptor;
 import dev.ringfetch.ring.RingWriter;
 import dev.ringfetch.session.ClientStream.Outcome;
+import dev.ringfetch.session.carrier.Geometry;
+import dev.ringfetch.session.poller.Poller;
+import dev.ringfetch.session.unit.UnitBuffer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
@@ -20,18 +23,18 @@ import java.util.function.Consumer;
 import org.agrona.concurrent.NanoClock;
 
 /** Both sides of a session in one thread, which a test drives step by step under its own clock. */
-final class SessionSteps {
+public final class SessionSteps {
   static final int UNIT = FrameDescriptor.PREFIX | FrameDescriptor.MESSAGE | FrameDescriptor.SUFFIX;
   static final long START_NS = 1_000_000_000L;
 
   private static final int SETTLE_LIMIT = 200_000;
 
-  final HeapFabric fabric;
+  public final HeapFabric fabric;
   final Geometry geometry;
   final Poller clientPoller;
   final Poller serverPoller;
-  final ClientSession client;
-  final ServerSession server;
+  public final ClientSession client;
+  public final ServerSession server;
   final List<ServerCall> requests = new ArrayList<>();
   int crowded; // how often the client was told that it is
   final List<String> clientEnds = new ArrayList<>();
@@ -51,16 +54,16 @@ final class SessionSteps {
   private long nowNs = START_NS;
 
   /** Sizes of a session. */
-  record Sizes(int ringLength, int maxFrameLength, int maxStreams, int maxInboundLength) {
-    static final Sizes ROOMY = new Sizes(64 * 1024, 4 * 1024, 64, 1024 * 1024);
-    static final Sizes TINY = new Sizes(128, 128, 8, 1024 * 1024);
+  public record Sizes(int ringLength, int maxFrameLength, int maxStreams, int maxInboundLength) {
+    public static final Sizes ROOMY = new Sizes(64 * 1024, 4 * 1024, 64, 1024 * 1024);
+    public static final Sizes TINY = new Sizes(128, 128, 8, 1024 * 1024);
   }
 
-  SessionSteps(Sizes sizes) {
+  public SessionSteps(Sizes sizes) {
     this(sizes, new DirectRegion(ArenaDescriptor.length(sizes.ringLength, sizes.ringLength)));
   }
 
-  SessionSteps(Sizes sizes, DirectRegion region) {
+  public SessionSteps(Sizes sizes, DirectRegion region) {
     this(sizes, new HeapFabric(region), () -> {});
   }
 
@@ -69,17 +72,17 @@ final class SessionSteps {
    *
    * @param drain makes visible what either side has stored; called when both come to rest.
    */
-  SessionSteps(Sizes sizes, HeapFabric fabric, Runnable drain) {
+  public SessionSteps(Sizes sizes, HeapFabric fabric, Runnable drain) {
     this(sizes, fabric, drain, context -> {});
   }
 
   /** Creates both sides, whose threads poll for this long before they give up. */
-  SessionSteps(Sizes sizes, long spinNs) {
+  public SessionSteps(Sizes sizes, long spinNs) {
     this(sizes, context -> context.spinNs(spinNs));
   }
 
   /** Creates both sides with further options. */
-  SessionSteps(Sizes sizes, Consumer<SessionContext> options) {
+  public SessionSteps(Sizes sizes, Consumer<SessionContext> options) {
     this(
         sizes,
         new HeapFabric(ArenaDescriptor.length(sizes.ringLength, sizes.ringLength)),
@@ -161,8 +164,8 @@ final class SessionSteps {
               onStream.accept(stream);
             },
             (session, reason) -> serverEnds.add(reason));
-    clientPoller.add(client);
-    serverPoller.add(server);
+    clientPoller.add(client.entry);
+    serverPoller.add(server.entry);
     settle();
   }
 
@@ -175,7 +178,7 @@ final class SessionSteps {
     return nowNs;
   }
 
-  void advance(long nanos) {
+  public void advance(long nanos) {
     nowNs += nanos;
   }
 
@@ -199,7 +202,7 @@ final class SessionSteps {
   }
 
   /** Both pollers run until they sleep and nothing rings. */
-  void settle() {
+  public void settle() {
     int quiet = 0;
     for (int steps = 0; quiet < 4; steps++) {
       assertTrue(steps < SETTLE_LIMIT, "both sides never come to rest");

@@ -68,22 +68,22 @@ class SessionTrafficTest {
     steps.send(bytes(1, 1));
     steps.answerAll();
     for (Session session : new Session[] {steps.client, steps.server}) {
-      assertTrue(session.duty.tryAcquire());
-      session.duty.disarm();
+      assertTrue(session.driver.tryAcquire());
+      session.driver.disarm();
       final int stores = region.stores;
       for (int i = 0; i < 10; i++) {
-        session.duty.disarm();
+        session.driver.disarm();
         assertEquals(0, session.work(true));
       }
       assertEquals(stores, region.stores);
-      session.duty.releaseAndTell();
+      session.driver.releaseAndTell();
     }
   }
 
   @Test
   void blockedSideSaysSoOnce() {
     start(TWO_SLOTS);
-    assertTrue(steps.client.duty.tryAcquire());
+    assertTrue(steps.client.driver.tryAcquire());
     for (int i = 0; i < 3; i++) {
       steps.send(bytes(1, i));
     }
@@ -94,21 +94,21 @@ class SessionTrafficTest {
       assertEquals(0, steps.client.work(true));
     }
     assertEquals(stores, region.stores);
-    steps.client.duty.releaseAndTell();
+    steps.client.driver.releaseAndTell();
   }
 
   @Test
   void sideThatPollsAgainIsNotRung() {
     start(SIXTEEN_SLOTS);
     steps.send(bytes(1, 1)); // leaves armed
-    assertTrue(steps.client.duty.tryAcquire());
-    steps.client.duty.disarm();
+    assertTrue(steps.client.driver.tryAcquire());
+    steps.client.driver.disarm();
     final int rings = serverRings();
-    steps.server.duty.service(false);
+    steps.server.driver.service(false);
     steps.request().echo();
     assertEquals(rings, serverRings());
     assertTrue(steps.client.work(true) > 0);
-    steps.client.duty.releaseAndTell();
+    steps.client.driver.releaseAndTell();
   }
 
   @Test
@@ -118,7 +118,7 @@ class SessionTrafficTest {
       steps.send(bytes(1, i)); // leaves armed, so the client sleeps
     }
     final int rings = serverRings();
-    steps.server.duty.service(false);
+    steps.server.driver.service(false);
     assertEquals(0, steps.server.ring.untold(), "told");
     assertEquals(rings, serverRings());
   }
@@ -126,19 +126,19 @@ class SessionTrafficTest {
   @Test
   void creditRingsNobodyWhoPolls() {
     start(TWO_SLOTS);
-    assertTrue(steps.client.duty.tryAcquire());
-    steps.client.duty.disarm();
+    assertTrue(steps.client.driver.tryAcquire());
+    steps.client.driver.disarm();
     for (int i = 0; i < 3; i++) {
       steps.send(bytes(1, i));
     }
     steps.client.work(false);
     assertTrue(steps.client.outbox.isBlocked());
     final int rings = serverRings();
-    steps.server.duty.service(false);
+    steps.server.driver.service(false);
     assertEquals(0, steps.server.ring.untold(), "told");
     assertEquals(rings, serverRings());
     assertEquals(1, steps.client.work(false), "there is room");
-    steps.client.duty.releaseAndTell();
+    steps.client.driver.releaseAndTell();
   }
 
   @Test
@@ -151,7 +151,7 @@ class SessionTrafficTest {
     assertTrue(steps.client.outbox.isBlocked() && steps.client.inbox.isArmed());
     final int rings = serverRings();
     for (int i = 0; i < 5; i++) {
-      steps.server.duty.service(false);
+      steps.server.driver.service(false);
     }
     assertEquals(rings + 1, serverRings());
     assertFalse(last.stream.outboundBegun);
@@ -182,13 +182,13 @@ class SessionTrafficTest {
     Call call = steps.send(bytes(900, 1));
     assertFalse(call.stream.outbound().length() == call.stream.outboundSent, "all is out");
     call.cancel();
-    assertTrue(steps.server.duty.tryAcquire());
+    assertTrue(steps.server.driver.tryAcquire());
     steps.server.work(true); // makes room, and tells nobody
     steps.server.work(true);
     long before = steps.client.writePosition();
     steps.stepClient();
     assertEquals(before + 1, steps.client.writePosition(), "one CLOSE");
-    steps.server.duty.releaseAndTell();
+    steps.server.driver.releaseAndTell();
     steps.settle();
   }
 
@@ -207,12 +207,12 @@ class SessionTrafficTest {
     steps.settle();
     steps.server.drain();
     steps.settle();
-    assertTrue(steps.client.duty.tryAcquire());
-    steps.client.duty.disarm();
+    assertTrue(steps.client.driver.tryAcquire());
+    steps.client.driver.disarm();
     int rings = serverRings();
     steps.request().echo();
     assertEquals(rings, serverRings(), "the client polls");
-    steps.client.duty.leave();
+    steps.client.driver.leave();
     steps.settle();
   }
 
@@ -221,8 +221,8 @@ class SessionTrafficTest {
     start(SIXTEEN_SLOTS);
     steps.send(bytes(1, 1));
     int stores = region.stores;
-    steps.client.duty.drive();
-    steps.client.duty.drive();
+    steps.client.driver.drive();
+    steps.client.driver.drive();
     assertEquals(stores, region.stores);
   }
 
@@ -230,16 +230,16 @@ class SessionTrafficTest {
   @Test
   void sessionWithoutWorkIsNotVerified() {
     start(SIXTEEN_SLOTS);
-    steps.server.duty.service(true); // disarms it
+    steps.server.driver.service(true); // disarms it
     int before = region.verifications;
-    steps.server.duty.service(true);
+    steps.server.driver.service(true);
     assertEquals(before, region.verifications);
     steps.send(bytes(1, 1));
-    steps.server.duty.service(true);
+    steps.server.driver.service(true);
     assertTrue(region.verifications > before);
     steps.server.end("test");
     before = region.verifications;
-    steps.server.duty.service(true);
+    steps.server.driver.service(true);
     assertEquals(before, region.verifications, "it is out of that memory");
   }
 
@@ -248,16 +248,16 @@ class SessionTrafficTest {
   void sessionThatHasEndedTouchesNothing() {
     start(SIXTEEN_SLOTS);
     for (Session session : new Session[] {steps.client, steps.server}) {
-      assertTrue(session.duty.tryAcquire());
-      session.duty.disarm();
-      session.duty.releaseAndTell();
+      assertTrue(session.driver.tryAcquire());
+      session.driver.disarm();
+      session.driver.releaseAndTell();
       session.end("test");
     }
     int stores = region.stores;
     steps.server.retire();
     steps.client.retire();
-    steps.server.duty.drive();
-    steps.client.duty.drive();
+    steps.server.driver.drive();
+    steps.client.driver.drive();
     assertEquals(stores, region.stores);
   }
 }

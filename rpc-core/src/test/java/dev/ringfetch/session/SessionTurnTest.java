@@ -8,6 +8,11 @@ import dev.ringfetch.counters.Counter;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.ControlDescriptor;
+import dev.ringfetch.session.carrier.Delivery;
+import dev.ringfetch.session.poller.Poller;
+import dev.ringfetch.session.poller.PollerSteps;
+import dev.ringfetch.session.remote.RemoteSide;
+import dev.ringfetch.session.remote.ReplyPolicy;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,8 +34,8 @@ class SessionTurnTest {
   /** The server tells of turns, and the client sees it a little later. */
   private void tell(RemoteSteps told, int beginNs, int lengthNs, int periodNs) throws IOException {
     told.pass(1);
-    final ServerDelivery delivery = (ServerDelivery) told.server.delivery;
-    assertTrue(delivery.tellTurn(told.nowNs(), beginNs, lengthNs, periodNs));
+    final Delivery delivery = told.server.delivery;
+    assertTrue(RemoteSide.tellTurn(delivery, told.nowNs(), beginNs, lengthNs, periodNs));
     told.cards();
     told.pass(WAY_NS);
     told.clientRound();
@@ -48,13 +53,13 @@ class SessionTurnTest {
   private void assertHeld() throws IOException {
     steps.clientRound();
     assertEquals(0, sent(), "sent before its turn");
-    assertTrue(steps.client.outbox.isHeld());
+    assertTrue(steps.client.carrier.isHolding());
   }
 
   private void assertSent() throws IOException {
     steps.clientRound();
     assertEquals(1, sent());
-    assertFalse(steps.client.outbox.isHeld());
+    assertFalse(steps.client.carrier.isHolding());
   }
 
   @Test
@@ -85,11 +90,11 @@ class SessionTurnTest {
     assertEquals(1, fetching.answered);
     tell(fetching, PERIOD_NS / 2, LENGTH_NS, PERIOD_NS);
     fetching.send();
-    assertTrue(fetching.client.outbox.isHeld());
+    assertTrue(fetching.client.carrier.isHolding());
     final long reads = fetching.clientPair.ringReads();
     fetching.pass(PERIOD_NS / 2);
     fetching.clientRound();
-    assertFalse(fetching.client.outbox.isHeld());
+    assertFalse(fetching.client.carrier.isHolding());
     fetching.pass(WAY_NS / 8 - 1);
     fetching.clientRound();
     assertEquals(reads, fetching.clientPair.ringReads());
@@ -116,7 +121,7 @@ class SessionTurnTest {
     assertSent();
     steps.pass(1);
     steps.send();
-    assertTrue(steps.client.outbox.isHeld());
+    assertTrue(steps.client.carrier.isHolding());
     steps.pass(PERIOD_NS - LENGTH_NS);
     steps.clientRound();
     assertEquals(2, sent());
@@ -168,7 +173,7 @@ class SessionTurnTest {
     steps.clientRound();
     seen.putInt(line + ControlDescriptor.TURN_PERIOD_OFFSET, PERIOD_NS);
     steps.clientRound();
-    assertEquals(0, steps.client.turn.untilNs());
+    assertEquals(0, steps.client.carrier.heldUntilNs());
     seen.putInt(
         line + ControlDescriptor.TURN_CHECK_OFFSET,
         ((7 * 31 + PERIOD_NS / 2) * 31 + LENGTH_NS) * 31 + PERIOD_NS);
@@ -184,8 +189,9 @@ class SessionTurnTest {
   @Test
   void lateLineDoesNotMoveTheTurn() throws IOException {
     tell();
-    final ServerDelivery delivery = (ServerDelivery) steps.server.delivery;
-    assertTrue(delivery.tellTurn(steps.nowNs(), PERIOD_NS / 2 - WAY_NS, LENGTH_NS, PERIOD_NS));
+    final Delivery delivery = steps.server.delivery;
+    assertTrue(
+        RemoteSide.tellTurn(delivery, steps.nowNs(), PERIOD_NS / 2 - WAY_NS, LENGTH_NS, PERIOD_NS));
     steps.cards();
     steps.pass(PERIOD_NS / 4);
     steps.send();
@@ -223,7 +229,7 @@ class SessionTurnTest {
     steps.pass(PERIOD_NS / 2);
     steps.clientRound();
     assertEquals(0, sent());
-    assertFalse(steps.client.outbox.isHeld());
+    assertFalse(steps.client.carrier.isHolding());
     assertFalse(steps.client.mustArmToLeave());
   }
 
@@ -238,8 +244,8 @@ class SessionTurnTest {
     int sleeps = 0;
     while (steps.nowNs() < beginNs) {
       assertHeld();
-      final long sleepNs = poller.isIdle() ? poller.beginSleep(true) : 0;
-      poller.endSleep();
+      final long sleepNs = PollerSteps.isIdle(poller) ? PollerSteps.beginSleep(poller, true) : 0;
+      PollerSteps.endSleep(poller);
       assertTrue(steps.nowNs() + sleepNs <= beginNs, "it sleeps for too long");
       sleeps += sleepNs > 0 ? 1 : 0;
       steps.pass(sleepNs > 0 ? sleepNs : RemoteSteps.SPIN_NS);

@@ -208,12 +208,12 @@ class SessionWakeupTest {
     Scene scene = new Scene(Sizes.ROOMY);
     scene.send();
     scene.steps.settle();
-    assertTrue(scene.steps.client.duty.tryAcquire());
+    assertTrue(scene.steps.client.driver.tryAcquire());
     scene.respond();
     scene.steps.stepClient(); // finds the session owned, and gives it up
     scene.steps.stepClient();
     assertFalse(scene.calls.get(0).isOver());
-    scene.steps.client.duty.releaseAndTell(); // as armed as it was: nobody would ring again
+    scene.steps.client.driver.releaseAndTell(); // as armed as it was: nobody would ring again
     scene.steps.stepClient();
     assertEquals(Outcome.ANSWERED, scene.calls.get(0).outcome);
   }
@@ -245,11 +245,11 @@ class SessionWakeupTest {
     scene.respond();
     assertEquals(rings + 1, scene.steps.fabric.server().ringsSent(), "the client slept");
     scene.steps.settle();
-    assertTrue(scene.steps.client.duty.tryAcquire());
-    scene.steps.client.duty.disarm();
-    scene.steps.client.duty.releaseAndTell();
+    assertTrue(scene.steps.client.driver.tryAcquire());
+    scene.steps.client.driver.disarm();
+    scene.steps.client.driver.releaseAndTell();
     rings = scene.steps.fabric.server().ringsSent();
-    scene.steps.server.duty.drive();
+    scene.steps.server.driver.drive();
     assertEquals(rings, scene.steps.fabric.server().ringsSent());
   }
 }

@@ -12,6 +12,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.ringfetch.session.FlowSteps.Call;
 import dev.ringfetch.session.FlowSteps.Served;
 import dev.ringfetch.session.SessionSteps.Sizes;
+import dev.ringfetch.session.unit.Unit;
+import dev.ringfetch.session.unit.UnitBuffer;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.List;

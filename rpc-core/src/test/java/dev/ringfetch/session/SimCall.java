@@ -2,6 +2,7 @@ package dev.ringfetch.session;
 
 import dev.ringfetch.ring.FrameDescriptor;
 import dev.ringfetch.session.ClientStream.Outcome;
+import dev.ringfetch.session.unit.UnitBuffer;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Set;

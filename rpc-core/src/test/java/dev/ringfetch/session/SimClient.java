@@ -306,10 +306,10 @@ final class SimClient extends SimProcess {
     /** Loses the processor while it owns the session. */
     private void hold(boolean poll) {
       final ClientSession session = session();
-      if (session.duty.tryAcquire()) {
+      if (session.driver.tryAcquire()) {
         held = session;
         if (poll) {
-          session.duty.disarm();
+          session.driver.disarm();
         }
         session.work(poll);
       }
@@ -318,8 +318,8 @@ final class SimClient extends SimProcess {
     private void leave() {
       final ClientSession left = held;
       held = null;
-      if (left.duty.leave()) {
-        left.duty.drive();
+      if (left.driver.leave()) {
+        left.driver.drive();
       }
     }
   }

@@ -1,6 +1,7 @@
 package dev.ringfetch.session;
 
 import dev.ringfetch.session.ClientStream.Outcome;
+import dev.ringfetch.session.unit.Unit;
 import java.util.ArrayDeque;
 import java.util.SplittableRandom;
 

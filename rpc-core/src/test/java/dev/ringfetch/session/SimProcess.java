@@ -3,6 +3,10 @@ package dev.ringfetch.session;
 import dev.ringfetch.fabric.Doorbell;
 import dev.ringfetch.fabric.sim.SimDoorbell;
 import dev.ringfetch.fabric.sim.SimFabric;
+import dev.ringfetch.session.handshake.HandshakeSteps;
+import dev.ringfetch.session.handshake.PolledFabric;
+import dev.ringfetch.session.poller.Poller;
+import dev.ringfetch.session.poller.PollerSteps;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
@@ -26,7 +30,7 @@ abstract class SimProcess {
     this.fabric = simulation.network.open();
     this.doorbell = (SimDoorbell) fabric.openDoorbell();
     this.poller = new Poller(doorbell, simulation.context);
-    this.polled = PolledFabric.undriven(fabric, poller);
+    this.polled = HandshakeSteps.undriven(fabric, poller);
   }
 
   /** False while it is stalled, and when it is dead. */
@@ -73,8 +77,8 @@ abstract class SimProcess {
         if (asleep) {
           asleep = false;
           doorbell.await(0);
-          poller.endSleep();
-        } else if (poller.doWork() == 0 && poller.isIdle()) {
+          PollerSteps.endSleep(poller);
+        } else if (poller.doWork() == 0 && PollerSteps.isIdle(poller)) {
           fallAsleep();
         }
       } catch (IOException e) {
@@ -83,9 +87,9 @@ abstract class SimProcess {
     }
 
     private void fallAsleep() {
-      final long timeoutNs = poller.beginSleep(true);
-      if (timeoutNs == Poller.AWAKE) {
-        poller.endSleep();
+      final long timeoutNs = PollerSteps.beginSleep(poller, true);
+      if (timeoutNs == PollerSteps.AWAKE) {
+        PollerSteps.endSleep(poller);
       } else {
         asleep = true;
         wakeNs =

@@ -4,6 +4,8 @@ import static dev.ringfetch.ring.FrameDescriptor.MESSAGE;
 import static dev.ringfetch.ring.FrameDescriptor.PREFIX;
 import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
 
+import dev.ringfetch.session.unit.Unit;
+import dev.ringfetch.session.unit.UnitBuffer;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 import java.util.function.BiConsumer;

@@ -1,6 +1,9 @@
 package dev.ringfetch.session;
 
 import dev.ringfetch.fabric.sim.Timeline;
+import dev.ringfetch.session.handshake.HandshakeSteps;
+import dev.ringfetch.session.handshake.ServerHandshake;
+import dev.ringfetch.session.unit.Unit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;
@@ -104,9 +107,8 @@ final class SimServer extends SimProcess {
   /** A control stream has come. */
   ServerHandshake accept(SimControl control) {
     final Timeline timeline = simulation.timeline;
-    return new ServerHandshake(
+    return HandshakeSteps.server(
         List.of(polled),
-        List.of("method"),
         simulation.context,
         fabric -> (session, stream) -> onRequest(control, session, stream),
         control.serverEnd(),
@@ -213,8 +215,8 @@ final class SimServer extends SimProcess {
       if (held != null) {
         final ServerSession left = held;
         held = null;
-        if (left.duty.releaseAndTell()) {
-          left.duty.drive();
+        if (left.driver.releaseAndTell()) {
+          left.driver.drive();
         }
       } else if (timeline.oneIn(8) && !sessions.isEmpty() && !simulation.isQuiet()) {
         hold();
@@ -227,7 +229,7 @@ final class SimServer extends SimProcess {
     private void hold() {
       final List<ServerSession> all = new ArrayList<>(sessions.values());
       final ServerSession session = all.get(simulation.timeline.random().nextInt(all.size()));
-      if (session.duty.tryAcquire()) {
+      if (session.driver.tryAcquire()) {
         held = session;
         session.work(false);
       }

@@ -1,6 +1,7 @@
 package dev.ringfetch.session;
 
 import dev.ringfetch.session.ClientStream.Outcome;
+import dev.ringfetch.session.unit.Unit;
 
 /** The server's end of a simulated stream. */
 final class SimServerFlow extends SimFlow {

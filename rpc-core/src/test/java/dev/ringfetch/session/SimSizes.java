@@ -1,5 +1,6 @@
 package dev.ringfetch.session;
 
+import dev.ringfetch.session.unit.UnitBuffer;
 import java.util.SplittableRandom;
 
 /**

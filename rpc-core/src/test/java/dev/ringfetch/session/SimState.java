@@ -1,5 +1,6 @@
 package dev.ringfetch.session;
 
+import dev.ringfetch.session.remote.RemoteSide;
 import java.util.EnumSet;
 import java.util.Set;
 
@@ -126,10 +127,10 @@ enum SimState {
     addFlows(client, states);
     add(states, IDLE, !session.mustArmToLeave());
     add(states, CLIENT_BLOCKED, session.outbox.isBlocked());
-    add(states, WAITING, session.outbox.isHeld());
+    add(states, WAITING, session.carrier.isHolding());
     add(states, CLIENT_ARMED, session.inbox.isArmed());
     add(states, SETTLING, session.inbox.isSettling());
-    add(states, TURNING, session.inbox instanceof FetchingInbox inbox && inbox.isTurning());
+    add(states, TURNING, RemoteSide.isTurning(session.inbox));
     add(states, DRAINING, session.isDraining());
     add(states, GROWING, client.isGrowing());
     add(states, OUTGROWN, client.hasOutgrown());

@@ -2,6 +2,7 @@ package dev.ringfetch.session;
 
 import dev.ringfetch.ring.ProcessTime;
 import dev.ringfetch.session.ClientStream.Outcome;
+import dev.ringfetch.session.unit.UnitBuffer;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 

@@ -5,6 +5,8 @@ import dev.ringfetch.fabric.sim.SimNetwork;
 import dev.ringfetch.fabric.sim.SimRegion;
 import dev.ringfetch.fabric.sim.Timeline;
 import dev.ringfetch.ring.FrameDescriptor;
+import dev.ringfetch.session.unit.SegmentOutput;
+import dev.ringfetch.session.unit.UnitBuffer;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;

@@ -1,7 +1,7 @@
 package dev.ringfetch.session;
 
 /** A stream of its own, outside of any session. */
-final class TestStream extends Stream {
+public final class TestStream extends Stream {
   TestStream(int id) {
     this.id = id;
   }

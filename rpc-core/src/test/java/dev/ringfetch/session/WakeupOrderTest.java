@@ -22,6 +22,7 @@ import dev.ringfetch.fabric.HeapFabric;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.ControlFlyweight;
 import dev.ringfetch.ring.RingWriter;
+import dev.ringfetch.session.poller.Poller;
 import org.agrona.concurrent.NanoClock;
 import org.junit.jupiter.api.Test;
 import org.mockito.InOrder;
@@ -104,7 +105,7 @@ class WakeupOrderTest {
   @Test
   void sleeperGivesCreditBeforeItSleeps() {
     peerSends();
-    session.ring.poll(session, 1); // not the inbox, which would tell it
+    session.ring.poll(session.events, 1); // not the inbox, which would tell it
     peerLine.blocked(true);
     peerLine.sleeping(true);
     clearInvocations(region);

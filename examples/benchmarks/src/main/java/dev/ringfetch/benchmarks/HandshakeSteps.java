@@ -2,7 +2,7 @@ package dev.ringfetch.benchmarks;
 
 import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.protocol.Message;
-import dev.ringfetch.session.ControlStream;
+import dev.ringfetch.session.handshake.ControlStream;
 import java.util.ArrayDeque;
 import java.util.Base64;
 import java.util.Deque;

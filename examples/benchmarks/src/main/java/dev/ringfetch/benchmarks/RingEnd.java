@@ -4,7 +4,7 @@ import dev.ringfetch.counters.Counters;
 import dev.ringfetch.examples.process.Rings;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.fabric.FabricProvider;
-import dev.ringfetch.session.PolledFabric;
+import dev.ringfetch.session.handshake.PolledFabric;
 import dev.ringfetch.session.SessionContext;
 import java.io.IOException;
 import java.util.List;

@@ -1,9 +1,9 @@
 package dev.ringfetch.benchmarks;
 
 import dev.ringfetch.ring.FrameDescriptor;
-import dev.ringfetch.session.BulkPool;
-import dev.ringfetch.session.SegmentOutput;
-import dev.ringfetch.session.UnitBuffer;
+import dev.ringfetch.session.bulk.BulkPool;
+import dev.ringfetch.session.unit.SegmentOutput;
+import dev.ringfetch.session.unit.UnitBuffer;
 
 /**
  * Messages of calls that a session carries without a call layer. Numbers are little-endian.

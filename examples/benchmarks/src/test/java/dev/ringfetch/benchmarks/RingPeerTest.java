@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.ringfetch.session.UnitBuffer;
+import dev.ringfetch.session.unit.UnitBuffer;
 import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.api.Test;

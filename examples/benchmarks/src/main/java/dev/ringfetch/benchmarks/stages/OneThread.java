@@ -8,8 +8,8 @@ import dev.ringfetch.call.Peer;
 import dev.ringfetch.call.ServerCallContext;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.session.ClientSession;
-import dev.ringfetch.session.Geometry;
-import dev.ringfetch.session.Poller;
+import dev.ringfetch.session.carrier.Geometry;
+import dev.ringfetch.session.poller.Poller;
 import dev.ringfetch.session.ServerSession;
 import dev.ringfetch.session.SessionContext;
 import io.grpc.Attributes;
@@ -68,8 +68,7 @@ public final class OneThread implements AutoCloseable {
     this.clientPoller = new Poller(pair.clientDoorbell(), ofClientSide);
     final List<ServerMethodDefinition<?, ?>> methods = index.methods();
     final CallAcceptor acceptor = acceptor(methods);
-    serverPoller.add(
-        new ServerSession(
+    new ServerSession(
             new SplitQueuePair(pair.ofServer(), () -> split.ended(Stage.answerWrite)),
             geometry,
             serverPoller,
@@ -78,7 +77,8 @@ public final class OneThread implements AutoCloseable {
               split.ended(Stage.poll);
               acceptor.onRequest(session, stream);
             },
-            (session, reason) -> {}));
+            (session, reason) -> {})
+        .serve();
     this.session =
         new ClientSession(
             new SplitQueuePair(pair.ofClient(), this::requestWritten),
@@ -86,7 +86,7 @@ public final class OneThread implements AutoCloseable {
             clientPoller,
             ofClientSide,
             (ended, reason) -> {});
-    clientPoller.add(session);
+    session.serve();
     for (int i = 0; i < WARM_UP_ROUNDS; i++) { // what was added is taken in
       serve();
       final int unused = clientPoller.doWork();

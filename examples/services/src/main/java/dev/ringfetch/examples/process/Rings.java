@@ -4,7 +4,7 @@ import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.rpc.ReplyMode;
 import dev.ringfetch.rpc.RingChannelBuilder;
 import dev.ringfetch.rpc.RingServerBuilder;
-import dev.ringfetch.session.ReplyPolicy;
+import dev.ringfetch.session.remote.ReplyPolicy;
 import dev.ringfetch.session.SessionContext;
 import java.nio.file.Path;
 import java.time.Duration;

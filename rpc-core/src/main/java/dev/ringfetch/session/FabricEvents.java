@@ -1,0 +1,25 @@
+package dev.ringfetch.session;
+
+import dev.ringfetch.counters.Counter;
+import dev.ringfetch.fabric.QueuePair;
+
+/** The events of a session's queue pair; the poller's thread. */
+final class FabricEvents implements QueuePair.Listener {
+  private final Session session;
+
+  FabricEvents(Session session) {
+    this.session = session;
+  }
+
+  @Override
+  public void onDoorbell() {
+    session.tally.add(Counter.SESSION_WAKEUPS_RECEIVED, 1);
+    session.carrier.onRing();
+    session.poller.activate(session.entry);
+  }
+
+  @Override
+  public void onDisconnected(String reason) {
+    session.end(reason);
+  }
+}

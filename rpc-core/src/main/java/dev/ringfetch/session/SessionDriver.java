@@ -1,0 +1,390 @@
+package dev.ringfetch.session;
+
+import dev.ringfetch.counters.Counter;
+import dev.ringfetch.session.poller.OwnerToken;
+import dev.ringfetch.session.poller.PolledSession;
+import dev.ringfetch.session.poller.Poller;
+import java.util.List;
+
+/**
+ * Who does a session's work, and until when. Any thread asks for something; whoever holds the
+ * {@link OwnerToken} token does {@linkplain Session#work rounds} of the duty cycle until nothing is
+ * owed, lets the token go, and tells what there is to tell.
+ *
+ * <p>A thread that stops polling while something is pending <em>arms</em> the session, unless the
+ * poller polls it: it sets the sleep flag in the control line, fences fully, and looks at the ring
+ * again. From then on the peer rings the doorbell, and the session's {@link Poller} comes back.
+ */
+final class SessionDriver implements PolledSession {
+  private static final int LEAVE_TRIES = 16;
+
+  private final Session session;
+  private final FabricEvents events;
+  private final OwnerToken ownership = new OwnerToken();
+  private final OperationQueue operations = new OperationQueue();
+
+  private Stream asking; // first of those that were taken out of the queue, and not heard yet
+
+  private volatile boolean missed; // the poller came while another thread was about to leave
+  private volatile boolean attention;
+
+  /** Creates it when the session has everything else. */
+  SessionDriver(Session session) {
+    this.session = session;
+    this.events = new FabricEvents(session);
+  }
+
+  /** Asks the owner for something. The caller {@linkplain #drive drives} afterwards. */
+  void submit(Stream stream, int operation) {
+    if (stream.request(operation)) {
+      operations.add(stream);
+    }
+  }
+
+  /** Asks for a round, in which {@link Session#onRound} sees what was set before. Any thread. */
+  void requestRound() {
+    attention = true;
+    drive();
+  }
+
+  /** True when a round is asked for. Any thread. */
+  private boolean owes() {
+    return !operations.isEmpty() || attention || session.ending.isDue();
+  }
+
+  /** Hears what was asked for; owner, at the start of a round. */
+  int takeOperations() {
+    if (attention) {
+      attention = false;
+    }
+    int done = 0;
+    if (asking == null) {
+      asking = operations.takeAll();
+    }
+    while (asking != null) {
+      final Stream stream = asking;
+      asking = stream.nextOperation;
+      stream.nextOperation = null;
+      session.onOperations(stream, stream.takeOperations());
+      done++;
+    }
+    return done;
+  }
+
+  /**
+   * Does what was asked for, unless another thread owns the session: then that one does. Neither
+   * polls nor looks at deadlines: a callback that asks for something would find itself telling the
+   * next callback, and so on.
+   */
+  void drive() {
+    while (ownership.tryAcquire()) {
+      boolean armed = true;
+      try {
+        session.work(false);
+        armed = mayLeave();
+        session.memoryGuard.verifyTouched();
+      } catch (Throwable t) { // see Ending.failed
+        session.ending.failed(t);
+      }
+      final boolean more = releaseAndTell();
+      if (!armed) {
+        session.poller.activateLater(session.entry);
+      }
+      if (!more || session.ending.isPollers()) {
+        return;
+      }
+    }
+  }
+
+  /** True when a thread may leave the session as it is; otherwise the poller has to come. */
+  private boolean mayLeave() {
+    if (session.carrier.isHolding()) {
+      return session.carrier.isWatched();
+    }
+    return !session.delivery.isBehind() && (!session.mustArmToLeave() || isPolled() || arm());
+  }
+
+  /** True when a poller will look by itself. Behind a card it may sleep between looks. */
+  private boolean isPolled() {
+    return session.carrier.armsAtOnce() && session.entry.isPolled();
+  }
+
+  boolean tryAcquire() {
+    return ownership.tryAcquire();
+  }
+
+  /**
+   * The poller's attempt to take the token before it sleeps. If it fails, the holder sees, before
+   * its release or after, that the poller was here: it may have armed the session already, and the
+   * ring that it armed for may be the one that the poller came for.
+   */
+  boolean tryAcquireOrBeMissed() {
+    if (ownership.tryAcquire()) {
+      return true;
+    }
+    missed = true;
+    return ownership.tryAcquire();
+  }
+
+  /**
+   * Makes the peer ring from now on; owner.
+   *
+   * @return false when there is something to do at once.
+   */
+  boolean arm() {
+    try {
+      if (session.inbox.isArmed()) {
+        return !session.inbox.isSettling();
+      }
+      if (!session.reads.isEmpty()) {
+        return false;
+      }
+      missed = false; // what the poller came for is answered by the look that follows
+      session.memoryGuard.touch();
+      if (!session.inbox.arm()) {
+        return false;
+      }
+      if (session.outbox.isBlocked()) {
+        session.outbox.flush();
+        session.delivery.flush();
+      }
+      return !session.delivery.isBehind();
+    } catch (Throwable t) {
+      session.ending.failed(t);
+    }
+    return true;
+  }
+
+  /**
+   * As {@link #arm}, by the poller, which comes back while it cannot be had at once; owner.
+   *
+   * @return true when the peer rings from now on.
+   */
+  boolean settle() {
+    try {
+      return session.inbox.settle();
+    } catch (Throwable t) {
+      session.ending.failed(t);
+    }
+    return true;
+  }
+
+  /** Stops the peer from ringing, because this thread polls; owner. */
+  void disarm() {
+    if (session.ending.isOver()) {
+      return;
+    }
+    try {
+      if (session.inbox.isArmed()) {
+        session.memoryGuard.touch();
+        session.inbox.disarm();
+      }
+    } catch (Throwable t) {
+      session.ending.failed(t);
+    }
+  }
+
+  /**
+   * Lets the token go, armed if frames are expected and nobody else polls, and tells what there is
+   * to tell.
+   *
+   * @return true when something was asked for meanwhile, so that the caller should drive.
+   */
+  boolean leave() {
+    int tries = 0;
+    try {
+      if (missed && !look()) {
+        session.poller.activateLater(session.entry);
+      }
+      while (!mayLeave()) {
+        // Behind a card the poller waits; else it is half a frame, whose rest may never come.
+        if (!session.carrier.armsAtOnce() || ++tries > LEAVE_TRIES) {
+          session.poller.activateLater(session.entry);
+          break;
+        }
+        session.work(true);
+      }
+      session.memoryGuard.verifyTouched();
+    } catch (Throwable t) { // see Ending.failed
+      session.ending.failed(t);
+    }
+    return releaseAndTell();
+  }
+
+  /**
+   * Does what the poller came for, until a round finds nothing: called back, the poller would find
+   * the next owner; owner. Disarmed, since the peer rings once for what it writes in one sleep.
+   *
+   * @return false when there may be more.
+   */
+  private boolean look() {
+    session.carrier.watched(false); // it has gone
+    if (session.carrier.armsAtOnce()) {
+      disarm(); // another thread may have armed since this one has polled
+    }
+    for (int rounds = 0; rounds < LEAVE_TRIES; rounds++) {
+      missed = false;
+      session.memoryGuard.touch();
+      if (session.work(true) == 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Has the owner look once more before it leaves, as if the poller had come. */
+  void lookBeforeLeaving() {
+    missed = true;
+  }
+
+  /**
+   * Lets the token go, and tells what there is to tell.
+   *
+   * @return true when something was asked for meanwhile.
+   */
+  boolean releaseAndTell() {
+    final boolean earlier;
+    final Stream streams;
+    final List<Stream> flows;
+    final List<Runnable> tasks;
+    boolean taken = false;
+    boolean unasked = false;
+    try {
+      session.memoryGuard.verifyTouched();
+      session.count();
+      unasked = asking != null;
+      earlier = session.entry.publishDeadline(earliestNs());
+      flows = session.notifications.takeFlows();
+      streams = session.notifications.takeStreams();
+      tasks = session.notifications.takeTasks();
+      taken = true;
+    } finally {
+      ownership.release(); // come what may: a token that is kept is a session that hangs
+      if (!taken) {
+        session.poller.alarm();
+      }
+    }
+    if (earlier) {
+      session.poller.onEarlierDeadline(session.entry);
+    }
+    if (missed) {
+      missed = false;
+      session.poller.activateLater(session.entry);
+    }
+    session.poller.counters().changed();
+    session.notifications.tell(streams);
+    session.notifications.tellFlows(flows);
+    Notifications.run(tasks);
+    return unasked || owes();
+  }
+
+  /** When a round is due without anything that comes in. */
+  private long earliestNs() {
+    return Math.min(session.deadlines.earliestNs(), session.carrier.lookDueNs());
+  }
+
+  @Override
+  public int service(boolean shared) {
+    if (!ownership.tryAcquire()) {
+      return NOT_OWNER;
+    }
+    boolean clean = false;
+    int done = 1;
+    try {
+      if (shared
+          && !session.ending.isOver()
+          && hasWork()) { // afterwards this side is out of the memory
+        session.queuePair.memory().verify();
+      }
+      clean = true;
+      if (!session.inbox.isSettling()) {
+        disarm();
+      }
+      done = session.work(true);
+      session.carrier.watched(true);
+      session.memoryGuard.verifyTouched();
+    } catch (Throwable t) { // see Ending.failed
+      if (!clean) {
+        ownership.release();
+        throw t;
+      }
+      session.ending.failed(t);
+    }
+    if (!releaseAndTell()) {
+      return done;
+    }
+    if (session.ending.isOver()) {
+      drive(); // the poller forgets what has ended, and does not come back
+    }
+    return done + 1;
+  }
+
+  /** True when a round will do more than to look at an empty ring; owner. */
+  private boolean hasWork() {
+    return session.inbox.hasNext()
+        || session.inbox.isArmed()
+        || !session.outbox.isEmpty()
+        || earliestNs() != Stream.NO_DEADLINE
+        || !session.reads.isEmpty()
+        || owes();
+  }
+
+  @Override
+  public boolean probe() {
+    if (!ownership.isMine() && (session.ending.isOver() || !ownership.tryAcquire())) {
+      return false; // whoever owns it looks before it leaves
+    }
+    try {
+      session.memoryGuard.probe();
+    } catch (Throwable t) {
+      session.ending.failed(t);
+    }
+    final boolean found = session.ending.isOver();
+    if (releaseAndTell()) {
+      drive();
+    }
+    return found;
+  }
+
+  @Override
+  public void recover() {
+    final boolean abandoned = ownership.isMine();
+    session.ending.recover(abandoned);
+    if (abandoned) {
+      ownership.release();
+    }
+  }
+
+  @Override
+  public void bind() {
+    session.queuePair.bind(events);
+  }
+
+  @Override
+  public boolean retire() {
+    if (session.carrier.armsAtOnce()) { // else it may be polled on
+      session.entry.lastLook(); // first: who leaves from here on arms, or is missed
+    }
+    return session.retire();
+  }
+
+  @Override
+  public void end(String reason) {
+    session.end(reason);
+  }
+
+  @Override
+  public long earliestDeadlineNs() {
+    return session.earliestDeadlineNs();
+  }
+
+  @Override
+  public String label() {
+    return session.side() + " " + session.describe();
+  }
+
+  @Override
+  public long count(Counter counter) {
+    return session.count(counter);
+  }
+}

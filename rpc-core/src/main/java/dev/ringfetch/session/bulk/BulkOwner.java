@@ -1,0 +1,33 @@
+package dev.ringfetch.session.bulk;
+
+import dev.ringfetch.counters.Tally;
+
+/** The session of a {@link BulkPool} and a {@link MemoryExchange}, as these see it. */
+public interface BulkOwner {
+  /** The time of the session's clock, in nanoseconds. */
+  long nanoTime();
+
+  /** The counters of the session. */
+  Tally tally();
+
+  /** Which session it is, for people. */
+  String label();
+
+  /** Asks for a round, in which offers are sent and memory is taken back. Any thread. */
+  void requestRound();
+
+  /** True when the session has ended. Any thread. */
+  boolean hasEnded();
+
+  /** Ends the session soon, for what the peer has done. Any thread. */
+  void blameLater(String reason);
+
+  /** Longest payload of one frame, in bytes; owner. */
+  int maxPayload();
+
+  /** Sends the peer the descriptor of memory that is on offer; owner. */
+  void sendOffer(byte[] descriptor);
+
+  /** Sends the answer to an offer of the peer; owner. */
+  void sendAnswer(int answer);
+}

@@ -1,0 +1,101 @@
+package dev.ringfetch.session.bulk;
+
+import dev.ringfetch.counters.Counter;
+import java.lang.ref.Reference;
+import java.lang.ref.ReferenceQueue;
+import java.util.HashSet;
+import java.util.Set;
+
+/**
+ * What the application has in hand of a {@link BulkPool}. What it has forgotten to give back is
+ * counted and logged once the collector has found it, when memory is asked for the next time. It
+ * stays lost all the same: somebody may still write into a view of it, which no collector sees.
+ *
+ * <p>When the session has ended nothing can be lost to it any more.
+ *
+ * <p>Thread-safe.
+ */
+final class Leases {
+  /** System property: {@code true} has every lease remember where it began. */
+  static final String PROPERTY = "ringfetch.leaks";
+
+  private static final System.Logger LOGGER = System.getLogger(BulkPool.class.getName());
+
+  private final BulkOwner owner;
+  private final boolean traced = Boolean.getBoolean(PROPERTY);
+  private final ReferenceQueue<Object> lost = new ReferenceQueue<>();
+
+  // Guarded by this, and so are the two counters.
+  private final Set<Lease> open = new HashSet<>();
+  private boolean ended;
+  private boolean logged;
+
+  Leases(BulkOwner owner) {
+    this.owner = owner;
+  }
+
+  /** A segment is the application's, as long as it has this object. */
+  Lease add(Segment segment, Object holder) {
+    final Throwable origin = traced ? new Throwable("allocated here") : null;
+    final Lease lease = new Lease(this, segment, holder, lost, origin);
+    synchronized (this) {
+      open.add(lease);
+      count();
+    }
+    return lease;
+  }
+
+  synchronized void closed(Lease lease) {
+    open.remove(lease);
+    count();
+  }
+
+  private void count() {
+    owner.tally().set(Counter.SESSION_BUFFERS_LENT, ended ? 0 : open.size());
+  }
+
+  /** Counts and logs what was lost since. Costs a volatile load when nothing was. */
+  void report() {
+    Reference<?> reference;
+    while ((reference = lost.poll()) != null) {
+      final Lease lease = (Lease) reference;
+      if (isLeak(lease)) {
+        log(lease);
+      }
+    }
+  }
+
+  private synchronized boolean isLeak(Lease lease) {
+    if (!open.contains(lease) || ended) {
+      return false;
+    }
+    owner.tally().add(Counter.SESSION_BUFFERS_LEAKED, 1);
+    final boolean first = !logged;
+    logged = true;
+    return first || traced;
+  }
+
+  private void log(Lease lease) {
+    final String message =
+        "a RegisteredBuffer was dropped without being closed: length="
+            + lease.segment().length()
+            + ", lost to the "
+            + owner.label()
+            + " until that ends";
+    LOGGER.log(
+        System.Logger.Level.WARNING,
+        lease.origin() != null
+            ? message
+            : message
+                + "; further ones are only counted; -D"
+                + PROPERTY
+                + "=true tells where each was allocated",
+        lease.origin());
+  }
+
+  /** The session ends: what has not been given back yet is not lost to anybody. */
+  synchronized void end() {
+    ended = true;
+    count();
+  }
+}

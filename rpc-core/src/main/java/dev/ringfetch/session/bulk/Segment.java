@@ -1,0 +1,90 @@
+package dev.ringfetch.session.bulk;
+
+import java.nio.ByteBuffer;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * A run of registered memory. It belongs to everybody who {@linkplain #retain retains} it, and goes
+ * back to its {@link BulkPool} with the last {@link #release}.
+ */
+public final class Segment {
+  private final BulkPool pool;
+  private final BulkRegion region;
+  private final int offset;
+  private final int length;
+  private final AtomicInteger references = new AtomicInteger(1);
+
+  Segment(BulkPool pool, BulkRegion region, int offset, int length) {
+    this.pool = pool;
+    this.region = region;
+    this.offset = offset;
+    this.length = length;
+  }
+
+  /** Length in bytes. */
+  public int length() {
+    return length;
+  }
+
+  /** The memory, from the segment's first byte to its last. */
+  public ByteBuffer buffer() {
+    return region.memory().buffer(offset, length);
+  }
+
+  /** Copies bytes into the segment. */
+  public void put(int index, byte[] source, int sourceOffset, int count) {
+    Objects.checkFromIndexSize(index, count, length);
+    region.memory().region().putBytes(offset + index, source, sourceOffset, count);
+  }
+
+  /** Counts one more who uses it. IllegalStateException when nobody does any more. */
+  public Segment retain() {
+    if (references.getAndUpdate(count -> count > 0 ? count + 1 : count) <= 0) {
+      throw new IllegalStateException("given back: length=" + length);
+    }
+    return this;
+  }
+
+  /** Counts one less who uses it. IllegalStateException when nobody does any more. */
+  public void release() {
+    final int before = references.getAndUpdate(count -> count > 0 ? count - 1 : count);
+    if (before <= 0) {
+      throw new IllegalStateException("given back: length=" + length);
+    }
+    if (before == 1) {
+      pool.free(this);
+    }
+  }
+
+  /**
+   * Leaves the caller's reference to an application.
+   *
+   * @param holder what the application has it in: when that is garbage, the segment is lost.
+   */
+  public Lease lease(Object holder) {
+    return pool.leases().add(this, holder);
+  }
+
+  /** Where a unit keeps what it has of this segment's pool, for as long as it has it. */
+  public Segments lend(Object unit) {
+    return pool.lend(unit);
+  }
+
+  BulkPool pool() {
+    return pool;
+  }
+
+  /** Number of its region, as the peer counts them. */
+  public int regionNumber() {
+    return region.number();
+  }
+
+  BulkRegion region() {
+    return region;
+  }
+
+  public int offset() {
+    return offset;
+  }
+}

@@ -1,0 +1,121 @@
+package dev.ringfetch.session.carrier;
+
+import dev.ringfetch.session.poller.Dated;
+import dev.ringfetch.session.poller.Timetable;
+
+/**
+ * How frames get from one side of a session to the other over one kind of fabric, and what this
+ * side does for it beside reading and writing them. Belongs to the owner of the session.
+ *
+ * <p>What a fabric does not need does nothing here.
+ */
+public abstract class Carrier {
+  private final Inbox inbox;
+  private final Delivery delivery;
+  private final boolean armsAtOnce;
+
+  /**
+   * Creates the carrier.
+   *
+   * @param armsAtOnce whether the peer knows as soon as this side has stored that it sleeps.
+   */
+  protected Carrier(Inbox inbox, Delivery delivery, boolean armsAtOnce) {
+    this.inbox = inbox;
+    this.delivery = delivery;
+    this.armsAtOnce = armsAtOnce;
+  }
+
+  /** This side's end of the ring that the peer writes. */
+  public final Inbox inbox() {
+    return inbox;
+  }
+
+  /** The way of what this side has written. */
+  public final Delivery delivery() {
+    return delivery;
+  }
+
+  /**
+   * True where both sides load and store one memory: the peer knows as soon as this side has stored
+   * that it sleeps, so that any thread can have it ring. Otherwise that takes the poller some time.
+   */
+  public final boolean armsAtOnce() {
+    return armsAtOnce;
+  }
+
+  /** The timetable that the session is in, or null. */
+  public Timetable timetable() {
+    return null;
+  }
+
+  /** The peer has rung. Any thread. */
+  public void onRing() {}
+
+  /** The time of the next {@link #look} that is due; {@link Dated#NO_DEADLINE} without one. */
+  public long lookDueNs() {
+    return Dated.NO_DEADLINE;
+  }
+
+  /** Looks whether the memory is sound, if that is due. */
+  public void look() {}
+
+  /** A round begins. */
+  public void beginRound() {}
+
+  /** What a server looks after in every round. */
+  public void onRound() {}
+
+  /** Everything of a round was taken in and written: it is handed to the fabric. */
+  public void handOver() {}
+
+  /** A round is over, come what may. */
+  public void endRound() {}
+
+  /** True when output is to wait for this side's turn; called in every round. */
+  public boolean holds(boolean empty) {
+    return false;
+  }
+
+  /** True while there is output that waits for this side's turn. */
+  public boolean isHolding() {
+    return false;
+  }
+
+  /** The time until which output waits, as of the last {@link #holds}. */
+  public long heldUntilNs() {
+    return 0;
+  }
+
+  /** True when the poller stays until what is held was sent. */
+  public boolean isWatched() {
+    return false;
+  }
+
+  /** The poller has come by, or has gone. */
+  public void watched(boolean stays) {}
+
+  /** The last byte of a unary request was written. */
+  public void onRequestSent(int streamId) {}
+
+  /**
+   * A stream was closed by the server.
+   *
+   * @param answer whether it was the one answer of a unary call.
+   * @param code of the last unit.
+   * @param length of the last unit, in bytes.
+   */
+  public void onClosed(int streamId, boolean answer, int code, int length) {}
+
+  /** The time at which a request is handed to its call, if the client wants to know; else 0. */
+  public long handedNs() {
+    return 0;
+  }
+
+  /** The code of an answer to a request that was handed to its call at this time. */
+  public int answerCode(int status, long handedNs) {
+    return status;
+  }
+
+  /** Counts what is not counted as it happens. */
+  public void count() {}
+}

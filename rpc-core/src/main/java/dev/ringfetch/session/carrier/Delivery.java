@@ -1,0 +1,62 @@
+package dev.ringfetch.session.carrier;
+
+import dev.ringfetch.counters.Counter;
+import dev.ringfetch.counters.Tally;
+import dev.ringfetch.fabric.MemoryRegion;
+import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.ring.ControlFlyweight;
+import dev.ringfetch.ring.RingWriter;
+
+/**
+ * How what this side has stored, frames and its control line, gets to the peer, and how the peer is
+ * woken for it. Belongs to the owner of the session.
+ */
+public abstract class Delivery {
+  protected final QueuePair queuePair;
+  protected final MemoryRegion memory;
+  protected final RingWriter writer;
+  public final ControlFlyweight ownControl;
+  protected final ControlFlyweight peerControl;
+  protected final Tally tally;
+
+  /** Creates the way of what is written to these rings. */
+  protected Delivery(Tally tally, RingPair rings) {
+    this.tally = tally;
+    this.queuePair = rings.queuePair();
+    this.memory = queuePair.memory();
+    this.writer = rings.writer();
+    this.ownControl = rings.ownControl();
+    this.peerControl = rings.peerControl();
+  }
+
+  /** Frames were written. */
+  public abstract void onWritten();
+
+  /** Frames were written, and some that the peer does not expect, and so does not listen for. */
+  public abstract void onWrittenUnsolicited();
+
+  /** True while the peer has output and no credit, as far as this side can tell. */
+  public abstract boolean isPeerBlocked();
+
+  /** What this side has consumed was told, and a fence is behind it. */
+  public abstract void wakeBlockedPeer();
+
+  /** Hands over what is due; at the end of every round, where it is not done by storing. */
+  public abstract void flush();
+
+  /** True when the send queue had no room for all that is due: another round follows. */
+  public abstract boolean isBehind();
+
+  /** True when something is under way that the peer may go to sleep over. */
+  public boolean isUncertain() {
+    return isBehind();
+  }
+
+  /** Counts what is not counted as it happens. */
+  public void count() {}
+
+  protected final void ring() {
+    queuePair.ringDoorbell();
+    tally.add(Counter.SESSION_WAKEUPS_SENT, 1);
+  }
+}

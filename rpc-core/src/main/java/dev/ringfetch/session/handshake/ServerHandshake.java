@@ -1,0 +1,476 @@
+package dev.ringfetch.session.handshake;
+
+import dev.ringfetch.fabric.Fabric;
+import dev.ringfetch.fabric.Obstacle;
+import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.protocol.Answer;
+import dev.ringfetch.protocol.FabricOffer;
+import dev.ringfetch.protocol.Hello;
+import dev.ringfetch.protocol.OpenRequest;
+import dev.ringfetch.protocol.OpenResponse;
+import dev.ringfetch.protocol.Refusal;
+import dev.ringfetch.protocol.RingSizes;
+import dev.ringfetch.ring.ArenaDescriptor;
+import dev.ringfetch.ring.FrameDescriptor;
+import dev.ringfetch.session.ServerSession;
+import dev.ringfetch.session.SessionContext;
+import dev.ringfetch.session.carrier.Geometry;
+import dev.ringfetch.session.poller.DeadlineTimer;
+import dev.ringfetch.session.poller.Poller;
+import java.io.IOException;
+import java.security.SecureRandom;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.StringJoiner;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.random.RandomGenerator;
+
+/**
+ * The server's side of opening a session: takes what the client can, offers memory, and makes the
+ * session when the client has connected. Driven by whoever owns the control stream; {@link
+ * #onRequest} one call at a time, {@link #onClosed} at any time.
+ */
+public final class ServerHandshake {
+  /** How long an offer waits for its client, which connects at once or not at all. */
+  static final long OFFER_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
+
+  /** How long a client may take to say hello, which comes with the stream or behind a decline. */
+  static final long HELLO_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
+
+  private static final SecureRandom RANDOM = new SecureRandom();
+
+  private final List<PolledFabric> fabrics;
+  private final List<String> methods;
+  private final SessionContext context;
+  private final Function<String, ServerSession.Acceptor> acceptors;
+  private final ControlStream<OpenResponse> control;
+  private final Listener listener;
+  private final Timer timer;
+  private final RandomGenerator random;
+
+  private boolean begun;
+  private Offering offering; // guarded by this, as those below
+  private Silence silence; // while the client is to say hello
+  private ServerSession session;
+  private boolean closed;
+
+  /**
+   * Creates the handshake.
+   *
+   * @param methods full names; the index is the id.
+   * @param acceptors who takes the calls of a session, by the name of its fabric.
+   */
+  public ServerHandshake(
+      List<PolledFabric> fabrics,
+      List<String> methods,
+      SessionContext context,
+      Function<String, ServerSession.Acceptor> acceptors,
+      ControlStream<OpenResponse> control,
+      Listener listener) {
+    this(
+        fabrics, methods, context, acceptors, control, listener, ServerHandshake::schedule, RANDOM);
+  }
+
+  /** Creates the handshake with a timer and a source of tokens, epochs and positions of its own. */
+  ServerHandshake(
+      List<PolledFabric> fabrics,
+      List<String> methods,
+      SessionContext context,
+      Function<String, ServerSession.Acceptor> acceptors,
+      ControlStream<OpenResponse> control,
+      Listener listener,
+      Timer timer,
+      RandomGenerator random) {
+    this.timer = timer;
+    this.random = random;
+    this.fabrics = List.copyOf(fabrics);
+    this.methods = methods;
+    this.context = context;
+    this.acceptors = acceptors;
+    this.control = control;
+    this.listener = listener;
+  }
+
+  /** The client's stream is open: its hello is waited for, and not for ever. */
+  public void onOpened() {
+    awaitHello();
+  }
+
+  private void awaitHello() {
+    final Silence begun = new Silence();
+    synchronized (this) {
+      if (!closed) {
+        silence = begun;
+        begun.timeout = timer.schedule(() -> onSilent(begun), HELLO_TIMEOUT_NS);
+      }
+    }
+  }
+
+  /** Ends the wait for a hello, if there is one. */
+  private synchronized void endSilence() {
+    if (silence != null) {
+      silence.timeout.run();
+      silence = null;
+    }
+  }
+
+  private void onSilent(Silence late) {
+    synchronized (this) {
+      if (silence != late) {
+        return; // the hello came at the same time
+      }
+      silence = null;
+      closed = true;
+    }
+    listener.onAbandoned();
+    control.expired("no hello of the client in time: timeoutNs=" + HELLO_TIMEOUT_NS);
+  }
+
+  /** Takes a step of the client. */
+  public void onRequest(OpenRequest request) {
+    endSilence();
+    if (request.has(OpenRequest.HELLO) && !begun) {
+      begun = true;
+      listener.onHello(() -> answer(request.get(OpenRequest.HELLO)));
+      return;
+    }
+    final Offering declined = request.has(OpenRequest.DECLINE) ? take() : null;
+    if (declined != null) {
+      withdraw(declined);
+      begun = false; // it may say hello again, without that fabric
+      awaitHello();
+    } else {
+      onClosed(); // a step that does not come here
+    }
+  }
+
+  /** The control stream has ended, or is to: what is on offer is withdrawn, a session drained. */
+  public void onClosed() {
+    final Offering withdrawn;
+    final ServerSession draining;
+    synchronized (this) {
+      closed = true;
+      withdrawn = take();
+      draining = session;
+    }
+    endSilence();
+    if (withdrawn != null) {
+      withdraw(withdrawn);
+    }
+    if (draining != null) {
+      draining.drain();
+    }
+    control.close();
+  }
+
+  /** A client that takes an answer and never connects would hold the memory for ever. */
+  private void onTimeout(Offering late) {
+    if (take(late)) {
+      withdraw(late);
+      listener.onAbandoned();
+      control.close();
+    }
+  }
+
+  /** Ends the offer that there is, if any, for the one who withdraws it. */
+  private synchronized Offering take() {
+    final Offering taken = offering;
+    return taken != null && take(taken) ? taken : null;
+  }
+
+  /** Ends an offer, for the one who connects or withdraws it. False: it was not on any more. */
+  private synchronized boolean take(Offering taken) {
+    if (offering != taken) {
+      return false;
+    }
+    offering = null;
+    taken.timeout.run();
+    return true;
+  }
+
+  private void withdraw(Offering withdrawn) {
+    withdrawn.offer.close();
+    notOpened(withdrawn.length);
+  }
+
+  private void notOpened(int length) {
+    OfferedMemory.release(length);
+    listener.onNotOpened();
+  }
+
+  private synchronized boolean isClosed() {
+    return closed;
+  }
+
+  private void answer(Hello hello) {
+    if (isClosed()) {
+      return;
+    }
+    final int min = hello.get(Hello.MIN_VERSION);
+    final int max = hello.get(Hello.MAX_VERSION);
+    if (Integer.compareUnsigned(min, Wire.VERSION) > 0
+        || Integer.compareUnsigned(max, Wire.VERSION) < 0) {
+      refuse(
+          "wire version "
+              + Wire.VERSION
+              + " is served, not "
+              + Integer.toUnsignedString(min)
+              + " to "
+              + Integer.toUnsignedString(max));
+      return;
+    }
+    final String between =
+        context.acrossProxies() ? null : listener.between(hello.get(Hello.CLIENT_ADDRESS));
+    if (between != null) {
+      refuse(between);
+      return;
+    }
+    if (!listener.onOpening()) {
+      control.exhausted("the server takes no further session");
+      return;
+    }
+    final Geometry geometry = geometry(hello.get(Hello.GEOMETRY));
+    final int length =
+        ArenaDescriptor.length(geometry.requestRingLength(), geometry.responseRingLength());
+    if (!OfferedMemory.reserve(length)) {
+      listener.onNotOpened();
+      control.exhausted("the server has too much memory on offer");
+      return;
+    }
+    final StringBuilder reasons = new StringBuilder();
+    final Map<String, PolledFabric> untried = new HashMap<>();
+    fabrics.forEach(own -> untried.put(own.fabric().name(), own));
+    boolean counted = true;
+    try {
+      for (final FabricOffer theirs : hello.get(Hello.FABRICS)) {
+        final String name = theirs.get(FabricOffer.NAME);
+        final PolledFabric ours = untried.remove(name); // however often it is named
+        if (ours == null) {
+          continue;
+        }
+        final String obstacle = listener.obstacle(name);
+        if (obstacle != null) {
+          reasons.append("; ").append(name).append(": ").append(obstacle);
+          continue;
+        }
+        try {
+          final OpenResponse answer = offer(ours, theirs, geometry, length);
+          if (answer != null) {
+            counted = false; // the offer's end gives it back
+            control.send(answer);
+          }
+          return;
+        } catch (IOException | LinkageError e) { // the latter of what the fabric needs of others
+          reasons.append("; ").append(name).append(": ").append(Obstacle.of(e));
+        }
+      }
+    } finally {
+      if (counted) { // also by an Error: there may be no memory to map
+        notOpened(length);
+      }
+    }
+    refuse(reasons.isEmpty() ? noneServed() : "no fabric in common" + reasons);
+  }
+
+  /** None that the client names; it knows which those are. */
+  private String noneServed() {
+    final StringJoiner served = new StringJoiner(", ");
+    served.setEmptyValue("none");
+    fabrics.forEach(own -> served.add(own.fabric().name()));
+    return "no fabric in common; the server has " + served;
+  }
+
+  private void refuse(String reason) {
+    control.send(
+        new OpenResponse().set(OpenResponse.REFUSAL, new Refusal().set(Refusal.REASON, reason)));
+    control.close();
+  }
+
+  /** Puts memory on offer; null when the control stream has ended meanwhile. */
+  private OpenResponse offer(PolledFabric polled, FabricOffer theirs, Geometry geometry, int length)
+      throws IOException {
+    final byte[] token = new byte[Wire.TOKEN_LENGTH];
+    random.nextBytes(token);
+    final Poller poller = polled.nextPoller();
+    final ServerSession.Acceptor acceptor = acceptors.apply(polled.fabric().name());
+    final Offering begun = new Offering(length);
+    final Fabric.Offer made =
+        polled
+            .fabric()
+            .offer(
+                poller.doorbell(),
+                theirs.get(FabricOffer.HINT),
+                length,
+                token,
+                queuePair -> connected(queuePair, begun, geometry, poller, acceptor));
+    boolean kept = false;
+    try {
+      final OpenResponse answer = answer(polled, made, token, geometry);
+      geometry.prepare(made.memory());
+      synchronized (this) {
+        if (closed) {
+          return null;
+        }
+        begun.offer = made;
+        begun.timeout =
+            timer.schedule(() -> poller.execute(() -> onTimeout(begun)), OFFER_TIMEOUT_NS);
+        offering = begun;
+        kept = true;
+      }
+      return answer;
+    } finally {
+      if (!kept) {
+        made.close();
+      }
+    }
+  }
+
+  private OpenResponse answer(
+      PolledFabric polled, Fabric.Offer made, byte[] token, Geometry geometry) {
+    final RingSizes sizes =
+        new RingSizes()
+            .set(RingSizes.REQUEST_RING_BYTES, geometry.requestRingLength())
+            .set(RingSizes.RESPONSE_RING_BYTES, geometry.responseRingLength())
+            .set(RingSizes.MAX_FRAME_BYTES, geometry.maxFrameLength());
+    final Answer answer =
+        new Answer()
+            .set(Answer.VERSION, Wire.VERSION)
+            .set(Answer.FABRIC, polled.fabric().name())
+            .set(Answer.TOKEN, token)
+            .set(Answer.FABRIC_DESCRIPTOR, made.descriptor())
+            .set(Answer.GEOMETRY, sizes)
+            .set(Answer.EPOCH, geometry.epoch())
+            .set(Answer.REQUEST_POSITION, geometry.requestPosition())
+            .set(Answer.RESPONSE_POSITION, geometry.responsePosition())
+            .set(Answer.MAX_STREAMS, geometry.maxStreams())
+            .set(Answer.METHODS, methods)
+            .set(Answer.MAX_REQUEST_BYTES, context.maxInboundLength())
+            .set(Answer.MAX_METADATA_BYTES, context.maxMetadataLength());
+    return new OpenResponse().set(OpenResponse.ANSWER, answer);
+  }
+
+  /** The client's wishes where they can be granted. Positions start anywhere but near their end. */
+  private Geometry geometry(RingSizes wish) {
+    final int maxFrame = wish.get(RingSizes.MAX_FRAME_BYTES);
+    return new Geometry(
+        ringLength(wish.get(RingSizes.REQUEST_RING_BYTES), context.requestRingLength()),
+        ringLength(wish.get(RingSizes.RESPONSE_RING_BYTES), context.responseRingLength()),
+        maxFrame >= FrameDescriptor.SLOT_LENGTH
+            ? Math.min(maxFrame, context.maxFrameLength())
+            : context.maxFrameLength(),
+        context.maxStreams(),
+        random.nextLong(),
+        random.nextLong() >>> 2,
+        random.nextLong() >>> 2);
+  }
+
+  private static int ringLength(int wished, int own) {
+    return wished >= ArenaDescriptor.MIN_RING_LENGTH
+            && wished <= Wire.MAX_WISHED_RING_LENGTH
+            && Integer.bitCount(wished) == 1
+        ? wished
+        : own;
+  }
+
+  private void connected(
+      QueuePair queuePair,
+      Offering taken,
+      Geometry geometry,
+      Poller poller,
+      ServerSession.Acceptor acceptor) {
+    final ServerSession opened =
+        new ServerSession(queuePair, geometry, poller, context, acceptor, this::ended);
+    if (!take(taken)) { // withdrawn at the same time, and given back already
+      queuePair.close();
+      return;
+    }
+    OfferedMemory.release(taken.length);
+    // The poller first, the others who may end it later: it is taken out after it was put in.
+    opened.serve();
+    listener.onSession(opened);
+    final boolean drain;
+    synchronized (this) {
+      session = opened;
+      drain = closed;
+    }
+    if (drain) {
+      opened.drain();
+    }
+  }
+
+  private void ended(ServerSession session, String reason) {
+    listener.onEnded(session, reason);
+    control.close();
+  }
+
+  private static Runnable schedule(Runnable task, long delayNs) {
+    final Future<?> timeout = DeadlineTimer.schedule(task, delayNs);
+    return () -> timeout.cancel(false);
+  }
+
+  /** What is on offer to the client: one at a time, of those that it could not reach before. */
+  private static final class Offering {
+    final int length; // what is counted for it
+    Fabric.Offer offer;
+    Runnable timeout; // cancels it
+
+    Offering(int length) {
+      this.length = length;
+    }
+  }
+
+  /** The wait for one hello. */
+  private static final class Silence {
+    Runnable timeout; // cancels it
+  }
+
+  /** Runs a task later. Costs nothing while there is none. */
+  @FunctionalInterface
+  public interface Timer {
+    /** Runs the task once after a delay, unless what is returned is run before. */
+    Runnable schedule(Runnable task, long delayNs);
+  }
+
+  /** Told what comes of a handshake. */
+  public interface Listener {
+    /**
+     * A client asks. To be run once, in any thread, now or when it is the client's turn; or never,
+     * when the control stream has been ended.
+     */
+    default void onHello(Runnable answer) {
+      answer.run();
+    }
+
+    /** Why this client may not use a fabric, in one line, or null when it may. */
+    default String obstacle(String fabric) {
+      return null;
+    }
+
+    /**
+     * What stands between the client and this server, in one line; null when nothing is known to.
+     *
+     * @param clientAddress of the client, as the message Hello has it.
+     */
+    default String between(byte[] clientAddress) {
+      return null;
+    }
+
+    /** A client wants a session. False refuses it: there are too many. */
+    boolean onOpening();
+
+    /** Nothing came of what {@link #onOpening} allowed. */
+    void onNotOpened();
+
+    /** The client has let the time pass in which it was to say hello, or to connect. */
+    default void onAbandoned() {}
+
+    /** A session is open. */
+    void onSession(ServerSession session);
+
+    /** A session has ended. */
+    void onEnded(ServerSession session, String reason);
+  }
+}

@@ -1,0 +1,5 @@
+/**
+ * Handshakes: how both sides agree on a fabric and a geometry, and open a session. The room above
+ * the sessions.
+ */
+package dev.ringfetch.session.handshake;

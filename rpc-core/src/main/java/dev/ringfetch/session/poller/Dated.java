@@ -1,0 +1,12 @@
+package dev.ringfetch.session.poller;
+
+/** What has a deadline, and knows its place in a {@link DeadlineQueue}. */
+public abstract class Dated {
+  /** No deadline. */
+  public static final long NO_DEADLINE = Long.MAX_VALUE;
+
+  /** In terms of the session's clock; does not change while this is in the queue. */
+  public long deadlineNs = NO_DEADLINE;
+
+  public int deadlineIndex = DeadlineQueue.ABSENT;
+}

@@ -1,0 +1,56 @@
+package dev.ringfetch.session.poller;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/**
+ * The token that makes one thread at a time the owner of a session's state.
+ *
+ * <p>Nobody waits for it. A thread that has work for the session enqueues the work and tries to
+ * take the token; if another holds it, that one looks at the queue again after it let the token go,
+ * so the work is not forgotten (flat combining).
+ */
+public final class OwnerToken {
+  private static final Thread NOBODY = null;
+  private static final VarHandle OWNER;
+
+  static {
+    try {
+      OWNER = MethodHandles.lookup().findVarHandle(OwnerToken.class, "owner", Thread.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  @SuppressWarnings("unused") // through OWNER
+  private volatile Thread owner;
+
+  /** Takes the token if it is free. Everything that former owners did is visible then. */
+  public boolean tryAcquire() {
+    return (Thread) OWNER.getVolatile(this) == NOBODY
+        && OWNER.compareAndSet(this, NOBODY, Thread.currentThread());
+  }
+
+  /** True when the calling thread holds the token. */
+  public boolean isMine() {
+    return (Thread) OWNER.getVolatile(this) == Thread.currentThread();
+  }
+
+  /** True when nobody holds the token. */
+  boolean isFree() {
+    return (Thread) OWNER.getVolatile(this) == NOBODY;
+  }
+
+  /** Who holds the token, or null. */
+  Thread holder() {
+    return (Thread) OWNER.getVolatile(this);
+  }
+
+  /**
+   * Lets the token go. The caller looks at the queue afterwards, and that look must not come before
+   * this store: a volatile one, as the enqueuer's attempt comes after its enqueueing.
+   */
+  public void release() {
+    OWNER.setVolatile(this, NOBODY);
+  }
+}

@@ -1,0 +1,654 @@
+package dev.ringfetch.session.poller;
+
+import dev.ringfetch.counters.Counter;
+import dev.ringfetch.counters.Counters;
+import dev.ringfetch.counters.Kind;
+import dev.ringfetch.counters.Tally;
+import dev.ringfetch.fabric.Doorbell;
+import dev.ringfetch.fabric.MemoryFaults;
+import java.io.IOException;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.agrona.concurrent.NanoClock;
+
+/**
+ * Serves the sessions of one doorbell: spins over those that are busy, sleeps on the doorbell when
+ * none is. An idle session leaves the polled set, armed, and comes back by its doorbell, so that
+ * idle peers cost nothing.
+ *
+ * <p>A duty cycle: {@link #run} is what a thread does with it, {@link #doWork} is one round of it.
+ * {@link #execute}, {@link #wakeupBefore}, {@link #add} and {@link #close} may be called from any
+ * thread, all else belongs to the one thread that has the duty. While that one runs tasks, or an
+ * {@link InlineTask}, nobody has it, and another may take it.
+ */
+public final class Poller implements BackupHost, Runnable, AutoCloseable {
+  public static final long AWAKE = Long.MIN_VALUE;
+
+  /** A round after which another thread has the duty. */
+  static final int LOST = InlineTasks.LOST;
+
+  private static final int MAX_FAULTS = 1_000;
+  private static final long FAULTS_INTERVAL_NS = 1_000_000_000;
+  private static final long ALARM_PAUSE_NS = 10_000_000;
+
+  private final Doorbell doorbell;
+  private final NanoClock clock;
+  private final SpinPace spin;
+  private final long spinNs; // longest
+  private final Counters counters;
+  private final Tally tally = new Tally(Kind.POLLER); // written by the one thread
+  private final OwnerToken token = new OwnerToken(); // all else that is not shared goes with it
+  private final PollerLease lease = new PollerLease(token);
+  private final InlineTasks inline;
+  private final TaskBackup relief;
+  private final Tasks tasks;
+  private final CountDownLatch end = new CountDownLatch(1);
+  private final ConcurrentLinkedQueue<Runnable> changes = new ConcurrentLinkedQueue<>();
+  private final ConcurrentLinkedQueue<PollerEntry> late = new ConcurrentLinkedQueue<>();
+  private final PolledSessions sessions = new PolledSessions(tally);
+  private final SessionDeadlines deadlines = new SessionDeadlines();
+  private final DoorbellPace pace = new DoorbellPace();
+
+  private Timetable timetable; // null: no session is in any
+  private long latePolledNs;
+  private boolean waiting = true; // the last round has found nothing
+  private boolean slept; // and has found nothing since
+  private Throwable suspected; // a fault that was not of the session that it came up in
+  private int faults; // of the interval, with nobody to blame
+  private long faultsNs;
+  private volatile boolean alarmed;
+  private volatile boolean nested; // written by the one thread
+  private volatile long wakeAtNs = AWAKE;
+  private volatile String name = "poller";
+  private volatile boolean closed;
+  private volatile boolean failed;
+  private volatile boolean finished;
+
+  /** Creates the poller of a doorbell, which it closes at its end. */
+  public Poller(Doorbell doorbell, PollerContext context) {
+    this.doorbell = doorbell;
+    this.clock = context.clock();
+    this.spinNs = context.spinNs();
+    this.spin = new SpinPace(spinNs);
+    this.counters = context.counters();
+    final PollerParts parts = new PollerParts(this, token, lease, clock, tally);
+    this.inline = new InlineTasks(parts, context.inlinePerMs());
+    this.relief = new TaskBackup(parts);
+    this.tasks = new Tasks(parts, relief, this::change);
+  }
+
+  /** The doorbell that this poller sleeps on. */
+  public Doorbell doorbell() {
+    return doorbell;
+  }
+
+  /** Where this poller lists its sessions. */
+  public Counters counters() {
+    return counters;
+  }
+
+  /** What this poller counts. */
+  public Tally tally() {
+    return tally;
+  }
+
+  /** What others gave this poller to run. */
+  public Tasks tasks() {
+    return tasks;
+  }
+
+  /** Serves a session from now on: its queue pair is bound to it. Any thread. */
+  public void add(PollerEntry entry) {
+    final PolledSession session = entry.session;
+    entry.subject = counters.add(Kind.SESSION, session.label(), session::count);
+    change(
+        () -> {
+          try {
+            deadlines.add(entry.deadline, sessions.size() + 1);
+            sessions.add(entry);
+            session.bind();
+            if (entry.timetable != null) {
+              timetable = entry.timetable;
+            }
+          } catch (Throwable t) { // nobody will serve it: both sides learn so by the end
+            session.end("poller cannot serve the session: " + t);
+            throw t;
+          }
+          activate(entry);
+          if (finished) { // while the session was on its way
+            session.end("poller has ended");
+          }
+        });
+  }
+
+  /** Serves a session no longer. Any thread. */
+  public void remove(PollerEntry entry) {
+    counters.remove(entry.subject);
+    change(
+        () -> {
+          deadlines.remove(entry.deadline);
+          sessions.remove(entry);
+        });
+  }
+
+  /** As {@link #execute}, but also while a task waits for an answer: it may be this session's. */
+  public void change(Runnable change) {
+    changes.add(change);
+    if (wakeAtNs != AWAKE) {
+      doorbell.wakeup();
+    } else if (finished) {
+      runChanges(); // nobody else would
+    }
+  }
+
+  /** Polls a session for a while, because there is something to do for it. */
+  public void activate(PollerEntry entry) {
+    entry.lastWorkNs = clock.nanoTime();
+    sessions.activate(entry);
+  }
+
+  /** As {@link #activate}, from any thread; also while a task waits for an answer. */
+  public void activateLater(PollerEntry entry) {
+    try {
+      late.add(entry);
+    } catch (OutOfMemoryError e) {
+      alarm(); // activates all
+      return;
+    }
+    if (wakeAtNs != AWAKE) {
+      doorbell.wakeup();
+    }
+  }
+
+  /**
+   * Runs a task in this poller's thread, never inside another one. One that keeps the thread for
+   * long keeps it alone: another thread takes the duty over, and runs the next. Any thread.
+   */
+  public void execute(Runnable task) {
+    tasks.add(task);
+    if (wakeAtNs != AWAKE) {
+      doorbell.wakeup();
+    } else if (finished) {
+      tasks.runAtEnd(); // nobody else would
+    }
+  }
+
+  /** Heeds a session's deadline, which is earlier than this poller knows of. Any thread. */
+  public void onEarlierDeadline(PollerEntry entry) {
+    deadlines.call(entry.deadline);
+    wakeupBefore(entry.publishedDeadlineNs());
+  }
+
+  /** Does not sleep past this time. Any thread. */
+  public void wakeupBefore(long deadlineNs) {
+    if (deadlineNs < wakeAtNs) {
+      doorbell.wakeup();
+    }
+  }
+
+  /** True in the thread that has this poller's duty; not in a task. */
+  public boolean isCurrentThread() {
+    return token.isMine();
+  }
+
+  /**
+   * Has a session's task run in this poller's thread, after this round. Refuses in any other
+   * thread, in a task or callback that waits, and while tasks are so few that handing them over
+   * costs less than to see to it that none holds everybody up.
+   */
+  public boolean offer(PollerEntry entry, InlineTask task) {
+    return isCurrentThread() && !nested && !closed && inline.offer(entry, task);
+  }
+
+  /**
+   * One round, without sleeping: tasks, then every busy session, then what they have offered.
+   *
+   * @return how much was done, or {@link #LOST}.
+   */
+  public int doWork() throws IOException {
+    final int tasksRun = runTasks();
+    if (tasksRun == LOST) {
+      return LOST;
+    }
+    final int done = tasksRun + serveSessions();
+    if (inline.isEmpty()) {
+      return done;
+    }
+    verify();
+    final int ran = inline.run();
+    return ran == LOST ? LOST : done + ran;
+  }
+
+  /** Serves until {@link #close}, or stands by. */
+  @Override
+  public void run() {
+    name = Thread.currentThread().getName();
+    relief.enable();
+    if (begin()) {
+      serve();
+    }
+    standBy();
+  }
+
+  /** Gives the duty to the calling thread, the first one. */
+  public boolean begin() {
+    return token.tryAcquire();
+  }
+
+  /** Stands by, and serves when the duty is to be taken over, as long as this thread is needed. */
+  @Override
+  public void standBy() {
+    while ((mayRelieve() && relief.await()) || inline.backup().await()) {
+      serve();
+    }
+  }
+
+  /** True in a thread that was started to relieve, or has come back while somebody should look. */
+  private boolean mayRelieve() {
+    final Thread me = Thread.currentThread();
+    return relief.thread() == me || (relief.isAsked() && inline.backup().thread() != me);
+  }
+
+  /** Serves until {@link #close}, or until another thread has the duty. */
+  private void serve() {
+    try {
+      while (!closed) {
+        try {
+          final int done = doWork();
+          if (done == 0) {
+            idle();
+          } else if (done == LOST) {
+            return;
+          }
+        } catch (InternalError e) {
+          if (!isCurrentThread()) {
+            return;
+          }
+          endFaulted(e);
+        } catch (OutOfMemoryError e) { // of whatever there is not enough
+          alarmed = true;
+          if (!isCurrentThread()) {
+            return;
+          }
+        }
+      }
+      tasks.runAtEnd();
+      endSessions("closed");
+    } catch (IOException | RuntimeException | Error e) {
+      failed = true;
+      endSessions("poller failed: " + e); // first: what it failed of may fail the log
+      System.getLogger(Poller.class.getName())
+          .log(System.Logger.Level.ERROR, "poller failed, its sessions have ended", e);
+    } finally {
+      if (isCurrentThread()) { // and remains so: nobody takes the duty over any more
+        finish();
+      }
+    }
+  }
+
+  private void finish() {
+    doorbell.close();
+    closed = true;
+    wakeAtNs = AWAKE;
+    finished = true;
+    try {
+      runChanges();
+      tasks.runAtEnd();
+      inline.handOver();
+    } finally {
+      inline.end();
+      relief.end();
+      end.countDown();
+    }
+  }
+
+  /** Who looks whether tasks keep this poller's thread, or null. */
+  Thread reliefThread() {
+    return relief.thread();
+  }
+
+  /** True when it was closed, or has failed: it takes no further session. Any thread. */
+  public boolean isEnding() {
+    return closed || failed;
+  }
+
+  /** True when the duty is nobody's for ever. */
+  @Override
+  public boolean isFinished() {
+    return finished;
+  }
+
+  /** Name of the thread that had the duty first. */
+  @Override
+  public String name() {
+    return name;
+  }
+
+  /**
+   * Waits until this poller has ended, and its threads with it, but for those that a task holds up.
+   * Returns at once in the thread that has the duty, and in its tasks.
+   *
+   * @param timeoutMs how long for each of them, in milliseconds; 0 is not for ever.
+   */
+  public void awaitEnd(long timeoutMs) throws InterruptedException {
+    if (isCurrentThread() || lease.isMine() || !end.await(timeoutMs, TimeUnit.MILLISECONDS)) {
+      return;
+    }
+    join(token.holder(), timeoutMs);
+    join(inline.backup().thread(), timeoutMs);
+    join(relief.thread(), timeoutMs);
+  }
+
+  private static void join(Thread thread, long timeoutMs) throws InterruptedException {
+    if (thread != null) {
+      TimeUnit.MILLISECONDS.timedJoin(thread, timeoutMs);
+    }
+  }
+
+  /**
+   * A peer has truncated its memory, and the fault came up late, outside of any session: the
+   * session is found and ended. More often than not it ends by itself before, on its own account;
+   * then there is none to be found.
+   */
+  private void endFaulted(InternalError fault) {
+    wakeAtNs = AWAKE;
+    if (sessions.size() > 0) {
+      MemoryFaults.absorb(sessions.get(0).memory, fault);
+    }
+    boolean found = false;
+    for (final PollerEntry entry : sessions.copy()) {
+      found |= entry.session.probe();
+      activate(entry); // whoever found it owned for a moment relies on the owner to look
+    }
+    final long now = clock.nanoTime();
+    if (now - faultsNs >= FAULTS_INTERVAL_NS) {
+      faultsNs = now;
+      faults = 0;
+    }
+    if (!found && ++faults > MAX_FAULTS) {
+      throw fault; // not a peer's doing
+    }
+  }
+
+  /**
+   * A thread was thrown out of a session, for want of memory, before it had done everything: this
+   * poller's own or any other. Allocates nothing.
+   */
+  public void alarm() {
+    alarmed = true;
+    if (wakeAtNs != AWAKE) {
+      doorbell.wakeup();
+    }
+  }
+
+  /**
+   * Looks after all sessions, whichever was left in the midst of something. After a pause: where
+   * there is no memory, each further attempt costs a collection.
+   */
+  private void recover() {
+    wakeAtNs = AWAKE;
+    LockSupport.parkNanos(ALARM_PAUSE_NS);
+    alarmed = false;
+    tally.add(Counter.POLLER_ALARMS, 1);
+    for (int i = 0; i < sessions.size(); i++) {
+      final PollerEntry entry = sessions.get(i);
+      entry.session.recover();
+      activate(entry);
+    }
+  }
+
+  /** A fault has come up in a session whose memory is all there. Any thread. */
+  public void suspect(Throwable fault) {
+    if (isCurrentThread()) {
+      suspected = fault; // of another session, which is to be found
+    } else {
+      Callbacks.report(fault);
+    }
+  }
+
+  /**
+   * A task or callback is about to wait for an answer, in rounds of {@link #serveNested}. Returns
+   * what {@link #endNested} takes, because one such wait may be inside another.
+   */
+  public boolean beginNested() {
+    final boolean before = nested;
+    nested = true;
+    inline.handOver(); // what is in line would wait, too
+    return before;
+  }
+
+  public void endNested(boolean before) {
+    nested = before;
+  }
+
+  /** One round within a task or callback that waits for an answer: sleeps, but runs no tasks. */
+  public void serveNested() throws IOException {
+    try {
+      if (serveSessions() == 0) {
+        if (isIdle()) {
+          sleep(false);
+        } else {
+          Thread.onSpinWait();
+        }
+      }
+    } catch (InternalError e) {
+      endFaulted(e);
+    } catch (OutOfMemoryError e) {
+      alarmed = true;
+    }
+  }
+
+  /** A thread has told something that a nested round may be waiting for. */
+  public void told(PollerEntry entry) {
+    if (nested) {
+      activateLater(entry);
+    }
+  }
+
+  private int runTasks() {
+    if (tasks.isEmpty()) {
+      return 0;
+    }
+    verify();
+    return tasks.run();
+  }
+
+  /**
+   * Has the fault of a poll that found nothing come up here, if there was one: sessions verify only
+   * after they have found something, and what this thread does next would be hit by it.
+   */
+  private void verify() {
+    if (suspected != null) {
+      final InternalError fault = new InternalError("a fault of another session", suspected);
+      suspected = null;
+      throw fault;
+    }
+    if (sessions.size() > 0) {
+      sessions.get(0).memory.verify();
+    }
+  }
+
+  private int runChanges() {
+    int done = 0;
+    Runnable change;
+    while ((change = changes.poll()) != null) {
+      Callbacks.run(change);
+      done++;
+    }
+    return done;
+  }
+
+  private int serveSessions() throws IOException {
+    if (alarmed) {
+      recover();
+    }
+    int done = 0;
+    if (!changes.isEmpty()) {
+      verify();
+      done += runChanges();
+    }
+    PollerEntry called;
+    while ((called = late.poll()) != null) {
+      activate(called);
+    }
+    if (sessions.activeCount() == 0) {
+      return done;
+    }
+    final long now = clock.nanoTime();
+    final boolean waited = waiting && !slept; // as of now: callbacks may wait in rounds of theirs
+    boolean found = false;
+    if (timetable != null) {
+      timetable.tick(now);
+    }
+    for (int i = 0; i < sessions.activeCount(); i++) {
+      final PollerEntry entry = sessions.active(i);
+      final int served = entry.session.service(sessions.activeCount() > 1);
+      if (served > 0) {
+        entry.lastWorkNs = now;
+        entry.resting = false;
+        done += served;
+        found = true;
+      } else if ((served == PolledSession.NOT_OWNER
+              || now - entry.lastWorkNs >= Math.max(spin.boundNs(), entry.lingerNs()))
+          && retire(entry)) {
+        sessions.drop(entry);
+        i--;
+        done++; // it may have told something on its way
+      } else {
+        entry.resting = entry.isSettling() && now - entry.lastWorkNs - spinNs >= spinNs;
+      }
+    }
+    if (found) {
+      if (waited) {
+        spin.found();
+      }
+      slept = false;
+    }
+    waiting = !found; // of a burst that takes several rounds, the first has ended a wait
+    if (now - latePolledNs >= DoorbellPace.MIN_INTERVAL_NS) {
+      latePolledNs = now; // for sessions that sleep beside busy ones
+      if (pace.isDue(now)) {
+        verify();
+        done += pollDoorbell();
+      }
+      activateLate();
+    }
+    return done;
+  }
+
+  private int pollDoorbell() throws IOException {
+    final long startNs = clock.nanoTime();
+    final int events = doorbell.poll();
+    if (events == 0) {
+      pace.foundNothing(clock.nanoTime() - startNs);
+    } else {
+      pace.foundSome();
+    }
+    return countEvents(events);
+  }
+
+  /**
+   * Lets a session go, whose visits may have left a fault behind, as those to others may have: it
+   * comes up before this one's memory is touched, and before the next one is served alone.
+   */
+  private boolean retire(PollerEntry entry) {
+    if (sessions.size() > 1) {
+      verify();
+    }
+    return entry.session.retire();
+  }
+
+  private void idle() throws IOException {
+    if (isIdle()) {
+      sleep(true);
+    } else {
+      Thread.onSpinWait();
+    }
+  }
+
+  private void sleep(boolean unlessTasks) throws IOException {
+    final long timeoutNs = beginSleep(unlessTasks);
+    if (timeoutNs != AWAKE) {
+      if (!slept) {
+        spin.missed();
+      }
+      slept = true;
+      countEvents(doorbell.await(timeoutNs));
+      tally.add(Counter.POLLER_WAKEUPS, 1);
+    }
+    endSleep();
+  }
+
+  private int countEvents(int events) {
+    tally.add(Counter.POLLER_EVENTS, events);
+    return events;
+  }
+
+  /** True when no session is busy, but for those that have waited long for leave to sleep. */
+  public boolean isIdle() {
+    return sessions.isResting();
+  }
+
+  /**
+   * Says first that it sleeps, then looks for work: who has work looks for a sleeper second.
+   *
+   * @return how long it may sleep, in nanoseconds, or {@link #AWAKE} when there is work.
+   */
+  public long beginSleep(boolean unlessTasks) {
+    if (unlessTasks) {
+      Thread.interrupted(); // a callback's, not the poller's: it would not sleep any more
+    }
+    verify();
+    wakeAtNs = Dated.NO_DEADLINE;
+    final long earliest = deadlines.earliestNs();
+    wakeAtNs = earliest;
+    if ((unlessTasks && !tasks.isEmpty())
+        || !late.isEmpty()
+        || !changes.isEmpty()
+        || closed
+        || alarmed) {
+      return AWAKE;
+    }
+    final long timeoutNs =
+        earliest == Dated.NO_DEADLINE ? Doorbell.FOREVER : Math.max(0, earliest - clock.nanoTime());
+    final long limitNs = unlessTasks ? timeoutNs : Math.min(timeoutNs, tasks.nestedNs());
+    return sessions.activeCount() == 0
+        ? limitNs
+        : Math.min(limitNs, sessions.restNs(clock.nanoTime()));
+  }
+
+  /** Awake again, for whatever reason; after every {@link #beginSleep}. */
+  public void endSleep() {
+    wakeAtNs = AWAKE;
+    counters.changed();
+    activateLate(); // a session whose deadline has passed
+  }
+
+  private void activateLate() {
+    EarliestDeadline due = deadlines.overdue(clock.nanoTime());
+    while (due != null) {
+      activate(due.entry);
+      final EarliestDeadline next = due.nextOverdue;
+      due.nextOverdue = null;
+      due = next;
+    }
+  }
+
+  private void endSessions(String reason) {
+    runChanges(); // a session that has just come ends, too
+    for (final PollerEntry entry : sessions.copy()) {
+      entry.session.end(reason);
+    }
+    runChanges();
+    tasks.runAtEnd();
+  }
+
+  /** Ends the sessions and the thread that runs this poller. */
+  @Override
+  public void close() {
+    closed = true;
+    doorbell.wakeup();
+  }
+}

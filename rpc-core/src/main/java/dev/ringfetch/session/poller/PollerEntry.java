@@ -1,0 +1,114 @@
+package dev.ringfetch.session.poller;
+
+import dev.ringfetch.counters.Subject;
+import dev.ringfetch.fabric.MemoryRegion;
+
+/**
+ * A session's entry with its {@link Poller}: the poller's own state of the session, and what the
+ * owner of the session leaves there for the poller. One for each session.
+ */
+public final class PollerEntry {
+  final PolledSession session;
+  final MemoryRegion memory;
+  final EarliestDeadline deadline = new EarliestDeadline(this);
+  final Timetable timetable; // null: there is none
+
+  /**
+   * Set while the poller looks at the session in every round. Where both sides load one memory it
+   * is cleared before the poller, as the owner, looks for the last time: a thread that leaves the
+   * session while it is set need not arm it, since the poller comes later than that, or finds the
+   * token taken and is called back. Behind a card it says no more than that.
+   */
+  private volatile boolean polled;
+
+  // The poller's.
+  int place; // among the poller's sessions
+  public boolean active;
+  boolean resting; // for so long that the poller may sleep meanwhile
+  long lastWorkNs;
+  InlineTask firstInLine; // of those to be run inline, or null
+  InlineTask lastInLine;
+  PollerEntry nextInLine; // after this one's turn
+  volatile Subject subject; // as which it is listed
+
+  // The owner's, who leaves them for the poller when it retires.
+  private boolean settling;
+  private boolean awaitsTurn;
+  private long nextTurnNs;
+  private volatile long lingerNs;
+
+  /**
+   * Creates the entry; no poller serves the session yet.
+   *
+   * @param memory of the session, in which faults of the thread are looked for.
+   * @param timetable that the session is in, or null.
+   */
+  public PollerEntry(PolledSession session, MemoryRegion memory, Timetable timetable) {
+    this.session = session;
+    this.memory = memory;
+    this.timetable = timetable;
+  }
+
+  /** True while the poller looks at the session in every round. Any thread. */
+  public boolean isPolled() {
+    return polled;
+  }
+
+  /** The poller looks at the session in every round from now on, or no longer. */
+  void polled(boolean now) {
+    polled = now;
+  }
+
+  /** The poller looks no more, and now comes the last look; the poller, as the owner. */
+  public void lastLook() {
+    if (polled) {
+      polled = false;
+    }
+  }
+
+  /** Says the earliest deadline at present; owner. True when the poller has to be called. */
+  public boolean publishDeadline(long earliestNs) {
+    return deadline.publish(earliestNs);
+  }
+
+  /** The earliest deadline as of the last {@link #publishDeadline}. Any thread. */
+  public long publishedDeadlineNs() {
+    return deadline.publishedNs();
+  }
+
+  /**
+   * The session's way to sleep, as of the poller's last visit; owner.
+   *
+   * @param takesTime whether it has begun, and the poller may sleep between looks meanwhile.
+   */
+  public void settling(boolean takesTime) {
+    settling = takesTime;
+  }
+
+  /** Output waits for a turn, or does not; owner, in the poller's thread. */
+  public void awaitsTurn(boolean waits, long turnNs) {
+    awaitsTurn = waits;
+    nextTurnNs = turnNs;
+  }
+
+  /** How long the session is polled at the least after something came, in nanoseconds. */
+  public void linger(long nanos) {
+    lingerNs = nanos;
+  }
+
+  boolean isSettling() {
+    return settling;
+  }
+
+  boolean isAwaitingTurn() {
+    return awaitsTurn;
+  }
+
+  long nextTurnNs() {
+    return nextTurnNs;
+  }
+
+  long lingerNs() {
+    return lingerNs;
+  }
+}

@@ -1,0 +1,107 @@
+package dev.ringfetch.session.remote;
+
+import dev.ringfetch.counters.Tally;
+import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.session.carrier.Delivery;
+import dev.ringfetch.session.carrier.RingPair;
+
+/**
+ * From a client to a server that has memory of its own: everything is written there at once.
+ *
+ * <p>The server's line, by which it says that it sleeps, may be late: it is looked at in every
+ * round until the server was rung or has consumed all. While the client fetches, the server does
+ * not push its line, and what stands here of it is old: then what was {@linkplain #onLine read} of
+ * it counts.
+ */
+final class ClientDelivery extends Delivery {
+  private boolean behind;
+  private boolean owing; // something has gone out since the last ring that it may sleep over
+  private boolean fetching; // as the server was told
+  private boolean sleeping; // the server, as was read
+  private boolean blocked;
+
+  ClientDelivery(Tally tally, RingPair rings) {
+    super(tally, rings);
+  }
+
+  @Override
+  public void onWritten() {
+    owing = true;
+    flush();
+  }
+
+  @Override
+  public void onWrittenUnsolicited() {
+    onWritten(); // a server listens
+  }
+
+  @Override
+  public boolean isPeerBlocked() {
+    return blocked || (!fetching && peerControl.blocked());
+  }
+
+  @Override
+  public void wakeBlockedPeer() {
+    owing = true;
+    flush();
+    blocked = false; // until it is read again
+  }
+
+  @Override
+  public void flush() {
+    int posted = writer.publish();
+    if (posted == QueuePair.POSTED) {
+      posted = ownControl.publish();
+    }
+    behind = posted == QueuePair.SEND_QUEUE_FULL;
+    if (!behind) {
+      ringIfAsleep();
+    }
+  }
+
+  private void ringIfAsleep() {
+    if (owing && isPeerAsleep() && (writer.unconsumed() > 0 || isPeerBlocked())) {
+      owing = false;
+      sleeping = false;
+      ring();
+    }
+  }
+
+  private boolean isPeerAsleep() {
+    return sleeping || (!fetching && peerControl.sleeping());
+  }
+
+  @Override
+  public boolean isBehind() {
+    return behind;
+  }
+
+  @Override
+  public boolean isUncertain() {
+    return behind || (owing && writer.unconsumed() > 0);
+  }
+
+  /** The server will be told that this side fetches, or does not. */
+  void fetching(boolean now) {
+    if (now == fetching) {
+      return;
+    }
+    fetching = now;
+    ownControl.fetching(now);
+    if (now) { // from here on the line is old
+      sleeping |= peerControl.sleeping();
+      blocked |= peerControl.blocked();
+    }
+  }
+
+  /**
+   * The server's line was read, after all that has gone out before.
+   *
+   * @return false when it says what no server may say.
+   */
+  boolean onLine(long lineConsumed, boolean lineSleeping, boolean lineBlocked) {
+    sleeping = lineSleeping;
+    blocked = lineBlocked;
+    return writer.onConsumed(lineConsumed);
+  }
+}

@@ -1,0 +1,149 @@
+package dev.ringfetch.session.remote;
+
+import dev.ringfetch.counters.Counter;
+import dev.ringfetch.counters.Tally;
+import dev.ringfetch.ring.ControlFlyweight;
+import dev.ringfetch.session.poller.Dated;
+import org.agrona.concurrent.NanoClock;
+
+/**
+ * When a client should send, as its server has told: see {@link TurnSchedule}. Advice: what is not
+ * heard, or was heard long ago, does not count, and nobody waits for longer than from turn to turn.
+ * Belongs to the owner of the session.
+ *
+ * <p>The server speaks of its own clock. What lies between that one and this side's is the least
+ * that was seen between the writing of a line and the look at it: what came late, or was seen late,
+ * does not move the turn.
+ */
+public final class ClientTurn {
+  /** Longest time from turn to turn, in nanoseconds: others are not heeded. */
+  public static final int MAX_PERIOD_NS = 100_000_000;
+
+  private static final int LIFETIME = 64; // periods
+  private static final int DRIFT_SHIFT = 10; // clocks go apart by less than one 1024th
+
+  private final ControlFlyweight line;
+  private final NanoClock clock;
+  private final Tally tally;
+
+  private long stamp;
+  private boolean heard; // ever
+  private long heardNs;
+  private long offsetNs; // this side's clock less the server's, and the way
+  private long originNs; // when one of the turns begins
+  private long lengthNs;
+  private long periodNs; // 0: at any time
+
+  private boolean holding;
+  private long sinceNs;
+  private long untilNs;
+
+  /** Creates it for a line that the server writes. */
+  ClientTurn(ControlFlyweight line, NanoClock clock, Tally tally) {
+    this.line = line;
+    this.clock = clock;
+    this.tally = tally;
+  }
+
+  /** Looks whether the server has told something new; each round. */
+  void look() {
+    final long told = line.turnStamp();
+    if (told != stamp) {
+      hear(told);
+    }
+  }
+
+  private void hear(long told) {
+    final int begin = line.turnBegin();
+    final int length = line.turnLength();
+    final int period = line.turnPeriod();
+    if (!line.isTurn(told, begin, length, period)) {
+      return; // the rest comes
+    }
+    stamp = told;
+    periodNs = 0;
+    if (period > 0 && period <= MAX_PERIOD_NS && length > 0 && length <= period) {
+      final long now = clock.nanoTime();
+      final long seen = now - told;
+      final long aged = offsetNs + ((now - heardNs) >> DRIFT_SHIFT);
+      offsetNs = heard && aged - seen < 0 ? aged : seen;
+      heard = true;
+      heardNs = now;
+      originNs = told + offsetNs + begin;
+      lengthNs = length;
+      periodNs = period;
+    }
+  }
+
+  /** Time until the next turn, in nanoseconds; 0 in a turn. */
+  private long waitNs(long now) {
+    if (now - heardNs > LIFETIME * periodNs) {
+      periodNs = 0;
+    }
+    if (periodNs == 0) {
+      return 0;
+    }
+    final long phase = Math.floorMod(now - originNs, periodNs);
+    return phase < lengthNs ? 0 : periodNs - phase;
+  }
+
+  /**
+   * Whether what there is to send should wait for a turn. Not where the session's earliest deadline
+   * may pass before it is answered then.
+   */
+  public boolean holds(long earliestDeadlineNs) {
+    if (periodNs == 0) {
+      holdNothing();
+      return false;
+    }
+    final long now = clock.nanoTime();
+    final long waitNs = waitNs(now);
+    final boolean late = isLate(earliestDeadlineNs, now, waitNs);
+    if (waitNs == 0 || late || (holding && now - untilNs >= 0)) { // it was woken too late
+      holdNothing();
+      tally.add(Counter.SESSION_TURNS_SKIPPED, waitNs == 0 ? 0 : 1);
+      return false;
+    }
+    if (!holding) {
+      holding = true;
+      sinceNs = now;
+      untilNs = now + waitNs;
+    }
+    untilNs = Math.min(untilNs, now + waitNs);
+    return true;
+  }
+
+  /** Nothing waits, or nothing any more. */
+  void holdNothing() {
+    if (holding) {
+      holding = false;
+      tally.add(Counter.SESSION_TURNS_WAITED, clock.nanoTime() - sinceNs);
+    }
+  }
+
+  private boolean isLate(long earliestDeadlineNs, long now, long waitNs) {
+    return earliestDeadlineNs != Dated.NO_DEADLINE && earliestDeadlineNs - now <= waitNs + periodNs;
+  }
+
+  /** True while something waits for a turn, as of the last {@link #holds}. */
+  boolean isHolding() {
+    return holding;
+  }
+
+  /** When what is held may be sent, as of the last {@link #holds}. */
+  public long untilNs() {
+    return untilNs;
+  }
+
+  /** Whether answers may be read: in a turn, and for a while behind it. */
+  boolean mayRead(long earliestDeadlineNs) {
+    if (periodNs == 0) {
+      return true;
+    }
+    final long now = clock.nanoTime();
+    final long waitNs = waitNs(now);
+    return waitNs == 0
+        || waitNs > periodNs - lengthNs - lengthNs / 2
+        || isLate(earliestDeadlineNs, now, waitNs);
+  }
+}

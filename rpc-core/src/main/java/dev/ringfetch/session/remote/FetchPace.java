@@ -1,0 +1,182 @@
+package dev.ringfetch.session.remote;
+
+import dev.ringfetch.counters.Counter;
+import dev.ringfetch.counters.Tally;
+import dev.ringfetch.session.poller.Dated;
+import org.agrona.concurrent.NanoClock;
+
+/**
+ * How long after a request its answer is read, where nothing else is expected: about as late as
+ * answers come, so that one read finds it. A read that comes too early costs the server's card what
+ * a request does, and the answer half a round trip; one that comes too late costs the answer the
+ * time.
+ *
+ * <p>So the delay grows by a share of a round trip with each answer that the first read has missed,
+ * whatever it took then, and shrinks with each that it has found by a share of what it has beyond
+ * the time that the server says it has had the request for. It is no longer than some round trips,
+ * nor than this side waits before it goes to sleep. A delay of next to nothing is none, and the
+ * read leaves with the request, in one doorbell.
+ *
+ * <p>Reads after the first are not delayed: more is expected, or the time is over. Belongs to the
+ * owner of the session.
+ */
+final class FetchPace {
+  /** Longest delay, in round trips. */
+  static final int MOST = 8;
+
+  /** Round trips before a deadline, at which it is read for whatever the delay is. */
+  static final int LAST = 2;
+
+  private static final double SHARE = 1.0 / 8;
+  private static final double NOTHING = 1.0 / 32; // of a round trip
+  private static final double FORGETTING = 1 + 1.0 / 64; // of the shortest round trip, a read
+
+  private final NanoClock clock;
+  private final Tally tally;
+
+  private double delayNs;
+  private double roundTripNs = Double.MAX_VALUE; // the shortest of late: without queues
+  private boolean expecting;
+  private long sinceNs;
+  private long rings; // before
+  private boolean first; // read, which is not posted yet
+  private boolean underWay; // the first
+  private long postedNs;
+  private boolean due; // when it was posted: else it had another reason
+  private boolean missed; // by the first, when it was due
+  private boolean begun; // what the first has found
+  private boolean answered; // since a read was posted, and it was said how long that took
+  private long processNs;
+  private double beyondNs; // the delay, beyond that, while answers are pushed
+
+  /** Creates it, without a delay. */
+  FetchPace(NanoClock clock, Tally tally) {
+    this.clock = clock;
+    this.tally = tally;
+  }
+
+  /** Nothing is expected: the next request is a first one. */
+  void rest() {
+    expecting = false;
+    first = false;
+    missed = false;
+    begun = false;
+    rings = rings();
+  }
+
+  /** True while something is expected. */
+  boolean isExpecting() {
+    return expecting;
+  }
+
+  /**
+   * Answers are fetched from here on, or are not. What calls take without it is known then, too.
+   *
+   * @param fetches which of the two.
+   */
+  void turned(boolean fetches) {
+    if (fetches) {
+      delayNs = Math.min(delayNs, processNs + beyondNs);
+    } else {
+      beyondNs = Math.max(delayNs - processNs, SHARE * roundTripNs);
+    }
+  }
+
+  /**
+   * True when what is expected is to be read by now. Where nothing was, it is expected from now on.
+   *
+   * @param atOnce true to read without a delay, and to learn nothing from that.
+   * @param deadlineNs the earliest, before which is to be read.
+   */
+  boolean isDue(boolean atOnce, long deadlineNs) {
+    final boolean begins = !expecting;
+    if (begins) {
+      expecting = true;
+      first = true;
+    }
+    first &= !atOnce;
+    if (!first || isNone()) {
+      return true;
+    }
+    final long nowNs = clock.nanoTime();
+    if (begins) {
+      sinceNs = nowNs;
+    }
+    return nowNs - sinceNs >= (long) delayNs
+        || (deadlineNs != Dated.NO_DEADLINE && deadlineNs - nowNs <= LAST * roundTripNs);
+  }
+
+  private boolean isNone() {
+    return delayNs <= NOTHING * roundTripNs;
+  }
+
+  private long rings() {
+    return tally.get(Counter.SESSION_WAKEUPS_SENT);
+  }
+
+  /**
+   * A read is under way.
+   *
+   * @param last whether it is the one before this side sleeps.
+   */
+  void posted(boolean last) {
+    answered = false;
+    if (!first) {
+      return;
+    }
+    first = false;
+    underWay = true;
+    postedNs = clock.nanoTime();
+    due = isNone() || postedNs - sinceNs >= (long) delayNs;
+    if (last && !due) {
+      delayNs = Math.max((double) (postedNs - sinceNs), delayNs / 2); // to be due just before
+    }
+  }
+
+  /** What comes says that the server has had its request for so long, in nanoseconds. */
+  void answered(long nanos) {
+    answered = true;
+    processNs = nanos;
+  }
+
+  /** The read under way has found nothing. */
+  void missed() {
+    missed |= arrived() && due;
+  }
+
+  /** The read under way has found the beginning of something, of which more is to be read. */
+  void begun() {
+    begun |= arrived();
+  }
+
+  /** The read under way has found something, which need not be an answer. */
+  void found() {
+    begun();
+    if (answered) {
+      learn();
+    }
+    missed = false;
+  }
+
+  private void learn() {
+    if (begun) {
+      delayNs -= SHARE * Math.max(0, delayNs - processNs);
+    } else if (missed && rings() == rings) { // else it says when the server woke up
+      delayNs = Math.min(delayNs + SHARE * roundTripNs, MOST * roundTripNs);
+    }
+    begun = false;
+    answered = false;
+  }
+
+  /** True for the first read. */
+  private boolean arrived() {
+    final boolean wasFirst = underWay;
+    if (wasFirst) {
+      underWay = false;
+      final double tookNs = Math.max(1, clock.nanoTime() - postedNs);
+      roundTripNs = Math.min(tookNs, FORGETTING * roundTripNs);
+      delayNs = Math.min(delayNs, MOST * roundTripNs);
+    }
+    return wasFirst;
+  }
+}

@@ -1,0 +1,81 @@
+package dev.ringfetch.session.remote;
+
+import dev.ringfetch.counters.Tally;
+import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.ring.ProcessTime;
+import dev.ringfetch.session.carrier.Carrier;
+import dev.ringfetch.session.carrier.CarrierParts;
+import dev.ringfetch.session.carrier.PollingInbox;
+import dev.ringfetch.session.carrier.RingPair;
+import dev.ringfetch.session.poller.Timetable;
+import org.agrona.concurrent.NanoClock;
+
+/**
+ * The carrier of a server whose client does not load from its memory: pushes answers, or leaves
+ * them to be read, says how long each call took, and tells the client when it should send.
+ */
+final class PushingCarrier extends Carrier {
+  private final QueuePair queuePair;
+  private final RingPair rings;
+  private final NanoClock clock;
+  private final Tally tally;
+  private final TurnSchedule schedule; // null: clients send at any time
+  private final ServerTurn turn; // null: as above
+
+  PushingCarrier(CarrierParts parts, RemoteContext context) {
+    this(parts, context, new ServerDelivery(parts.tally(), parts.rings()));
+  }
+
+  private PushingCarrier(CarrierParts parts, RemoteContext context, ServerDelivery delivery) {
+    super(new PollingInbox(parts, delivery), delivery, false);
+    this.rings = parts.rings();
+    this.queuePair = rings.queuePair();
+    this.clock = parts.clock();
+    this.tally = parts.tally();
+    this.schedule = context.turnThreshold() > 0 ? context.turns() : null;
+    this.turn = schedule == null ? null : new ServerTurn(parts, delivery, schedule);
+  }
+
+  @Override
+  public Timetable timetable() {
+    return schedule;
+  }
+
+  @Override
+  public void beginRound() {
+    queuePair.cork();
+  }
+
+  @Override
+  public void onRound() {
+    if (turn != null) {
+      turn.onRound();
+    }
+  }
+
+  @Override
+  public void handOver() {
+    inbox().endRound();
+  }
+
+  @Override
+  public void endRound() {
+    queuePair.uncork(); // the device is told at once of what one round posts
+  }
+
+  @Override
+  public long handedNs() {
+    return clock.nanoTime();
+  }
+
+  @Override
+  public int answerCode(int status, long handedNs) {
+    return ProcessTime.code(status, clock.nanoTime() - handedNs);
+  }
+
+  @Override
+  public void count() {
+    RemoteCounts.count(tally, rings);
+    delivery().count();
+  }
+}

@@ -1,0 +1,114 @@
+package dev.ringfetch.session.remote;
+
+import dev.ringfetch.counters.Counter;
+import dev.ringfetch.counters.Tally;
+import dev.ringfetch.fabric.CompletionQueue;
+import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.ring.HintSender;
+import dev.ringfetch.session.carrier.Delivery;
+import dev.ringfetch.session.carrier.RingPair;
+
+/**
+ * From a server to a client that has memory of its own: pushed while the client does not fetch,
+ * otherwise left where it stands. What was left is pushed in the first round that finds the client
+ * not fetching any more, unless it was consumed by then. A client that has datagrams is sent one of
+ * what is left where it stands.
+ *
+ * <p>The client's words are looked at after a fence behind the stores. A client that goes to sleep
+ * writes its words, then reads: so what that read misses is pushed and rung for, here.
+ */
+public final class ServerDelivery extends Delivery {
+  private static final int COMPLETIONS = 16; // a poll
+  private static final CompletionQueue.Handler IGNORED = (id, status, value) -> {};
+
+  private final HintSender hints; // null: none
+  private boolean waking; // a ring is due, after what it is for
+  private boolean behind;
+
+  ServerDelivery(Tally tally, RingPair rings) {
+    super(tally, rings);
+    this.hints = rings.hintSender();
+  }
+
+  @Override
+  public void onWritten() {
+    memory.fullFence();
+    waking |= peerControl.sleeping();
+    flush();
+  }
+
+  @Override
+  public void onWrittenUnsolicited() {
+    waking = true;
+    flush();
+  }
+
+  @Override
+  public boolean isPeerBlocked() {
+    return peerControl.blocked();
+  }
+
+  @Override
+  public void wakeBlockedPeer() {
+    if (peerControl.blocked() && peerControl.sleeping()) {
+      waking = true;
+      flush();
+    }
+  }
+
+  @Override
+  public void flush() {
+    behind = false;
+    if (!waking && peerControl.fetching()) {
+      if (hints != null) {
+        hints.flush();
+      }
+      return;
+    }
+    if (hints != null) {
+      hints.drop();
+    }
+    int posted = writer.publish();
+    if (posted == QueuePair.POSTED) {
+      posted = ownControl.publish();
+    }
+    if (posted == QueuePair.SEND_QUEUE_FULL) {
+      behind = true;
+      queuePair.completions().poll(IGNORED, COMPLETIONS);
+    } else if (waking) {
+      waking = false;
+      ring();
+    }
+  }
+
+  /** True while the client reads its answers. */
+  boolean isFetched() {
+    return peerControl.fetching();
+  }
+
+  /**
+   * Tells the client when it should send, also one that fetches. False when the send queue has no
+   * room: another round follows.
+   */
+  boolean tellTurn(long stamp, int beginNs, int lengthNs, int periodNs) {
+    ownControl.turn(stamp, beginNs, lengthNs, periodNs);
+    behind = ownControl.publish() == QueuePair.SEND_QUEUE_FULL;
+    if (behind) {
+      queuePair.completions().poll(IGNORED, COMPLETIONS);
+    }
+    return !behind;
+  }
+
+  @Override
+  public boolean isBehind() {
+    return behind;
+  }
+
+  @Override
+  public void count() {
+    if (hints != null) {
+      tally.set(Counter.SESSION_HINTS_SENT, hints.sent());
+      tally.set(Counter.SESSION_HINTS_UNSENT, hints.unsent());
+    }
+  }
+}
