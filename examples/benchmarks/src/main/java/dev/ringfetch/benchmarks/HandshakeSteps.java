@@ -31,6 +31,11 @@ final class HandshakeSteps<T extends Message<T>> implements ControlStream<T> {
     throw new IllegalStateException(reason);
   }
 
+  @Override
+  public void expired(String reason) {
+    throw new IllegalStateException(reason);
+  }
+
   /** The next step, for the other side; fails if nothing was said. */
   synchronized Answer take() {
     return new Answer().with(STEP, Base64.getEncoder().encodeToString(said.remove().encode()));

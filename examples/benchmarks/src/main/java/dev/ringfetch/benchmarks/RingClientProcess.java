@@ -1,10 +1,10 @@
 package dev.ringfetch.benchmarks;
 
-import dev.ringfetch.benchmarks.verbs.WorkRequests;
 import dev.ringfetch.examples.load.Figures;
 import dev.ringfetch.examples.load.Latencies;
 import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.examples.process.CommandLoop;
+import dev.ringfetch.examples.verbs.WorkRequests;
 import dev.ringfetch.protocol.OpenRequest;
 import dev.ringfetch.protocol.OpenResponse;
 import dev.ringfetch.ring.ArenaDescriptor;

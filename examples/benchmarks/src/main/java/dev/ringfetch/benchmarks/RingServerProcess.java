@@ -1,8 +1,8 @@
 package dev.ringfetch.benchmarks;
 
-import dev.ringfetch.benchmarks.verbs.WorkRequests;
 import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.examples.process.CommandLoop;
+import dev.ringfetch.examples.verbs.WorkRequests;
 import dev.ringfetch.protocol.OpenRequest;
 import dev.ringfetch.protocol.OpenResponse;
 import dev.ringfetch.session.ServerSession;
