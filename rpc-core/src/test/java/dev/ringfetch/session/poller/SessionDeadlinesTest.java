@@ -26,7 +26,6 @@ import org.junit.jupiter.api.Timeout;
 class SessionDeadlinesTest {
   private final SessionDeadlines deadlines = new SessionDeadlines();
   private final SessionContext context = new SessionContext().spinNs(0);
-  private final Poller poller = new Poller(new HeapDoorbell(), context);
 
   /** How often a session was looked at. */
   private int looks;
