@@ -7,7 +7,6 @@ import dev.ringfetch.session.ServerStream;
 import dev.ringfetch.session.unit.Unit;
 import io.grpc.Attributes;
 import io.grpc.Context;
-import io.grpc.HandlerRegistry;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.ServerCall;
@@ -24,64 +23,30 @@ import java.util.concurrent.Executor;
  * or by full name: that one is looked up in the registry, where also services are that came later.
  */
 public final class CallAcceptor implements ServerSession.Acceptor {
-  private final List<ServerMethodDefinition<?, ?>> methods;
-  private final List<HandlerRecord> records;
-  private final HandlerRegistry registry;
-  private final Executor executor;
-  private final ServerCallExecutorSupplier executorSupplier;
+  private final ServerCallContext server;
   private final Context context;
   private final Peer peer;
   private volatile Attributes attributes;
-  private final Codecs codecs;
-  private final ServerLimits limits;
-  private final List<ServerStreamTracer.Factory> tracerFactories;
-  private final Turns turns;
+  private final RequestQueue requests;
 
   /**
    * Creates the acceptor.
    *
-   * @param methods the table: the index is the id.
-   * @param records one for each of these, shared by the server's sessions; none when no call may
-   *     run in the poller's thread.
-   * @param registry for methods that are not in the table.
-   * @param executor that runs the calls; {@link DirectExecutor} for the poller's thread.
-   * @param executorSupplier chooses another executor for a call, or is null.
    * @param context in which calls are made.
-   * @param peer who opened the session.
-   * @param codecs of the server.
-   * @param tracerFactories of the server; where there are any, no call takes the short way.
+   * @param peer that opened the session.
    */
-  public CallAcceptor(
-      List<ServerMethodDefinition<?, ?>> methods,
-      List<HandlerRecord> records,
-      HandlerRegistry registry,
-      Executor executor,
-      ServerCallExecutorSupplier executorSupplier,
-      Context context,
-      Peer peer,
-      Codecs codecs,
-      ServerLimits limits,
-      List<ServerStreamTracer.Factory> tracerFactories) {
-    this.methods = List.copyOf(methods);
-    this.records = List.copyOf(records);
-    this.registry = registry;
-    this.executor = executor;
-    this.executorSupplier = executorSupplier;
+  public CallAcceptor(ServerCallContext server, Context context, Peer peer) {
+    this.server = server;
     this.context = context;
     this.peer = peer;
-    this.codecs = codecs;
-    this.limits = limits;
-    this.tracerFactories = List.copyOf(tracerFactories);
-    this.turns = executor == DirectExecutor.INSTANCE ? null : new Turns(executor);
+    this.requests =
+        server.executor() == DirectExecutor.INSTANCE ? null : new RequestQueue(server.executor());
   }
 
   @Override
   public void onRequest(ServerSession session, ServerStream stream) {
     if (attributes == null) { // the first request of the one session
-      attributes =
-          peer.attributes().toBuilder()
-              .set(BufferAllocator.ATTRIBUTE, new BufferAllocator(() -> session))
-              .build();
+      attributes = server.attributes(peer.attributes(), session);
     }
     if (stream.flow() == null) {
       final int flags = stream.inboundFlags();
@@ -94,10 +59,12 @@ public final class CallAcceptor implements ServerSession.Acceptor {
   }
 
   private ServerMethodDefinition<?, ?> method(int flags, int id) {
+    final List<ServerMethodDefinition<?, ?>> methods = server.methods();
     return (flags & NAMED) == 0 && id < methods.size() ? methods.get(id) : null;
   }
 
   private HandlerRecord record(int flags, int id) {
+    final List<HandlerRecord> records = server.records();
     return (flags & NAMED) == 0 && id < records.size() ? records.get(id) : null;
   }
 
@@ -108,7 +75,7 @@ public final class CallAcceptor implements ServerSession.Acceptor {
       HandlerRecord record) {
     final boolean unary =
         stream.flow() == null
-            && tracerFactories.isEmpty()
+            && server.tracerFactories().isEmpty()
             && (method == null
                 || method.getMethodDescriptor().getType() == MethodDescriptor.MethodType.UNARY);
     if (unary) {
@@ -120,37 +87,38 @@ public final class CallAcceptor implements ServerSession.Acceptor {
 
   /** A method by name, or null. */
   ServerMethodDefinition<?, ?> lookup(String name, String authority) {
-    return registry.lookupMethod(name, authority);
+    return server.registry().lookupMethod(name, authority);
   }
 
   /** Runs a call's task for the first time. Never throws because an executor does. */
   void execute(ServerCallTask<?, ?> call) {
-    if (turns == null) {
-      executor.execute(call);
+    if (requests == null) {
+      server.executor().execute(call);
     } else if (!call.offer()) {
-      turns.execute(call);
+      requests.execute(call);
     }
   }
 
   /** As {@link #execute}, of a call that the poller was to run. */
   void handOver(ServerCallTask<?, ?> call) {
-    turns.execute(call);
+    requests.execute(call);
   }
 
   /** A call's task runs for the first time. */
   void begun() {
-    if (turns != null) {
-      turns.begun();
+    if (requests != null) {
+      requests.begun();
     }
   }
 
   Executor executor() {
-    return executor;
+    return server.executor();
   }
 
   /** The executor of a call's own, or null. */
   Executor executorFor(ServerCall<?, ?> call, Metadata headers) {
-    return executorSupplier == null ? null : executorSupplier.getExecutor(call, headers);
+    final ServerCallExecutorSupplier supplier = server.executorSupplier();
+    return supplier == null ? null : supplier.getExecutor(call, headers);
   }
 
   Context context() {
@@ -167,14 +135,14 @@ public final class CallAcceptor implements ServerSession.Acceptor {
   }
 
   Codecs codecs() {
-    return codecs;
+    return server.codecs();
   }
 
   List<ServerStreamTracer.Factory> tracerFactories() {
-    return tracerFactories;
+    return server.tracerFactories();
   }
 
   ServerLimits limits() {
-    return limits;
+    return server.limits();
   }
 }

@@ -18,7 +18,6 @@ public final class ClientConnection {
   private final ClientSession session;
   private final String fabric;
   private final Map<String, Integer> methodIds = new HashMap<>();
-  private final BufferAllocator allocator;
   private final Attributes attributes;
   private final SecurityLevel securityLevel;
   private final Codecs codecs;
@@ -28,7 +27,7 @@ public final class ClientConnection {
    *
    * @param fabric name of the fabric.
    * @param methods the server's table: full names, the index is the id.
-   * @param attributes of the connection that opened the session.
+   * @param attributes of its calls.
    * @param securityLevel how well the calls are protected.
    * @param codecs of the channel.
    */
@@ -41,8 +40,7 @@ public final class ClientConnection {
       Codecs codecs) {
     this.session = session;
     this.fabric = fabric;
-    this.allocator = new BufferAllocator(() -> session);
-    this.attributes = attributes.toBuilder().set(BufferAllocator.ATTRIBUTE, allocator).build();
+    this.attributes = attributes;
     this.securityLevel = securityLevel;
     this.codecs = codecs;
     final int ids = Math.min(methods.size(), MAX_METHOD_ID + 1);

@@ -8,17 +8,26 @@ import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.util.Objects;
 
-/** A {@link RegisteredMessage} for any transport, and for the ring that its memory belongs to. */
-final class RegisteredInput extends InputStream implements KnownLength {
-  private final RegisteredMessage message;
+/**
+ * A message whose long part may stand in registered memory: any transport reads it as a stream, and
+ * the ring that the memory belongs to sends it without a copy.
+ */
+public final class RegisteredInput extends InputStream implements KnownLength {
+  private final Segment segment; // null: the rest is ordinary memory
   private final ByteBuffer head;
   private final ByteBuffer rest;
 
-  RegisteredInput(RegisteredMessage message) {
-    this.message = message;
-    head = ByteBuffer.wrap(message.head());
-    rest = message.buffer().buffer().duplicate();
-    rest.clear();
+  /**
+   * Creates the stream.
+   *
+   * @param head first bytes of the message.
+   * @param rest the other bytes, whatever the buffer's position and limit are.
+   * @param segment the memory of these, or null where they are in ordinary memory.
+   */
+  public RegisteredInput(byte[] head, ByteBuffer rest, Segment segment) {
+    this.segment = segment;
+    this.head = ByteBuffer.wrap(head);
+    this.rest = rest.duplicate().clear();
   }
 
   /**
@@ -26,12 +35,11 @@ final class RegisteredInput extends InputStream implements KnownLength {
    *
    * @return false when its memory is not of this pool: nothing was added.
    */
-  boolean addTo(UnitBuffer unit, BulkPool pool) {
-    final Segment segment = message.buffer().segment();
+  public boolean addTo(UnitBuffer unit, BulkPool pool) {
     if (segment == null || !pool.owns(segment)) {
       return false;
     }
-    unit.addBytes(message.head(), 0, message.head().length);
+    unit.addBytes(head.array(), 0, head.array().length);
     final int step = pool.segmentLength();
     for (int done = 0; done < segment.length(); done += step) {
       unit.addSegment(segment.retain(), done, Math.min(step, segment.length() - done));

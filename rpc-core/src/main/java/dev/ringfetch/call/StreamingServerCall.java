@@ -52,6 +52,9 @@ final class StreamingServerCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT>
   private int messageOffset;
   private int messageLength = -1;
   private boolean isUnitRead;
+  private Unit only; // the message of a client that is to send one, until it half-closes
+  private int onlyOffset;
+  private int onlyLength;
 
   private ServerTracers tracers = NO_TRACERS;
   private Context root;
@@ -228,20 +231,51 @@ final class StreamingServerCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT>
         return false;
       }
       countMessage();
-      try (MessageInput input = new MessageInput(unit.bytes(), messageOffset, messageLength)) {
-        final ReqT message = parse(input, unit);
-        messageLength = -1;
-        session.consumed(stream, unit);
-        listener.onMessage(message);
+      session.consumed(stream, unit);
+      if (only != null) {
+        breakOff(Status.INTERNAL.withDescription("Too many requests"));
+        return false;
       }
+      if (!unit.has(SUFFIX) && method.getMethodDescriptor().getType().clientSendsOneMessage()) {
+        only = unit;
+        onlyOffset = messageOffset;
+        onlyLength = messageLength;
+        isUnitRead = false;
+        flow.remove();
+        return true;
+      }
+      deliverMessage(unit);
     }
     isUnitRead = false;
     flow.remove();
     unit.bytes().clear();
-    if (unit.has(SUFFIX) && !isOver()) {
-      listener.onHalfClose();
+    if (unit.has(SUFFIX)) {
+      deliverHalfClose();
     }
     return true;
+  }
+
+  private void deliverMessage(Unit unit) throws IOException {
+    try (MessageInput input = new MessageInput(unit.bytes(), messageOffset, messageLength)) {
+      final ReqT message = parse(input, unit);
+      messageLength = -1;
+      listener.onMessage(message);
+    }
+  }
+
+  /** As in gRPC's server, a handler that is to get one message hears of it when it is the only. */
+  private void deliverHalfClose() throws IOException {
+    final Unit before = only;
+    if (before != null) {
+      only = null;
+      messageOffset = onlyOffset;
+      messageLength = onlyLength;
+      deliverMessage(before);
+      before.bytes().clear();
+    }
+    if (!isOver()) {
+      listener.onHalfClose();
+    }
   }
 
   private ReqT parse(MessageInput input, Unit unit) throws IOException {

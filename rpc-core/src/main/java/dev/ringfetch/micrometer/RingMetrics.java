@@ -28,6 +28,7 @@ import java.util.Set;
  * and poller, which come and go with it within a moment. docs/metrics.md lists them. One is bound
  * to one registry. Thread-safe.
  */
+@SuppressWarnings("exports") // an application that binds meters requires Micrometer itself
 public final class RingMetrics implements MeterBinder, AutoCloseable {
   private static final String PREFIX = "ringfetch.";
 
@@ -55,12 +56,12 @@ public final class RingMetrics implements MeterBinder, AutoCloseable {
   }
 
   /** Name of the meter of a counter of one subject. */
-  public static String meterName(Counter counter) {
+  static String meterName(Counter counter) {
     return PREFIX + counter.kind().label() + "." + counter.label();
   }
 
   /** Name of the meter of a counter over the whole process. */
-  public static String totalName(Counter counter) {
+  static String totalName(Counter counter) {
     return PREFIX + counter.kind().plural() + "." + counter.label();
   }
 

@@ -2,18 +2,28 @@ package dev.ringfetch.rpc;
 
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The executor of channels and servers that were given none: as gRPC's, a pool of daemon threads
- * that grows with what runs and shrinks to nothing when idle. Shared, and never shut down.
+ * that grows with what runs and shrinks to nothing when idle. Shared, and never shut down; but no
+ * thread outlives its users by more than some seconds.
  */
 final class DefaultExecutor {
   private static final AtomicInteger COUNT = new AtomicInteger();
 
+  private static final long LINGER_S = 3;
+
   static final ExecutorService INSTANCE =
-      Executors.newCachedThreadPool(
+      new ThreadPoolExecutor(
+          0,
+          Integer.MAX_VALUE,
+          LINGER_S,
+          TimeUnit.SECONDS,
+          new SynchronousQueue<>(),
           task -> {
             final Thread thread = new Thread(task, "ringfetch-executor-" + COUNT.getAndIncrement());
             thread.setDaemon(true);
@@ -21,7 +31,7 @@ final class DefaultExecutor {
           });
 
   /** The same pool, for what is our own to run. */
-  static final Executor PATIENT = new PatientExecutor(INSTANCE);
+  static final Executor RETRYING = new RetryingExecutor(INSTANCE);
 
   private DefaultExecutor() {}
 }

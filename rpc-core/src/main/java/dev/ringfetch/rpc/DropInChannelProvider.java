@@ -19,31 +19,35 @@ public final class DropInChannelProvider extends ManagedChannelProvider {
 
   @Override
   protected boolean isAvailable() {
-    return Beneath.isDropIn();
+    return GrpcBuilders.isDropInAvailable();
   }
 
   @Override
   protected int priority() {
-    return Beneath.PRIORITY;
+    return GrpcBuilders.PRIORITY;
   }
 
   @Override
   protected ManagedChannelBuilder<?> builderForAddress(String name, int port) {
-    return RingChannelBuilder.forAddress(name, port);
+    return GrpcBuilders.orPlain(
+        () -> RingChannelBuilder.forAddress(name, port), () -> GrpcBuilders.forAddress(name, port));
   }
 
   @Override
   protected ManagedChannelBuilder<?> builderForTarget(String target) {
-    return RingChannelBuilder.forTarget(target);
+    return GrpcBuilders.orPlain(
+        () -> RingChannelBuilder.forTarget(target), () -> GrpcBuilders.forTarget(target));
   }
 
   @Override
   protected NewChannelBuilderResult newChannelBuilder(
       String target, ChannelCredentials credentials) {
-    return Beneath.isSought()
+    return GrpcBuilders.isSought()
         ? NewChannelBuilderResult.error("the transport beneath a ring is another one")
         : NewChannelBuilderResult.channelBuilder(
-            RingChannelBuilder.newChannelBuilder(target, credentials));
+            GrpcBuilders.orPlain(
+                () -> RingChannelBuilder.newChannelBuilder(target, credentials),
+                () -> GrpcBuilders.newChannelBuilder(target, credentials)));
   }
 
   @Override

@@ -14,25 +14,27 @@ public final class DropInServerProvider extends ServerProvider {
 
   @Override
   protected boolean isAvailable() {
-    return Beneath.isDropIn();
+    return GrpcBuilders.isDropInAvailable();
   }
 
   @Override
   protected int priority() {
-    return Beneath.PRIORITY;
+    return GrpcBuilders.PRIORITY;
   }
 
   @Override
   protected ServerBuilder<?> builderForPort(int port) {
-    return RingServerBuilder.forPort(port);
+    return GrpcBuilders.orPlain(() -> RingServerBuilder.forPort(port), () -> GrpcBuilders.forPort(port));
   }
 
   @Override
   protected NewServerBuilderResult newServerBuilderForPort(
       int port, ServerCredentials credentials) {
-    return Beneath.isSought()
+    return GrpcBuilders.isSought()
         ? NewServerBuilderResult.error("the transport beneath a ring is another one")
         : NewServerBuilderResult.serverBuilder(
-            RingServerBuilder.newServerBuilderForPort(port, credentials));
+            GrpcBuilders.orPlain(
+                () -> RingServerBuilder.newServerBuilderForPort(port, credentials),
+                () -> GrpcBuilders.newServerBuilder(port, credentials)));
   }
 }

@@ -1,10 +1,14 @@
 package dev.ringfetch.rpc;
 
 import dev.ringfetch.fabric.FabricProvider;
+import dev.ringfetch.fabric.Obstacle;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Objects;
+import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 import java.util.Set;
 import java.util.StringJoiner;
@@ -21,6 +25,9 @@ record FabricSelection(List<String> names, List<FabricProvider> providers) {
   static final String PROPERTY = "ringfetch.fabrics";
 
   private static final Set<String> OURS = Set.of("shm", "verbs");
+
+  /** ServiceLoader need not get past what it cannot load. */
+  private static final int MAX_FAILURES = 100;
 
   /** The selection of a builder that is told nothing. Nothing in a property is an exception. */
   static FabricSelection unlessSet() {
@@ -65,14 +72,37 @@ record FabricSelection(List<String> names, List<FabricProvider> providers) {
   }
 
   private static List<FabricProvider> onClassPath() {
+    return onClassPath(FabricSelection.class.getClassLoader(), new StringJoiner("; "));
+  }
+
+  /** Those that can be loaded; for each that cannot, an obstacle. */
+  static List<FabricProvider> onClassPath(ClassLoader loader, StringJoiner obstacles) {
     final List<FabricProvider> found = new ArrayList<>();
-    ServiceLoader.load(FabricProvider.class, FabricSelection.class.getClassLoader())
-        .forEach(found::add);
+    final Iterator<FabricProvider> services =
+        ServiceLoader.load(FabricProvider.class, loader).iterator();
+    int failures = 0;
+    while (failures < MAX_FAILURES) {
+      try {
+        if (!services.hasNext()) {
+          break;
+        }
+        found.add(services.next());
+      } catch (ServiceConfigurationError | LinkageError e) { // the next one may be in order
+        failures++;
+        obstacles.add("a fabric cannot be loaded: " + Obstacle.of(e));
+      }
+    }
     return found;
   }
 
   private List<FabricProvider> present() {
-    return providers == null ? onClassPath() : providers;
+    return present(new StringJoiner("; "));
+  }
+
+  private List<FabricProvider> present(StringJoiner obstacles) {
+    return providers == null
+        ? onClassPath(FabricSelection.class.getClassLoader(), obstacles)
+        : providers;
   }
 
   /**
@@ -81,7 +111,7 @@ record FabricSelection(List<String> names, List<FabricProvider> providers) {
    * @param obstacles gets the reasons why there is less than was named.
    */
   List<FabricProvider> select(StringJoiner obstacles) {
-    final List<FabricProvider> present = new ArrayList<>(present());
+    final List<FabricProvider> present = new ArrayList<>(present(obstacles));
     present.sort(Comparator.comparingInt(FabricProvider::priority).reversed());
     if (names == null) {
       if (present.isEmpty()) {
@@ -101,5 +131,21 @@ record FabricSelection(List<String> names, List<FabricProvider> providers) {
               selected::add, () -> obstacles.add(name + ": no provider is on the class path"));
     }
     return selected;
+  }
+
+  /**
+   * Written out: on JDK 17 the one that a record has by itself leaves its class in a cache of the
+   * JDK's, and with it keeps the class loader.
+   */
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof FabricSelection selection
+        && Objects.equals(names, selection.names)
+        && Objects.equals(providers, selection.providers);
+  }
+
+  @Override
+  public int hashCode() {
+    return Objects.hash(names, providers);
   }
 }

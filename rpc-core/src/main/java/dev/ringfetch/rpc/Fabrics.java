@@ -3,6 +3,8 @@ package dev.ringfetch.rpc;
 import dev.ringfetch.counters.Counters;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.fabric.FabricProvider;
+import dev.ringfetch.fabric.Obstacle;
+import dev.ringfetch.session.handshake.PolledFabric;
 import dev.ringfetch.session.SessionContext;
 import dev.ringfetch.session.handshake.PolledFabric;
 import java.io.IOException;
@@ -34,17 +36,17 @@ final class Fabrics implements AutoCloseable {
       final List<FabricProvider> selected = selection.select(obstacles);
       failed = obstacles.length() > 0;
       for (final FabricProvider provider : selected) {
-        final String obstacle = provider.unavailability();
-        if (obstacle != null) {
-          obstacles.add(provider.name() + ": " + obstacle);
-          failed |= selection.names() != null;
-          continue;
-        }
         try {
+          final String obstacle = provider.unavailability();
+          if (obstacle != null) {
+            obstacles.add(provider.name() + ": " + obstacle);
+            failed |= selection.names() != null;
+            continue;
+          }
           opened.add(
               PolledFabric.open(provider, fabricContext, sessionContext, pollers, threadName));
-        } catch (IOException e) {
-          obstacles.add(provider.name() + ": " + e.getMessage());
+        } catch (IOException | LinkageError e) { // the latter of what the fabric needs of others
+          obstacles.add(provider.name() + ": " + Obstacle.of(e));
           failed = true;
         }
       }

@@ -5,7 +5,7 @@ import dev.ringfetch.session.SessionContext;
 
 /**
  * Which rings a channel asks for: those to begin with, and whole ones once they were too short,
- * until the channel is idle. All but {@link #tryBegin} is guarded by the {@link Connector}.
+ * until the channel is idle. All but {@link #tryBegin} is guarded by the {@link ChannelSessions}.
  */
 final class Growth {
   /** How long no longer rings are asked for after they were. */

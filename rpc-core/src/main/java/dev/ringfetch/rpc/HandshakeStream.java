@@ -1,20 +1,26 @@
 package dev.ringfetch.rpc;
 
+import dev.ringfetch.fabric.Obstacle;
+import dev.ringfetch.protocol.MessageType;
+import dev.ringfetch.protocol.OpenRequest;
+import dev.ringfetch.protocol.OpenResponse;
 import dev.ringfetch.session.handshake.ControlStream;
 import dev.ringfetch.session.poller.DeadlineTimer;
-import dev.ringfetch.v1.OpenRequest;
-import dev.ringfetch.v1.OpenResponse;
-import dev.ringfetch.v1.SessionServiceGrpc;
+import dev.ringfetch.session.handshake.ControlStream;
+import dev.ringfetch.session.poller.DeadlineTimer;
 import io.grpc.Attributes;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ClientCall;
-import io.grpc.ClientInterceptor;
+import io.grpc.ClientInterceptors;
 import io.grpc.Grpc;
-import io.grpc.MethodDescriptor;
+import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.stub.ClientCallStreamObserver;
+import io.grpc.stub.ClientCalls;
 import io.grpc.stub.ClientResponseObserver;
+import io.grpc.stub.MetadataUtils;
+import io.grpc.stub.StreamObserver;
 import java.net.SocketAddress;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
@@ -28,9 +34,7 @@ import java.util.concurrent.atomic.AtomicReference;
  * #CONNECT_TIMEOUT_NS}). Thread-safe.
  */
 final class HandshakeStream
-    implements ControlStream<OpenRequest>,
-        ClientInterceptor,
-        ClientResponseObserver<OpenRequest, OpenResponse> {
+    implements ControlStream<OpenRequest>, ClientResponseObserver<OpenRequest, OpenResponse> {
   private static final long MAX_UNREACHABLE_NS = TimeUnit.SECONDS.toNanos(1);
 
   /** More than the delay of a server to which too many come at once. */
@@ -39,22 +43,24 @@ final class HandshakeStream
   /** More than what grpc-netty gives a single address, after which it says so itself. */
   static final long CONNECT_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(30);
 
-  private static final int MAX_HANDSHAKE_LENGTH = 4 * 1024 * 1024;
+  private static final long GIVE_UP_NS = TimeUnit.SECONDS.toNanos(1);
 
   private final Listener listener;
   private final long connectTimeoutNs;
   private final long stepTimeoutNs;
   private final AtomicReference<Timeout> due = new AtomicReference<>(); // of one wait at a time
   private final ConnectionLevel level = new ConnectionLevel();
-  private ClientCall<?, ?> call;
+  private boolean pulsing; // set before the start
+  private ClientCall<OpenRequest, OpenResponse> call; // alone knows the connection's addresses
   private ClientCallStreamObserver<OpenRequest> requests;
 
   // Guarded by this.
   private boolean started;
   private boolean abandoned;
   private boolean closed;
+  private long givenUpNs; // 0: not given up
 
-  private volatile String late; // what was not there in time, or null
+  private volatile String late; // why this side has ended it, or null
 
   /**
    * Creates it.
@@ -68,17 +74,36 @@ final class HandshakeStream
     this.stepTimeoutNs = stepTimeoutNs;
   }
 
-  /** Opens the stream; the listener is told when its connection stands, or that there is none. */
+  /** As the other one, and asks for no pulse. */
   void start(Channel channel) {
+    start(channel, 0);
+  }
+
+  /**
+   * Opens the stream; the listener is told when its connection stands, or that there is none.
+   *
+   * @param pulseNs how often the server is asked to send something, in nanoseconds; 0: never.
+   */
+  void start(Channel channel, long pulseNs) {
+    final Metadata headers = new Metadata();
+    if (pulseNs > 0) {
+      pulsing = true;
+      headers.put(Pulse.HEADER, Long.toString(TimeUnit.NANOSECONDS.toMillis(pulseNs)));
+    }
     try {
-      SessionServiceGrpc.newStub(channel)
-          .withExecutor(DefaultExecutor.PATIENT)
-          .withInterceptors(this)
-          .withCallCredentials(level)
-          .withMaxInboundMessageSize(MAX_HANDSHAKE_LENGTH) // the channel's is for its calls
-          .open(this);
-    } catch (RuntimeException e) { // of an interceptor beneath; a missing ring fails no call
-      end("handshake: " + e, Backoff.MAX_NS);
+      call =
+          ClientInterceptors.intercept(channel, MetadataUtils.newAttachHeadersInterceptor(headers))
+              .newCall(
+              SessionService.OPEN,
+              CallOptions.DEFAULT
+                  .withExecutor(DefaultExecutor.RETRYING)
+                  .withCallCredentials(level)
+                  .withMaxInboundMessageSize(MessageType.MAX_LENGTH)); // the channel's is for calls
+      final StreamObserver<OpenRequest> unused = ClientCalls.asyncBidiStreamingCall(call, this);
+    } catch (RuntimeException | LinkageError e) {
+      // Of ours, or of an interceptor beneath, which calls over gRPC will meet, too: a missing ring
+      // fails no call.
+      end("handshake: " + Obstacle.of(e), Backoff.MAX_NS);
       return;
     } catch (Error e) {
       end("handshake: " + e, Backoff.MAX_NS);
@@ -90,18 +115,22 @@ final class HandshakeStream
       cancel = abandoned;
     }
     if (cancel) {
-      requests.cancel(Connector.SHUTDOWN, null);
+      requests.cancel(ChannelSessions.SHUTDOWN, null);
       return;
     }
     expect("no connection", connectTimeoutNs);
     // Which fabrics may be used depends on the connection.
     final CompletableFuture<Void> unused =
-        level.future().thenRunAsync(this::onConnected, DefaultExecutor.PATIENT);
+        level.future().thenRunAsync(this::onConnected, DefaultExecutor.RETRYING);
   }
 
   private void onConnected() {
     arrived();
-    listener.onConnected();
+    try {
+      listener.onConnected();
+    } catch (RuntimeException | Error e) { // nobody else is told
+      requests.cancel(Obstacle.of(e), null);
+    }
   }
 
   /** The connection's security, once {@link Listener#onConnected} was called. */
@@ -123,15 +152,6 @@ final class HandshakeStream
     return told == null ? call.getAttributes().get(Grpc.TRANSPORT_ATTR_LOCAL_ADDR) : told;
   }
 
-  /** Keeps the call: of all there is, only it knows the addresses of the connection. */
-  @Override
-  public <ReqT, RespT> ClientCall<ReqT, RespT> interceptCall(
-      MethodDescriptor<ReqT, RespT> method, CallOptions options, Channel next) {
-    final ClientCall<ReqT, RespT> made = next.newCall(method, options);
-    call = made;
-    return made;
-  }
-
   @Override
   public void beforeStart(ClientCallStreamObserver<OpenRequest> stream) {
     requests = stream;
@@ -147,7 +167,30 @@ final class HandshakeStream
       cancel = started; // otherwise who starts it looks again
     }
     if (cancel) {
-      requests.cancel(Connector.SHUTDOWN, null);
+      requests.cancel(ChannelSessions.SHUTDOWN, null);
+    }
+  }
+
+  /**
+   * Makes room on the connection for another stream, by ending this one in good order: a stream
+   * that waits for the end of a cancelled one is flushed by the next write only, and there may be
+   * none. A server that has not answered a second later is not waited for any longer.
+   */
+  void giveUp(String why) {
+    final boolean again;
+    synchronized (this) {
+      again = givenUpNs != 0;
+      if (!again) {
+        givenUpNs = System.nanoTime() | 1;
+      } else if (System.nanoTime() - givenUpNs < GIVE_UP_NS) {
+        return;
+      }
+    }
+    late = why;
+    if (again) {
+      abandon();
+    } else {
+      close();
     }
   }
 
@@ -212,6 +255,9 @@ final class HandshakeStream
 
   @Override
   public void onNext(OpenResponse response) {
+    if (pulsing && !response.has(OpenResponse.ANSWER) && !response.has(OpenResponse.REFUSAL)) {
+      return; // a beat: it was sent for the connection's sake
+    }
     arrived();
     if (late == null) { // it may have been on its way to here when its time was over
       listener.onResponse(response);
@@ -276,7 +322,7 @@ final class HandshakeStream
     /** In the timer's thread, which must not be kept. */
     @Override
     public void run() {
-      DefaultExecutor.PATIENT.execute(() -> onTimeout(this));
+      DefaultExecutor.RETRYING.execute(() -> onTimeout(this));
     }
 
     @Override

@@ -61,7 +61,7 @@ final class IdleWatch {
 
   private void lookLater() {
     if (intervalNs > 0 && !stopped) {
-      next = DeadlineTimer.schedule(() -> DefaultExecutor.PATIENT.execute(this::look), intervalNs);
+      next = DeadlineTimer.schedule(() -> DefaultExecutor.RETRYING.execute(this::look), intervalNs);
     }
   }
 

@@ -1,12 +1,9 @@
 package dev.ringfetch.rpc;
 
-import dev.ringfetch.call.BufferAllocator;
 import dev.ringfetch.call.ClientConnection;
 import dev.ringfetch.call.ClientLimits;
 import dev.ringfetch.call.Codecs;
 import dev.ringfetch.counters.Counter;
-import dev.ringfetch.counters.Kind;
-import dev.ringfetch.counters.Subject;
 import dev.ringfetch.session.ClientSession;
 import dev.ringfetch.session.SessionContext;
 import io.grpc.CallOptions;
@@ -19,14 +16,11 @@ import io.grpc.Grpc;
 import io.grpc.ManagedChannel;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
-import java.util.HashSet;
+import java.lang.ref.Cleaner;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.LongAdder;
 
 /**
  * A channel whose calls go over a ring where there is one, and over gRPC where not. Which way a
@@ -38,26 +32,16 @@ public final class RingChannel extends ManagedChannel {
   static final Status SHUTDOWN = Status.UNAVAILABLE.withDescription("Channel shutdown invoked");
 
   private final ManagedChannel grpc;
-  private final String target;
-  private final SharedFabrics fabrics;
-  private final Connector connector;
+  private final ChannelLife life;
+  private final ChannelSessions sessions;
+  private final Cleaner.Cleanable orphan;
   private final Executor executor;
   private final ClientLimits limits;
   private final boolean requireFabric;
   private final boolean bare; // a ring is all that calls pass
   private final String obstacle;
   private final Channel intercepted;
-  private final LongAdder ringCalls = new LongAdder();
-  private final LongAdder grpcCalls = new LongAdder();
-  private final LongAdder fallbackCalls = new LongAdder();
-  private final LongAdder repeatedCalls = new LongAdder();
-  private final Subject subject;
-  private final Set<WaitingCall<?, ?>> waiting = new HashSet<>(); // guarded by itself
-  private final CountDownLatch ringTerminated = new CountDownLatch(1);
-
   private final BufferAllocator allocator;
-
-  private volatile boolean shutdown;
 
   RingChannel(
       ManagedChannel grpc,
@@ -74,58 +58,62 @@ public final class RingChannel extends ManagedChannel {
       long idleTimeoutNs,
       String obstacle) {
     this.grpc = grpc;
-    this.target = target;
-    this.fabrics = fabrics;
     this.executor = executor;
     this.limits = limits;
     this.requireFabric = requireFabric;
     this.bare = obstacle == null && interceptors.isEmpty() && globalInterceptors.isEmpty();
     this.obstacle = obstacle;
-    this.connector =
-        new Connector(
+    this.life =
+        new ChannelLife(
             grpc,
-            fabrics,
-            context,
-            plaintext,
             target,
-            requireFabric ? "fail" : "go over gRPC",
-            codecs,
-            new IdleWatch(this::onIdle, idleTimeoutNs));
+            fabrics,
+            idleTimeoutNs,
+            idleWatch ->
+                new ChannelSessions(
+                    grpc,
+                    fabrics,
+                    context,
+                    plaintext,
+                    target,
+                    requireFabric ? "fail" : "go over gRPC",
+                    codecs,
+                    idleWatch));
+    final ChannelSessions rings = life.sessions();
+    this.sessions = rings;
     this.allocator =
         new BufferAllocator(
             () -> {
-              final ClientConnection ring = connector.current();
+              final ClientConnection ring = rings.current();
               return ring == null ? null : ring.session();
             });
     final Channel ringsOnly = ClientInterceptors.intercept(new Rings(), globalInterceptors);
     this.intercepted =
         ClientInterceptors.intercept(
             globalInterceptors.isEmpty() ? ringsOnly : new Observed(ringsOnly), interceptors);
-    this.subject = fabrics.counters().add(Kind.CHANNEL, target, this::count);
+    this.orphan = fabrics.orphans().register(this, life::onCollected);
   }
 
   /** What has been counted so far. */
   long count(Counter counter) {
-    return switch (counter) {
-      case CHANNEL_CALLS_RING -> ringCalls.sum();
-      case CHANNEL_CALLS_GRPC -> grpcCalls.sum();
-      case CHANNEL_CALLS_FALLBACK -> fallbackCalls.sum();
-      case CHANNEL_CALLS_REPEATED -> repeatedCalls.sum();
-      case CHANNEL_SESSIONS_OPENED -> connector.sessionsOpened();
-      case CHANNEL_SESSIONS_REFUSED -> connector.sessionsRefused();
-      default -> throw new IllegalArgumentException("counter=" + counter);
-    };
+    return life.count(counter);
+  }
+
+  /** Servers are asked to send something on a session's stream so often; 0: they are not. */
+  RingChannel pulse(long intervalNs) {
+    sessions.pulse(intervalNs);
+    return this;
   }
 
   /** Which transport serves the next call, and why. */
   public Transport transport() {
-    final ClientConnection ring = obstacle == null ? connector.open() : null;
+    final ClientConnection ring = obstacle == null ? sessions.open() : null;
     if (ring != null) {
       return new Transport(ring.fabric(), ring.session().describe());
     }
     return new Transport(
         requireFabric ? Transport.NONE : Transport.GRPC,
-        obstacle == null ? connector.reason() : obstacle());
+        obstacle == null ? sessions.reason() : obstacle());
   }
 
   /** Makes buffers for messages that the server reads out of this process's memory. */
@@ -135,12 +123,12 @@ public final class RingChannel extends ManagedChannel {
 
   /** Calls that got a stream of a ring so far. */
   public long ringCalls() {
-    return ringCalls.sum();
+    return life.count(Counter.CHANNEL_CALLS_RING);
   }
 
   /** Calls that gRPC has carried so far. */
   public long grpcCalls() {
-    return grpcCalls.sum();
+    return life.count(Counter.CHANNEL_CALLS_GRPC);
   }
 
   @Override
@@ -166,7 +154,7 @@ public final class RingChannel extends ManagedChannel {
 
   /** The ring for a new call that nothing but a ring is needed for, or null. */
   ClientConnection bareRing(MethodDescriptor<?, ?> method) {
-    final ClientConnection ring = bare && !shutdown ? connector.current() : null;
+    final ClientConnection ring = bare && !life.isShutdown() ? sessions.open() : null;
     return ring != null && ring.names(method) ? ring : null;
   }
 
@@ -194,17 +182,34 @@ public final class RingChannel extends ManagedChannel {
 
   /** The ring for a new call, or null. */
   ClientConnection ring() {
-    return connector.current();
+    return sessions.current();
+  }
+
+  /** As {@link #ring}, for a call that goes over gRPC without one, and has its stream first. */
+  ClientConnection ringOrSeek() {
+    if (requireFabric) {
+      return sessions.current();
+    }
+    final ClientConnection open = sessions.open();
+    if (open == null) {
+      sessions.seek();
+    }
+    return open;
+  }
+
+  /** Whether a call had better wait for the ring that is being opened. */
+  boolean isRingWorthAWait() {
+    return sessions.isWorthAWait();
   }
 
   /** The ring, as soon as there is one. */
   CompletableFuture<ClientConnection> awaitRing() {
-    return connector.connect();
+    return sessions.connect();
   }
 
   /** As {@link #awaitRing}, however often it fails until then; whoever waits no longer cancels. */
   CompletableFuture<ClientConnection> awaitRingForReady() {
-    return connector.connectWaitingForReady();
+    return sessions.connectWaitingForReady();
   }
 
   boolean requiresFabric() {
@@ -214,19 +219,17 @@ public final class RingChannel extends ManagedChannel {
   /** A call over gRPC, counted. */
   <ReqT, RespT> ClientCall<ReqT, RespT> newGrpcCall(
       MethodDescriptor<ReqT, RespT> method, CallOptions options) {
-    grpcCalls.increment();
-    fabrics.counters().changed();
-    return grpc.newCall(method, options);
+    return life.newGrpcCall(method, options);
   }
 
   /** A call that goes over gRPC could have been carried by a ring. */
   void countFallback() {
-    fallbackCalls.increment();
+    life.countFallback();
   }
 
   /** A call had begun on a ring and begins again. */
   void countRepeatedCall() {
-    repeatedCalls.increment();
+    life.countRepeatedCall();
   }
 
   /** In place of a call that its ring does not carry: over gRPC or, if rings must, on the next. */
@@ -240,7 +243,7 @@ public final class RingChannel extends ManagedChannel {
   }
 
   void countRingCall() {
-    ringCalls.increment();
+    life.countRingCall();
   }
 
   /** Limits of a call: its options count before the channel's. */
@@ -251,80 +254,41 @@ public final class RingChannel extends ManagedChannel {
 
   /** A call waits that will have a ring: until it leaves that stays. False after a shutdown. */
   boolean enter(WaitingCall<?, ?> call) {
-    synchronized (waiting) {
-      return !shutdown && waiting.add(call);
-    }
+    return life.enter(call);
   }
 
   /** A call is under way on the ring, or has ended. */
   void leave(WaitingCall<?, ?> call) {
-    synchronized (waiting) {
-      if (!waiting.remove(call) || !shutdown || !waiting.isEmpty()) {
-        return;
-      }
-    }
-    connector.shutdown(this::onRingTerminated);
+    life.leave(call);
   }
 
   @Override
   public RingChannel shutdown() {
-    final boolean last;
-    synchronized (waiting) {
-      shutdown = true;
-      last = waiting.isEmpty();
-    }
-    grpc.shutdown();
-    if (last) {
-      connector.shutdown(this::onRingTerminated); // which counts the first time only
-    }
+    life.shutdown();
+    orphan.clean();
     return this;
-  }
-
-  /** Comes in the poller's thread, which cannot wait for its own end. */
-  private void onRingTerminated() {
-    DefaultExecutor.PATIENT.execute(
-        () -> {
-          fabrics.counters().remove(subject);
-          fabrics.release();
-          System.getLogger(RingChannel.class.getName())
-              .log(
-                  System.Logger.Level.DEBUG,
-                  "the channel to {0} has ended; calls by ring: {1,number,#}, by gRPC: {2,number,#}",
-                  target,
-                  ringCalls.sum(),
-                  grpcCalls.sum());
-          ringTerminated.countDown();
-        });
   }
 
   @Override
   public RingChannel shutdownNow() {
-    shutdown();
-    final List<WaitingCall<?, ?>> ending;
-    synchronized (waiting) {
-      ending = List.copyOf(waiting);
-    }
-    connector.shutdownNow();
-    grpc.shutdownNow();
-    ending.forEach(WaitingCall::onShutdownNow); // each tells its executor, which is the user's
+    life.shutdownNow();
+    orphan.clean();
     return this;
   }
 
   @Override
   public boolean isShutdown() {
-    return shutdown;
+    return life.isShutdown();
   }
 
   @Override
   public boolean isTerminated() {
-    return ringTerminated.getCount() == 0 && grpc.isTerminated();
+    return life.isTerminated();
   }
 
   @Override
   public boolean awaitTermination(long timeout, TimeUnit unit) throws InterruptedException {
-    final long deadline = System.nanoTime() + unit.toNanos(timeout);
-    return ringTerminated.await(timeout, unit)
-        && grpc.awaitTermination(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+    return life.awaitTermination(timeout, unit);
   }
 
   /**
@@ -335,7 +299,7 @@ public final class RingChannel extends ManagedChannel {
   public ConnectivityState getState(boolean requestConnection) {
     final ConnectivityState state = grpc.getState(requestConnection);
     if (requestConnection && obstacle == null) {
-      connector.current();
+      sessions.current();
     }
     return state;
   }
@@ -348,22 +312,19 @@ public final class RingChannel extends ManagedChannel {
   @Override
   public void resetConnectBackoff() {
     grpc.resetConnectBackoff(); // first: who waits for a ring asks for it over that
-    connector.resetBackoff();
+    sessions.resetBackoff();
   }
 
   /** Leaves the ring, too, when the calls on it have ended; the next call opens both again. */
   @Override
   public void enterIdle() {
-    connector.enterIdle();
+    sessions.enterIdle();
     grpc.enterIdle();
   }
 
-  /** No call has been under way on a session for so long as the channel is to wait. */
+  /** For tests: as if no call had been under way on a session for long enough. */
   void onIdle(ClientSession session) {
-    if (connector.enterIdle(session)
-        && grpcCalls.sum() == 0) { // otherwise that one has to know by itself
-      grpc.enterIdle();
-    }
+    life.onIdle(session);
   }
 
   @Override
@@ -415,8 +376,10 @@ public final class RingChannel extends ManagedChannel {
     }
 
     private boolean isForRing(MethodDescriptor<?, ?> method, CallOptions options) {
-      final ClientConnection open = obstacle == null ? connector.open() : null;
-      return open != null && obstacle(method, options, open) == null;
+      final ClientConnection open = obstacle == null ? sessions.open() : null;
+      return open == null
+          ? obstacle == null && sessions.isWorthAWait()
+          : obstacle(method, options, open) == null;
     }
 
     @Override

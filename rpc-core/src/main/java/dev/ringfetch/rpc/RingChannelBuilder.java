@@ -6,10 +6,11 @@ import dev.ringfetch.call.DirectExecutor;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.fabric.FabricProvider;
 import dev.ringfetch.session.SessionContext;
-import dev.ringfetch.session.bulk.BulkBudget;
-import dev.ringfetch.session.remote.ReplyMode;
+import io.grpc.CallOptions;
+import io.grpc.Channel;
 import io.grpc.ChannelCredentials;
 import io.grpc.ChoiceChannelCredentials;
+import io.grpc.ClientCall;
 import io.grpc.ClientInterceptor;
 import io.grpc.CompositeChannelCredentials;
 import io.grpc.CompressorRegistry;
@@ -19,13 +20,13 @@ import io.grpc.Grpc;
 import io.grpc.ManagedChannel;
 import io.grpc.ManagedChannelBuilder;
 import io.grpc.ManagedChannelProvider;
+import io.grpc.MethodDescriptor;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 
@@ -40,11 +41,19 @@ import java.util.concurrent.TimeUnit;
 public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChannelBuilder> {
   private final ManagedChannelBuilder<?> grpc;
   private final String target;
-  private final List<InterceptorFactory> interceptors = new ArrayList<>();
+
+  /**
+   * Factories among them, which this builder resolves. Agents add interceptors of their own to a
+   * field of this name and type: OpenTelemetry's, Datadog's and Hypertrace's among others.
+   */
+  private final List<ClientInterceptor> interceptors = new ArrayList<>();
+
   private final List<ClientInterceptor> globalInterceptors;
   private final FabricContext fabricContext = new FabricContext();
   private final SessionContext sessionContext =
-      new SessionContext().acrossProxies(Boolean.getBoolean(Endpoints.PROPERTY));
+      new SessionContext()
+          .bulkQuota(BulkBudget.PROCESS.quota())
+          .acrossProxies(Boolean.getBoolean(Endpoints.PROPERTY));
 
   private Executor executor = DefaultExecutor.INSTANCE;
   private FabricSelection fabrics = FabricSelection.unlessSet();
@@ -52,11 +61,13 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   private CompressorRegistry compressors = CompressorRegistry.getDefaultInstance();
   private DecompressorRegistry decompressors = DecompressorRegistry.getDefaultInstance();
   private boolean requireFabric;
+  private long pulseNs; // 0: none
   private long idleTimeoutNs = IdleWatch.DEFAULT_NS;
   private String policyObstacle;
   private String configObstacle;
 
   private RingChannelBuilder(ManagedChannelBuilder<?> grpc, String target) {
+    GrpcVersion.check(); // before what needs it
     this.grpc = grpc;
     this.target = target;
     this.globalInterceptors = GlobalChannelOptions.apply(this, target);
@@ -64,12 +75,12 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
 
   /** A channel to a target, as {@link ManagedChannelBuilder#forTarget} takes it. */
   public static RingChannelBuilder forTarget(String target) {
-    return over(Beneath.forTarget(target), target);
+    return new RingChannelBuilder(GrpcBuilders.forTarget(target), target);
   }
 
   /** A channel to a host and port. */
   public static RingChannelBuilder forAddress(String name, int port) {
-    return over(Beneath.forAddress(name, port), name + ":" + port);
+    return new RingChannelBuilder(GrpcBuilders.forAddress(name, port), name + ":" + port);
   }
 
   /** A channel with credentials, as {@link Grpc#newChannelBuilder} takes them. */
@@ -82,7 +93,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
     if (credentials instanceof ChoiceChannelCredentials choice) {
       return newChannelBuilder(target, choice.getCredentialsList());
     }
-    return over(Beneath.newChannelBuilder(target, credentials), target);
+    return new RingChannelBuilder(GrpcBuilders.newChannelBuilder(target, credentials), target);
   }
 
   /** With the first of these that there is a transport for. */
@@ -108,7 +119,9 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
    * @param target name of the target for log lines.
    */
   public static RingChannelBuilder over(ManagedChannelBuilder<?> grpc, String target) {
-    return new RingChannelBuilder(grpc, target);
+    final RingChannelBuilder builder = new RingChannelBuilder(grpc, target);
+    builder.pulseNs = Pulse.INTERVAL_NS; // that one may have been told to keep connections alive
+    return builder;
   }
 
   @Override
@@ -203,7 +216,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
    * used up, long messages go in frames.
    */
   public RingChannelBuilder bulkBudget(BulkBudget budget) {
-    sessionContext.bulkBudget(Objects.requireNonNull(budget));
+    sessionContext.bulkQuota(budget.quota());
     return this;
   }
 
@@ -218,7 +231,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
    * set. Between processes that share memory it has no effect: answers are polled where they are.
    */
   public RingChannelBuilder replyMode(ReplyMode mode) {
-    sessionContext.replyMode(mode);
+    sessionContext.replyPolicy(mode.policy());
     return this;
   }
 
@@ -235,6 +248,23 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   public RingChannelBuilder executor(Executor executor) {
     grpc.executor(executor);
     this.executor = executor == null ? DefaultExecutor.INSTANCE : executor;
+    return this;
+  }
+
+  /**
+   * As of gRPC's. While calls are on a ring the server has to send something on the connection, or
+   * it would take pings for abuse: it does, if it is of this version.
+   */
+  @Override
+  public RingChannelBuilder keepAliveTime(long time, TimeUnit unit) {
+    grpc.keepAliveTime(time, unit);
+    pulseNs = Pulse.INTERVAL_NS;
+    return this;
+  }
+
+  /** For tests: how often the server is to send something. */
+  RingChannelBuilder pulse(Duration interval) {
+    pulseNs = interval.toNanos();
     return this;
   }
 
@@ -255,9 +285,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
 
   @Override
   public RingChannelBuilder intercept(List<ClientInterceptor> interceptors) {
-    for (final ClientInterceptor interceptor : interceptors) {
-      this.interceptors.add(sameTarget -> interceptor);
-    }
+    this.interceptors.addAll(interceptors);
     return this;
   }
 
@@ -267,7 +295,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
    */
   @Override
   protected RingChannelBuilder interceptWithTarget(InterceptorFactory factory) {
-    interceptors.add(factory);
+    interceptors.add(new InterceptorOfFactory(factory));
     return this;
   }
 
@@ -320,37 +348,53 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
     return this;
   }
 
+  private ClientInterceptor resolve(ClientInterceptor interceptor) {
+    return interceptor instanceof InterceptorOfFactory made
+        ? made.factory().newInterceptor(target)
+        : interceptor;
+  }
+
   /** What is set afterwards is for the next channel. */
   @Override
   public RingChannel build() {
     // First: a factory is the application's, and may throw when nothing has been made yet.
     final List<ClientInterceptor> made =
-        interceptors.stream().map(factory -> factory.newInterceptor(target)).toList();
+        interceptors.stream().map(this::resolve).toList();
     final SessionContext context = sessionContext.copy();
     final SharedFabrics shared = SharedFabrics.acquire(fabrics, fabricContext.copy(), context);
     ManagedChannel beneath = null;
     try {
       beneath = grpc.build();
       return new RingChannel(
-          beneath,
-          target,
-          shared,
-          context,
-          plaintext,
-          executor,
-          new ClientLimits(context.maxInboundLength(), context.maxMetadataLength()),
-          new Codecs(compressors, decompressors),
-          made,
-          globalInterceptors,
-          requireFabric,
-          idleTimeoutNs,
-          configObstacle == null ? policyObstacle : configObstacle);
+              beneath,
+              target,
+              shared,
+              context,
+              plaintext,
+              executor,
+              new ClientLimits(context.maxInboundLength(), context.maxMetadataLength()),
+              new Codecs(compressors, decompressors),
+              made,
+              globalInterceptors,
+              requireFabric,
+              idleTimeoutNs,
+              configObstacle == null ? policyObstacle : configObstacle)
+          .pulse(pulseNs);
     } catch (RuntimeException | Error e) {
       if (beneath != null) {
         beneath.shutdownNow();
       }
       shared.release();
       throw e;
+    }
+  }
+
+  /** Place of an interceptor that its factory makes when a channel is built. */
+  private record InterceptorOfFactory(InterceptorFactory factory) implements ClientInterceptor {
+    @Override
+    public <ReqT, RespT> ClientCall<ReqT, RespT> interceptCall(
+        MethodDescriptor<ReqT, RespT> method, CallOptions options, Channel next) {
+      throw new IllegalStateException("the builder has not made the interceptor: " + factory);
     }
   }
 }

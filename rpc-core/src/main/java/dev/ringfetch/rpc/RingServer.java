@@ -34,6 +34,7 @@ public final class RingServer extends Server {
   private volatile boolean open; // there are fabrics, and they are not closed
 
   // Guarded by this.
+  private boolean starting;
   private Fabrics fabrics;
   private Subject subject;
   private boolean fabricsClosed;
@@ -55,33 +56,59 @@ public final class RingServer extends Server {
     this.grpcCalls = grpcCalls;
   }
 
+  /**
+   * Opens the fabrics and the port. A start that fails, for whatever reason, leaves nothing behind
+   * and may be repeated, as gRPC's may.
+   *
+   * @throws IllegalStateException when the server has started, is starting or was shut down.
+   */
   @Override
   public RingServer start() throws IOException {
     synchronized (this) {
-      if (fabrics != null) {
+      if (starting || fabrics != null) {
         throw new IllegalStateException("Already started");
       }
-      fabrics = new Fabrics(selection, fabricContext, sessionContext, pollers, "ringfetch-server");
-      open = true;
+      if (ending.get()) { // gRPC would say so, after the fabrics were opened
+        throw new IllegalStateException("Shutting down");
+      }
+      starting = true;
     }
-    if (!fabrics.obstacles().isEmpty()) {
-      System.getLogger(RingServer.class.getName())
-          .log(
-              fabrics.hasFailed() ? System.Logger.Level.INFO : System.Logger.Level.DEBUG,
-              "not every fabric is served: {0}",
-              fabrics.obstacles());
-    }
-    endpoint.start(this, fabrics.opened());
+    Fabrics opened = null;
+    boolean started = false;
     try {
+      opened = new Fabrics(selection, fabricContext, sessionContext, pollers, "ringfetch-server");
+      if (!opened.obstacles().isEmpty()) {
+        System.getLogger(RingServer.class.getName())
+            .log(
+                opened.hasFailed() ? System.Logger.Level.INFO : System.Logger.Level.DEBUG,
+                "not every fabric is served: {0}",
+                opened.obstacles());
+      }
+      endpoint.start(this, opened.opened());
       grpc.start();
-    } catch (IOException | RuntimeException e) {
-      closeFabrics();
-      throw e;
+      synchronized (this) {
+        fabrics = opened;
+        open = true;
+      }
+      started = true;
+    } finally {
+      if (!started) {
+        endpoint.start(this, List.of());
+        if (opened != null) {
+          opened.close();
+        }
+      }
+      synchronized (this) {
+        starting = false;
+      }
     }
     synchronized (this) {
       if (!fabricsClosed) {
-        subject = fabrics.counters().add(Kind.SERVER, "port " + grpc.getPort(), this::count);
+        subject = opened.counters().add(Kind.SERVER, "port " + grpc.getPort(), this::count);
       }
+    }
+    if (ending.get()) { // a shutdown that came meanwhile may have found no fabrics to close
+      closeFabricsWhenTerminated();
     }
     return this;
   }
@@ -166,9 +193,12 @@ public final class RingServer extends Server {
 
   /** Whether anybody waits for the end or not: gRPC's server needs nobody to, either. */
   private void closeFabricsAtTheEnd() {
-    if (!ending.compareAndSet(false, true)) {
-      return;
+    if (ending.compareAndSet(false, true)) {
+      closeFabricsWhenTerminated();
     }
+  }
+
+  private void closeFabricsWhenTerminated() {
     final Thread waiter =
         new Thread(
             () -> {

@@ -3,11 +3,12 @@ package dev.ringfetch.rpc;
 import dev.ringfetch.call.Codecs;
 import dev.ringfetch.call.DirectExecutor;
 import dev.ringfetch.call.HandlerRecord;
+import dev.ringfetch.call.ServerCallContext;
 import dev.ringfetch.call.ServerLimits;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.fabric.FabricProvider;
+import dev.ringfetch.rpc.BulkBudget;
 import dev.ringfetch.session.SessionContext;
-import dev.ringfetch.session.bulk.BulkBudget;
 import io.grpc.BindableService;
 import io.grpc.CompressorRegistry;
 import io.grpc.DecompressorRegistry;
@@ -20,6 +21,7 @@ import io.grpc.ServerCallExecutorSupplier;
 import io.grpc.ServerCredentials;
 import io.grpc.ServerInterceptor;
 import io.grpc.ServerInterceptors;
+import io.grpc.ServerMethodDefinition;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.ServerStreamTracer;
 import io.grpc.ServerTransportFilter;
@@ -29,6 +31,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
@@ -48,7 +51,9 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   private final List<ServerInterceptor> interceptors = new ArrayList<>();
   private final FabricContext fabricContext = new FabricContext();
   private final SessionContext sessionContext =
-      new SessionContext().acrossProxies(Boolean.getBoolean(Endpoints.PROPERTY));
+      new SessionContext()
+          .bulkQuota(BulkBudget.PROCESS.quota())
+          .acrossProxies(Boolean.getBoolean(Endpoints.PROPERTY));
 
   private final List<ServerStreamTracer.Factory> tracerFactories = new ArrayList<>();
   private final List<ServerTransportFilter> transportFilters = new ArrayList<>();
@@ -65,6 +70,7 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   private ServerCallExecutorSupplier executorSupplier;
   private int pollers = Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
   private int maxSessions = MAX_SESSIONS_DEFAULT;
+  private ConnectionRules rules = ConnectionRules.NONE;
 
   // Of the servers that were built before.
   private final List<CallCounter> counters = new ArrayList<>();
@@ -73,6 +79,7 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   private int filtersHandedOver;
 
   private RingServerBuilder(ServerBuilder<?> grpc) {
+    GrpcVersion.check(); // before what needs it
     this.grpc = grpc;
     this.global = GlobalServerOptions.apply(this);
     this.tracerFactories.addAll(global.tracerFactories());
@@ -80,12 +87,12 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
 
   /** A server on a port, 0 for any that is free. */
   public static RingServerBuilder forPort(int port) {
-    return over(Beneath.forPort(port));
+    return over(GrpcBuilders.forPort(port));
   }
 
   /** A server with credentials, as {@link Grpc#newServerBuilderForPort} takes them. */
   public static RingServerBuilder newServerBuilderForPort(int port, ServerCredentials credentials) {
-    return over(Beneath.newServerBuilder(port, credentials));
+    return over(GrpcBuilders.newServerBuilder(port, credentials));
   }
 
   /**
@@ -146,7 +153,7 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
    * used up, long messages go in frames.
    */
   public RingServerBuilder bulkBudget(BulkBudget budget) {
-    sessionContext.bulkBudget(Objects.requireNonNull(budget));
+    sessionContext.bulkQuota(budget.quota());
     return this;
   }
 
@@ -339,6 +346,33 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   }
 
   /**
+   * As of gRPC's, where a session ends, too, on which nothing has been sent for so long. Its
+   * connection is closed when it has been without a stream for the same time after that.
+   */
+  @Override
+  public RingServerBuilder maxConnectionIdle(long time, TimeUnit unit) {
+    grpc.maxConnectionIdle(time, unit);
+    rules = rules.withIdle(unit.toNanos(time));
+    return this;
+  }
+
+  /** As of gRPC's: a session takes no new call after that time and a tenth. */
+  @Override
+  public RingServerBuilder maxConnectionAge(long time, TimeUnit unit) {
+    grpc.maxConnectionAge(time, unit);
+    rules = rules.withAge(unit.toNanos(time));
+    return this;
+  }
+
+  /** As of gRPC's: calls on a session whose age is over are ended after that time. */
+  @Override
+  public RingServerBuilder maxConnectionAgeGrace(long time, TimeUnit unit) {
+    grpc.maxConnectionAgeGrace(time, unit);
+    rules = rules.withGrace(unit.toNanos(time));
+    return this;
+  }
+
+  /**
    * A server with what is set so far; what is set afterwards is for the next one. As with gRPC's
    * builders a second server is as the first, with the same handlers.
    */
@@ -346,24 +380,25 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   public RingServer build() {
     final List<ServerInterceptor> onRings = new ArrayList<>(global.interceptors());
     onRings.addAll(interceptors); // the last one runs first
-    final List<ServerServiceDefinition> intercepted = new ArrayList<>();
+    final List<ServerMethodDefinition<?, ?>> intercepted = new ArrayList<>();
     for (final ServerServiceDefinition service : services) {
-      intercepted.add(ServerInterceptors.intercept(service, onRings));
+      intercepted.addAll(ServerInterceptors.intercept(service, onRings).getMethods());
     }
     final SessionContext context = sessionContext.copy();
-    final SessionEndpoint endpoint =
-        new SessionEndpoint(
-            intercepted,
-            new InterceptedRegistry(fallback, onRings),
-            executor,
-            executorSupplier,
-            handlerRecords(context),
-            context,
-            new ServerLimits(context.maxInboundLength(), context.maxMetadataLength()),
-            new Codecs(compressors, decompressors),
-            tracerFactories,
-            plaintext,
-            maxSessions);
+    final ServerCallContext calls =
+        new ServerCallContext(intercepted, new InterceptedRegistry(fallback, onRings), executor)
+            .executorSupplier(executorSupplier)
+            .codecs(new Codecs(compressors, decompressors))
+            .limits(new ServerLimits(context.maxInboundLength(), context.maxMetadataLength()))
+            .tracerFactories(tracerFactories)
+            .attributes(BufferAllocator::attributes);
+    if (inlineHandlers && executor == DefaultExecutor.INSTANCE && executorSupplier == null) {
+      final int runs = inlineAfter;
+      final long shortNs = inlineNs;
+      calls.inlineHandlers(() -> new HandlerRecord(context.clock(), runs, shortNs));
+    }
+    final SessionEndpoint endpoint = new SessionEndpoint(calls, context, plaintext, maxSessions);
+    endpoint.rules(rules);
     final CallCounter grpcCalls = handOver();
     grpc.fallbackHandlerRegistry(new SessionRegistry(endpoint.definition(), fallback));
     final Server beneath = grpc.build();
@@ -375,14 +410,6 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
     grpcCalls.server(beneath);
     return new RingServer(
         beneath, endpoint, fabrics, fabricContext.copy(), context, pollers, grpcCalls.calls());
-  }
-
-  private Supplier<HandlerRecord> handlerRecords(SessionContext context) {
-    final int runs = inlineAfter;
-    final long shortNs = inlineNs;
-    return inlineHandlers && executor == DefaultExecutor.INSTANCE && executorSupplier == null
-        ? () -> new HandlerRecord(context.clock(), runs, shortNs)
-        : null;
   }
 
   /** Gives the builder beneath what it has not got for an earlier server; it keeps what it gets. */

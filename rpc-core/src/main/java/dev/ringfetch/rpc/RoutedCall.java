@@ -27,6 +27,7 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
 
   private boolean admitted;
   private boolean keptOffRing;
+  private boolean waited;
   private boolean started;
   private boolean begun;
   private volatile boolean cancelled;
@@ -44,6 +45,11 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
   /** The call began before a shutdown of the channel, if there was one. */
   void admit() {
     admitted = true;
+  }
+
+  /** The call has waited for a ring long enough. */
+  void waitNoLonger() {
+    waited = true;
   }
 
   /** The call goes over gRPC, but asks for a ring as others do. */
@@ -65,7 +71,7 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
       return;
     }
     String obstacle = channel.obstacle();
-    final ClientConnection ring = obstacle == null ? channel.ring() : null;
+    final ClientConnection ring = obstacle == null ? channel.ringOrSeek() : null;
     if (ring != null && !keptOffRing) {
       obstacle = RingChannel.obstacle(method(), options(), ring);
       if (obstacle == null && startOn(ring, listener, headers)) {
@@ -73,6 +79,11 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
       }
     }
     if (!channel.requiresFabric()) {
+      if (obstacle == null && !keptOffRing && !waited && channel.isRingWorthAWait()) {
+        delegate = WaitingCall.forRingOrGrpc(channel, method(), options(), executor());
+        delegate.start(listener, headers);
+        return;
+      }
       if (obstacle == null) {
         channel.countFallback();
       }

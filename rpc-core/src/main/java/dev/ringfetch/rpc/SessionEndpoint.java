@@ -1,64 +1,55 @@
 package dev.ringfetch.rpc;
 
 import dev.ringfetch.call.CallAcceptor;
-import dev.ringfetch.call.Codecs;
-import dev.ringfetch.call.HandlerRecord;
 import dev.ringfetch.call.Peer;
-import dev.ringfetch.call.ServerLimits;
+import dev.ringfetch.call.ServerCallContext;
 import dev.ringfetch.counters.Counter;
+import dev.ringfetch.protocol.OpenRequest;
+import dev.ringfetch.protocol.OpenResponse;
+import dev.ringfetch.session.handshake.ControlStream;
+import dev.ringfetch.session.poller.DeadlineTimer;
+import dev.ringfetch.session.handshake.PolledFabric;
+import dev.ringfetch.session.handshake.ServerHandshake;
 import dev.ringfetch.session.ServerSession;
 import dev.ringfetch.session.SessionContext;
 import dev.ringfetch.session.handshake.ControlStream;
 import dev.ringfetch.session.handshake.PolledFabric;
 import dev.ringfetch.session.handshake.ServerHandshake;
 import dev.ringfetch.session.poller.DeadlineTimer;
-import dev.ringfetch.v1.OpenRequest;
-import dev.ringfetch.v1.OpenResponse;
-import dev.ringfetch.v1.SessionServiceGrpc;
 import io.grpc.Attributes;
 import io.grpc.Context;
 import io.grpc.Contexts;
 import io.grpc.Grpc;
-import io.grpc.HandlerRegistry;
 import io.grpc.InternalServer;
 import io.grpc.Metadata;
 import io.grpc.Server;
 import io.grpc.ServerCall;
-import io.grpc.ServerCallExecutorSupplier;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
 import io.grpc.ServerInterceptors;
 import io.grpc.ServerMethodDefinition;
 import io.grpc.ServerServiceDefinition;
-import io.grpc.ServerStreamTracer;
 import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
+import io.grpc.stub.ServerCalls;
 import io.grpc.stub.StreamObserver;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.Supplier;
 
 /** The session service of a server: opens sessions over gRPC and keeps those that are open. */
-final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
+final class SessionEndpoint {
   private static final Context.Key<Peer> PEER = Context.key("ringfetch-peer");
+  private static final Context.Key<String> PULSE = Context.key("ringfetch-pulse");
 
-  private final List<ServerMethodDefinition<?, ?>> methods = new ArrayList<>();
+  private final ServerCallContext calls;
   private final List<String> methodNames = new ArrayList<>();
-  private final List<HandlerRecord> records = new ArrayList<>();
-  private final HandlerRegistry registry;
-  private final Executor executor;
-  private final ServerCallExecutorSupplier executorSupplier;
   private final SessionContext context;
-  private final ServerLimits limits;
-  private final Codecs codecs;
-  private final List<ServerStreamTracer.Factory> tracerFactories;
   private final PlaintextFabrics plaintext;
   private final int maxSessions;
   private final Set<ServerSession> sessions = ConcurrentHashMap.newKeySet();
@@ -68,39 +59,22 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
   private final LongAdder sessionsRefused = new LongAdder();
   private long endedCalls; // of sessions that have ended; guarded by sessions
 
+  private volatile ConnectionRules rules = ConnectionRules.NONE;
   private volatile List<PolledFabric> fabrics = List.of();
   private volatile Context callContext = Context.ROOT;
   private volatile boolean draining;
   private volatile String abortReason;
 
   SessionEndpoint(
-      List<ServerServiceDefinition> services,
-      HandlerRegistry fallback,
-      Executor executor,
-      ServerCallExecutorSupplier executorSupplier,
-      Supplier<HandlerRecord> handlerRecords,
+      ServerCallContext calls,
       SessionContext context,
-      ServerLimits limits,
-      Codecs codecs,
-      List<ServerStreamTracer.Factory> tracerFactories,
       PlaintextFabrics plaintext,
       int maxSessions) {
-    for (final ServerServiceDefinition service : services) {
-      for (final ServerMethodDefinition<?, ?> method : service.getMethods()) {
-        methods.add(method);
-        methodNames.add(method.getMethodDescriptor().getFullMethodName());
-        if (handlerRecords != null) {
-          records.add(handlerRecords.get());
-        }
-      }
+    this.calls = calls;
+    for (final ServerMethodDefinition<?, ?> method : calls.methods()) {
+      methodNames.add(method.getMethodDescriptor().getFullMethodName());
     }
-    this.registry = fallback;
-    this.executor = executor;
-    this.executorSupplier = executorSupplier;
     this.context = context;
-    this.limits = limits;
-    this.codecs = codecs;
-    this.tracerFactories = List.copyOf(tracerFactories);
     this.plaintext = plaintext;
     this.maxSessions = maxSessions;
     this.admission = new Admission(context.clock());
@@ -109,7 +83,9 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
   /** This service, behind what tells it of the connection that a client comes on. */
   ServerServiceDefinition definition() {
     return ServerInterceptors.intercept(
-        this,
+        ServerServiceDefinition.builder(SessionService.DESCRIPTOR)
+            .addMethod(SessionService.OPEN, ServerCalls.asyncBidiStreamingCall(this::open))
+            .build(),
         new ServerInterceptor() {
           @Override
           public <ReqT, RespT> ServerCall.Listener<ReqT> interceptCall(
@@ -118,9 +94,17 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
                 new Peer(
                     call.getAttributes(), call.getAuthority(), call.getSecurityLevel(), headers);
             return Contexts.interceptCall(
-                Context.current().withValue(PEER, peer), call, headers, next);
+                Context.current().withValues(PEER, peer, PULSE, headers.get(Pulse.HEADER)),
+                call,
+                headers,
+                next);
           }
         });
+  }
+
+  /** Keeps sessions no longer than these rules allow. */
+  void rules(ConnectionRules rules) {
+    this.rules = rules;
   }
 
   /** Serves these fabrics from now on. */
@@ -188,8 +172,7 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
     return sessionCount.get();
   }
 
-  @Override
-  public StreamObserver<OpenRequest> open(StreamObserver<OpenResponse> responses) {
+  private StreamObserver<OpenRequest> open(StreamObserver<OpenResponse> responses) {
     final Opening opening = new Opening((ServerCallStreamObserver<OpenResponse>) responses);
     opening.begin(PEER.get());
     return opening;
@@ -201,7 +184,9 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
           ControlStream<OpenResponse>,
           ServerHandshake.Listener {
     private final ServerCallStreamObserver<OpenResponse> responses;
+    private final Pulse pulse; // null where the client has asked for none
     private ServerHandshake handshake;
+    private ConnectionRules.Watch watch; // null before there is a session
     private Peer peer;
     private Object host;
     private Future<?> turn; // of a client that has to wait for it
@@ -211,6 +196,23 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
 
     Opening(ServerCallStreamObserver<OpenResponse> responses) {
       this.responses = responses;
+      this.pulse = Pulse.of(PULSE.get(), this::beat);
+    }
+
+    /** False when the stream has ended. */
+    private synchronized boolean beat() {
+      if (!ended && responses.isReady()) { // otherwise the client does not read
+        responses.onNext(new OpenResponse());
+      }
+      return !ended;
+    }
+
+    /** The stream has ended, or is about to. */
+    private synchronized void onStreamEnd() {
+      ended = true;
+      if (pulse != null) {
+        pulse.stop();
+      }
     }
 
     void begin(Peer opener) {
@@ -231,18 +233,11 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
     /** Calls of the session have the identity of the connection that opens it. */
     private CallAcceptor acceptor(String fabric) {
       return new CallAcceptor(
-          methods,
-          records,
-          registry,
-          executor,
-          executorSupplier,
+          calls,
           callContext,
           peer.on(
               peer.attributes().toBuilder().set(Transport.TRANSPORT_ATTR_FABRIC, fabric).build(),
-              PlaintextFabrics.level(fabric, peer.securityLevel())),
-          codecs,
-          limits,
-          tracerFactories);
+              PlaintextFabrics.level(fabric, peer.securityLevel())));
     }
 
     @Override
@@ -269,7 +264,7 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
     private void cancelled() {
       spoken();
       synchronized (this) {
-        ended = true;
+        onStreamEnd();
         if (turn != null) {
           turn.cancel(false);
         }
@@ -304,7 +299,7 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
     @Override
     public synchronized void close() {
       if (!ended) {
-        ended = true;
+        onStreamEnd();
         responses.onCompleted();
       }
     }
@@ -330,7 +325,7 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
 
     private synchronized void fail(Status status) {
       if (!ended) {
-        ended = true;
+        onStreamEnd();
         responses.onError(status.asRuntimeException());
       }
     }
@@ -349,7 +344,7 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
       } else if (delayNs == 0) {
         answer.run();
       } else { // it makes files, for which the timer has no time
-        final Runnable task = () -> DefaultExecutor.PATIENT.execute(() -> answerLate(answer));
+        final Runnable task = () -> DefaultExecutor.RETRYING.execute(() -> answerLate(answer));
         synchronized (this) {
           if (!ended) {
             turn = DeadlineTimer.schedule(task, delayNs);
@@ -391,6 +386,10 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
       tenant = tenancy != null && tenancy.enter();
       sessions.add(session);
       sessionsOpened.increment();
+      watch = rules.watch(session);
+      if (pulse != null) {
+        pulse.start();
+      }
       final String aborted = abortReason;
       if (tenancy != null && !tenant) { // its filters know it no longer
         session.abort("the connection has ended");
@@ -405,7 +404,7 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
     public void onEnded(ServerSession session, String reason) {
       final Attributes attributes = peer.attributes();
       if (tenant && TransportFilters.tenancy(attributes).leave()) { // what runs then is the user's
-        DefaultExecutor.PATIENT.execute(
+        DefaultExecutor.RETRYING.execute(
             () -> {
               try {
                 TransportFilters.tenancy(attributes).terminate(attributes);
@@ -419,6 +418,7 @@ final class SessionEndpoint extends SessionServiceGrpc.SessionServiceImplBase {
     }
 
     private void forget(ServerSession session) {
+      watch.stop();
       synchronized (sessions) {
         if (sessions.remove(session)) {
           endedCalls += session.count(Counter.SESSION_CALLS);

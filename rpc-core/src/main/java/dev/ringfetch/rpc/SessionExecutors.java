@@ -1,6 +1,5 @@
 package dev.ringfetch.rpc;
 
-import dev.ringfetch.v1.SessionServiceGrpc;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallExecutorSupplier;
@@ -17,8 +16,6 @@ final class SessionExecutors implements ServerCallExecutorSupplier {
   @Override
   public <ReqT, RespT> Executor getExecutor(ServerCall<ReqT, RespT> call, Metadata headers) {
     final String service = call.getMethodDescriptor().getServiceName();
-    return SessionServiceGrpc.SERVICE_NAME.equals(service)
-        ? null
-        : supplier.getExecutor(call, headers);
+    return SessionService.NAME.equals(service) ? null : supplier.getExecutor(call, headers);
   }
 }

@@ -1,6 +1,5 @@
 package dev.ringfetch.rpc;
 
-import dev.ringfetch.v1.SessionServiceGrpc;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
@@ -18,7 +17,7 @@ final class SessionInterceptor implements ServerInterceptor {
   public <ReqT, RespT> ServerCall.Listener<ReqT> interceptCall(
       ServerCall<ReqT, RespT> call, Metadata headers, ServerCallHandler<ReqT, RespT> next) {
     final String service = call.getMethodDescriptor().getServiceName();
-    return SessionServiceGrpc.SERVICE_NAME.equals(service)
+    return SessionService.NAME.equals(service)
         ? next.startCall(call, headers)
         : user.interceptCall(call, headers, next);
   }

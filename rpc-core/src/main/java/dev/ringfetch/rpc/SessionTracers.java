@@ -1,12 +1,11 @@
 package dev.ringfetch.rpc;
 
-import dev.ringfetch.v1.SessionServiceGrpc;
 import io.grpc.Metadata;
 import io.grpc.ServerStreamTracer;
 
 /** A user's tracers without the session service: its calls are none of the user's. */
 final class SessionTracers extends ServerStreamTracer.Factory {
-  private static final String OPEN = SessionServiceGrpc.getOpenMethod().getFullMethodName();
+  private static final String OPEN = SessionService.OPEN.getFullMethodName();
   private static final ServerStreamTracer NONE = new ServerStreamTracer() {};
 
   private final ServerStreamTracer.Factory user;

@@ -3,9 +3,11 @@ package dev.ringfetch.rpc;
 import dev.ringfetch.counters.Counters;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.session.SessionContext;
+import java.lang.ref.Cleaner;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 
 /**
  * Fabrics of this process's channels: those that select the same, use the same directory and spin
@@ -15,6 +17,7 @@ final class SharedFabrics {
   private static final Map<Key, SharedFabrics> SHARED = new HashMap<>();
 
   private final Key key;
+  private final Cleaner orphans = Cleaner.create(); // its thread ends with the last channel's
   private final Fabrics fabrics;
   private int users;
 
@@ -44,6 +47,11 @@ final class SharedFabrics {
     return fabrics.counters();
   }
 
+  /** Tells that a channel was collected. */
+  Cleaner orphans() {
+    return orphans;
+  }
+
   Fabrics fabrics() {
     return fabrics;
   }
@@ -59,5 +67,19 @@ final class SharedFabrics {
     fabrics.close();
   }
 
-  private record Key(FabricSelection selection, Path directory, long spinNs) {}
+  private record Key(FabricSelection selection, Path directory, long spinNs) {
+    /** Written out for the reason of {@link FabricSelection#equals}. */
+    @Override
+    public boolean equals(Object other) {
+      return other instanceof Key key
+          && selection.equals(key.selection)
+          && directory.equals(key.directory)
+          && spinNs == key.spinNs;
+    }
+
+    @Override
+    public int hashCode() {
+      return Objects.hash(selection, directory, spinNs);
+    }
+  }
 }

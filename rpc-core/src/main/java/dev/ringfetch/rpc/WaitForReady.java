@@ -116,7 +116,7 @@ final class WaitForReady<T> {
     if (!waiting.isEmpty() && end == null) {
       next =
           DeadlineTimer.schedule(
-              () -> DefaultExecutor.PATIENT.execute(this::wake),
+              () -> DefaultExecutor.RETRYING.execute(this::wake),
               Math.max(pauseNs.getAsLong(), MIN_PAUSE_NS));
     }
   }

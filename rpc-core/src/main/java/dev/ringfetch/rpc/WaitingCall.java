@@ -31,12 +31,16 @@ import java.util.function.Supplier;
  * <p>Nothing of the user's runs under the monitor: neither executors nor marshallers.
  */
 final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
+  /** How long a call that can do without a ring waits for one. */
+  private static final long RING_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(1);
+
   private final RingChannel channel;
   private final MethodDescriptor<ReqT, RespT> method;
   private final CallOptions options;
   private final CallOptions optionsAfter;
   private final Executor executor;
   private final boolean holds;
+  private final boolean once;
   private final String what;
   private final Supplier<CompletableFuture<Metadata>> awaited;
   private final Context context = Context.current();
@@ -59,6 +63,7 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
    *
    * @param optionsAfter of the call that this one becomes.
    * @param holds whether the channel keeps its ring for it, also when it is shut down.
+   * @param once whether the call that this one becomes waits for no ring any more.
    * @param what it waits for, for people.
    * @param awaited headers to be added once it is there; asked for when the call starts.
    */
@@ -69,6 +74,7 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
       CallOptions optionsAfter,
       Executor executor,
       boolean holds,
+      boolean once,
       String what,
       Supplier<CompletableFuture<Metadata>> awaited) {
     this.channel = channel;
@@ -77,6 +83,7 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
     this.optionsAfter = optionsAfter;
     this.executor = executor;
     this.holds = holds;
+    this.once = once;
     this.what = what;
     this.awaited = awaited;
   }
@@ -94,11 +101,34 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
         options,
         executor,
         false,
+        false,
         "a ring",
         () ->
             options.isWaitForReady()
                 ? withoutHeaders(channel.awaitRingForReady())
                 : channel.awaitRing().thenApply(ring -> new Metadata()));
+  }
+
+  /** A call that waits for the ring that is being opened, and goes over gRPC without one. */
+  static <ReqT, RespT> WaitingCall<ReqT, RespT> forRingOrGrpc(
+      RingChannel channel,
+      MethodDescriptor<ReqT, RespT> method,
+      CallOptions options,
+      Executor executor) {
+    return new WaitingCall<>(
+        channel,
+        method,
+        options,
+        options,
+        executor,
+        false,
+        true,
+        "a ring",
+        () ->
+            channel
+                .awaitRing()
+                .handle((made, failure) -> new Metadata())
+                .completeOnTimeout(new Metadata(), RING_TIMEOUT_NS, TimeUnit.NANOSECONDS));
   }
 
   /** No headers, once there is a ring. Whoever ends this wait, or lets it time out, ends that. */
@@ -124,6 +154,7 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
         options.withCallCredentials(null),
         executor,
         true,
+        false,
         "call credentials",
         () -> Credentials.apply(method, options, executor, ring, authority));
   }
@@ -165,7 +196,7 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
     // Not the call's executor: a blocking stub's runs tasks only while the stub waits.
     final CompletableFuture<?> unused =
         awaiting.whenCompleteAsync(
-            (added, failure) -> proceed(headers, added, failure), DefaultExecutor.PATIENT);
+            (added, failure) -> proceed(headers, added, failure), DefaultExecutor.RETRYING);
   }
 
   private void proceed(Metadata headers, Metadata added, Throwable failure) {
@@ -201,6 +232,9 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
     }
     if (holds) {
       call.admit();
+    }
+    if (once) {
+      call.waitNoLonger();
     }
     try {
       call.start(listener, headers);

@@ -78,7 +78,7 @@ public abstract class Session {
             this::onRead,
             tally,
             rings.ownControl(),
-            context.bulkBudget().arrays(),
+            context.bulkQuota().arrays(),
             context.bulkSegmentLength());
     final var memory = new SessionMemory(this);
     this.bulk = new BulkPool(memory, queuePair, context);

@@ -3,13 +3,15 @@ package dev.ringfetch.session;
 import dev.ringfetch.counters.Counters;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.FrameDescriptor;
-import dev.ringfetch.session.bulk.BulkBudget;
+import dev.ringfetch.rpc.BulkBudget;
+import dev.ringfetch.rpc.ReplyMode;
 import dev.ringfetch.session.bulk.BulkContext;
+import dev.ringfetch.session.bulk.MemoryQuota;
 import dev.ringfetch.session.poller.PollerContext;
 import dev.ringfetch.session.remote.ClientTurn;
 import dev.ringfetch.session.remote.RemoteContext;
 import dev.ringfetch.session.remote.ReplyChoice;
-import dev.ringfetch.session.remote.ReplyMode;
+import dev.ringfetch.session.remote.ReplyPolicy;
 import dev.ringfetch.session.remote.TurnSchedule;
 import java.util.Objects;
 import org.agrona.concurrent.NanoClock;
@@ -66,13 +68,14 @@ public final class SessionContext implements PollerContext, BulkContext, RemoteC
   /** Default of {@link #inlinePerMs()}. */
   public static final int INLINE_PER_MS_DEFAULT = 8;
 
+  private static final long BULK_QUOTA_DEFAULT = 1L << 30;
   private static final long MAX_HINT_WAIT_NS = 1_000_000_000;
 
   private int inlinePerMs = INLINE_PER_MS_DEFAULT;
   private int bulkThreshold = BULK_THRESHOLD_DEFAULT;
   private int bulkSegmentLength = BULK_SEGMENT_LENGTH_DEFAULT;
   private int bulkLength = BULK_LENGTH_DEFAULT;
-  private BulkBudget bulkBudget = BulkBudget.PROCESS;
+  private MemoryQuota bulkQuota = new MemoryQuota(BULK_QUOTA_DEFAULT);
   private int requestRingLength = REQUEST_RING_LENGTH_DEFAULT;
   private int responseRingLength = RESPONSE_RING_LENGTH_DEFAULT;
   private int initialRingLength = INITIAL_RING_LENGTH_DEFAULT;
@@ -84,7 +87,7 @@ public final class SessionContext implements PollerContext, BulkContext, RemoteC
   private long spinNs = SPIN_NS_DEFAULT;
   private NanoClock clock = SystemNanoClock.INSTANCE;
   private Counters counters = new Counters();
-  private ReplyMode replyMode = ReplyMode.ADAPTIVE;
+  private ReplyPolicy replyPolicy = ReplyPolicy.ADAPTIVE;
   private int replyTrialCalls = ReplyChoice.TRIAL_CALLS;
   private long hintWaitNs = HINT_WAIT_NS_DEFAULT;
   private int turnThreshold = TURN_THRESHOLD_DEFAULT;
@@ -100,7 +103,7 @@ public final class SessionContext implements PollerContext, BulkContext, RemoteC
     copy.bulkThreshold = bulkThreshold;
     copy.bulkSegmentLength = bulkSegmentLength;
     copy.bulkLength = bulkLength;
-    copy.bulkBudget = bulkBudget;
+    copy.bulkQuota = bulkQuota;
     copy.requestRingLength = requestRingLength;
     copy.responseRingLength = responseRingLength;
     copy.initialRingLength = initialRingLength;
@@ -111,7 +114,7 @@ public final class SessionContext implements PollerContext, BulkContext, RemoteC
     copy.maxHeldLength = maxHeldLength;
     copy.spinNs = spinNs;
     copy.clock = clock;
-    copy.replyMode = replyMode;
+    copy.replyPolicy = replyPolicy;
     copy.replyTrialCalls = replyTrialCalls;
     copy.hintWaitNs = hintWaitNs;
     copy.turnThreshold = turnThreshold;
@@ -231,13 +234,13 @@ public final class SessionContext implements PollerContext, BulkContext, RemoteC
   }
 
   @Override
-  public BulkBudget bulkBudget() {
-    return bulkBudget;
+  public MemoryQuota bulkQuota() {
+    return bulkQuota;
   }
 
-  /** Sets {@link #bulkBudget()}. */
-  public SessionContext bulkBudget(BulkBudget budget) {
-    this.bulkBudget = budget;
+  /** Sets {@link #bulkQuota()}. */
+  public SessionContext bulkQuota(MemoryQuota quota) {
+    this.bulkQuota = quota;
     return this;
   }
 
@@ -317,13 +320,13 @@ public final class SessionContext implements PollerContext, BulkContext, RemoteC
   }
 
   @Override
-  public ReplyMode replyMode() {
-    return replyMode;
+  public ReplyPolicy replyPolicy() {
+    return replyPolicy;
   }
 
-  /** Sets {@link #replyMode()}. */
-  public SessionContext replyMode(ReplyMode mode) {
-    this.replyMode = Objects.requireNonNull(mode);
+  /** Sets {@link #replyPolicy()}. */
+  public SessionContext replyPolicy(ReplyPolicy mode) {
+    this.replyPolicy = Objects.requireNonNull(mode);
     return this;
   }
 

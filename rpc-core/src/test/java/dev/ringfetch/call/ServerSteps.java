@@ -85,16 +85,10 @@ final class ServerSteps {
             poller,
             context,
             new CallAcceptor(
-                methods,
-                List.of(),
-                registry,
-                this::execute,
-                null,
+                new ServerCallContext(methods, registry, this::execute)
+                    .limits(new ServerLimits(1024 * 1024, 8 * 1024)),
                 Context.ROOT,
-                new Peer(Attributes.EMPTY, null, SecurityLevel.NONE, new Metadata()),
-                Codecs.DEFAULT,
-                new ServerLimits(1024 * 1024, 8 * 1024),
-                List.of()),
+                new Peer(Attributes.EMPTY, null, SecurityLevel.NONE, new Metadata())),
             (ended, reason) -> {});
     session.serve();
     poll();

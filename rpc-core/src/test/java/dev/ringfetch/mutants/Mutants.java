@@ -18,8 +18,9 @@ public final class Mutants {
       List.of(
           "dev/ringfetch/ring/",
           "dev/ringfetch/session/",
-          "dev/ringfetch/call/BufferAllocator",
-          "dev/ringfetch/call/Registered");
+          "dev/ringfetch/call/RegisteredInput",
+          "dev/ringfetch/rpc/BufferAllocator",
+          "dev/ringfetch/rpc/RegisteredBuffer");
 
   private static final String USAGE =
       """

@@ -3,8 +3,6 @@ package dev.ringfetch.rpc;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import dev.ringfetch.call.BufferAllocator;
-import dev.ringfetch.call.RegisteredBuffer;
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
 import io.grpc.Drainable;

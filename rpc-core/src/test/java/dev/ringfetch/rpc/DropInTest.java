@@ -41,7 +41,7 @@ class DropInTest {
 
   @Test
   void propertyGivesRings() throws Exception {
-    assertEquals(RINGS, run(List.of("-D" + Beneath.PROPERTY + "=true"), null));
+    assertEquals(RINGS, run(List.of("-D" + GrpcBuilders.PROPERTY + "=true"), null));
   }
 
   @Test
@@ -56,7 +56,7 @@ class DropInTest {
 
   @Test
   void propertyCountsBeforeTheVariable() throws Exception {
-    assertEquals(NO_RINGS, run(List.of("-D" + Beneath.PROPERTY + "=false"), "true"));
+    assertEquals(NO_RINGS, run(List.of("-D" + GrpcBuilders.PROPERTY + "=false"), "true"));
   }
 
   /** The application. */

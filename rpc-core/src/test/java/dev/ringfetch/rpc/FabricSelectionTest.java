@@ -6,6 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.fabric.FabricProvider;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.StringJoiner;
 import java.util.concurrent.ExecutionException;
@@ -15,6 +19,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Which of several fabrics serves a channel, and what happens when it cannot be reached. */
 @Timeout(120)
@@ -123,6 +128,37 @@ final class FabricSelectionTest extends RingFixture {
     final StringJoiner obstacles = new StringJoiner("; ");
     assertEquals(List.of(), FabricSelection.unlessSet().of(List.of()).select(obstacles));
     assertEquals("no fabric is on the class path", obstacles.toString());
+  }
+
+  /** A provider of another version, or half removed: the others serve, and the reason is kept. */
+  @Test
+  void providerThatCannotBeLoadedIsPassedOver(@TempDir Path classes) throws Exception {
+    final Path services = Files.createDirectories(classes.resolve("META-INF/services"));
+    Files.writeString(
+        services.resolve(FabricProvider.class.getName()),
+        "no.such.Provider\n" + SecondFabric.class.getName());
+    final StringJoiner obstacles = new StringJoiner("; ");
+    try (URLClassLoader loader =
+        new URLClassLoader(new URL[] {classes.toUri().toURL()}, getClass().getClassLoader())) {
+      final List<String> names =
+          FabricSelection.onClassPath(loader, obstacles).stream()
+              .map(FabricProvider::name)
+              .toList();
+      assertTrue(names.containsAll(List.of("shm", SecondFabric.NAME)), names::toString);
+    }
+    assertEquals(
+        "a fabric cannot be loaded: ServiceConfigurationError: dev.ringfetch.fabric.FabricProvider:"
+            + " Provider no.such.Provider not found",
+        obstacles.toString());
+  }
+
+  /** As a native library has it that does not fit, or a class of the JDK that is left out. */
+  @Test
+  void fabricThatCannotBeLinkedIsPassedOver() throws Exception {
+    near.broken(new UnsatisfiedLinkError("no library"));
+    assertEquals("far", serve(server -> server).fabrics());
+    assertEquals("far", serving(client()));
+    assertEquals("near: UnsatisfiedLinkError: no library", serving(client().fabrics("near")));
   }
 
   @Test

@@ -6,8 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.counters.Counter;
+import dev.ringfetch.protocol.Hello;
+import dev.ringfetch.protocol.OpenRequest;
+import dev.ringfetch.protocol.RingSizes;
 import dev.ringfetch.session.ClientSession;
-import dev.ringfetch.v1.OpenRequest;
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
 import io.grpc.ForwardingClientCall.SimpleForwardingClientCall;
@@ -50,7 +52,10 @@ class GrowthTest extends RingFixture {
               @Override
               public void sendMessage(Q message) {
                 final int wish =
-                    ((OpenRequest) message).getHello().getGeometry().getRequestRingBytes();
+                    ((OpenRequest) message)
+                        .get(OpenRequest.HELLO)
+                        .get(Hello.GEOMETRY)
+                        .get(RingSizes.REQUEST_RING_BYTES);
                 wishes.add(wish);
                 if (!silent || wish != WHOLE) {
                   super.sendMessage(message);

@@ -2,18 +2,26 @@ package dev.ringfetch.rpc;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.ringfetch.v1.Hello;
-import dev.ringfetch.v1.OpenRequest;
-import dev.ringfetch.v1.OpenResponse;
-import dev.ringfetch.v1.SessionServiceGrpc;
+import dev.ringfetch.protocol.Hello;
+import dev.ringfetch.protocol.OpenRequest;
+import dev.ringfetch.protocol.OpenResponse;
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientCall;
+import io.grpc.ClientInterceptor;
+import io.grpc.ClientInterceptors;
 import io.grpc.Grpc;
 import io.grpc.InsecureChannelCredentials;
 import io.grpc.ManagedChannel;
+import io.grpc.MethodDescriptor;
 import io.grpc.Server;
+import io.grpc.ServerServiceDefinition;
 import io.grpc.inprocess.InProcessChannelBuilder;
 import io.grpc.inprocess.InProcessServerBuilder;
+import io.grpc.stub.ServerCalls;
 import io.grpc.stub.StreamObserver;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -31,9 +39,9 @@ final class HandshakeStreamTest implements HandshakeStream.Listener {
   private static final long TIMEOUT_NS = TimeUnit.MILLISECONDS.toNanos(100);
   private static final long LONG_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(2);
   private static final String TOO_LATE = "handshake: no step of the server in time: timeoutNs=";
-  private static final OpenRequest REQUEST =
-      OpenRequest.newBuilder().setHello(Hello.getDefaultInstance()).build();
+  private static final OpenRequest REQUEST = new OpenRequest().set(OpenRequest.HELLO, new Hello());
 
+  private Error error;
   private final BlockingQueue<String> said = new LinkedBlockingQueue<>();
   private final BlockingQueue<Steps> streams = new LinkedBlockingQueue<>();
   private Server server;
@@ -42,7 +50,11 @@ final class HandshakeStreamTest implements HandshakeStream.Listener {
   @BeforeEach
   void start() throws Exception {
     final String name = InProcessServerBuilder.generateName();
-    server = InProcessServerBuilder.forName(name).addService(new Service()).build().start();
+    final ServerServiceDefinition service =
+        ServerServiceDefinition.builder(SessionService.DESCRIPTOR)
+            .addMethod(SessionService.OPEN, ServerCalls.asyncBidiStreamingCall(this::open))
+            .build();
+    server = InProcessServerBuilder.forName(name).addService(service).build().start();
     channel = InProcessChannelBuilder.forName(name).build();
   }
 
@@ -64,7 +76,7 @@ final class HandshakeStreamTest implements HandshakeStream.Listener {
     final HandshakeStream stream = open(TIMEOUT_NS);
     stream.send(REQUEST);
     assertEquals(TOO_LATE + TIMEOUT_NS, next());
-    stream.onNext(OpenResponse.getDefaultInstance());
+    stream.onNext(new OpenResponse());
     assertNull(said.poll());
   }
 
@@ -111,6 +123,51 @@ final class HandshakeStreamTest implements HandshakeStream.Listener {
     }
   }
 
+  /** Nobody else is told: the channel would have waited for ever. */
+  @Test
+  void aHandshakeThatCannotBeginEnds() throws Exception {
+    error = new UnsatisfiedLinkError("no library");
+    final HandshakeStream stream =
+        new HandshakeStream(this, TimeUnit.SECONDS.toNanos(LIMIT_S), LONG_TIMEOUT_NS);
+    stream.start(channel);
+    assertEquals("handshake: CANCELLED: UnsatisfiedLinkError: no library", next());
+    assertTrue(streams.take().cancelled.await(LIMIT_S, TimeUnit.SECONDS), "the server knows");
+  }
+
+  /**
+   * Classes of ours, or of an interceptor beneath: calls go over gRPC, and meet the latter, too.
+   */
+  @Test
+  void aMissingClassFailsNoCall() throws Exception {
+    final ClientInterceptor broken =
+        new ClientInterceptor() {
+          @Override
+          public <Q, R> ClientCall<Q, R> interceptCall(
+              MethodDescriptor<Q, R> method, CallOptions options, Channel next) {
+            throw new NoClassDefFoundError("a/b/C");
+          }
+        };
+    new HandshakeStream(this, LONG_TIMEOUT_NS, LONG_TIMEOUT_NS)
+        .start(ClientInterceptors.intercept(channel, broken));
+    assertEquals("handshake: NoClassDefFoundError: a/b/C", next());
+  }
+
+  /** That one is the application's, or of the whole process: its call is to end with it. */
+  @Test
+  void anotherErrorIsThrown() throws Exception {
+    final ClientInterceptor broken =
+        new ClientInterceptor() {
+          @Override
+          public <Q, R> ClientCall<Q, R> interceptCall(
+              MethodDescriptor<Q, R> method, CallOptions options, Channel next) {
+            throw new AssertionError("of the application");
+          }
+        };
+    final HandshakeStream stream = new HandshakeStream(this, LONG_TIMEOUT_NS, LONG_TIMEOUT_NS);
+    final Channel channelOfBroken = ClientInterceptors.intercept(channel, broken);
+    assertThrows(AssertionError.class, () -> stream.start(channelOfBroken));
+  }
+
   private HandshakeStream open(long timeoutNs) throws Exception {
     final HandshakeStream stream =
         new HandshakeStream(this, TimeUnit.SECONDS.toNanos(LIMIT_S), timeoutNs);
@@ -125,6 +182,9 @@ final class HandshakeStreamTest implements HandshakeStream.Listener {
 
   @Override
   public void onConnected() {
+    if (error != null) {
+      throw error;
+    }
     said.add("connected");
   }
 
@@ -138,13 +198,10 @@ final class HandshakeStreamTest implements HandshakeStream.Listener {
     said.add(reason);
   }
 
-  private final class Service extends SessionServiceGrpc.SessionServiceImplBase {
-    @Override
-    public StreamObserver<OpenRequest> open(StreamObserver<OpenResponse> responses) {
-      final Steps steps = new Steps(responses);
-      streams.add(steps);
-      return steps;
-    }
+  private StreamObserver<OpenRequest> open(StreamObserver<OpenResponse> responses) {
+    final Steps steps = new Steps(responses);
+    streams.add(steps);
+    return steps;
   }
 
   /** The server's end of a stream: answers, or takes no step. */
@@ -160,7 +217,7 @@ final class HandshakeStreamTest implements HandshakeStream.Listener {
     @Override
     public void onNext(OpenRequest request) {
       if (answers) {
-        responses.onNext(OpenResponse.getDefaultInstance());
+        responses.onNext(new OpenResponse());
       }
     }
 

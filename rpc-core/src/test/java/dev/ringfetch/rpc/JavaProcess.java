@@ -18,24 +18,34 @@ final class JavaProcess {
    * Runs a program to its end, which must be a good one.
    *
    * @param classPath before this JVM's own, or empty.
-   * @param variable the value of {@link Beneath#VARIABLE}, or null.
+   * @param variable the value of {@link GrpcBuilders#VARIABLE}, or null.
    * @return what it has written.
    */
   static String run(Class<?> main, List<String> flags, String classPath, String variable)
       throws Exception {
+    final List<String> command = new ArrayList<>(flags);
+    command.addAll(
+        List.of("-cp", classPath + System.getProperty("java.class.path"), main.getName()));
+    return run(command, variable);
+  }
+
+  /** As the other one does, with all that stands behind {@code java} on the command line. */
+  static String run(List<String> options) throws Exception {
+    return run(options, null);
+  }
+
+  private static String run(List<String> options, String variable) throws Exception {
     final List<String> command =
         new ArrayList<>(
             List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:TieredStopAtLevel=1"));
-    command.addAll(flags);
-    command.addAll(
-        List.of("-cp", classPath + System.getProperty("java.class.path"), main.getName()));
+    command.addAll(options);
     final ProcessBuilder builder =
         new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
-    builder.environment().remove(Beneath.VARIABLE);
+    builder.environment().remove(GrpcBuilders.VARIABLE);
     if (variable != null) {
-      builder.environment().put(Beneath.VARIABLE, variable);
+      builder.environment().put(GrpcBuilders.VARIABLE, variable);
     }
     final Process process = builder.start();
     try (BufferedReader output =

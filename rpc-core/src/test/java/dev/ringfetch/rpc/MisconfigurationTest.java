@@ -28,15 +28,15 @@ final class MisconfigurationTest {
 
   @Test
   void aDropInIsWantedOrNot() {
-    assertTrue(Beneath.isDropIn("true"));
-    assertTrue(Beneath.isDropIn("True"));
-    assertFalse(Beneath.isDropIn(null));
-    assertFalse(Beneath.isDropIn(""));
-    assertFalse(Beneath.isDropIn("FALSE"));
+    assertTrue(GrpcBuilders.isDropIn("true"));
+    assertTrue(GrpcBuilders.isDropIn("True"));
+    assertFalse(GrpcBuilders.isDropIn(null));
+    assertFalse(GrpcBuilders.isDropIn(""));
+    assertFalse(GrpcBuilders.isDropIn("FALSE"));
     assertLogged();
     for (int i = 0; i < 3; i++) {
-      assertFalse(Beneath.isDropIn("yes"));
-      assertFalse(Beneath.isDropIn("true;"));
+      assertFalse(GrpcBuilders.isDropIn("yes"));
+      assertFalse(GrpcBuilders.isDropIn("true;"));
     }
     assertLogged("set to \"yes\": it is true or false", "\"true;\"");
   }

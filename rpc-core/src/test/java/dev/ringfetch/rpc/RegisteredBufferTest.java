@@ -10,9 +10,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.Any;
 import com.google.protobuf.ByteString;
-import dev.ringfetch.call.BufferAllocator;
-import dev.ringfetch.call.RegisteredBuffer;
-import dev.ringfetch.call.RegisteredMessage;
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.session.ClientSession;
 import dev.ringfetch.session.Session;

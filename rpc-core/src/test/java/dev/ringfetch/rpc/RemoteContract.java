@@ -2,7 +2,6 @@ package dev.ringfetch.rpc;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.ringfetch.session.remote.ReplyMode;
 import java.util.function.Function;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;

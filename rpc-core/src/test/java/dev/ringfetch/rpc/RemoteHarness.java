@@ -10,7 +10,6 @@ import dev.ringfetch.fabric.sim.SimFabric;
 import dev.ringfetch.fabric.sim.SimNetwork;
 import dev.ringfetch.fabric.sim.SimProvider;
 import dev.ringfetch.fabric.sim.Timeline;
-import dev.ringfetch.session.remote.ReplyMode;
 import io.grpc.ChannelCredentials;
 import io.grpc.ManagedChannel;
 import io.grpc.SecurityLevel;

@@ -8,8 +8,8 @@ import dev.ringfetch.fabric.Doorbell;
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.fabric.FabricProvider;
-import dev.ringfetch.v1.Answer;
-import dev.ringfetch.v1.OpenResponse;
+import dev.ringfetch.protocol.Answer;
+import dev.ringfetch.protocol.OpenResponse;
 import io.grpc.Attributes;
 import io.grpc.CallCredentials;
 import io.grpc.CallOptions;
@@ -166,14 +166,14 @@ final class RingSecurityTest extends RingFixture {
                 .shmDirectory(directory)
                 .spinTime(Duration.ZERO));
     final Answer answer = told.get();
-    final byte[] descriptor = answer.getFabricDescriptor().toByteArray();
-    final byte[] other = answer.getToken().toByteArray();
+    final byte[] descriptor = answer.get(Answer.FABRIC_DESCRIPTOR);
+    final byte[] other = answer.get(Answer.TOKEN).clone();
     other[0]++;
     final FabricProvider provider =
         ServiceLoader.load(FabricProvider.class).findFirst().orElseThrow();
     try (Fabric fabric = provider.open(new FabricContext().directory(directory));
         Doorbell doorbell = fabric.openDoorbell()) {
-      for (final byte[] token : List.of(answer.getToken().toByteArray(), other)) {
+      for (final byte[] token : List.of(answer.get(Answer.TOKEN), other)) {
         assertThrows(
             IOException.class,
             () -> fabric.connect(doorbell, descriptor, token, TimeUnit.SECONDS.toNanos(5)));
@@ -203,7 +203,7 @@ final class RingSecurityTest extends RingFixture {
               new SimpleForwardingClientCallListener<>(listener) {
                 @Override
                 public void onMessage(R message) {
-                  told.set(((OpenResponse) message).getAnswer());
+                  told.set(((OpenResponse) message).get(OpenResponse.ANSWER));
                   super.onMessage(message);
                 }
               },

@@ -16,6 +16,7 @@ public final class SecondFabric implements FabricProvider {
   private final String name;
   private final int priority;
   private volatile String obstacle;
+  private volatile Error broken;
   private volatile int connects;
 
   /** Made by {@link ServiceLoader}. */
@@ -31,6 +32,11 @@ public final class SecondFabric implements FabricProvider {
   /** Connects fail for this reason, or for none if it is null. */
   void unreachable(String reason) {
     obstacle = reason;
+  }
+
+  /** It cannot be opened. */
+  void broken(Error error) {
+    broken = error;
   }
 
   /** How often a client wanted to connect. */
@@ -55,6 +61,9 @@ public final class SecondFabric implements FabricProvider {
 
   @Override
   public Fabric open(FabricContext context) throws IOException {
+    if (broken != null) {
+      throw broken;
+    }
     for (final FabricProvider provider : ServiceLoader.load(FabricProvider.class)) {
       if (provider.name().equals("shm")) {
         return new Renamed(provider.open(context));

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.counters.Counters;
-import dev.ringfetch.session.bulk.BulkBudget;
 import io.grpc.CallOptions;
 import io.grpc.stub.ClientCalls;
 import java.util.ArrayList;

@@ -1,6 +1,5 @@
 package dev.ringfetch.rpc;
 
-import dev.ringfetch.session.remote.ReplyMode;
 import org.junit.jupiter.api.Tag;
 
 /**

@@ -1,6 +1,5 @@
 package dev.ringfetch.rpc;
 
-import dev.ringfetch.session.remote.ReplyMode;
 import io.grpc.ChannelCredentials;
 import io.grpc.SecurityLevel;
 import io.grpc.ServerCredentials;

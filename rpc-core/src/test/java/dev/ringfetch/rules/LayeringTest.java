@@ -49,8 +49,8 @@ final class LayeringTest {
   private static final String COUNTERS = "dev.ringfetch.counters";
   private static final String MICROMETER = "dev.ringfetch.micrometer";
 
-  /** The generated messages of the session protocol. */
-  private static final String PROTOCOL = "dev.ringfetch.v1";
+  /** The messages of the handshake. */
+  private static final String PROTOCOL = "dev.ringfetch.protocol";
 
   /** Agrona's clocks that read the time of day. */
   private static final Set<String> CLOCKS_OF_THE_DAY =
@@ -80,11 +80,11 @@ final class LayeringTest {
 
   @ArchTest
   static final ArchRule callUsesWhatIsBelow =
-      usesOnly(CALL, SESSION, BULK, UNIT, POLLER, RING, FABRIC, PROTOCOL);
+      usesOnly(CALL, SESSION, BULK, UNIT, POLLER, RING, FABRIC);
 
   @ArchTest
   static final ArchRule handshakeOpensSessions =
-      usesOnly(HANDSHAKE, SESSION, REMOTE, CARRIER, POLLER, RING, FABRIC, COUNTERS, PROTOCOL);
+      usesOnly(HANDSHAKE, PROTOCOL, SESSION, REMOTE, CARRIER, POLLER, RING, FABRIC, COUNTERS);
 
   @ArchTest
   static final ArchRule sessionUsesWhatIsBelow =
@@ -102,6 +102,17 @@ final class LayeringTest {
   @ArchTest static final ArchRule bulkUsesTheFabric = usesOnly(BULK, FABRIC, COUNTERS);
 
   @ArchTest static final ArchRule pollerUsesTheFabric = usesOnly(POLLER, FABRIC, COUNTERS);
+
+  @ArchTest static final ArchRule messagesUseNoneOfOurs = usesOnly(PROTOCOL);
+
+  @ArchTest
+  static final ArchRule nobodyUsesGeneratedCode =
+      noClasses()
+          .should()
+          .dependOnClassesThat(
+              resideInAPackage("dev.ringfetch.v1..")
+                  .or(resideInAPackage("com.google.protobuf..").and(not(isRuntimeOfAnyVersion()))))
+          .because("it needs the protobuf of its generator, and applications have older ones");
 
   @ArchTest static final ArchRule ringUsesWhatIsBelow = usesOnly(RING, FABRIC);
 
@@ -136,6 +147,16 @@ final class LayeringTest {
   @ArchTest
   static final ArchRule packagesHaveNoCycles =
       slices().matching("dev.ringfetch.(**)").should().beFreeOfCycles();
+
+  @ArchTest
+  static final ArchRule applicationsMeetNoInternalType =
+      classes()
+          .that()
+          .resideInAnyPackage(RPC, MICROMETER)
+          .and()
+          .arePublic()
+          .should(haveNoInternalTypeInTheirSignatures())
+          .because("the module exports these two packages alone");
 
   @ArchTest
   static final ArchRule packagesAreNamedForWhatTheyHold =
@@ -245,6 +266,12 @@ final class LayeringTest {
                         : "are in a package of ours other than " + String.join(", ", below)));
   }
 
+  /** What registered messages are written with: as it was in protobuf 3, whole. */
+  private static DescribedPredicate<JavaClass> isRuntimeOfAnyVersion() {
+    return named("com.google.protobuf.MessageLite")
+        .or(named("com.google.protobuf.CodedOutputStream"));
+  }
+
   private static DescribedPredicate<JavaClass> named(String name) {
     return DescribedPredicate.describe(name, type -> type.getFullName().equals(name));
   }
@@ -279,6 +306,31 @@ final class LayeringTest {
       return name.equals("getInstance") || name.equals("<init>");
     }
     return CLOCKS_OF_THE_DAY.contains(owner.getFullName());
+  }
+
+  private static ArchCondition<JavaClass> haveNoInternalTypeInTheirSignatures() {
+    return new ArchCondition<>("have no internal type in their signatures") {
+      @Override
+      public void check(JavaClass type, ConditionEvents events) {
+        for (final JavaMember member : type.getMembers()) {
+          final Set<JavaModifier> modifiers = member.getModifiers();
+          if (!modifiers.contains(JavaModifier.PUBLIC)
+              && !modifiers.contains(JavaModifier.PROTECTED)) {
+            continue;
+          }
+          for (final JavaClass named : member.getAllInvolvedRawTypes()) {
+            final JavaClass element = named.getBaseComponentType();
+            if (element.getPackageName().startsWith("dev.ringfetch.")
+                && !element.getPackageName().equals(RPC)
+                && !element.equals(type)) {
+              events.add(
+                  SimpleConditionEvent.violated(
+                      member, member.getDescription() + " names " + element.getName()));
+            }
+          }
+        }
+      }
+    };
   }
 
   private static ArchCondition<JavaClass> haveNothingButStaticMembers() {

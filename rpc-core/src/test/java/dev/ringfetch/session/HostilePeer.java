@@ -5,8 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.ControlDescriptor;
 import dev.ringfetch.ring.FrameDescriptor;
+import dev.ringfetch.rpc.ReplyMode;
 import dev.ringfetch.session.carrier.Geometry;
-import dev.ringfetch.session.remote.ReplyMode;
+import dev.ringfetch.session.remote.ReplyPolicy;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.HashMap;
@@ -20,7 +21,7 @@ abstract class HostilePeer {
 
   private static final long HINT_WAIT_NS = 40 * LOOK_NS;
 
-  private static final ReplyMode[] REPLY_MODES = ReplyMode.values();
+  private static final ReplyPolicy[] REPLY_MODES = ReplyPolicy.values();
 
   /** Kept from one world to the next: memory outside of the heap comes back slowly. One thread. */
   private static final Map<Integer, HostileRegion> REGIONS = new HashMap<>();
@@ -62,7 +63,7 @@ abstract class HostilePeer {
             .maxInboundLength(input.choose(64, 1000, 8192, 20_000))
             .maxHeldLength(input.choose(0, 9_000, 20_000, 100_000));
     if (card && !server) {
-      context.replyMode(REPLY_MODES[input.next(REPLY_MODES.length)]).hintWaitNs(HINT_WAIT_NS);
+      context.replyPolicy(REPLY_MODES[input.next(REPLY_MODES.length)]).hintWaitNs(HINT_WAIT_NS);
     }
     final int length = ArenaDescriptor.length(requestLength, responseLength);
     region = REGIONS.computeIfAbsent(length, HostileRegion::new);

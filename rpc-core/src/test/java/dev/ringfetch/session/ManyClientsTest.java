@@ -5,10 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.fabric.sim.NicModel;
+import dev.ringfetch.rpc.ReplyMode;
 import dev.ringfetch.session.ReplyExperiment.Result;
 import dev.ringfetch.session.ReplyExperiment.Setup;
 import dev.ringfetch.session.remote.RemoteSide;
-import dev.ringfetch.session.remote.ReplyMode;
+import dev.ringfetch.session.remote.ReplyPolicy;
 import dev.ringfetch.session.remote.TurnSchedule;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -35,7 +36,7 @@ class ManyClientsTest {
 
   private final long seed = Long.getLong("ringfetch.seed", 1);
 
-  private static Setup setup(ReplyMode mode, int clients, int threshold) {
+  private static Setup setup(ReplyPolicy mode, int clients, int threshold) {
     return new Setup(
         mode,
         CARD,
@@ -48,12 +49,12 @@ class ManyClientsTest {
         context -> context.turnThreshold(threshold));
   }
 
-  private Result withoutTurns(ReplyMode mode, int clients) {
+  private Result withoutTurns(ReplyPolicy mode, int clients) {
     return ReplyExperiment.run(seed, setup(mode, clients, 0), WARM_UP_NS, MEASURE_NS);
   }
 
   /** Measured over whole periods, after an epoch without turns and a period. */
-  private Result withTurns(ReplyMode mode, int clients) {
+  private Result withTurns(ReplyPolicy mode, int clients) {
     final int threshold = SessionContext.TURN_THRESHOLD_DEFAULT;
     final long periodNs = clients / SessionContext.TURN_GROUP_DEFAULT * TURN_NS;
     final boolean turns = clients > threshold;
@@ -64,7 +65,7 @@ class ManyClientsTest {
         turns ? periodNs : MEASURE_NS);
   }
 
-  private static String line(ReplyMode mode, int clients, Result without, Result with) {
+  private static String line(ReplyPolicy mode, int clients, Result without, Result with) {
     return String.format(
         "%-6s %7d %17.3f %14.2f %14.3f %14.2f %14.0f",
         mode,
@@ -76,7 +77,7 @@ class ManyClientsTest {
         with.latencyNs() / 1e3);
   }
 
-  private void figure(ReplyMode mode, int... numbers) {
+  private void figure(ReplyPolicy mode, int... numbers) {
     System.out.println("seed=" + seed + " " + CARD.name() + ", 256 connections at hand");
     System.out.println(
         "mode   clients  no turns: M calls/s  misses  turns: M calls/s  misses  mean us");
@@ -103,18 +104,18 @@ class ManyClientsTest {
 
   @Test
   void turnsKeepTheRateOfAnswersThatAreRead() {
-    figure(ReplyMode.FETCH, FEW_AND_MANY);
+    figure(ReplyPolicy.FETCH, FEW_AND_MANY);
   }
 
   @Test
   void turnsKeepTheRateOfAnswersThatArePushed() {
-    figure(ReplyMode.PUSH, FEW_AND_MANY);
+    figure(ReplyPolicy.PUSH, FEW_AND_MANY);
   }
 
   @Tag("slow")
   @ParameterizedTest
   @EnumSource(names = {"FETCH", "PUSH"})
-  void theRateByTheNumberOfClients(ReplyMode mode) {
+  void theRateByTheNumberOfClients(ReplyPolicy mode) {
     figure(mode, CLIENTS);
   }
 }

@@ -144,9 +144,12 @@ class PollerFailureTest {
   void failedPollerGetsNoFurtherSession() throws Exception {
     HeapDoorbell whole = new HeapDoorbell();
     try (PolledFabric polled = open(provider(new Broken(), whole), 2)) {
-      while (polled.nextPoller() != polled.nextPoller()) {
-        Thread.onSpinWait(); // both take their turn until one has failed
-      }
+      Poller next;
+      Poller after;
+      do { // both take their turn until one has failed
+        next = polled.nextPoller();
+        after = polled.nextPoller();
+      } while (next != after);
       for (int i = 0; i < 4; i++) {
         assertSame(whole, polled.nextPoller().doorbell());
       }

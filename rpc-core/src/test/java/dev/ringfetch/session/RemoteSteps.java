@@ -9,10 +9,11 @@ import dev.ringfetch.fabric.sim.SimFabric;
 import dev.ringfetch.fabric.sim.SimNetwork;
 import dev.ringfetch.fabric.sim.Timeline;
 import dev.ringfetch.ring.FrameDescriptor;
+import dev.ringfetch.rpc.ReplyMode;
 import dev.ringfetch.session.ClientStream.Outcome;
 import dev.ringfetch.session.carrier.Geometry;
 import dev.ringfetch.session.poller.Poller;
-import dev.ringfetch.session.remote.ReplyMode;
+import dev.ringfetch.session.remote.ReplyPolicy;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -50,12 +51,12 @@ final class RemoteSteps {
   private boolean mayEnd;
   private long nowNs;
 
-  RemoteSteps(ReplyMode mode, int ringLength) throws IOException {
-    this(mode, ringLength, mode == ReplyMode.DATAGRAM);
+  RemoteSteps(ReplyPolicy mode, int ringLength) throws IOException {
+    this(mode, ringLength, mode == ReplyPolicy.DATAGRAM);
   }
 
   /** As the other one, with datagrams or without. */
-  RemoteSteps(ReplyMode mode, int ringLength, boolean datagrams) throws IOException {
+  RemoteSteps(ReplyPolicy mode, int ringLength, boolean datagrams) throws IOException {
     final SimFabric owner = network.open();
     final SimFabric peer = network.open();
     final Doorbell clientDoorbell = peer.openDoorbell();
@@ -67,7 +68,7 @@ final class RemoteSteps {
     clientPair = pair.client();
     serverPair = pair.server();
     final SessionContext context =
-        new SessionContext().clock((NanoClock) () -> nowNs).spinNs(SPIN_NS).replyMode(mode);
+        new SessionContext().clock((NanoClock) () -> nowNs).spinNs(SPIN_NS).replyPolicy(mode);
     client =
         pair.openClient(
             new Poller(clientDoorbell, context),

@@ -2,9 +2,10 @@ package dev.ringfetch.session;
 
 import dev.ringfetch.fabric.CountedQueuePair;
 import dev.ringfetch.fabric.sim.Timeline;
+import dev.ringfetch.rpc.ReplyMode;
 import dev.ringfetch.session.ClientStream.Outcome;
 import dev.ringfetch.session.remote.RemoteSide;
-import dev.ringfetch.session.remote.ReplyMode;
+import dev.ringfetch.session.remote.ReplyPolicy;
 import java.io.IOException;
 
 /** A client's thread: calls, polls for the answer, and calls again when it has it. */
@@ -51,7 +52,7 @@ final class ReplyClient extends ReplyThread {
   /** True when it reads its answers, as it is now. */
   boolean fetches() {
     return !RemoteSide.chooses(session.carrier)
-        ? setup.mode() == ReplyMode.FETCH
+        ? setup.mode() == ReplyPolicy.FETCH
         : RemoteSide.fetches(session.carrier);
   }
 

@@ -8,9 +8,10 @@ import dev.ringfetch.fabric.sim.SimFabric;
 import dev.ringfetch.fabric.sim.SimNetwork;
 import dev.ringfetch.fabric.sim.Timeline;
 import dev.ringfetch.ring.FrameDescriptor;
+import dev.ringfetch.rpc.ReplyMode;
 import dev.ringfetch.session.carrier.Geometry;
 import dev.ringfetch.session.poller.Poller;
-import dev.ringfetch.session.remote.ReplyMode;
+import dev.ringfetch.session.remote.ReplyPolicy;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -59,7 +60,7 @@ final class ReplyExperiment {
    * @param options of all sessions, further ones.
    */
   record Setup(
-      ReplyMode mode,
+      ReplyPolicy mode,
       NicModel nic,
       LongUnaryOperator processNs,
       int clients,
@@ -69,7 +70,7 @@ final class ReplyExperiment {
       long clientPollNs,
       Consumer<SessionContext> options) {
     /** RFP's. */
-    static Setup ofRfp(ReplyMode mode, NicModel nic, LongUnaryOperator processNs) {
+    static Setup ofRfp(ReplyPolicy mode, NicModel nic, LongUnaryOperator processNs) {
       return new Setup(mode, nic, processNs, 35, 7, 16 * 1024, POLL_NS, POLL_NS, context -> {});
     }
   }
@@ -110,7 +111,7 @@ final class ReplyExperiment {
         new SessionContext()
             .clock((NanoClock) timeline::nowNs) // a look takes no time: rounds do
             .spinNs(Long.MAX_VALUE)
-            .replyMode(setup.mode);
+            .replyPolicy(setup.mode);
     setup.options.accept(context);
   }
 

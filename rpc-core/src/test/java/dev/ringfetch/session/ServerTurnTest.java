@@ -11,10 +11,11 @@ import dev.ringfetch.fabric.sim.SimFabric;
 import dev.ringfetch.fabric.sim.SimNetwork;
 import dev.ringfetch.fabric.sim.Timeline;
 import dev.ringfetch.ring.FrameDescriptor;
+import dev.ringfetch.rpc.ReplyMode;
 import dev.ringfetch.session.carrier.Geometry;
 import dev.ringfetch.session.poller.Poller;
 import dev.ringfetch.session.remote.RemoteSide;
-import dev.ringfetch.session.remote.ReplyMode;
+import dev.ringfetch.session.remote.ReplyPolicy;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -47,12 +48,12 @@ class ServerTurnTest {
   private int answered;
   private long nowNs = 1;
 
-  private void open(ReplyMode mode) throws IOException {
+  private void open(ReplyPolicy mode) throws IOException {
     final SessionContext context =
         new SessionContext()
             .clock((NanoClock) () -> nowNs)
             .spinNs(SPIN_NS)
-            .replyMode(mode)
+            .replyPolicy(mode)
             .turnThreshold(CLIENTS - 1)
             .turnGroup(1)
             .turnLengthNs(LENGTH_NS);
@@ -130,7 +131,7 @@ class ServerTurnTest {
   }
 
   /** All were in use for an epoch, and again. */
-  private void begin(ReplyMode mode) throws IOException {
+  private void begin(ReplyPolicy mode) throws IOException {
     open(mode);
     callAll();
     pass(EPOCH_NS);
@@ -153,9 +154,9 @@ class ServerTurnTest {
 
   @ParameterizedTest
   @EnumSource(
-      value = ReplyMode.class,
+      value = ReplyPolicy.class,
       names = {"FETCH", "PUSH"})
-  void oneAfterTheOtherHasItsTurn(ReplyMode mode) throws IOException {
+  void oneAfterTheOtherHasItsTurn(ReplyPolicy mode) throws IOException {
     begin(mode);
     final int[] turns = new int[CLIENTS];
     for (int step = 0; step < 4 * CLIENTS; step++) {
@@ -174,7 +175,7 @@ class ServerTurnTest {
 
   @Test
   void upToTheThresholdNobodyIsTold() throws IOException {
-    open(ReplyMode.FETCH);
+    open(ReplyPolicy.FETCH);
     for (int epoch = 0; epoch < 4; epoch++) {
       call(0);
       call(1);
@@ -188,7 +189,7 @@ class ServerTurnTest {
 
   @Test
   void whoIsPushedToIsToldOnceInSixteenPeriods() throws IOException {
-    begin(ReplyMode.PUSH);
+    begin(ReplyPolicy.PUSH);
     for (int i = 0; i < CLIENTS; i++) {
       assertEquals(1, told(i));
     }
@@ -207,7 +208,7 @@ class ServerTurnTest {
   /** The write comes before the turn: the client is held when it comes. */
   @Test
   void whoFetchesIsToldBeforeEachTurn() throws IOException {
-    begin(ReplyMode.FETCH);
+    begin(ReplyPolicy.FETCH);
     for (int turn = 0; turn < 4; turn++) {
       call(1);
       final long before = told(1);
@@ -227,7 +228,7 @@ class ServerTurnTest {
   /** Else each turn would begin with a doorbell. */
   @Test
   void serverPollsWhoHasTurnsFromTurnToTurn() throws IOException {
-    begin(ReplyMode.PUSH);
+    begin(ReplyPolicy.PUSH);
     callAll();
     pass(2 * SPIN_NS);
     assertEquals(CLIENTS, poller.tally().get(Counter.POLLER_SESSIONS_POLLED));
@@ -239,7 +240,7 @@ class ServerTurnTest {
 
   @Test
   void turnsEndWithTheNextCallOfWhoIsLeft() throws IOException {
-    begin(ReplyMode.PUSH);
+    begin(ReplyPolicy.PUSH);
     for (int i = 0; i < 4; i++) {
       pass(EPOCH_NS);
       call(0);
@@ -257,7 +258,7 @@ class ServerTurnTest {
   /** Without room in the send queue, the next round tells. */
   @Test
   void whatFoundNoRoomIsToldLater() throws IOException {
-    open(ReplyMode.FETCH);
+    open(ReplyPolicy.FETCH);
     callAll();
     pass(EPOCH_NS);
     pairs.get(2).server().refuse(1);

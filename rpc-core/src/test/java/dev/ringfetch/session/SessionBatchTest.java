@@ -5,7 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.ring.FrameDescriptor;
-import dev.ringfetch.session.remote.ReplyMode;
+import dev.ringfetch.rpc.ReplyMode;
+import dev.ringfetch.session.remote.ReplyPolicy;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;
 
@@ -57,7 +58,7 @@ class SessionBatchTest {
 
   @Test
   void requestsAreOneWriteAndAnswersOneRead() throws IOException {
-    final RemoteSteps steps = new RemoteSteps(ReplyMode.FETCH, RING_LENGTH);
+    final RemoteSteps steps = new RemoteSteps(ReplyPolicy.FETCH, RING_LENGTH);
     request(steps);
     respond(steps); // how much comes at once is known
     for (int batch = 0; batch < 4; batch++) {
@@ -75,7 +76,7 @@ class SessionBatchTest {
 
   @Test
   void answersThatArePushedAreOneWrite() throws IOException {
-    final RemoteSteps steps = new RemoteSteps(ReplyMode.PUSH, RING_LENGTH);
+    final RemoteSteps steps = new RemoteSteps(ReplyPolicy.PUSH, RING_LENGTH);
     for (int batch = 1; batch <= 3; batch++) {
       request(steps);
       assertEquals(batch, steps.clientPair.ringWrites());
@@ -89,7 +90,7 @@ class SessionBatchTest {
   /** Before the poller has done a round, or time has passed. */
   @Test
   void whatIsAloneLeavesAtOnce() throws IOException {
-    for (final ReplyMode mode : ReplyMode.values()) {
+    for (final ReplyPolicy mode : ReplyPolicy.values()) {
       final RemoteSteps steps = new RemoteSteps(mode, RING_LENGTH);
       for (int call = 1; call <= 3; call++) {
         final long doorbells = steps.clientPair.doorbells();
@@ -102,7 +103,7 @@ class SessionBatchTest {
         }
         final long responding = steps.serverPair.doorbells();
         steps.respond();
-        final boolean pushed = mode == ReplyMode.PUSH;
+        final boolean pushed = mode == ReplyPolicy.PUSH;
         assertEquals(pushed ? call : 0, steps.serverPair.ringWrites(), mode::toString);
         assertEquals(pushed, steps.serverPair.doorbells() > responding, mode::toString);
         steps.answers(call);

@@ -5,7 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.ring.FrameDescriptor;
-import dev.ringfetch.session.remote.ReplyMode;
+import dev.ringfetch.rpc.ReplyMode;
+import dev.ringfetch.session.remote.ReplyPolicy;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;
 
@@ -17,7 +18,7 @@ class SessionDatagramTest {
   private static final int SMALL = 20; // bytes
   private static final int LONG = 1_000; // more than a datagram's
 
-  private final RemoteSteps steps = new RemoteSteps(ReplyMode.DATAGRAM, RING_LENGTH);
+  private final RemoteSteps steps = new RemoteSteps(ReplyPolicy.DATAGRAM, RING_LENGTH);
 
   SessionDatagramTest() throws IOException {}
 
@@ -210,7 +211,7 @@ class SessionDatagramTest {
   /** Where there are no datagrams, answers are read. */
   @Test
   void withoutDatagramsItFetches() throws IOException {
-    final RemoteSteps plain = new RemoteSteps(ReplyMode.DATAGRAM, RING_LENGTH, false);
+    final RemoteSteps plain = new RemoteSteps(ReplyPolicy.DATAGRAM, RING_LENGTH, false);
     plain.send();
     while (plain.requests.isEmpty()) {
       assertTrue(plain.card());

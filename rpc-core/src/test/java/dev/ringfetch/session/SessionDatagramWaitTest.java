@@ -4,8 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.ring.FrameDescriptor;
+import dev.ringfetch.rpc.ReplyMode;
 import dev.ringfetch.session.remote.RemoteSide;
-import dev.ringfetch.session.remote.ReplyMode;
+import dev.ringfetch.session.remote.ReplyPolicy;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;
 
@@ -16,7 +17,7 @@ class SessionDatagramWaitTest {
   private static final int SMALL = 20; // bytes
   private static final int LONG = 1_000; // more than a datagram's
 
-  private final RemoteSteps steps = new RemoteSteps(ReplyMode.DATAGRAM, RING_LENGTH);
+  private final RemoteSteps steps = new RemoteSteps(ReplyPolicy.DATAGRAM, RING_LENGTH);
 
   SessionDatagramWaitTest() throws IOException {}
 

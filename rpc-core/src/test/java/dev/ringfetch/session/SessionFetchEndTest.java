@@ -7,7 +7,8 @@ import dev.ringfetch.counters.Counter;
 import dev.ringfetch.fabric.CountedQueuePair;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.FrameDescriptor;
-import dev.ringfetch.session.remote.ReplyMode;
+import dev.ringfetch.rpc.ReplyMode;
+import dev.ringfetch.session.remote.ReplyPolicy;
 import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -29,7 +30,7 @@ class SessionFetchEndTest {
 
   private RemoteSteps steps;
 
-  private void create(ReplyMode mode) throws IOException {
+  private void create(ReplyPolicy mode) throws IOException {
     steps = new RemoteSteps(mode, RING_LENGTH);
     steps.mayEnd();
   }
@@ -68,13 +69,13 @@ class SessionFetchEndTest {
 
   @ParameterizedTest
   @EnumSource
-  void whatHasComeIsDelivered(ReplyMode mode) throws IOException {
+  void whatHasComeIsDelivered(ReplyPolicy mode) throws IOException {
     create(mode);
     send(3);
     steps.cards();
     steps.clientRound(); // the first read has missed
     steps.respond();
-    if (mode == ReplyMode.DATAGRAM) {
+    if (mode == ReplyPolicy.DATAGRAM) {
       steps.cards(); // one may overtake the other
     }
     steps.respond();
@@ -88,7 +89,7 @@ class SessionFetchEndTest {
   /** Nothing has come of what is still being read. */
   @Test
   void readThatIsUnderWayIsNotWaitedFor() throws IOException {
-    create(ReplyMode.FETCH);
+    create(ReplyPolicy.FETCH);
     send(1);
     steps.client.end("over");
     assertEquals(0, steps.answered);
@@ -99,7 +100,7 @@ class SessionFetchEndTest {
   /** As many as a ring holds, of a server that goes on sending. */
   @Test
   void serverThatSendsOnIsNotReadForEver() throws IOException {
-    create(ReplyMode.DATAGRAM);
+    create(ReplyPolicy.DATAGRAM);
     final int placed = SLOTS - DATAGRAMS;
     final HostileRing ring = hostile(steps.clientPair);
     for (int i = 0; i < placed; i++) {
@@ -122,7 +123,7 @@ class SessionFetchEndTest {
   /** What follows a frame that no server may write is not believed. */
   @Test
   void nothingIsTakenBehindAViolation() throws IOException {
-    create(ReplyMode.PUSH);
+    create(ReplyPolicy.PUSH);
     final ClientStream stream = steps.send();
     steps.cards();
     steps.serverRound();
@@ -139,7 +140,7 @@ class SessionFetchEndTest {
   /** The frame that the one behind the violation would have been, by itself. */
   @Test
   void answerByItselfIsTaken() throws IOException {
-    create(ReplyMode.PUSH);
+    create(ReplyPolicy.PUSH);
     final ClientStream stream = steps.send();
     steps.cards();
     hostile(steps.clientPair).write(stream.id, RESPONSE, 0, ack(), new byte[4]);

@@ -5,7 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.ring.FrameDescriptor;
-import dev.ringfetch.session.remote.ReplyMode;
+import dev.ringfetch.rpc.ReplyMode;
+import dev.ringfetch.session.remote.ReplyPolicy;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;
 
@@ -15,7 +16,7 @@ class SessionFetchLineTest {
   private static final int INTERVAL = 8; // reads
   private static final int MISSES = 4;
 
-  private final RemoteSteps steps = new RemoteSteps(ReplyMode.FETCH, RING_LENGTH);
+  private final RemoteSteps steps = new RemoteSteps(ReplyPolicy.FETCH, RING_LENGTH);
 
   SessionFetchLineTest() throws IOException {}
 

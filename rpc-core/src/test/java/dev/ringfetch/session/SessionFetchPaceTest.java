@@ -6,8 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.ring.FrameDescriptor;
+import dev.ringfetch.rpc.ReplyMode;
 import dev.ringfetch.session.poller.PollerSteps;
-import dev.ringfetch.session.remote.ReplyMode;
+import dev.ringfetch.session.remote.ReplyPolicy;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -19,7 +20,7 @@ final class SessionFetchPaceTest {
   private static final long ROUND_TRIP_NS = 4_096;
   private static final long STEP_NS = ROUND_TRIP_NS / 8;
 
-  private final RemoteSteps steps = new RemoteSteps(ReplyMode.FETCH, RING_LENGTH);
+  private final RemoteSteps steps = new RemoteSteps(ReplyPolicy.FETCH, RING_LENGTH);
 
   SessionFetchPaceTest() throws IOException {}
 
@@ -292,7 +293,7 @@ final class SessionFetchPaceTest {
 
   @ParameterizedTest
   @EnumSource(names = {"PUSH", "DATAGRAM"})
-  void whoseAnswersComeByThemselvesDoesNotReadBeforeLeaving(ReplyMode mode) throws IOException {
+  void whoseAnswersComeByThemselvesDoesNotReadBeforeLeaving(ReplyPolicy mode) throws IOException {
     final RemoteSteps other = new RemoteSteps(mode, RING_LENGTH);
     other.send();
     other.cards();

@@ -6,8 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.ring.FrameDescriptor;
+import dev.ringfetch.rpc.ReplyMode;
 import dev.ringfetch.session.poller.PollerSteps;
-import dev.ringfetch.session.remote.ReplyMode;
+import dev.ringfetch.session.remote.ReplyPolicy;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -20,7 +21,7 @@ class SessionFetchSleepTest {
   private RemoteSteps steps;
 
   /** So many requests are with the server's handlers, and the client has nothing under way. */
-  private void begin(ReplyMode mode, int requests) throws IOException {
+  private void begin(ReplyPolicy mode, int requests) throws IOException {
     steps = new RemoteSteps(mode, RING_LENGTH);
     for (int i = 0; i < requests; i++) {
       steps.send();
@@ -35,7 +36,7 @@ class SessionFetchSleepTest {
 
   @Test
   void whoIsAwakeDoesNotSettle() throws IOException {
-    begin(ReplyMode.PUSH, 1);
+    begin(ReplyPolicy.PUSH, 1);
     assertFalse(steps.client.inbox.isArmed());
     assertFalse(steps.client.inbox.isSettling());
   }
@@ -43,7 +44,7 @@ class SessionFetchSleepTest {
   /** It may have been for its room that the server waits. */
   @ParameterizedTest
   @EnumSource
-  void whoGoesToSleepTellsWhatItHasConsumed(ReplyMode mode) throws IOException {
+  void whoGoesToSleepTellsWhatItHasConsumed(ReplyPolicy mode) throws IOException {
     begin(mode, 2);
     steps.respond();
     steps.answers(1);
@@ -55,7 +56,7 @@ class SessionFetchSleepTest {
   /** What comes while the server is being told: the client is awake, and waits for the rest. */
   @Test
   void whatComesWhileItSettlesKeepsItAwake() throws IOException {
-    begin(ReplyMode.PUSH, 2);
+    begin(ReplyPolicy.PUSH, 2);
     steps.spinTimeIsOver();
     steps.clientRound();
     assertTrue(steps.client.inbox.isSettling());
@@ -74,7 +75,7 @@ class SessionFetchSleepTest {
   /** A read that was posted before the server is told would find nothing too early. */
   @Test
   void readFollowsTheWriteThatFoundNoRoom() throws IOException {
-    begin(ReplyMode.PUSH, 1);
+    begin(ReplyPolicy.PUSH, 1);
     final long writes = steps.clientPair.lineWrites();
     steps.spinTimeIsOver();
     steps.clientPair.refuse(1);
@@ -89,7 +90,7 @@ class SessionFetchSleepTest {
 
   @Test
   void readThatFoundNoRoomIsPostedAgain() throws IOException {
-    begin(ReplyMode.PUSH, 1);
+    begin(ReplyPolicy.PUSH, 1);
     steps.clientPair.refuseUnlessPolledAfter(1); // the line
     steps.clientSleeps();
     assertEquals(1, steps.clientPair.ringReads());
@@ -104,7 +105,7 @@ class SessionFetchSleepTest {
   void whatThatReadHasBegunKeepsItAwake() throws IOException {
     boolean more = true;
     for (int done = 0; more; done++) {
-      begin(ReplyMode.FETCH, 1);
+      begin(ReplyPolicy.FETCH, 1);
       steps.spinTimeIsOver();
       steps.clientRound();
       assertTrue(steps.client.inbox.isSettling());
@@ -125,7 +126,7 @@ class SessionFetchSleepTest {
   /** Rounds for other reasons look at nothing. */
   @Test
   void whoSleepsReadsNoMore() throws IOException {
-    begin(ReplyMode.FETCH, 1);
+    begin(ReplyPolicy.FETCH, 1);
     final long reads = steps.clientPair.ringReads() + 2; // one more, and the last
     steps.clientSleeps();
     assertEquals(reads, steps.clientPair.ringReads());
@@ -140,7 +141,7 @@ class SessionFetchSleepTest {
   /** The poller comes for the ring while another thread has the session. */
   @Test
   void whatItWasRungForIsFoundBeforeItIsAsleep() throws IOException {
-    begin(ReplyMode.PUSH, 1);
+    begin(ReplyPolicy.PUSH, 1);
     steps.spinTimeIsOver();
     steps.clientRound();
     steps.cards();
@@ -158,7 +159,7 @@ class SessionFetchSleepTest {
   /** With no call under way, too: of DRAIN nothing else would tell. */
   @ParameterizedTest
   @EnumSource
-  void whatItWasRungForIsFoundWhenNothingIsExpected(ReplyMode mode) throws IOException {
+  void whatItWasRungForIsFoundWhenNothingIsExpected(ReplyPolicy mode) throws IOException {
     begin(mode, 1);
     steps.respond();
     steps.answers(1);
@@ -181,7 +182,7 @@ class SessionFetchSleepTest {
   @Test
   void fullSendQueueIsPolledUntilThereIsRoom() throws IOException {
     for (int posted = 0; posted < 2; posted++) {
-      for (final ReplyMode mode : new ReplyMode[] {ReplyMode.PUSH, ReplyMode.FETCH}) {
+      for (final ReplyPolicy mode : new ReplyPolicy[] {ReplyPolicy.PUSH, ReplyPolicy.FETCH}) {
         steps = new RemoteSteps(mode, RING_LENGTH);
         steps.clientPair.refuseUnlessPolledAfter(posted);
         steps.send();
@@ -203,7 +204,7 @@ class SessionFetchSleepTest {
    */
   @ParameterizedTest
   @EnumSource
-  void cancelIsConsumedThoughTheServerGoesToSleep(ReplyMode mode) throws IOException {
+  void cancelIsConsumedThoughTheServerGoesToSleep(ReplyPolicy mode) throws IOException {
     boolean more = true;
     for (int done = 0; more; done++) {
       begin(mode, 0);

@@ -6,8 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.ring.FrameDescriptor;
+import dev.ringfetch.rpc.ReplyMode;
 import dev.ringfetch.session.poller.PollerSteps;
-import dev.ringfetch.session.remote.ReplyMode;
+import dev.ringfetch.session.remote.ReplyPolicy;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;
 
@@ -47,7 +48,7 @@ class SessionFetchTest {
 
   @Test
   void fetchedCallIsOneWriteAndOneRead() throws IOException {
-    final RemoteSteps steps = new RemoteSteps(ReplyMode.FETCH, RING_LENGTH);
+    final RemoteSteps steps = new RemoteSteps(ReplyPolicy.FETCH, RING_LENGTH);
     for (int i = 0; i < CALLS; i++) {
       call(steps);
     }
@@ -67,7 +68,7 @@ class SessionFetchTest {
 
   @Test
   void pushedCallIsOneWriteEachWay() throws IOException {
-    final RemoteSteps steps = new RemoteSteps(ReplyMode.PUSH, RING_LENGTH);
+    final RemoteSteps steps = new RemoteSteps(ReplyPolicy.PUSH, RING_LENGTH);
     for (int i = 0; i < CALLS; i++) {
       call(steps);
     }
@@ -83,7 +84,7 @@ class SessionFetchTest {
   /** Some misses have the server's line read as well, by which a server that sleeps is found. */
   @Test
   void readerThatMissesFindsThatTheServerSleeps() throws IOException {
-    final RemoteSteps steps = new RemoteSteps(ReplyMode.FETCH, RING_LENGTH);
+    final RemoteSteps steps = new RemoteSteps(ReplyPolicy.FETCH, RING_LENGTH);
     call(steps);
     steps.spinTimeIsOver();
     steps.serverRound();
@@ -113,7 +114,7 @@ class SessionFetchTest {
   /** It writes that it sleeps, and only when the read that followed found nothing is it asleep. */
   @Test
   void sleepIsOneWriteAndOneRead() throws IOException {
-    for (final ReplyMode mode : ReplyMode.values()) {
+    for (final ReplyPolicy mode : ReplyPolicy.values()) {
       final RemoteSteps steps = new RemoteSteps(mode, RING_LENGTH);
       call(steps);
       steps.send();
@@ -154,7 +155,7 @@ class SessionFetchTest {
   /** Told so behind the request, the server neither pushes nor rings. */
   @Test
   void whoWritesWhileAsleepFetches() throws IOException {
-    final RemoteSteps steps = new RemoteSteps(ReplyMode.FETCH, RING_LENGTH);
+    final RemoteSteps steps = new RemoteSteps(ReplyPolicy.FETCH, RING_LENGTH);
     call(steps);
     steps.send();
     steps.cards();
@@ -186,7 +187,7 @@ class SessionFetchTest {
   /** Nothing that found the send queue full is forgotten. */
   @Test
   void fullSendQueueIsTriedAgain() throws IOException {
-    for (final ReplyMode mode : ReplyMode.values()) {
+    for (final ReplyPolicy mode : ReplyPolicy.values()) {
       for (int refused = 1; refused < 6; refused++) {
         final RemoteSteps steps = new RemoteSteps(mode, RING_LENGTH);
         steps.clientPair.refuse(refused);

@@ -6,9 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.ring.ProcessTime;
+import dev.ringfetch.rpc.ReplyMode;
 import dev.ringfetch.session.remote.RemoteSide;
 import dev.ringfetch.session.remote.ReplyChoice;
-import dev.ringfetch.session.remote.ReplyMode;
+import dev.ringfetch.session.remote.ReplyPolicy;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -21,7 +22,7 @@ final class SessionReplyTest {
   private static final long SLOW_NS = 9_000;
   private static final long FAST_NS = 1_000;
 
-  private final RemoteSteps steps = new RemoteSteps(ReplyMode.ADAPTIVE, RING_LENGTH);
+  private final RemoteSteps steps = new RemoteSteps(ReplyPolicy.ADAPTIVE, RING_LENGTH);
 
   SessionReplyTest() throws IOException {}
 
@@ -149,7 +150,7 @@ final class SessionReplyTest {
   void readFromBeforeTheTurnDoesNotEndIt() throws IOException {
     boolean more = true;
     for (int done = 0; more; done++) {
-      final RemoteSteps other = new RemoteSteps(ReplyMode.ADAPTIVE, RING_LENGTH);
+      final RemoteSteps other = new RemoteSteps(ReplyPolicy.ADAPTIVE, RING_LENGTH);
       other.send(); // and a read is under way
       RemoteSide.turn(other.client.carrier);
       other.clientRound();

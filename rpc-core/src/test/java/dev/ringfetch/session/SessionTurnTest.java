@@ -8,11 +8,12 @@ import dev.ringfetch.counters.Counter;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.ControlDescriptor;
+import dev.ringfetch.rpc.ReplyMode;
 import dev.ringfetch.session.carrier.Delivery;
 import dev.ringfetch.session.poller.Poller;
 import dev.ringfetch.session.poller.PollerSteps;
 import dev.ringfetch.session.remote.RemoteSide;
-import dev.ringfetch.session.remote.ReplyMode;
+import dev.ringfetch.session.remote.ReplyPolicy;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -28,7 +29,7 @@ class SessionTurnTest {
   private final RemoteSteps steps;
 
   SessionTurnTest() throws IOException {
-    steps = new RemoteSteps(ReplyMode.PUSH, RING_LENGTH);
+    steps = new RemoteSteps(ReplyPolicy.PUSH, RING_LENGTH);
   }
 
   /** The server tells of turns, and the client sees it a little later. */
@@ -77,7 +78,7 @@ class SessionTurnTest {
 
   @Test
   void answerIsWaitedForFromWhenItsRequestLeaves() throws IOException {
-    final RemoteSteps fetching = new RemoteSteps(ReplyMode.FETCH, RING_LENGTH);
+    final RemoteSteps fetching = new RemoteSteps(ReplyPolicy.FETCH, RING_LENGTH);
     fetching.send();
     fetching.cards(); // the read is too early
     fetching.serverRound();
@@ -257,7 +258,7 @@ class SessionTurnTest {
 
   @Test
   void answersAreReadInATurnAndAWhileBehindIt() throws IOException {
-    final RemoteSteps fetch = new RemoteSteps(ReplyMode.FETCH, RING_LENGTH);
+    final RemoteSteps fetch = new RemoteSteps(ReplyPolicy.FETCH, RING_LENGTH);
     tell(fetch, 0, LENGTH_NS, PERIOD_NS);
     fetch.send();
     fetch.cards();

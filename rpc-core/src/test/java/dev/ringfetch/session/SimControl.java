@@ -1,9 +1,9 @@
 package dev.ringfetch.session;
 
+import dev.ringfetch.protocol.OpenRequest;
+import dev.ringfetch.protocol.OpenResponse;
 import dev.ringfetch.session.handshake.ControlStream;
 import dev.ringfetch.session.handshake.ServerHandshake;
-import dev.ringfetch.v1.OpenRequest;
-import dev.ringfetch.v1.OpenResponse;
 
 /**
  * A control stream between a client and the server that was there when it was opened: in order,

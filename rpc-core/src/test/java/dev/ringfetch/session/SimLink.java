@@ -1,8 +1,8 @@
 package dev.ringfetch.session;
 
+import dev.ringfetch.protocol.OpenResponse;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.session.handshake.ClientHandshake;
-import dev.ringfetch.v1.OpenResponse;
 import java.util.List;
 
 /** A control stream of a simulated client, with the handshake and the session that go with it. */

@@ -72,7 +72,7 @@ final class Simulation {
         new SessionContext()
             .clock(timeline)
             .spinNs(sizes.spinNs())
-            .replyMode(kind.mode)
+            .replyPolicy(kind.mode)
             .replyTrialCalls(1)
             .hintWaitNs(HINT_WAIT_NS)
             .requestRingLength(sizes.ringLength())

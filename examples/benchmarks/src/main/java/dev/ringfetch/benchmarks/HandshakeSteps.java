@@ -1,7 +1,8 @@
 package dev.ringfetch.benchmarks;
 
-import com.google.protobuf.MessageLite;
 import dev.ringfetch.examples.process.Answer;
+import dev.ringfetch.protocol.Message;
+import dev.ringfetch.session.handshake.ControlStream;
 import dev.ringfetch.session.handshake.ControlStream;
 import java.util.ArrayDeque;
 import java.util.Base64;
@@ -11,7 +12,7 @@ import java.util.Deque;
  * What one side of a handshake says, for somebody who carries it to the other: this process's
  * commands and answers take the place of a stream.
  */
-final class HandshakeSteps<T extends MessageLite> implements ControlStream<T> {
+final class HandshakeSteps<T extends Message<T>> implements ControlStream<T> {
   private static final String STEP = "step";
 
   private final Deque<T> said = new ArrayDeque<>();
@@ -33,7 +34,7 @@ final class HandshakeSteps<T extends MessageLite> implements ControlStream<T> {
 
   /** The next step, for the other side; fails if nothing was said. */
   synchronized Answer take() {
-    return new Answer().with(STEP, Base64.getEncoder().encodeToString(said.remove().toByteArray()));
+    return new Answer().with(STEP, Base64.getEncoder().encodeToString(said.remove().encode()));
   }
 
   /** What {@link #take} has taken, as the argument of a command. */

@@ -5,12 +5,13 @@ import dev.ringfetch.examples.load.Figures;
 import dev.ringfetch.examples.load.Latencies;
 import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.examples.process.CommandLoop;
+import dev.ringfetch.protocol.OpenRequest;
+import dev.ringfetch.protocol.OpenResponse;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.session.handshake.ClientHandshake;
 import dev.ringfetch.session.ClientSession;
 import dev.ringfetch.session.handshake.PolledFabric;
-import dev.ringfetch.v1.OpenRequest;
-import dev.ringfetch.v1.OpenResponse;
+import dev.ringfetch.session.handshake.PolledFabric;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
@@ -56,7 +57,7 @@ final class RingClientProcess implements Callable<Integer>, ClientHandshake.List
   }
 
   private Answer connect(ClientHandshake handshake, String answer) throws Exception {
-    handshake.onResponse(OpenResponse.parseFrom(HandshakeSteps.bytes(answer)));
+    handshake.onResponse(OpenResponse.TYPE.parse(HandshakeSteps.bytes(answer)));
     if (calls == null) {
       throw new IllegalStateException("no session: " + refusal);
     }

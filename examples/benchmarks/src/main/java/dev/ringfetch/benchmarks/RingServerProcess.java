@@ -3,11 +3,13 @@ package dev.ringfetch.benchmarks;
 import dev.ringfetch.benchmarks.verbs.WorkRequests;
 import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.examples.process.CommandLoop;
+import dev.ringfetch.protocol.OpenRequest;
+import dev.ringfetch.protocol.OpenResponse;
+import dev.ringfetch.session.handshake.PolledFabric;
+import dev.ringfetch.session.handshake.ServerHandshake;
 import dev.ringfetch.session.handshake.PolledFabric;
 import dev.ringfetch.session.handshake.ServerHandshake;
 import dev.ringfetch.session.ServerSession;
-import dev.ringfetch.v1.OpenRequest;
-import dev.ringfetch.v1.OpenResponse;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
@@ -44,7 +46,7 @@ final class RingServerProcess implements Callable<Integer>, ServerHandshake.List
   private static Answer open(
       ServerHandshake handshake, HandshakeSteps<OpenResponse> steps, String hello)
       throws Exception {
-    handshake.onRequest(OpenRequest.parseFrom(HandshakeSteps.bytes(hello)));
+    handshake.onRequest(OpenRequest.TYPE.parse(HandshakeSteps.bytes(hello)));
     return steps.take();
   }
 

@@ -7,7 +7,7 @@ import dev.ringfetch.benchmarks.verbs.ProcessPair;
 import dev.ringfetch.benchmarks.verbs.VerbsContender;
 import dev.ringfetch.examples.process.Rings;
 import dev.ringfetch.rdma.verbs.BareMode;
-import dev.ringfetch.session.remote.ReplyMode;
+import dev.ringfetch.rpc.ReplyMode;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.util.List;

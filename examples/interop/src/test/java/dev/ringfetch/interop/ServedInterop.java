@@ -1,7 +1,6 @@
 package dev.ringfetch.interop;
 
 import dev.ringfetch.rpc.RingServerBuilder;
-import dev.ringfetch.v1.SessionServiceGrpc;
 import io.grpc.ForwardingServerBuilder;
 import io.grpc.InsecureServerCredentials;
 import io.grpc.Metadata;
@@ -18,7 +17,7 @@ import java.time.Duration;
 public abstract class ServedInterop extends ChannelInterop {
   private static final GrpcCensus TRACING = GrpcCensus.newBuilder().disableStats().build();
 
-  private static final String OPEN = SessionServiceGrpc.getOpenMethod().getFullMethodName();
+  private static final String OPEN = "ringfetch.v1.SessionService/Open";
   private static final ServerStreamTracer NONE = new ServerStreamTracer() {};
 
   private Server server;

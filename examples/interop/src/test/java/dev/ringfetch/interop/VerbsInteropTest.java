@@ -1,6 +1,6 @@
 package dev.ringfetch.interop;
 
-import dev.ringfetch.session.remote.ReplyMode;
+import dev.ringfetch.rpc.ReplyMode;
 import dev.ringfetch.system.ShmTempDirFactory;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -1,2 +1,2 @@
-/** The Index service: checks what a request asks for, and lets the store do it. */
+/** Internal: the Index service: checks what a request asks for, and lets the store do it. */
 package dev.ringfetch.index.service;

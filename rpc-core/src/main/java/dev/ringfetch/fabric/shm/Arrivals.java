@@ -163,8 +163,8 @@ final class Arrivals implements Selectable {
       stranger.key = channel.register(selector, SelectionKey.OP_READ, stranger);
       strangers.add(stranger);
       strangerCount++;
-    } catch (IOException e) {
-      // Closed first: a logger may need the descriptor.
+    } catch (IOException | UnsupportedOperationException | LinkageError e) {
+      // The poller lives on. Closed first: a logger may need the descriptor.
       Cleanup.close(channel);
       LOGGER.log(Level.WARNING, "refused at " + path, e);
     }

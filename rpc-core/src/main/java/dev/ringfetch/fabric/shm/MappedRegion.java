@@ -33,14 +33,16 @@ final class MappedRegion implements MemoryRegion {
   private static final VarHandle INT =
       MethodHandles.byteBufferViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
 
-  /**
-   * Where {@link #verify()} lets its array escape to. Never read: a race on it is of no account.
-   */
-  @SuppressWarnings("unused")
-  private static Object barrier;
-
   private final ByteBuffer buffer;
   private final int length;
+
+  /**
+   * Where {@link #verify()} lets its array escape to. Never read: a race on it is of no account. Of
+   * this region, not of the class: threads that poll different sessions would take the cache line
+   * from each other with every store.
+   */
+  @SuppressWarnings("unused")
+  private Object barrier;
 
   /** Covers a whole mapping, which begins on a page, so that aligned indexes are aligned words. */
   MappedRegion(MappedByteBuffer buffer) {

@@ -32,4 +32,18 @@ record Nonce(long first, long second) {
   void put(ByteBuffer out) {
     out.putLong(first).putLong(second);
   }
+
+  /**
+   * Written out: on JDK 17 the one that a record has by itself leaves its class in a cache of the
+   * JDK's, and with it keeps the class loader.
+   */
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof Nonce nonce && first == nonce.first && second == nonce.second;
+  }
+
+  @Override
+  public int hashCode() {
+    return Long.hashCode(first ^ second);
+  }
 }

@@ -11,7 +11,6 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.nio.file.attribute.UserPrincipal;
 import java.util.Map;
 import java.util.Set;
-import jdk.net.ExtendedSocketOptions;
 
 /**
  * What belongs to the user of this process, and to nobody else. Immutable.
@@ -90,7 +89,7 @@ final class Ownership {
    * has run out of them is given the id as a name.
    */
   void checkPeer(SocketChannel channel) throws IOException {
-    UserPrincipal peer = channel.getOption(ExtendedSocketOptions.SO_PEERCRED).user();
+    UserPrincipal peer = PeerCredentials.user(channel);
     if (!peer.equals(user)) {
       throw new IOException("peer belongs to another user: user=" + peer.getName());
     }

@@ -1,6 +1,8 @@
 package dev.ringfetch.fabric.shm;
 
 import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.file.FileAlreadyExistsException;
@@ -16,18 +18,21 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
 
 /**
- * The directory in which one fabric of this process keeps its files, and the lock that tells others
- * that the process lives.
+ * The directory in which one fabric of this process keeps its files, and what tells others that the
+ * process lives: a {@link SignOfLife} in it, and a lock beside it.
  *
  * <p>The lock file is there before the directory and goes after it, and the kernel drops the lock
  * with the process. Whatever moment a process is killed at, it leaves a lock that nobody holds,
- * from which {@link Sweep} finds everything else.
+ * from which {@link Sweep} finds everything else. The lock counts until the sign is given, where no
+ * sign can be given, and to processes of earlier versions: POSIX drops it as soon as anything in
+ * this process, another class loader for instance, closes a descriptor of the file.
  *
  * <p>May be used from any thread. Owned by the fabric.
  */
 final class ProcessDirectory implements AutoCloseable {
   static final String LOCK_SUFFIX = ".lock";
 
+  private static final Logger LOGGER = System.getLogger(ProcessDirectory.class.getName());
   private static final Pattern NAME = Pattern.compile("[0-9]{1,10}-[0-9a-f]{16}");
   private static final int ATTEMPTS = 16;
   private static final SecureRandom RANDOM = new SecureRandom();
@@ -42,14 +47,17 @@ final class ProcessDirectory implements AutoCloseable {
   private final Path path;
   private final Path lockPath;
   private final FileChannel lockChannel;
+  private final SignOfLife sign; // null where there is none
   private final AtomicInteger sessions = new AtomicInteger();
   private final AtomicInteger bells = new AtomicInteger();
 
-  private ProcessDirectory(String name, Path path, Path lockPath, FileChannel lockChannel) {
+  private ProcessDirectory(
+      String name, Path path, Path lockPath, FileChannel lockChannel, SignOfLife sign) {
     this.name = name;
     this.path = path;
     this.lockPath = lockPath;
     this.lockChannel = lockChannel;
+    this.sign = sign;
   }
 
   static boolean isName(String name) {
@@ -112,8 +120,9 @@ final class ProcessDirectory implements AutoCloseable {
         return null;
       }
       Files.createDirectory(path, Ownership.privateDirectory());
+      SignOfLife sign = tryGiveSign(path);
       created = true;
-      return new ProcessDirectory(name, path, lockPath, channel);
+      return new ProcessDirectory(name, path, lockPath, channel, sign);
     } finally {
       if (!created) {
         if (channel != null) {
@@ -122,6 +131,16 @@ final class ProcessDirectory implements AutoCloseable {
         }
         HELD.remove(name);
       }
+    }
+  }
+
+  /** Null where the lock has to do: no session can be offered there either. */
+  private static SignOfLife tryGiveSign(Path path) {
+    try {
+      return SignOfLife.give(path);
+    } catch (IOException e) {
+      LOGGER.log(Level.DEBUG, "only a lock tells that this process lives: " + path, e);
+      return null;
     }
   }
 
@@ -156,6 +175,7 @@ final class ProcessDirectory implements AutoCloseable {
   public void close() {
     if (lockChannel.isOpen()) {
       Sweep.deleteDirectory(path);
+      Cleanup.close(sign);
       Cleanup.delete(lockPath);
       Cleanup.close(lockChannel);
       HELD.remove(name);

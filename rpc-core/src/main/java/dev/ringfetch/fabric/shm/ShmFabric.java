@@ -138,7 +138,7 @@ final class ShmFabric implements Fabric {
     if (address.isRegistered()) {
       throw new IOException("not a session: " + address.name());
     }
-    return new Connector(root, ownership, address, timeoutNs).connect(bell, token);
+    return new ShmConnectAttempt(root, ownership, address, timeoutNs).connect(bell, token);
   }
 
   private ShmDoorbell own(Doorbell doorbell) {

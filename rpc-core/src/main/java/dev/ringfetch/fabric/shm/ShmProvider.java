@@ -28,7 +28,9 @@ public final class ShmProvider implements FabricProvider {
   @Override
   public String unavailability() {
     String system = System.getProperty("os.name", "");
-    return system.equals("Linux") ? null : "shm needs Linux: os.name=" + system;
+    return system.equals("Linux")
+        ? PeerCredentials.unavailability()
+        : "shm needs Linux: os.name=" + system;
   }
 
   @Override

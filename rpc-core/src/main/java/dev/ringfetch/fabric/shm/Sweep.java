@@ -29,8 +29,9 @@ final class Sweep {
   private static final ReentrantLock SWEEPING = new ReentrantLock();
 
   /**
-   * Lock files that this JVM turned out to hold through another class loader. Their channels stay
-   * open for good, since closing one would drop the lock of the other holder.
+   * Lock files without a sign of life that this JVM turned out to hold through another class
+   * loader. Their channels stay open for good, since closing one would drop the lock of the other
+   * holder.
    */
   private static final Map<String, FileChannel> HELD_ELSEWHERE_IN_JVM = new HashMap<>();
 
@@ -59,6 +60,9 @@ final class Sweep {
         sweepIfDead(root, name);
       }
     } else if (ProcessDirectory.isName(entry)
+        && SignOfLife.read(root.resolve(entry)) == SignOfLife.Reading.ALIVE) {
+      LOGGER.log(Level.DEBUG, "{0} has no lock, but lives", entry);
+    } else if (ProcessDirectory.isName(entry)
         && !Files.exists(
             root.resolve(entry + ProcessDirectory.LOCK_SUFFIX), LinkOption.NOFOLLOW_LINKS)) {
       // Locks come first and go last: a directory without one belongs to nobody.
@@ -67,6 +71,17 @@ final class Sweep {
   }
 
   private static void sweepIfDead(Path root, String name) {
+    switch (SignOfLife.read(root.resolve(name))) {
+      case ALIVE -> {} // to look at the lock could drop it
+      case DEAD -> {
+        deleteDirectory(root.resolve(name));
+        Cleanup.delete(root.resolve(name + ProcessDirectory.LOCK_SUFFIX));
+      }
+      case NONE -> sweepIfUnlocked(root, name);
+    }
+  }
+
+  private static void sweepIfUnlocked(Path root, String name) {
     if (ProcessDirectory.isHeldHere(name) || HELD_ELSEWHERE_IN_JVM.containsKey(name)) {
       return;
     }

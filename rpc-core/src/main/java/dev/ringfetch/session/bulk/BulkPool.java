@@ -37,7 +37,7 @@ public final class BulkPool {
   private final int segmentLength;
   private final int regionLength;
   private final int maxLength;
-  private final BulkBudget budget;
+  private final MemoryQuota quota;
   private final boolean poisoned = Boolean.getBoolean(Poison.PROPERTY);
   private final List<BulkRegion> regions = new ArrayList<>(); // attached; guarded by this
   private final Set<Segments> lent = new HashSet<>(); // to units; guarded by this
@@ -66,7 +66,7 @@ public final class BulkPool {
     this.threshold = context.bulkThreshold();
     this.segmentLength = context.bulkSegmentLength();
     this.maxLength = Math.min(context.bulkLength(), MemoryExchange.MAX_ATTACHED_LENGTH);
-    this.budget = context.bulkBudget();
+    this.quota = context.bulkQuota();
     this.regionLength = Math.min(REGION_LENGTH, maxLength) / PAGE_LENGTH * PAGE_LENGTH;
     this.retryNs = owner.nanoTime();
     this.exhausted = !queuePair.capabilities().loadStore(); // the peer could not reach it
@@ -117,7 +117,7 @@ public final class BulkPool {
       if (!mayGrow(grown)) {
         return null;
       }
-      if (!budget.reserve(grown)) {
+      if (!quota.reserve(grown)) {
         owner.tally().add(Counter.SESSION_BULK_REFUSED, 1); // each counter has one writer: this
         retryNs = owner.nanoTime() + RETRY_NS;
         return null;
@@ -158,7 +158,7 @@ public final class BulkPool {
       registering = false;
       if (memory == null || closed) {
         retryNs = owner.nanoTime() + RETRY_NS;
-        budget.release(length);
+        quota.release(length);
         if (memory != null) {
           memory.settled();
         }
@@ -356,7 +356,7 @@ public final class BulkPool {
 
   /** Nobody of the session uses the memory: what is in use is left to the collector; owner. */
   public synchronized void close() {
-    budget.release(registeredLength);
+    quota.release(registeredLength);
     registeredLength = 0;
     owner.tally().set(Counter.SESSION_BULK_REGISTERED, 0);
     if (offered != null) {

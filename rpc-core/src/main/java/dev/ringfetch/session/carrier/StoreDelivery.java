@@ -7,8 +7,8 @@ import org.agrona.concurrent.NanoClock;
 final class StoreDelivery extends Delivery {
   /**
    * After how long a sleeper that was rung is rung again for what is written then. It has heard the
-   * first ring, or is stopped; if it has heard it and consumed nothing, it is to look what stands in
-   * the place of the frame that it was rung for.
+   * first ring, or is stopped; if it has heard it and consumed nothing, it is to look what stands
+   * in the place of the frame that it was rung for.
    */
   private static final long AGAIN_NS = HeadWatch.PATIENCE_NS;
 

@@ -1,23 +1,26 @@
 package dev.ringfetch.session.handshake;
 
-import com.google.protobuf.ByteString;
 import dev.ringfetch.fabric.FabricCapabilities.WriteOrder;
+import dev.ringfetch.fabric.Obstacle;
 import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.protocol.Answer;
+import dev.ringfetch.protocol.Decline;
+import dev.ringfetch.protocol.FabricOffer;
+import dev.ringfetch.protocol.Hello;
+import dev.ringfetch.protocol.OpenRequest;
+import dev.ringfetch.protocol.OpenResponse;
+import dev.ringfetch.protocol.Refusal;
+import dev.ringfetch.protocol.RingSizes;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.FrameDescriptor;
 import dev.ringfetch.session.ClientSession;
 import dev.ringfetch.session.SessionContext;
 import dev.ringfetch.session.carrier.Geometry;
 import dev.ringfetch.session.poller.Poller;
-import dev.ringfetch.session.remote.ReplyMode;
-import dev.ringfetch.v1.Answer;
-import dev.ringfetch.v1.Decline;
-import dev.ringfetch.v1.FabricOffer;
-import dev.ringfetch.v1.Hello;
-import dev.ringfetch.v1.OpenRequest;
-import dev.ringfetch.v1.OpenResponse;
+import dev.ringfetch.session.remote.ReplyPolicy;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -71,34 +74,41 @@ public final class ClientHandshake {
   }
 
   private void hello() {
-    final Hello.Builder hello =
-        Hello.newBuilder().setMinVersion(Wire.VERSION).setMaxVersion(Wire.VERSION);
-    addFabrics(hello, false);
-    addFabrics(hello, true);
-    if (hello.getFabricsCount() == 0) {
+    final List<FabricOffer> offers = new ArrayList<>();
+    addFabrics(offers, false);
+    addFabrics(offers, true);
+    if (offers.isEmpty()) {
       control.close();
       listener.onRefused(obstacles().toString());
       return;
     }
-    hello
-        .getGeometryBuilder()
-        .setRequestRingBytes(Math.min(context.requestRingLength(), maxRingLength))
-        .setResponseRingBytes(Math.min(context.responseRingLength(), maxRingLength))
-        .setMaxFrameBytes(context.maxFrameLength());
+    final RingSizes wish =
+        new RingSizes()
+            .set(RingSizes.REQUEST_RING_BYTES, Math.min(context.requestRingLength(), maxRingLength))
+            .set(
+                RingSizes.RESPONSE_RING_BYTES,
+                Math.min(context.responseRingLength(), maxRingLength))
+            .set(RingSizes.MAX_FRAME_BYTES, context.maxFrameLength());
+    final Hello hello =
+        new Hello()
+            .set(Hello.MIN_VERSION, Wire.VERSION)
+            .set(Hello.MAX_VERSION, Wire.VERSION)
+            .set(Hello.FABRICS, offers)
+            .set(Hello.GEOMETRY, wish);
     if (!context.acrossProxies()) {
-      hello.setClientAddress(ByteString.copyFrom(listener.ownAddress()));
+      hello.set(Hello.CLIENT_ADDRESS, listener.ownAddress());
     }
-    control.send(OpenRequest.newBuilder().setHello(hello).build());
+    control.send(new OpenRequest().set(OpenRequest.HELLO, hello));
   }
 
-  private void addFabrics(Hello.Builder hello, boolean doubtful) {
+  private void addFabrics(List<FabricOffer> offers, boolean doubtful) {
     for (final PolledFabric polled : fabrics) {
       final String name = polled.fabric().name();
       if (!obstacles.containsKey(name) && listener.isDoubtful(name) == doubtful) {
-        hello.addFabrics(
-            FabricOffer.newBuilder()
-                .setName(name)
-                .setHint(ByteString.copyFrom(polled.fabric().hint())));
+        offers.add(
+            new FabricOffer()
+                .set(FabricOffer.NAME, name)
+                .set(FabricOffer.HINT, polled.fabric().hint()));
       }
     }
   }
@@ -117,20 +127,22 @@ public final class ClientHandshake {
 
   /** Takes a step of the server. Blocks while it connects. */
   public void onResponse(OpenResponse response) {
-    switch (response.getStepCase()) {
-      case ANSWER -> connect(response.getAnswer());
-      case REFUSAL -> {
-        control.close();
-        listener.onRefused(obstacles().add(response.getRefusal().getReason()).toString());
-      }
-      default -> refuse("the server took a step that this version does not know");
+    if (response.has(OpenResponse.ANSWER)) {
+      connect(response.get(OpenResponse.ANSWER));
+    } else if (response.has(OpenResponse.REFUSAL)) {
+      control.close();
+      final String reason = response.get(OpenResponse.REFUSAL).get(Refusal.REASON);
+      listener.onRefused(obstacles().add(reason).toString());
+    } else {
+      refuse("the server took a step that this version does not know");
     }
   }
 
   private void connect(Answer answer) {
-    final PolledFabric polled = find(answer.getFabric());
-    if (polled == null || answer.getVersion() != Wire.VERSION) {
-      refuse("answer: fabric=" + answer.getFabric() + " version=" + answer.getVersion());
+    final PolledFabric polled = find(answer.get(Answer.FABRIC));
+    if (polled == null || answer.get(Answer.VERSION) != Wire.VERSION) {
+      refuse(
+          "answer: fabric=" + answer.get(Answer.FABRIC) + " version=" + answer.get(Answer.VERSION));
       return;
     }
     final ClientSession session;
@@ -142,24 +154,24 @@ public final class ClientHandshake {
               .fabric()
               .connect(
                   poller.doorbell(),
-                  answer.getFabricDescriptor().toByteArray(),
-                  answer.getToken().toByteArray(),
+                  answer.get(Answer.FABRIC_DESCRIPTOR),
+                  answer.get(Answer.TOKEN),
                   CONNECT_TIMEOUT_NS,
-                  context.replyMode() == ReplyMode.DATAGRAM);
+                  context.replyPolicy() == ReplyPolicy.DATAGRAM);
       checkMemory(queuePair, geometry);
       if (!queuePair.capabilities().loadStore()) {
         geometry.prepare(queuePair.memory()); // of its own, in which the server's words are not
       }
       session = open(queuePair, geometry, poller);
       session.serve();
-    } catch (IOException e) {
-      tryOthers(answer.getFabric(), e.getMessage() == null ? e.toString() : e.getMessage());
+    } catch (IOException | LinkageError e) { // the latter of what the fabric needs of others
+      tryOthers(answer.get(Answer.FABRIC), Obstacle.of(e));
       return;
     } catch (IllegalArgumentException e) {
       refuse(e.getMessage());
       return;
     }
-    listener.onSession(session, answer.getFabric(), answer.getMethodsList());
+    listener.onSession(session, answer.get(Answer.FABRIC), answer.get(Answer.METHODS));
   }
 
   private ClientSession open(QueuePair queuePair, Geometry geometry, Poller poller)
@@ -169,6 +181,9 @@ public final class ClientHandshake {
     } catch (UncheckedIOException e) {
       queuePair.close();
       throw e.getCause();
+    } catch (LinkageError e) {
+      queuePair.close();
+      throw e;
     }
   }
 
@@ -184,29 +199,32 @@ public final class ClientHandshake {
   }
 
   private static Geometry geometry(Answer answer) {
-    final dev.ringfetch.v1.Geometry sizes = answer.getGeometry();
-    ArenaDescriptor.checkRingLength("request_ring_bytes", sizes.getRequestRingBytes());
-    ArenaDescriptor.checkRingLength("response_ring_bytes", sizes.getResponseRingBytes());
-    final int maxStreams = answer.getMaxStreams();
+    final RingSizes sizes = answer.get(Answer.GEOMETRY);
+    final int requestRing = sizes.get(RingSizes.REQUEST_RING_BYTES);
+    final int responseRing = sizes.get(RingSizes.RESPONSE_RING_BYTES);
+    final int maxFrame = sizes.get(RingSizes.MAX_FRAME_BYTES);
+    ArenaDescriptor.checkRingLength("request_ring_bytes", requestRing);
+    ArenaDescriptor.checkRingLength("response_ring_bytes", responseRing);
+    final int maxStreams = answer.get(Answer.MAX_STREAMS);
     if (maxStreams < 1 || maxStreams > SessionContext.MAX_STREAMS_LIMIT) {
       throw new IllegalArgumentException("max_streams=" + maxStreams);
     }
-    if (sizes.getMaxFrameBytes() < FrameDescriptor.SLOT_LENGTH) {
-      throw new IllegalArgumentException("max_frame_bytes=" + sizes.getMaxFrameBytes());
+    if (maxFrame < FrameDescriptor.SLOT_LENGTH) {
+      throw new IllegalArgumentException("max_frame_bytes=" + maxFrame);
     }
-    if (answer.getToken().size() != Wire.TOKEN_LENGTH) {
-      throw new IllegalArgumentException("token length=" + answer.getToken().size());
+    if (answer.get(Answer.TOKEN).length != Wire.TOKEN_LENGTH) {
+      throw new IllegalArgumentException("token length=" + answer.get(Answer.TOKEN).length);
     }
-    checkPosition("request_position", answer.getRequestPosition());
-    checkPosition("response_position", answer.getResponsePosition());
+    checkPosition("request_position", answer.get(Answer.REQUEST_POSITION));
+    checkPosition("response_position", answer.get(Answer.RESPONSE_POSITION));
     return new Geometry(
-        sizes.getRequestRingBytes(),
-        sizes.getResponseRingBytes(),
-        sizes.getMaxFrameBytes(),
+        requestRing,
+        responseRing,
+        maxFrame,
         maxStreams,
-        answer.getEpoch(),
-        answer.getRequestPosition(),
-        answer.getResponsePosition());
+        answer.get(Answer.EPOCH),
+        answer.get(Answer.REQUEST_POSITION),
+        answer.get(Answer.RESPONSE_POSITION));
   }
 
   private static void checkPosition(String name, long position) {
@@ -249,7 +267,7 @@ public final class ClientHandshake {
 
   private void decline(String reason) {
     control.send(
-        OpenRequest.newBuilder().setDecline(Decline.newBuilder().setReason(reason)).build());
+        new OpenRequest().set(OpenRequest.DECLINE, new Decline().set(Decline.REASON, reason)));
   }
 
   /** Told what comes of a handshake: {@link #onSession} or {@link #onRefused}, once. */

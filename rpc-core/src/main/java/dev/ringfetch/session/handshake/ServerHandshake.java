@@ -1,8 +1,15 @@
 package dev.ringfetch.session.handshake;
 
-import com.google.protobuf.ByteString;
 import dev.ringfetch.fabric.Fabric;
+import dev.ringfetch.fabric.Obstacle;
 import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.protocol.Answer;
+import dev.ringfetch.protocol.FabricOffer;
+import dev.ringfetch.protocol.Hello;
+import dev.ringfetch.protocol.OpenRequest;
+import dev.ringfetch.protocol.OpenResponse;
+import dev.ringfetch.protocol.Refusal;
+import dev.ringfetch.protocol.RingSizes;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.FrameDescriptor;
 import dev.ringfetch.session.ServerSession;
@@ -10,12 +17,6 @@ import dev.ringfetch.session.SessionContext;
 import dev.ringfetch.session.carrier.Geometry;
 import dev.ringfetch.session.poller.DeadlineTimer;
 import dev.ringfetch.session.poller.Poller;
-import dev.ringfetch.v1.Answer;
-import dev.ringfetch.v1.FabricOffer;
-import dev.ringfetch.v1.Hello;
-import dev.ringfetch.v1.OpenRequest;
-import dev.ringfetch.v1.OpenResponse;
-import dev.ringfetch.v1.Refusal;
 import java.io.IOException;
 import java.security.SecureRandom;
 import java.util.HashMap;
@@ -131,12 +132,12 @@ public final class ServerHandshake {
   /** Takes a step of the client. */
   public void onRequest(OpenRequest request) {
     endSilence();
-    if (request.hasHello() && !begun) {
+    if (request.has(OpenRequest.HELLO) && !begun) {
       begun = true;
-      listener.onHello(() -> answer(request.getHello()));
+      listener.onHello(() -> answer(request.get(OpenRequest.HELLO)));
       return;
     }
-    final Offering declined = request.hasDecline() ? take() : null;
+    final Offering declined = request.has(OpenRequest.DECLINE) ? take() : null;
     if (declined != null) {
       withdraw(declined);
       begun = false; // it may say hello again, without that fabric
@@ -208,8 +209,8 @@ public final class ServerHandshake {
     if (isClosed()) {
       return;
     }
-    final int min = hello.getMinVersion();
-    final int max = hello.getMaxVersion();
+    final int min = hello.get(Hello.MIN_VERSION);
+    final int max = hello.get(Hello.MAX_VERSION);
     if (Integer.compareUnsigned(min, Wire.VERSION) > 0
         || Integer.compareUnsigned(max, Wire.VERSION) < 0) {
       refuse(
@@ -222,7 +223,7 @@ public final class ServerHandshake {
       return;
     }
     final String between =
-        context.acrossProxies() ? null : listener.between(hello.getClientAddress().toByteArray());
+        context.acrossProxies() ? null : listener.between(hello.get(Hello.CLIENT_ADDRESS));
     if (between != null) {
       refuse(between);
       return;
@@ -231,7 +232,7 @@ public final class ServerHandshake {
       control.exhausted("the server takes no further session");
       return;
     }
-    final Geometry geometry = geometry(hello.getGeometry());
+    final Geometry geometry = geometry(hello.get(Hello.GEOMETRY));
     final int length =
         ArenaDescriptor.length(geometry.requestRingLength(), geometry.responseRingLength());
     if (!OfferedMemory.reserve(length)) {
@@ -244,14 +245,15 @@ public final class ServerHandshake {
     fabrics.forEach(own -> untried.put(own.fabric().name(), own));
     boolean counted = true;
     try {
-      for (final FabricOffer theirs : hello.getFabricsList()) {
-        final PolledFabric ours = untried.remove(theirs.getName()); // however often it is named
+      for (final FabricOffer theirs : hello.get(Hello.FABRICS)) {
+        final String name = theirs.get(FabricOffer.NAME);
+        final PolledFabric ours = untried.remove(name); // however often it is named
         if (ours == null) {
           continue;
         }
-        final String obstacle = listener.obstacle(theirs.getName());
+        final String obstacle = listener.obstacle(name);
         if (obstacle != null) {
-          reasons.append("; ").append(theirs.getName()).append(": ").append(obstacle);
+          reasons.append("; ").append(name).append(": ").append(obstacle);
           continue;
         }
         try {
@@ -261,9 +263,8 @@ public final class ServerHandshake {
             control.send(answer);
           }
           return;
-        } catch (IOException e) {
-          final String reason = e.getMessage() == null ? e.toString() : e.getMessage();
-          reasons.append("; ").append(theirs.getName()).append(": ").append(reason);
+        } catch (IOException | LinkageError e) { // the latter of what the fabric needs of others
+          reasons.append("; ").append(name).append(": ").append(Obstacle.of(e));
         }
       }
     } finally {
@@ -284,7 +285,7 @@ public final class ServerHandshake {
 
   private void refuse(String reason) {
     control.send(
-        OpenResponse.newBuilder().setRefusal(Refusal.newBuilder().setReason(reason)).build());
+        new OpenResponse().set(OpenResponse.REFUSAL, new Refusal().set(Refusal.REASON, reason)));
     control.close();
   }
 
@@ -301,7 +302,7 @@ public final class ServerHandshake {
             .fabric()
             .offer(
                 poller.doorbell(),
-                theirs.getHint().toByteArray(),
+                theirs.get(FabricOffer.HINT),
                 length,
                 token,
                 queuePair -> connected(queuePair, begun, geometry, poller, acceptor));
@@ -329,34 +330,36 @@ public final class ServerHandshake {
 
   private OpenResponse answer(
       PolledFabric polled, Fabric.Offer made, byte[] token, Geometry geometry) {
-    final Answer.Builder answer =
-        Answer.newBuilder()
-            .setVersion(Wire.VERSION)
-            .setFabric(polled.fabric().name())
-            .setToken(ByteString.copyFrom(token))
-            .setFabricDescriptor(ByteString.copyFrom(made.descriptor()))
-            .setEpoch(geometry.epoch())
-            .setRequestPosition(geometry.requestPosition())
-            .setResponsePosition(geometry.responsePosition())
-            .setMaxStreams(geometry.maxStreams())
-            .addAllMethods(methods)
-            .setMaxRequestBytes(context.maxInboundLength())
-            .setMaxMetadataBytes(context.maxMetadataLength());
-    answer
-        .getGeometryBuilder()
-        .setRequestRingBytes(geometry.requestRingLength())
-        .setResponseRingBytes(geometry.responseRingLength())
-        .setMaxFrameBytes(geometry.maxFrameLength());
-    return OpenResponse.newBuilder().setAnswer(answer).build();
+    final RingSizes sizes =
+        new RingSizes()
+            .set(RingSizes.REQUEST_RING_BYTES, geometry.requestRingLength())
+            .set(RingSizes.RESPONSE_RING_BYTES, geometry.responseRingLength())
+            .set(RingSizes.MAX_FRAME_BYTES, geometry.maxFrameLength());
+    final Answer answer =
+        new Answer()
+            .set(Answer.VERSION, Wire.VERSION)
+            .set(Answer.FABRIC, polled.fabric().name())
+            .set(Answer.TOKEN, token)
+            .set(Answer.FABRIC_DESCRIPTOR, made.descriptor())
+            .set(Answer.GEOMETRY, sizes)
+            .set(Answer.EPOCH, geometry.epoch())
+            .set(Answer.REQUEST_POSITION, geometry.requestPosition())
+            .set(Answer.RESPONSE_POSITION, geometry.responsePosition())
+            .set(Answer.MAX_STREAMS, geometry.maxStreams())
+            .set(Answer.METHODS, methods)
+            .set(Answer.MAX_REQUEST_BYTES, context.maxInboundLength())
+            .set(Answer.MAX_METADATA_BYTES, context.maxMetadataLength());
+    return new OpenResponse().set(OpenResponse.ANSWER, answer);
   }
 
   /** The client's wishes where they can be granted. Positions start anywhere but near their end. */
-  private Geometry geometry(dev.ringfetch.v1.Geometry wish) {
+  private Geometry geometry(RingSizes wish) {
+    final int maxFrame = wish.get(RingSizes.MAX_FRAME_BYTES);
     return new Geometry(
-        ringLength(wish.getRequestRingBytes(), context.requestRingLength()),
-        ringLength(wish.getResponseRingBytes(), context.responseRingLength()),
-        wish.getMaxFrameBytes() >= FrameDescriptor.SLOT_LENGTH
-            ? Math.min(wish.getMaxFrameBytes(), context.maxFrameLength())
+        ringLength(wish.get(RingSizes.REQUEST_RING_BYTES), context.requestRingLength()),
+        ringLength(wish.get(RingSizes.RESPONSE_RING_BYTES), context.responseRingLength()),
+        maxFrame >= FrameDescriptor.SLOT_LENGTH
+            ? Math.min(maxFrame, context.maxFrameLength())
             : context.maxFrameLength(),
         context.maxStreams(),
         random.nextLong(),

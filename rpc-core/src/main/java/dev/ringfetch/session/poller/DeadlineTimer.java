@@ -8,24 +8,30 @@ import java.util.concurrent.TimeUnit;
  * Runs what is due at a time that no session watches, in one daemon thread for the process: the
  * deadlines of offers and of calls that have not half-closed, the next attempt of calls that wait
  * for a ring or for a thread, the looks at whether a channel is idle. What is cancelled is
- * forgotten at once: most deadlines never come.
+ * forgotten at once: most deadlines never come. The thread ends some seconds after the last task,
+ * so that it keeps nobody's class loader.
  */
 public final class DeadlineTimer {
+  private static final long LINGER_S = 3;
   private static final ScheduledThreadPoolExecutor TIMER = newTimer();
 
   private DeadlineTimer() {}
 
   private static ScheduledThreadPoolExecutor newTimer() {
     final ScheduledThreadPoolExecutor timer =
-        new ScheduledThreadPoolExecutor(
-            1,
-            task -> {
-              final Thread thread = new Thread(task, "ringfetch-deadlines");
-              thread.setDaemon(true);
-              return thread;
-            });
+        new ScheduledThreadPoolExecutor(1, DeadlineTimer::newThread);
+    timer.setKeepAliveTime(LINGER_S, TimeUnit.SECONDS);
+    timer.allowCoreThreadTimeOut(true);
     timer.setRemoveOnCancelPolicy(true);
     return timer;
+  }
+
+  /** Knows nothing of the thread that happens to need it first, nor of its application. */
+  private static Thread newThread(Runnable task) {
+    final Thread thread = new Thread(null, task, "ringfetch-deadlines", 0, false);
+    thread.setDaemon(true);
+    thread.setContextClassLoader(DeadlineTimer.class.getClassLoader());
+    return thread;
   }
 
   /** Runs a task after a time, unless the future is cancelled before. The task must not block. */

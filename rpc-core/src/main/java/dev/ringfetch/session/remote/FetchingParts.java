@@ -18,10 +18,10 @@ final class FetchingParts {
     this.pace = new FetchPace(parts.clock(), parts.tally());
     this.turn = new ClientTurn(rings.peerControl(), parts.clock(), parts.tally());
     this.choice =
-        context.replyMode() == ReplyMode.ADAPTIVE
+        context.replyPolicy() == ReplyPolicy.ADAPTIVE
             ? new ReplyChoice(parts.clock(), context.replyTrialCalls(), rings.poller().position())
             : null;
-    this.fetches = context.replyMode() != ReplyMode.PUSH; // with a choice, too: it begins so
+    this.fetches = context.replyPolicy() != ReplyPolicy.PUSH; // with a choice, too: it begins so
     this.hints = rings.hintReceiver() == null ? null : new Hints(parts, context.hintWaitNs());
   }
 }

@@ -9,9 +9,9 @@ public interface RemoteContext {
 
   /**
    * How answers get to this side, if it is a client that cannot load from the server's memory:
-   * {@link ReplyMode#ADAPTIVE} unless set.
+   * {@link ReplyPolicy#ADAPTIVE} unless set.
    */
-  ReplyMode replyMode();
+  ReplyPolicy replyPolicy();
 
   /** How many calls a client takes to try the other mode. */
   int replyTrialCalls();
@@ -19,7 +19,7 @@ public interface RemoteContext {
   /**
    * How long a client whose answers come in datagrams waits for one before it reads, in
    * nanoseconds: what a lost one costs. It waits for up to 16 times as long where they prove to
-   * take longer. See {@link ReplyMode#DATAGRAM}.
+   * take longer. See {@link ReplyPolicy#DATAGRAM}.
    */
   long hintWaitNs();
 

@@ -6,7 +6,7 @@ import org.agrona.concurrent.NanoClock;
 
 /**
  * Whether a client fetches its answers or has them pushed, where that is left to the session
- * ({@link ReplyMode#ADAPTIVE}): what calls take less time with. Belongs to the owner of the
+ * ({@link ReplyPolicy#ADAPTIVE}): what calls take less time with. Belongs to the owner of the
  * session.
  *
  * <p>RFP (EuroSys'17, section 3) compares the server's process time with a bound that was measured

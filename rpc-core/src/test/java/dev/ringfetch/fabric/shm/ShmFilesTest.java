@@ -93,7 +93,11 @@ class ShmFilesTest {
     assertMode("rw-------", sessionFile());
     assertEquals(WHOLE_FILE, Files.size(sessionFile()));
     assertEquals(
-        List.of(processDirectory().resolve("bell-0"), sessionFile()), list(processDirectory()));
+        List.of(
+            processDirectory().resolve("alive"),
+            processDirectory().resolve("bell-0"),
+            sessionFile()),
+        list(processDirectory()));
   }
 
   @Test

@@ -5,6 +5,7 @@ import static dev.ringfetch.fabric.FabricHarness.token;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -17,10 +18,12 @@ import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.nio.channels.FileChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
@@ -142,6 +145,44 @@ class ShmProcessTest {
       assertEquals(0, start("sweep").exitCode());
       assertEquals(before, entries());
     }
+  }
+
+  @Test
+  void aLockThatThisProcessDropsIsNotMissed() throws Exception {
+    FabricHarness harness = openHarness();
+    byte[] descriptor = harness.offer(token("a")).offer.descriptor();
+    Set<String> before = entries();
+    for (String entry : before) {
+      if (entry.endsWith(ProcessDirectory.LOCK_SUFFIX)) {
+        FileChannel.open(root.resolve(entry), StandardOpenOption.READ).close();
+      }
+    }
+    assertEquals(0, start("sweep").exitCode());
+    for (int i = 0; i < 10; i++) { // more than may wait at the sign of life
+      Sweep.run(root);
+    }
+    assertEquals(before, entries());
+    harness.connect(descriptor, token("a"));
+  }
+
+  @Test
+  void aSignOfLifeIsReadWhileItsProcessLives() throws Exception {
+    Path directory = Files.createDirectory(parent.resolve("signed"));
+    assertEquals(SignOfLife.Reading.NONE, SignOfLife.read(directory));
+    SignOfLife sign = SignOfLife.give(directory);
+    for (int i = 0; i < 10; i++) {
+      assertEquals(SignOfLife.Reading.ALIVE, SignOfLife.read(directory));
+    }
+    sign.close();
+    assertEquals(SignOfLife.Reading.DEAD, SignOfLife.read(directory));
+    Path deep = parent;
+    for (int i = 0; i < 12; i++) {
+      deep = Files.createDirectory(deep.resolve("a-long-name"));
+    }
+    Path tooDeep = deep;
+    assertThrows(IOException.class, () -> SignOfLife.give(tooDeep));
+    assertEquals(SignOfLife.Reading.NONE, SignOfLife.read(deep));
+    ProcessDirectory.create(deep.resolve("root"), Ownership.ofThisProcess()).close();
   }
 
   @Test

@@ -193,8 +193,8 @@ class BulkPoolTest {
 
   @Test
   void poolsOfOneBudgetShareIt() {
-    BulkBudget budget = new BulkBudget(20 * PAGE);
-    SessionContext context = new SessionContext().bulkLength(8 * PAGE).bulkBudget(budget);
+    MemoryQuota budget = new MemoryQuota(20 * PAGE);
+    SessionContext context = new SessionContext().bulkLength(8 * PAGE).bulkQuota(budget);
     BulkPool first = steps.pool(context);
     first.allocate(1);
     steps.attach(first);
@@ -225,8 +225,8 @@ class BulkPoolTest {
 
   @Test
   void whatCannotBeRegisteredIsNotTakenOutOfTheBudget() {
-    BulkBudget budget = new BulkBudget(8 * PAGE);
-    SessionContext context = new SessionContext().bulkLength(8 * PAGE).bulkBudget(budget);
+    MemoryQuota budget = new MemoryQuota(8 * PAGE);
+    SessionContext context = new SessionContext().bulkLength(8 * PAGE).bulkQuota(budget);
     steps.refuse(true);
     assertNull(steps.pool(context).allocate(1));
     assertEquals(0, budget.reserved());

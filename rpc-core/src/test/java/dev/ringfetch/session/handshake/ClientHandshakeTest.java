@@ -16,7 +16,6 @@ import static org.mockito.Mockito.times;
 import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.when;
 
-import com.google.protobuf.ByteString;
 import dev.ringfetch.fabric.DirectRegion;
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.FabricCapabilities;
@@ -24,16 +23,18 @@ import dev.ringfetch.fabric.FabricCapabilities.ReadAtomicity;
 import dev.ringfetch.fabric.FabricCapabilities.WriteOrder;
 import dev.ringfetch.fabric.HeapDoorbell;
 import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.protocol.Answer;
+import dev.ringfetch.protocol.Decline;
+import dev.ringfetch.protocol.FabricOffer;
+import dev.ringfetch.protocol.Hello;
+import dev.ringfetch.protocol.OpenRequest;
+import dev.ringfetch.protocol.OpenResponse;
+import dev.ringfetch.protocol.Refusal;
+import dev.ringfetch.protocol.RingSizes;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.session.ClientSession;
 import dev.ringfetch.session.SessionContext;
 import dev.ringfetch.session.poller.Poller;
-import dev.ringfetch.v1.Answer;
-import dev.ringfetch.v1.FabricOffer;
-import dev.ringfetch.v1.Geometry;
-import dev.ringfetch.v1.OpenRequest;
-import dev.ringfetch.v1.OpenResponse;
-import dev.ringfetch.v1.Refusal;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -78,17 +79,20 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
         .thenReturn(new FabricCapabilities(order, ReadAtomicity.LINE, loadStore, 0));
   }
 
-  private static Answer.Builder answer() {
-    return Answer.newBuilder()
-        .setVersion(Wire.VERSION)
-        .setFabric("heap")
-        .setToken(ByteString.copyFrom(new byte[Wire.TOKEN_LENGTH]))
-        .setMaxStreams(1)
-        .setGeometry(
-            Geometry.newBuilder()
-                .setRequestRingBytes(RING_LENGTH)
-                .setResponseRingBytes(2 * RING_LENGTH)
-                .setMaxFrameBytes(64));
+  private static Answer answer() {
+    return new Answer()
+        .set(Answer.VERSION, Wire.VERSION)
+        .set(Answer.FABRIC, "heap")
+        .set(Answer.TOKEN, new byte[Wire.TOKEN_LENGTH])
+        .set(Answer.MAX_STREAMS, 1)
+        .set(Answer.GEOMETRY, sizes());
+  }
+
+  private static RingSizes sizes() {
+    return new RingSizes()
+        .set(RingSizes.REQUEST_RING_BYTES, RING_LENGTH)
+        .set(RingSizes.RESPONSE_RING_BYTES, 2 * RING_LENGTH)
+        .set(RingSizes.MAX_FRAME_BYTES, 64);
   }
 
   private ClientHandshake handshake() {
@@ -104,10 +108,10 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
         this);
   }
 
-  private void take(Consumer<Answer.Builder> change) {
-    final Answer.Builder answer = answer();
+  private void take(Consumer<Answer> change) {
+    final Answer answer = answer();
     change.accept(answer);
-    handshake().onResponse(OpenResponse.newBuilder().setAnswer(answer).build());
+    handshake().onResponse(new OpenResponse().set(OpenResponse.ANSWER, answer));
   }
 
   private void assertAccepted() {
@@ -121,30 +125,33 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
     assertNull(session);
     assertNull(refusal);
     assertEquals(2, sent.size());
-    assertTrue(sent.get(0).getDecline().getReason().contains(part), sent::toString);
+    assertTrue(
+        sent.get(0).get(OpenRequest.DECLINE).get(Decline.REASON).contains(part), sent::toString);
     assertEquals(List.of("other"), offered(sent.get(1)));
     assertFalse(closed);
     assertEquals(List.of("heap"), unreachable);
   }
 
   private static List<String> offered(OpenRequest step) {
-    return step.getHello().getFabricsList().stream().map(FabricOffer::getName).toList();
+    return step.get(OpenRequest.HELLO).get(Hello.FABRICS).stream()
+        .map(offer -> offer.get(FabricOffer.NAME))
+        .toList();
   }
 
   private void assertDeclined(String part) {
     assertNull(session);
     assertTrue(refusal.contains(part), refusal);
     assertEquals(1, sent.size());
-    assertEquals(refusal, sent.get(0).getDecline().getReason());
+    assertEquals(refusal, sent.get(0).get(OpenRequest.DECLINE).get(Decline.REASON));
     assertTrue(closed);
   }
 
   private void assertWish(int requests, int responses, SessionContext context, int maxRingLength) {
     sent.clear();
     handshake(context, maxRingLength).start();
-    final Geometry wish = sent.get(0).getHello().getGeometry();
-    assertEquals(requests, wish.getRequestRingBytes());
-    assertEquals(responses, wish.getResponseRingBytes());
+    final RingSizes wish = sent.get(0).get(OpenRequest.HELLO).get(Hello.GEOMETRY);
+    assertEquals(requests, wish.get(RingSizes.REQUEST_RING_BYTES));
+    assertEquals(responses, wish.get(RingSizes.RESPONSE_RING_BYTES));
   }
 
   @Test
@@ -164,14 +171,14 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
 
   @Test
   void mostStreamsAreTaken() {
-    take(answer -> answer.setMaxStreams(SessionContext.MAX_STREAMS_LIMIT));
+    take(answer -> answer.set(Answer.MAX_STREAMS, SessionContext.MAX_STREAMS_LIMIT));
     assertAccepted();
   }
 
   @ParameterizedTest
   @ValueSource(ints = {0, -1, SessionContext.MAX_STREAMS_LIMIT + 1, Integer.MAX_VALUE})
   void streamsThatCannotBe(int streams) throws IOException {
-    take(answer -> answer.setMaxStreams(streams));
+    take(answer -> answer.set(Answer.MAX_STREAMS, streams));
     assertDeclined("max_streams=" + streams);
     verify(fabric, never()).connect(any(), any(), any(), anyLong(), anyBoolean());
   }
@@ -179,27 +186,27 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
   @ParameterizedTest
   @ValueSource(ints = {0, -1, 63})
   void framesThatCannotBe(int bytes) {
-    take(answer -> answer.getGeometryBuilder().setMaxFrameBytes(bytes));
+    take(answer -> answer.set(Answer.GEOMETRY, sizes().set(RingSizes.MAX_FRAME_BYTES, bytes)));
     assertDeclined("max_frame_bytes=" + bytes);
   }
 
   @ParameterizedTest
   @ValueSource(ints = {0, 64, 100, -128, 1 << 30})
   void ringsThatCannotBe(int bytes) {
-    take(answer -> answer.getGeometryBuilder().setRequestRingBytes(bytes));
+    take(answer -> answer.set(Answer.GEOMETRY, sizes().set(RingSizes.REQUEST_RING_BYTES, bytes)));
     assertDeclined("request_ring_bytes=" + bytes);
     sent.clear();
-    take(answer -> answer.getGeometryBuilder().setResponseRingBytes(bytes));
+    take(answer -> answer.set(Answer.GEOMETRY, sizes().set(RingSizes.RESPONSE_RING_BYTES, bytes)));
     assertDeclined("response_ring_bytes=" + bytes);
   }
 
   @ParameterizedTest
   @ValueSource(longs = {-1, -20, Wire.POSITIONS_LIMIT, Long.MAX_VALUE, Long.MIN_VALUE})
   void positionsThatCannotBe(long position) throws IOException {
-    take(answer -> answer.setRequestPosition(position));
+    take(answer -> answer.set(Answer.REQUEST_POSITION, position));
     assertDeclined("request_position=" + position);
     sent.clear();
-    take(answer -> answer.setResponsePosition(position));
+    take(answer -> answer.set(Answer.RESPONSE_POSITION, position));
     assertDeclined("response_position=" + position);
     verify(fabric, never()).connect(any(), any(), any(), anyLong(), anyBoolean());
   }
@@ -207,26 +214,26 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
   @Test
   void lastPositionsAreTaken() {
     final long last = Wire.POSITIONS_LIMIT - 1;
-    take(answer -> answer.setRequestPosition(last).setResponsePosition(last));
+    take(answer -> answer.set(Answer.REQUEST_POSITION, last).set(Answer.RESPONSE_POSITION, last));
     assertAccepted();
   }
 
   @ParameterizedTest
   @ValueSource(ints = {0, 15, 17})
   void tokenOfAnotherLength(int length) {
-    take(answer -> answer.setToken(ByteString.copyFrom(new byte[length])));
+    take(answer -> answer.set(Answer.TOKEN, new byte[length]));
     assertDeclined("token length=" + length);
   }
 
   @Test
   void anotherVersion() {
-    take(answer -> answer.setVersion(Wire.VERSION + 1));
+    take(answer -> answer.set(Answer.VERSION, Wire.VERSION + 1));
     assertDeclined("version=" + (Wire.VERSION + 1));
   }
 
   @Test
   void unknownFabric() {
-    take(answer -> answer.setFabric("unheard of"));
+    take(answer -> answer.set(Answer.FABRIC, "unheard of"));
     assertDeclined("fabric=unheard of");
   }
 
@@ -271,9 +278,9 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
     final ClientHandshake handshake = handshake();
     handshake.start();
     sent.clear();
-    handshake.onResponse(OpenResponse.newBuilder().setAnswer(answer()).build());
+    handshake.onResponse(new OpenResponse().set(OpenResponse.ANSWER, answer()));
     assertEquals(1, sent.size());
-    assertEquals("no such file", sent.get(0).getDecline().getReason());
+    assertEquals("no such file", sent.get(0).get(OpenRequest.DECLINE).get(Decline.REASON));
     assertTrue(closed);
     assertEquals("other: not for you; heap: no such file", refusal);
   }
@@ -285,6 +292,15 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
     assertUnreachable("java.io.IOException");
   }
 
+  /** Of the fabric, or of what it needs: no failure of the channel's call. */
+  @Test
+  void missingClassIsAnObstacle() throws IOException {
+    when(fabric.connect(any(), any(), any(), anyLong(), anyBoolean()))
+        .thenThrow(new ExceptionInInitializerError(new IllegalStateException("no library")));
+    take(answer -> {});
+    assertUnreachable("ExceptionInInitializerError, caused by IllegalStateException: no library");
+  }
+
   @Test
   void theNextFabricServesWhereOneCannotBeReached() throws IOException {
     when(other.connect(any(), any(), any(), anyLong(), anyBoolean()))
@@ -292,12 +308,15 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
     final ClientHandshake handshake = handshake();
     handshake.start();
     assertEquals(List.of("other", "heap"), offered(sent.get(0)));
-    handshake.onResponse(OpenResponse.newBuilder().setAnswer(answer().setFabric("other")).build());
-    assertEquals("no route", sent.get(1).getDecline().getReason());
+    handshake.onResponse(
+        new OpenResponse().set(OpenResponse.ANSWER, answer().set(Answer.FABRIC, "other")));
+    assertEquals("no route", sent.get(1).get(OpenRequest.DECLINE).get(Decline.REASON));
     assertEquals(List.of("heap"), offered(sent.get(2)));
-    assertEquals(sent.get(0).getHello().getGeometry(), sent.get(2).getHello().getGeometry());
+    assertEquals(
+        sent.get(0).get(OpenRequest.HELLO).get(Hello.GEOMETRY),
+        sent.get(2).get(OpenRequest.HELLO).get(Hello.GEOMETRY));
     assertEquals(List.of("other"), unreachable);
-    handshake.onResponse(OpenResponse.newBuilder().setAnswer(answer()).build());
+    handshake.onResponse(new OpenResponse().set(OpenResponse.ANSWER, answer()));
     assertNotNull(session, () -> "declined: " + refusal);
     assertEquals(3, sent.size());
   }
@@ -310,9 +329,10 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
         .thenThrow(new IOException("no file"));
     final ClientHandshake handshake = handshake();
     handshake.start();
-    handshake.onResponse(OpenResponse.newBuilder().setAnswer(answer()).build());
+    handshake.onResponse(new OpenResponse().set(OpenResponse.ANSWER, answer()));
     assertNull(refusal);
-    handshake.onResponse(OpenResponse.newBuilder().setAnswer(answer().setFabric("other")).build());
+    handshake.onResponse(
+        new OpenResponse().set(OpenResponse.ANSWER, answer().set(Answer.FABRIC, "other")));
     assertEquals("other: no route; heap: no file", refusal);
     assertEquals(4, sent.size(), sent::toString);
     assertTrue(closed);
@@ -324,9 +344,10 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
         .thenThrow(new IOException("no route"));
     final ClientHandshake handshake = handshake();
     handshake.start();
-    handshake.onResponse(OpenResponse.newBuilder().setAnswer(answer().setFabric("other")).build());
     handshake.onResponse(
-        OpenResponse.newBuilder().setRefusal(Refusal.newBuilder().setReason("full")).build());
+        new OpenResponse().set(OpenResponse.ANSWER, answer().set(Answer.FABRIC, "other")));
+    handshake.onResponse(
+        new OpenResponse().set(OpenResponse.REFUSAL, new Refusal().set(Refusal.REASON, "full")));
     assertEquals("other: no route; full", refusal);
   }
 
@@ -336,8 +357,8 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
         .thenThrow(new IOException("no file"));
     final ClientHandshake handshake = handshake();
     handshake.start();
-    handshake.onResponse(OpenResponse.newBuilder().setAnswer(answer()).build());
-    handshake.onResponse(OpenResponse.newBuilder().setAnswer(answer()).build());
+    handshake.onResponse(new OpenResponse().set(OpenResponse.ANSWER, answer()));
+    handshake.onResponse(new OpenResponse().set(OpenResponse.ANSWER, answer()));
     assertTrue(refusal.contains("answer: fabric=heap"), refusal);
     verify(fabric, times(1)).connect(any(), any(), any(), anyLong(), anyBoolean());
   }
@@ -361,7 +382,7 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
     assertEquals(1, sent.size());
     assertEquals(List.of("heap"), offered(sent.get(0)));
     handshake.onResponse(
-        OpenResponse.newBuilder().setRefusal(Refusal.newBuilder().setReason("full")).build());
+        new OpenResponse().set(OpenResponse.REFUSAL, new Refusal().set(Refusal.REASON, "full")));
     assertEquals("other: not for you; full", refusal);
   }
 
@@ -386,7 +407,8 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
   void refusalIsPassedOn() {
     new ClientHandshake(List.of(), new SessionContext(), RING_LENGTH, this, this)
         .onResponse(
-            OpenResponse.newBuilder().setRefusal(Refusal.newBuilder().setReason("full")).build());
+            new OpenResponse()
+                .set(OpenResponse.REFUSAL, new Refusal().set(Refusal.REASON, "full")));
     assertEquals("full", refusal);
     assertTrue(closed);
     assertTrue(sent.isEmpty());

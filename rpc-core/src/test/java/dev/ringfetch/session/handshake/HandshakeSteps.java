@@ -4,7 +4,7 @@ import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.session.ServerSession;
 import dev.ringfetch.session.SessionContext;
 import dev.ringfetch.session.poller.Poller;
-import dev.ringfetch.v1.OpenResponse;
+import dev.ringfetch.protocol.OpenResponse;
 import java.util.List;
 import java.util.function.BiFunction;
 import java.util.function.Function;

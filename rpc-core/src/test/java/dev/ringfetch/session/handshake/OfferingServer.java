@@ -1,21 +1,22 @@
 package dev.ringfetch.session.handshake;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.google.protobuf.ByteString;
 import dev.ringfetch.fabric.FabricContext;
-import dev.ringfetch.session.poller.Poller;
+import dev.ringfetch.protocol.Answer;
+import dev.ringfetch.protocol.FabricOffer;
+import dev.ringfetch.protocol.Hello;
+import dev.ringfetch.protocol.OpenRequest;
+import dev.ringfetch.protocol.OpenResponse;
+import dev.ringfetch.protocol.Refusal;
+import dev.ringfetch.protocol.RingSizes;
 import dev.ringfetch.session.ManualFabric;
 import dev.ringfetch.session.ServerSession;
 import dev.ringfetch.session.SessionContext;
-import dev.ringfetch.v1.Answer;
-import dev.ringfetch.v1.FabricOffer;
-import dev.ringfetch.v1.Geometry;
-import dev.ringfetch.v1.Hello;
-import dev.ringfetch.v1.OpenRequest;
-import dev.ringfetch.v1.OpenResponse;
+import dev.ringfetch.session.poller.Poller;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -114,11 +115,11 @@ abstract class OfferingServer {
     @Override
     public void send(OpenResponse step) {
       steps++;
-      if (step.hasAnswer()) {
-        answer = step.getAnswer();
+      if (step.has(OpenResponse.ANSWER)) {
+        answer = step.get(OpenResponse.ANSWER);
         inAnswer.run();
       } else {
-        refusal = step.getRefusal().getReason();
+        refusal = step.get(OpenResponse.REFUSAL).get(Refusal.REASON);
       }
     }
 
@@ -219,29 +220,31 @@ abstract class OfferingServer {
   }
 
   static OpenRequest helloOf(int ringLength) {
-    return step(hello().setGeometry(rings(ringLength, ringLength)));
+    return step(hello().set(Hello.GEOMETRY, rings(ringLength, ringLength)));
   }
 
-  static OpenRequest step(Hello.Builder hello) {
-    return OpenRequest.newBuilder().setHello(hello).build();
+  static OpenRequest step(Hello hello) {
+    return new OpenRequest().set(OpenRequest.HELLO, hello);
   }
 
   /** A hello that leaves all sizes to the server. */
-  static Hello.Builder hello() {
-    return Hello.newBuilder()
-        .setMinVersion(Wire.VERSION)
-        .setMaxVersion(Wire.VERSION)
-        .addFabrics(fabric("pages"));
+  static Hello hello() {
+    return new Hello()
+        .set(Hello.MIN_VERSION, Wire.VERSION)
+        .set(Hello.MAX_VERSION, Wire.VERSION)
+        .set(Hello.FABRICS, List.of(fabric("pages")));
   }
 
-  static FabricOffer.Builder fabric(String name) {
-    return FabricOffer.newBuilder().setName(name).setHint(ByteString.copyFromUtf8("to " + name));
+  static FabricOffer fabric(String name) {
+    return new FabricOffer()
+        .set(FabricOffer.NAME, name)
+        .set(FabricOffer.HINT, ("to " + name).getBytes(UTF_8));
   }
 
-  static Geometry.Builder rings(int requestLength, int responseLength) {
-    return Geometry.newBuilder()
-        .setRequestRingBytes(requestLength)
-        .setResponseRingBytes(responseLength);
+  static RingSizes rings(int requestLength, int responseLength) {
+    return new RingSizes()
+        .set(RingSizes.REQUEST_RING_BYTES, requestLength)
+        .set(RingSizes.RESPONSE_RING_BYTES, responseLength);
   }
 
   /** What was asked of the poller so far is done. */

@@ -6,15 +6,17 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
+import dev.ringfetch.protocol.Answer;
+import dev.ringfetch.protocol.FabricOffer;
+import dev.ringfetch.protocol.Hello;
+import dev.ringfetch.protocol.RingSizes;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.ControlDescriptor;
 import dev.ringfetch.session.ManualFabric;
-import dev.ringfetch.v1.Answer;
-import dev.ringfetch.v1.Geometry;
-import dev.ringfetch.v1.Hello;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -28,10 +30,10 @@ class ServerHandshakeAnswerTest extends OfferingServer {
 
   private final ManualFabric other = new ManualFabric("other");
 
-  private Geometry granted(Geometry.Builder wish) {
+  private RingSizes granted(RingSizes wish) {
     context.requestRingLength(OWN_REQUEST_RING).responseRingLength(OWN_RESPONSE_RING);
     context.maxFrameLength(OWN_FRAME);
-    return begin(step(hello().setGeometry(wish))).answer.getGeometry();
+    return begin(step(hello().set(Hello.GEOMETRY, wish))).answer.get(Answer.GEOMETRY);
   }
 
   private void serveBoth() {
@@ -43,26 +45,23 @@ class ServerHandshakeAnswerTest extends OfferingServer {
   }
 
   private Peer helloOf(Peer peer, String... fabrics) {
-    final Hello.Builder hello = hello().clearFabrics();
-    for (final String name : fabrics) {
-      hello.addFabrics(fabric(name));
-    }
-    return begin(peer, step(hello));
+    final List<FabricOffer> offers = Stream.of(fabrics).map(OfferingServer::fabric).toList();
+    return begin(peer, step(hello().set(Hello.FABRICS, offers)));
   }
 
   /** The server's version is 1, and versions have no sign. */
   @ParameterizedTest
   @CsvSource({"1, 1", "0, 1", "1, 2", "0, 2", "1, -1"})
   void versionThatIsServed(int min, int max) {
-    final Peer peer = begin(step(hello().setMinVersion(min).setMaxVersion(max)));
+    final Peer peer = begin(step(hello().set(Hello.MIN_VERSION, min).set(Hello.MAX_VERSION, max)));
     assertNotNull(peer.answer, () -> peer.refusal);
-    assertEquals(Wire.VERSION, peer.answer.getVersion());
+    assertEquals(Wire.VERSION, peer.answer.get(Answer.VERSION));
   }
 
   @ParameterizedTest
   @CsvSource({"0, 0, 0 to 0", "2, 2, 2 to 2", "2, 3, 2 to 3", "-1, -1, 4294967295 to 4294967295"})
   void versionThatIsNotServed(int min, int max, String said) {
-    final Peer peer = begin(step(hello().setMinVersion(min).setMaxVersion(max)));
+    final Peer peer = begin(step(hello().set(Hello.MIN_VERSION, min).set(Hello.MAX_VERSION, max)));
     assertEquals("wire version 1 is served, not " + said, peer.refusal);
     assertEquals(0, fabric.offered());
   }
@@ -80,10 +79,10 @@ class ServerHandshakeAnswerTest extends OfferingServer {
   @Test
   void clientsFirstFabricIsTaken() {
     serveBoth();
-    assertEquals("other", helloOf("other", "pages").answer.getFabric());
+    assertEquals("other", helloOf("other", "pages").answer.get(Answer.FABRIC));
     assertEquals(0, fabric.offered());
     assertEquals("to other", new String(other.first().peerHint, UTF_8));
-    assertEquals("pages", helloOf("pages", "other").answer.getFabric());
+    assertEquals("pages", helloOf("pages", "other").answer.get(Answer.FABRIC));
     assertEquals(1, other.offered());
     assertEquals("to pages", new String(fabric.first().peerHint, UTF_8));
   }
@@ -91,7 +90,7 @@ class ServerHandshakeAnswerTest extends OfferingServer {
   @Test
   void unknownFabricIsPassedOver() {
     serveBoth();
-    assertEquals("other", helloOf("unheard of", "other").answer.getFabric());
+    assertEquals("other", helloOf("unheard of", "other").answer.get(Answer.FABRIC));
   }
 
   @Test
@@ -113,9 +112,20 @@ class ServerHandshakeAnswerTest extends OfferingServer {
     serveBoth();
     fabric.failure = new IOException("no room");
     final Peer peer = helloOf("pages", "other");
-    assertEquals("other", peer.answer.getFabric());
+    assertEquals("other", peer.answer.get(Answer.FABRIC));
     assertEquals(1, peer.steps);
     assertEquals(1, peer.opening);
+  }
+
+  /** Of the fabric, or of what it needs: no failure of the call that opens sessions. */
+  @Test
+  void fabricWithoutItsClassesIsPassedOver() {
+    serveBoth();
+    fabric.error = new NoClassDefFoundError("jdk/net/Missing");
+    assertEquals("other", helloOf("pages", "other").answer.get(Answer.FABRIC));
+    assertEquals(
+        "no fabric in common; pages: NoClassDefFoundError: jdk/net/Missing",
+        helloOf("pages").refusal);
   }
 
   /** A client can name it as often as a message is long. */
@@ -130,7 +140,7 @@ class ServerHandshakeAnswerTest extends OfferingServer {
     serveBoth();
     final Peer peer = new Peer();
     peer.withheld = "pages";
-    assertEquals("other", helloOf(peer, "pages", "other").answer.getFabric());
+    assertEquals("other", helloOf(peer, "pages", "other").answer.get(Answer.FABRIC));
     final Peer alone = new Peer();
     alone.withheld = "pages";
     assertEquals("no fabric in common; pages: not for you", helloOf(alone, "pages").refusal);
@@ -158,24 +168,28 @@ class ServerHandshakeAnswerTest extends OfferingServer {
   @ValueSource(ints = {128, 256, LARGEST_RING})
   void ringThatIsGranted(int wished) {
     assertEquals(
-        rings(wished, 1024).setMaxFrameBytes(OWN_FRAME).build(), granted(rings(wished, 1024)));
+        rings(wished, 1024).set(RingSizes.MAX_FRAME_BYTES, OWN_FRAME),
+        granted(rings(wished, 1024)));
     assertEquals(
-        rings(1024, wished).setMaxFrameBytes(OWN_FRAME).build(), granted(rings(1024, wished)));
+        rings(1024, wished).set(RingSizes.MAX_FRAME_BYTES, OWN_FRAME),
+        granted(rings(1024, wished)));
   }
 
   @ParameterizedTest
   @ValueSource(
       ints = {0, 1, 64, 127, 129, 192, LARGEST_RING - 128, 2 * LARGEST_RING, 1 << 30, 1 << 31, -1})
   void ringThatIsTheServersOwn(int wished) {
-    final Geometry granted = granted(rings(wished, wished));
-    assertEquals(OWN_REQUEST_RING, granted.getRequestRingBytes());
-    assertEquals(OWN_RESPONSE_RING, granted.getResponseRingBytes());
+    final RingSizes granted = granted(rings(wished, wished));
+    assertEquals(OWN_REQUEST_RING, granted.get(RingSizes.REQUEST_RING_BYTES));
+    assertEquals(OWN_RESPONSE_RING, granted.get(RingSizes.RESPONSE_RING_BYTES));
   }
 
   @ParameterizedTest
   @CsvSource({"0, 100", "63, 100", "64, 64", "65, 65", "99, 99", "100, 100", "101, 100", "-1, 100"})
   void frameLength(int wished, int granted) {
-    assertEquals(granted, granted(rings(0, 0).setMaxFrameBytes(wished)).getMaxFrameBytes());
+    assertEquals(
+        granted,
+        granted(rings(0, 0).set(RingSizes.MAX_FRAME_BYTES, wished)).get(RingSizes.MAX_FRAME_BYTES));
   }
 
   @Test
@@ -188,13 +202,14 @@ class ServerHandshakeAnswerTest extends OfferingServer {
   void answerNamesWhatIsServed() {
     context.maxStreams(7).maxInboundLength(1000).maxMetadataLength(100);
     final Answer answer = begin(step(hello())).answer;
-    assertEquals(Wire.TOKEN_LENGTH, answer.getToken().size());
-    assertArrayEquals(fabric.first().token, answer.getToken().toByteArray());
-    assertArrayEquals(fabric.first().descriptor(), answer.getFabricDescriptor().toByteArray());
-    assertEquals(List.of("pages.Service/First", "pages.Service/Second"), answer.getMethodsList());
-    assertEquals(7, answer.getMaxStreams());
-    assertEquals(1000, answer.getMaxRequestBytes());
-    assertEquals(100, answer.getMaxMetadataBytes());
+    assertEquals(Wire.TOKEN_LENGTH, answer.get(Answer.TOKEN).length);
+    assertArrayEquals(fabric.first().token, answer.get(Answer.TOKEN));
+    assertArrayEquals(fabric.first().descriptor(), answer.get(Answer.FABRIC_DESCRIPTOR));
+    assertEquals(
+        List.of("pages.Service/First", "pages.Service/Second"), answer.get(Answer.METHODS));
+    assertEquals(7, answer.get(Answer.MAX_STREAMS));
+    assertEquals(1000, answer.get(Answer.MAX_REQUEST_BYTES));
+    assertEquals(100, answer.get(Answer.MAX_METADATA_BYTES));
   }
 
   /** Positions count up from anywhere, and are not to run over. */
@@ -202,9 +217,9 @@ class ServerHandshakeAnswerTest extends OfferingServer {
   void positionsStartBelowAQuarter() {
     random = () -> -1;
     final Answer answer = hello(4096).answer;
-    assertEquals(-1, answer.getEpoch());
-    assertEquals(Long.MAX_VALUE / 2, answer.getRequestPosition());
-    assertEquals(Long.MAX_VALUE / 2, answer.getResponsePosition());
+    assertEquals(-1L, answer.get(Answer.EPOCH));
+    assertEquals(Long.MAX_VALUE / 2, answer.get(Answer.REQUEST_POSITION));
+    assertEquals(Long.MAX_VALUE / 2, answer.get(Answer.RESPONSE_POSITION));
   }
 
   @Test
@@ -218,7 +233,9 @@ class ServerHandshakeAnswerTest extends OfferingServer {
         };
     begin(peer, helloOf(4096));
     assertEquals(
-        List.of(peer.answer.getRequestPosition(), peer.answer.getResponsePosition()), found);
+        List.of(
+            peer.answer.get(Answer.REQUEST_POSITION), peer.answer.get(Answer.RESPONSE_POSITION)),
+        found);
   }
 
   private long consumed(int control) {
@@ -235,7 +252,7 @@ class ServerHandshakeAnswerTest extends OfferingServer {
       rest -= request;
       final int response = (int) Math.min(LARGEST_RING, Long.highestOneBit(rest));
       rest -= response;
-      final Peer peer = begin(step(hello().setGeometry(rings(request, response))));
+      final Peer peer = begin(step(hello().set(Hello.GEOMETRY, rings(request, response))));
       assertNotNull(peer.answer, () -> "refused: rings=" + request + " and " + response);
     }
     assertEquals(0, rest);

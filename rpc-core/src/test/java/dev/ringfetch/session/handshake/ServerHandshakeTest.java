@@ -9,11 +9,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.fabric.HeapQueuePair;
 import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.protocol.Answer;
+import dev.ringfetch.protocol.Decline;
+import dev.ringfetch.protocol.Hello;
+import dev.ringfetch.protocol.OpenRequest;
 import dev.ringfetch.session.ManualFabric;
 import dev.ringfetch.session.poller.Poller;
 import dev.ringfetch.session.poller.PollerSteps;
-import dev.ringfetch.v1.Decline;
-import dev.ringfetch.v1.OpenRequest;
 import java.lang.reflect.Field;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -95,21 +97,22 @@ class ServerHandshakeTest extends OfferingServer {
   }
 
   private static OpenRequest decline() {
-    return OpenRequest.newBuilder().setDecline(Decline.getDefaultInstance()).build();
+    return new OpenRequest().set(OpenRequest.DECLINE, new Decline());
   }
 
   @Test
   void whoeverDeclinesMayAskForOtherFabrics() {
     final ManualFabric other = new ManualFabric("other");
     served = List.of(open(other), polled);
-    final Peer peer = begin(step(hello().addFabrics(fabric("other"))));
-    assertEquals("pages", peer.answer.getFabric());
+    final Peer peer =
+        begin(step(hello().set(Hello.FABRICS, List.of(fabric("pages"), fabric("other")))));
+    assertEquals("pages", peer.answer.get(Answer.FABRIC));
     handshakes.get(0).onRequest(decline());
     assertEquals(0, fabric.offered());
     assertEquals(0, peer.opening);
     assertFalse(peer.closed);
-    handshakes.get(0).onRequest(step(hello().clearFabrics().addFabrics(fabric("other"))));
-    assertEquals("other", peer.answer.getFabric());
+    handshakes.get(0).onRequest(step(hello().set(Hello.FABRICS, List.of(fabric("other")))));
+    assertEquals("other", peer.answer.get(Answer.FABRIC));
     assertEquals(1, other.offered());
     assertEquals(1, peer.opening);
     handshakes.get(0).onClosed();
@@ -156,7 +159,7 @@ class ServerHandshakeTest extends OfferingServer {
 
   @Test
   void firstStepMustBeAHello() {
-    final Peer peer = begin(OpenRequest.getDefaultInstance());
+    final Peer peer = begin(new OpenRequest());
     assertTrue(peer.closed);
     assertEquals(0, peer.steps);
   }
@@ -283,7 +286,8 @@ class ServerHandshakeTest extends OfferingServer {
     peer.inSession = handshakes.get(0)::onClosed;
     fabric.connect(poller());
     awaitPoller();
-    assertEquals(peer.answer.getResponsePosition() + 1, peer.session.writePosition(), "the notice");
+    assertEquals(
+        peer.answer.get(Answer.RESPONSE_POSITION) + 1, peer.session.writePosition(), "the notice");
     peer.session.end("test");
     assertTrue(peer.ended.await(30, TimeUnit.SECONDS));
   }
@@ -294,7 +298,7 @@ class ServerHandshakeTest extends OfferingServer {
     fabric.connect(poller());
     awaitPoller();
     awaitPoller();
-    assertEquals(peer.answer.getResponsePosition(), peer.session.writePosition());
+    assertEquals(peer.answer.get(Answer.RESPONSE_POSITION), peer.session.writePosition());
     peer.session.end("test");
     assertTrue(peer.ended.await(30, TimeUnit.SECONDS));
   }

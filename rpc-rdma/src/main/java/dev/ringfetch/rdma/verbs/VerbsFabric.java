@@ -200,7 +200,7 @@ final class VerbsFabric implements Fabric {
     Introduction.Token secret = Introduction.Token.of(token);
     OfferDescriptor offer = OfferDescriptor.decode(descriptor);
     try (DeviceAddresses now = addresses()) {
-      return new Connector(bell, now, offer, secret, timeoutNs, datagrams).connect();
+      return new VerbsConnectAttempt(bell, now, offer, secret, timeoutNs, datagrams).connect();
     }
   }
 

@@ -5,7 +5,7 @@ import dev.ringfetch.call.ClientConnection;
 import dev.ringfetch.call.Codecs;
 import dev.ringfetch.call.DirectExecutor;
 import dev.ringfetch.call.Peer;
-import dev.ringfetch.call.ServerLimits;
+import dev.ringfetch.call.ServerCallContext;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.session.ClientSession;
 import dev.ringfetch.session.carrier.Geometry;
@@ -123,22 +123,17 @@ public final class OneThread implements AutoCloseable {
         Metadata.Key.of("user-agent", Metadata.ASCII_STRING_MARSHALLER), "grpc-java-netty");
     handshake.put(
         Metadata.Key.of("grpc-accept-encoding", Metadata.ASCII_STRING_MARSHALLER), "gzip");
-    return new CallAcceptor(
-        methods,
-        List.of(),
+    final HandlerRegistry none =
         new HandlerRegistry() {
           @Override
           public ServerMethodDefinition<?, ?> lookupMethod(String name, String authority) {
             return null;
           }
-        },
-        DirectExecutor.INSTANCE,
-        null,
+        };
+    return new CallAcceptor(
+        new ServerCallContext(methods, none, DirectExecutor.INSTANCE),
         Context.ROOT,
-        new Peer(Attributes.EMPTY, "one-thread", SecurityLevel.NONE, handshake),
-        Codecs.DEFAULT,
-        new ServerLimits(4 * 1024 * 1024, 8 * 1024),
-        List.of());
+        new Peer(Attributes.EMPTY, "one-thread", SecurityLevel.NONE, handshake));
   }
 
   private void requestWritten() {

@@ -4,7 +4,7 @@ import dev.ringfetch.benchmarks.verbs.ProcessPair;
 import dev.ringfetch.benchmarks.verbs.VerbsRound;
 import dev.ringfetch.rdma.verbs.BareMode;
 import dev.ringfetch.rdma.verbs.BareVerbs;
-import dev.ringfetch.session.remote.ReplyMode;
+import dev.ringfetch.rpc.ReplyMode;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.util.List;

@@ -1,9 +1,10 @@
 package dev.ringfetch.examples.process;
 
 import dev.ringfetch.fabric.FabricContext;
+import dev.ringfetch.rpc.ReplyMode;
 import dev.ringfetch.rpc.RingChannelBuilder;
 import dev.ringfetch.rpc.RingServerBuilder;
-import dev.ringfetch.session.remote.ReplyMode;
+import dev.ringfetch.session.remote.ReplyPolicy;
 import dev.ringfetch.session.SessionContext;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -130,7 +131,7 @@ public final class Rings {
 
   /** Has a session heed them that has no channel or server. */
   public void apply(SessionContext context) {
-    context.replyMode(replyMode());
+    context.replyPolicy(ReplyPolicy.valueOf(replyMode().name()));
     if (spinMicros != null) {
       context.spinNs(spinTime().toNanos());
     }

@@ -1,0 +1,53 @@
+package dev.ringfetch.rpc;
+
+import dev.ringfetch.session.Flow;
+import dev.ringfetch.session.Session;
+import dev.ringfetch.session.bulk.Segment;
+import io.grpc.Attributes;
+import java.util.function.Supplier;
+
+/**
+ * Makes buffers for messages that are worth it: see {@link RegisteredBuffer}. A channel has one,
+ * and so has every call on a ring, at either side, in its attributes. Any thread.
+ */
+public final class BufferAllocator {
+  /** Where the attributes of a call on a ring have its allocator. */
+  public static final Attributes.Key<BufferAllocator> ATTRIBUTE =
+      Attributes.Key.create("dev.ringfetch.allocator");
+
+  private final Supplier<? extends Session> session;
+
+  /**
+   * Creates an allocator.
+   *
+   * @param session whose peer reads the buffers, or null while there is none.
+   */
+  BufferAllocator(Supplier<? extends Session> session) {
+    this.session = session;
+  }
+
+  /** Attributes of calls on a session: those of its connection, and the session's allocator. */
+  static Attributes attributes(Attributes connection, Session session) {
+    return connection.toBuilder().set(ATTRIBUTE, new BufferAllocator(() -> session)).build();
+  }
+
+  /**
+   * Makes a buffer. Never waits: what finds no registered memory is made of ordinary memory. The
+   * first ones are, since memory is registered when it is asked for; and those of up to 32 KiB.
+   *
+   * @param length in bytes, at least 1.
+   */
+  public RegisteredBuffer allocate(int length) {
+    if (length < 1) {
+      throw new IllegalArgumentException("length=" + length);
+    }
+    final Session current = session.get();
+    if (current != null && length > Math.max(current.bulk().threshold(), Flow.READY_LENGTH)) {
+      final Segment segment = current.bulk().allocate(length);
+      if (segment != null) {
+        return RegisteredBuffer.of(segment);
+      }
+    }
+    return RegisteredBuffer.ofHeap(length);
+  }
+}

@@ -1,0 +1,205 @@
+package dev.ringfetch.rpc;
+
+import dev.ringfetch.counters.Counter;
+import dev.ringfetch.counters.Kind;
+import dev.ringfetch.counters.Subject;
+import dev.ringfetch.session.ClientSession;
+import io.grpc.CallOptions;
+import io.grpc.ClientCall;
+import io.grpc.ManagedChannel;
+import io.grpc.MethodDescriptor;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Function;
+
+/**
+ * What a channel has that others refer to, be they counters, timers, pollers: the gRPC channel
+ * beneath, the ring, the counts, and the end of them all. It does not refer to the {@link
+ * RingChannel}, which only the application and its calls hold, so that a channel that is dropped
+ * without a shutdown can be collected; then it is shut down here. Thread-safe.
+ */
+final class ChannelLife {
+  private static final Logger LOGGER = System.getLogger(RingChannel.class.getName());
+
+  /** gRPC's property, which says whether the stack is kept of those who build channels. */
+  private static final String TRACKING = "io.grpc.ManagedChannel.enableAllocationTracking";
+
+  private final LongAdder ringCalls = new LongAdder();
+  private final LongAdder grpcCalls = new LongAdder();
+  private final LongAdder fallbackCalls = new LongAdder();
+  private final LongAdder repeatedCalls = new LongAdder();
+
+  private final ManagedChannel grpc;
+  private final String target;
+  private final SharedFabrics fabrics;
+  private final ChannelSessions sessions;
+  private final Subject subject;
+  private final Throwable allocationSite;
+  private final Set<WaitingCall<?, ?>> waiting = new HashSet<>(); // guarded by itself
+  private final CountDownLatch ringTerminated = new CountDownLatch(1);
+
+  private volatile boolean shutdown;
+
+  /**
+   * Begins it.
+   *
+   * @param opener makes the sessions, which tell which sessions have been idle.
+   */
+  ChannelLife(
+      ManagedChannel grpc,
+      String target,
+      SharedFabrics fabrics,
+      long idleTimeoutNs,
+      Function<IdleWatch, ChannelSessions> opener) {
+    this.grpc = grpc;
+    this.target = target;
+    this.fabrics = fabrics;
+    this.allocationSite =
+        Boolean.parseBoolean(System.getProperty(TRACKING, "true"))
+            ? new Throwable("where the channel was built")
+            : null;
+    this.sessions = opener.apply(new IdleWatch(this::onIdle, idleTimeoutNs));
+    this.subject = fabrics.counters().add(Kind.CHANNEL, target, this::count);
+  }
+
+  ChannelSessions sessions() {
+    return sessions;
+  }
+
+  /** What has been counted so far. */
+  long count(Counter counter) {
+    return switch (counter) {
+      case CHANNEL_CALLS_RING -> ringCalls.sum();
+      case CHANNEL_CALLS_GRPC -> grpcCalls.sum();
+      case CHANNEL_CALLS_FALLBACK -> fallbackCalls.sum();
+      case CHANNEL_CALLS_REPEATED -> repeatedCalls.sum();
+      case CHANNEL_SESSIONS_OPENED -> sessions.sessionsOpened();
+      case CHANNEL_SESSIONS_REFUSED -> sessions.sessionsRefused();
+      default -> throw new IllegalArgumentException("counter=" + counter);
+    };
+  }
+
+  void countRingCall() {
+    ringCalls.increment();
+  }
+
+  void countFallback() {
+    fallbackCalls.increment();
+  }
+
+  void countRepeatedCall() {
+    repeatedCalls.increment();
+  }
+
+  /** A call over gRPC, counted; its stream is watched. */
+  <ReqT, RespT> ClientCall<ReqT, RespT> newGrpcCall(
+      MethodDescriptor<ReqT, RespT> method, CallOptions options) {
+    grpcCalls.increment();
+    fabrics.counters().changed();
+    return grpc.newCall(method, options.withStreamTracerFactory(sessions.room().of(method)));
+  }
+
+  /** No call has been under way on a session for so long as the channel is to wait. */
+  void onIdle(ClientSession session) {
+    if (sessions.enterIdle(session)
+        && grpcCalls.sum() == 0) { // otherwise that one has to know by itself
+      grpc.enterIdle();
+    }
+  }
+
+  /** A call waits that will have a ring: until it leaves that stays. False after a shutdown. */
+  boolean enter(WaitingCall<?, ?> call) {
+    synchronized (waiting) {
+      return !shutdown && waiting.add(call);
+    }
+  }
+
+  /** A call is under way on the ring, or has ended. */
+  void leave(WaitingCall<?, ?> call) {
+    synchronized (waiting) {
+      if (!waiting.remove(call) || !shutdown || !waiting.isEmpty()) {
+        return;
+      }
+    }
+    sessions.shutdown(this::onRingTerminated);
+  }
+
+  void shutdown() {
+    final boolean last;
+    synchronized (waiting) {
+      shutdown = true;
+      last = waiting.isEmpty();
+    }
+    grpc.shutdown();
+    if (last) {
+      sessions.shutdown(this::onRingTerminated); // which counts the first time only
+    }
+  }
+
+  void shutdownNow() {
+    shutdown();
+    final List<WaitingCall<?, ?>> ending;
+    synchronized (waiting) {
+      ending = List.copyOf(waiting);
+    }
+    sessions.shutdownNow();
+    grpc.shutdownNow();
+    ending.forEach(WaitingCall::onShutdownNow); // each tells its executor, which is the user's
+  }
+
+  /** The channel is gone, for whatever reason. Must not block: it comes in the cleaner's thread. */
+  void onCollected() {
+    if (!shutdown) {
+      DefaultExecutor.RETRYING.execute(this::endOrphan);
+    }
+  }
+
+  /** In the words of gRPC, for which people look. Calls that are under way go on. */
+  private void endOrphan() {
+    shutdown();
+    LOGGER.log(
+        Level.ERROR,
+        "*~*~*~ Previous channel RingChannel{target="
+            + target
+            + "} was garbage collected without being shut down! ~*~*~*"
+            + System.lineSeparator()
+            + "    It was not shutdown properly: make sure to call shutdown()/shutdownNow()",
+        allocationSite);
+  }
+
+  /** Comes in the poller's thread, which cannot wait for its own end. */
+  private void onRingTerminated() {
+    DefaultExecutor.RETRYING.execute(
+        () -> {
+          fabrics.counters().remove(subject);
+          fabrics.release();
+          LOGGER.log(
+              Level.DEBUG,
+              "the channel to {0} has ended; calls by ring: {1,number,#}, by gRPC: {2,number,#}",
+              target,
+              ringCalls.sum(),
+              grpcCalls.sum());
+          ringTerminated.countDown();
+        });
+  }
+
+  boolean isShutdown() {
+    return shutdown;
+  }
+
+  boolean isTerminated() {
+    return ringTerminated.getCount() == 0 && grpc.isTerminated();
+  }
+
+  boolean awaitTermination(long timeout, TimeUnit unit) throws InterruptedException {
+    final long deadline = System.nanoTime() + unit.toNanos(timeout);
+    return ringTerminated.await(timeout, unit)
+        && grpc.awaitTermination(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+  }
+}

@@ -1,0 +1,77 @@
+package dev.ringfetch.rpc;
+
+import dev.ringfetch.session.poller.DeadlineTimer;
+import io.grpc.Metadata;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+
+/**
+ * An empty step that a server sends on a session's stream now and then, where the client has asked
+ * for that. While calls are on a ring nothing else is sent on the connection, so a client that
+ * keeps it alive pings, and a server counts pings between which it has sent nothing as abuse: after
+ * the third it would end the connection. Thread-safe.
+ */
+final class Pulse {
+  /** Header by which a client asks, with the interval in milliseconds; servers may not know it. */
+  static final Metadata.Key<String> HEADER =
+      Metadata.Key.of("ringfetch-pulse-ms", Metadata.ASCII_STRING_MARSHALLER);
+
+  /**
+   * Pings come 10 s apart or more, and two between which nothing was sent are borne. One more goes
+   * with each beat: gRPC's client measures the connection by it.
+   */
+  static final long INTERVAL_NS = TimeUnit.SECONDS.toNanos(15);
+
+  private static final long MIN_INTERVAL_NS = TimeUnit.MILLISECONDS.toNanos(200);
+  private static final int MAX_DIGITS = 9;
+
+  private final long intervalNs;
+  private final BooleanSupplier beat;
+
+  // Guarded by this.
+  private Future<?> next;
+  private boolean stopped;
+
+  private Pulse(long intervalNs, BooleanSupplier beat) {
+    this.intervalNs = intervalNs;
+    this.beat = beat;
+  }
+
+  /**
+   * A pulse as a client has asked for it.
+   *
+   * @param header of the session's stream, or null.
+   * @param beat sends the step; false when the stream has ended. In a thread of the default
+   *     executor.
+   * @return null where none was asked for.
+   */
+  static Pulse of(String header, BooleanSupplier beat) {
+    if (header == null || !header.matches("[0-9]{1," + MAX_DIGITS + "}")) {
+      return null;
+    }
+    final long askedNs = TimeUnit.MILLISECONDS.toNanos(Long.parseLong(header));
+    return new Pulse(Math.max(MIN_INTERVAL_NS, askedNs), beat);
+  }
+
+  /** Sends the first step after one interval. */
+  synchronized void start() {
+    if (!stopped) {
+      next = DeadlineTimer.schedule(() -> DefaultExecutor.RETRYING.execute(this::run), intervalNs);
+    }
+  }
+
+  private void run() {
+    if (beat.getAsBoolean()) {
+      start();
+    }
+  }
+
+  /** Sends no further step. Idempotent. */
+  synchronized void stop() {
+    stopped = true;
+    if (next != null) {
+      next.cancel(false);
+    }
+  }
+}

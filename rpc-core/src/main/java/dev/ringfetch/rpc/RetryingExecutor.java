@@ -1,0 +1,82 @@
+package dev.ringfetch.rpc;
+
+import dev.ringfetch.session.poller.Callbacks;
+import dev.ringfetch.session.poller.Retry;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
+
+/**
+ * Runs tasks to which nobody would come back: where the executor beneath has no thread to be had
+ * for one, it waits until there is one, with a single timer for all. Where there is no memory for
+ * that either it runs in the thread that brings it, rather than never.
+ */
+final class RetryingExecutor implements Executor {
+  private static final long RETRY_NS = TimeUnit.MILLISECONDS.toNanos(10);
+
+  private final Executor executor;
+  private final Queue<Runnable> refused = new ConcurrentLinkedQueue<>();
+  private final Runnable retry;
+
+  /**
+   * Creates it.
+   *
+   * @param executor rejects nothing.
+   */
+  RetryingExecutor(Executor executor) {
+    this(executor, task -> new Retry(task, RETRY_NS)::schedule);
+  }
+
+  /**
+   * As the other one.
+   *
+   * @param retries makes of a task what has it run later, as {@link Retry#schedule} does.
+   */
+  RetryingExecutor(Executor executor, UnaryOperator<Runnable> retries) {
+    this.executor = executor;
+    this.retry = retries.apply(this::executeRefused);
+  }
+
+  @Override
+  public void execute(Runnable task) {
+    try {
+      executor.execute(task);
+    } catch (OutOfMemoryError e) { // which is what the lack of a thread is called, too
+      executeLater(task);
+    }
+  }
+
+  private void executeLater(Runnable task) {
+    boolean waits = false;
+    try {
+      waits = refused.add(task);
+      retry.run();
+    } catch (OutOfMemoryError e) { // of the heap
+      if (!waits) {
+        Callbacks.run(task);
+      }
+      runRefused();
+    }
+  }
+
+  /** Those of others, too: they may have relied on a timer that there is not. */
+  private void runRefused() {
+    for (Runnable task = refused.poll(); task != null; task = refused.poll()) {
+      Callbacks.run(task);
+    }
+  }
+
+  private void executeRefused() {
+    Runnable task;
+    while ((task = refused.poll()) != null) {
+      try {
+        executor.execute(task);
+      } catch (OutOfMemoryError e) {
+        executeLater(task);
+        return;
+      }
+    }
+  }
+}

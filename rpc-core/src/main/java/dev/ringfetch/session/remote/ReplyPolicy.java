@@ -1,0 +1,16 @@
+package dev.ringfetch.session.remote;
+
+/**
+ * How the answers of one session get to a client that cannot load from the server's memory. Between
+ * processes that share memory there is no such choice: the client polls it.
+ */
+public enum ReplyPolicy {
+  /** {@link #FETCH} or {@link #PUSH}: {@link ReplyChoice} changes it while the session goes on. */
+  ADAPTIVE,
+  /** The client reads them out of the server's memory. While it sleeps, the server pushes them. */
+  FETCH,
+  /** The server writes them into the client's memory, which the client polls. */
+  PUSH,
+  /** As {@link #FETCH}; the server also sends each answer in an unreliable datagram. */
+  DATAGRAM
+}

@@ -1,0 +1,33 @@
+/**
+ * gRPC calls over rings in shared or remote memory. Applications use {@code dev.ringfetch.rpc}, and
+ * {@code dev.ringfetch.micrometer} where they have Micrometer; the other packages are internal.
+ */
+// The modules that it exports to come later; gRPC and protobuf are automatic modules.
+@SuppressWarnings({"module", "requires-automatic", "requires-transitive-automatic"})
+module dev.ringfetch.rpc {
+  requires transitive com.google.protobuf;
+  requires transitive io.grpc;
+  requires static com.google.errorprone.annotations; // in annotations of gRPC
+  requires static micrometer.core;
+  requires io.grpc.protobuf;
+  requires io.grpc.stub;
+  requires jdk.net;
+  requires org.agrona;
+
+  exports dev.ringfetch.rpc;
+  exports dev.ringfetch.micrometer;
+  exports dev.ringfetch.fabric to
+      dev.ringfetch.rdma;
+
+  uses dev.ringfetch.counters.CounterFiles;
+  uses dev.ringfetch.fabric.FabricProvider;
+
+  provides dev.ringfetch.counters.CounterFiles with
+      dev.ringfetch.fabric.shm.ShmCounterFiles;
+  provides dev.ringfetch.fabric.FabricProvider with
+      dev.ringfetch.fabric.shm.ShmProvider;
+  provides io.grpc.ManagedChannelProvider with
+      dev.ringfetch.rpc.DropInChannelProvider;
+  provides io.grpc.ServerProvider with
+      dev.ringfetch.rpc.DropInServerProvider;
+}

@@ -1,0 +1,153 @@
+package dev.ringfetch.rpc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientCall;
+import io.grpc.ClientInterceptor;
+import io.grpc.MethodDescriptor;
+import io.grpc.Server;
+import io.grpc.netty.NettyServerBuilder;
+import io.grpc.stub.ClientCalls;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Servers that allow few calls on a connection: the application's come before a session's. */
+final class ScarceStreamsTest extends RingFixture {
+  private static final long LONG_NS = TimeUnit.SECONDS.toNanos(4); // of a wait without end
+
+  private void serveFew(int calls) throws Exception {
+    serve(
+        RingServerBuilder.over(NettyServerBuilder.forPort(0).maxConcurrentCallsPerConnection(calls))
+            .shmDirectory(directory)
+            .addService(service(Bytes.digesting()))
+            .build()
+            .start());
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2})
+  void theFirstCallsAreServedAndThenARing(int calls) throws Exception {
+    serveFew(calls);
+    for (int round = 0; round < 3; round++) {
+      final RingChannel channel = build(builder());
+      final long startNs = System.nanoTime();
+      assertEquals(1, call(channel, 1).length);
+      callUntilOnARing(channel);
+      assertTrue(System.nanoTime() - startNs < LONG_NS, "ns=" + (System.nanoTime() - startNs));
+      final long before = channel.grpcCalls();
+      for (int i = 0; i < 20; i++) {
+        assertEquals(i, call(channel, i).length);
+      }
+      assertEquals(before, channel.grpcCalls());
+      channel.shutdown();
+      assertTerminates(channel);
+    }
+  }
+
+  @Test
+  void manyFirstCallsAtOnceAreServed() throws Exception {
+    serveFew(1);
+    final RingChannel channel = build(builder());
+    final ExecutorService callers = Executors.newFixedThreadPool(8);
+    try {
+      final List<Future<?>> served = new ArrayList<>();
+      for (int i = 0; i < 8; i++) {
+        served.add(
+            callers.submit(
+                () -> {
+                  for (int length = 0; length < 20; length++) {
+                    assertEquals(length, call(channel, length).length);
+                  }
+                }));
+      }
+      for (final Future<?> one : served) {
+        one.get(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS);
+      }
+    } finally {
+      callers.shutdownNow();
+    }
+    callUntilOnARing(channel);
+  }
+
+  @Test
+  void aCallThatOnlyGrpcCarriesTakesTheSessionsPlace() throws Exception {
+    serveFew(1);
+    final RingChannel channel = connect(builder());
+    final long startNs = System.nanoTime();
+    assertEquals(
+        3,
+        ClientCalls.blockingUnaryCall(
+                channel.newGrpcCall(Bytes.METHOD, CallOptions.DEFAULT), new byte[3])
+            .length);
+    assertTrue(System.nanoTime() - startNs < LONG_NS, "ns=" + (System.nanoTime() - startNs));
+    callUntilOnARing(channel);
+  }
+
+  @Test
+  void theSessionsStreamComesAfterThatOfTheFirstCall() throws Exception {
+    serveFew(1);
+    final CountDownLatch seen = new CountDownLatch(1);
+    final List<String> order = new ArrayList<>();
+    final RingChannel channel =
+        build(
+            builder(
+                new ClientInterceptor() {
+                  @Override
+                  public <Q, R> ClientCall<Q, R> interceptCall(
+                      MethodDescriptor<Q, R> method, CallOptions options, Channel next) {
+                    synchronized (order) {
+                      order.add(method.getServiceName());
+                      if (order.size() == 2) {
+                        seen.countDown();
+                      }
+                    }
+                    return next.newCall(method, options);
+                  }
+                }));
+    assertEquals(1, call(channel, 1).length);
+    assertTrue(seen.await(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS));
+    synchronized (order) {
+      assertEquals(List.of(Bytes.SERVICE, "ringfetch.v1.SessionService"), order);
+    }
+  }
+
+  @Test
+  void aServerWithoutRingfetchDelaysNoCall() throws Exception {
+    final Server plain =
+        NettyServerBuilder.forPort(0)
+            .maxConcurrentCallsPerConnection(1)
+            .addService(service(Bytes.digesting()))
+            .build()
+            .start();
+    serve(plain);
+    final RingChannel channel = build(builder());
+    final long startNs = System.nanoTime();
+    for (int i = 0; i < 20; i++) {
+      assertEquals(i, call(channel, i).length);
+    }
+    assertTrue(System.nanoTime() - startNs < LONG_NS, "ns=" + (System.nanoTime() - startNs));
+    await("reason", () -> channel.transport().toString().contains("has no Ringfetch"));
+    assertEquals(20, channel.grpcCalls());
+  }
+
+  private static void callUntilOnARing(RingChannel channel) {
+    await(
+        "a ring",
+        () -> {
+          final long before = channel.ringCalls();
+          assertEquals(2, call(channel, 2).length);
+          return channel.ringCalls() > before;
+        });
+  }
+}
