@@ -4,7 +4,6 @@ import dev.ringfetch.call.ClientConnection;
 import dev.ringfetch.call.Codecs;
 import dev.ringfetch.protocol.OpenRequest;
 import dev.ringfetch.protocol.OpenResponse;
-import dev.ringfetch.session.handshake.ClientHandshake;
 import dev.ringfetch.session.ClientSession;
 import dev.ringfetch.session.SessionContext;
 import dev.ringfetch.session.handshake.ClientHandshake;
@@ -197,8 +196,7 @@ final class ChannelSessions implements StreamRoom.Sessions {
   private void flush() {
     final ClientCall<OpenRequest, OpenResponse> call =
         control.newCall(
-            SessionService.OPEN,
-            CallOptions.DEFAULT.withExecutor(DefaultExecutor.RETRYING));
+            SessionService.OPEN, CallOptions.DEFAULT.withExecutor(DefaultExecutor.RETRYING));
     call.start(new ClientCall.Listener<>() {}, new Metadata());
     call.cancel("made to flush", null);
   }

@@ -1,8 +1,8 @@
 package dev.ringfetch.rpc;
 
 import dev.ringfetch.counters.Counter;
-import dev.ringfetch.session.poller.DeadlineTimer;
 import dev.ringfetch.session.ServerSession;
+import dev.ringfetch.session.poller.DeadlineTimer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Future;

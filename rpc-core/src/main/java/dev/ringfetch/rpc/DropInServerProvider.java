@@ -24,7 +24,8 @@ public final class DropInServerProvider extends ServerProvider {
 
   @Override
   protected ServerBuilder<?> builderForPort(int port) {
-    return GrpcBuilders.orPlain(() -> RingServerBuilder.forPort(port), () -> GrpcBuilders.forPort(port));
+    return GrpcBuilders.orPlain(
+        () -> RingServerBuilder.forPort(port), () -> GrpcBuilders.forPort(port));
   }
 
   @Override

@@ -4,7 +4,6 @@ import dev.ringfetch.counters.Counters;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.fabric.FabricProvider;
 import dev.ringfetch.fabric.Obstacle;
-import dev.ringfetch.session.handshake.PolledFabric;
 import dev.ringfetch.session.SessionContext;
 import dev.ringfetch.session.handshake.PolledFabric;
 import java.io.IOException;

@@ -6,8 +6,6 @@ import dev.ringfetch.protocol.OpenRequest;
 import dev.ringfetch.protocol.OpenResponse;
 import dev.ringfetch.session.handshake.ControlStream;
 import dev.ringfetch.session.poller.DeadlineTimer;
-import dev.ringfetch.session.handshake.ControlStream;
-import dev.ringfetch.session.poller.DeadlineTimer;
 import io.grpc.Attributes;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
@@ -94,11 +92,12 @@ final class HandshakeStream
       call =
           ClientInterceptors.intercept(channel, MetadataUtils.newAttachHeadersInterceptor(headers))
               .newCall(
-              SessionService.OPEN,
-              CallOptions.DEFAULT
-                  .withExecutor(DefaultExecutor.RETRYING)
-                  .withCallCredentials(level)
-                  .withMaxInboundMessageSize(MessageType.MAX_LENGTH)); // the channel's is for calls
+                  SessionService.OPEN,
+                  CallOptions.DEFAULT
+                      .withExecutor(DefaultExecutor.RETRYING)
+                      .withCallCredentials(level)
+                      .withMaxInboundMessageSize(
+                          MessageType.MAX_LENGTH)); // the channel's is for calls
       final StreamObserver<OpenRequest> unused = ClientCalls.asyncBidiStreamingCall(call, this);
     } catch (RuntimeException | LinkageError e) {
       // Of ours, or of an interceptor beneath, which calls over gRPC will meet, too: a missing ring

@@ -358,8 +358,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   @Override
   public RingChannel build() {
     // First: a factory is the application's, and may throw when nothing has been made yet.
-    final List<ClientInterceptor> made =
-        interceptors.stream().map(this::resolve).toList();
+    final List<ClientInterceptor> made = interceptors.stream().map(this::resolve).toList();
     final SessionContext context = sessionContext.copy();
     final SharedFabrics shared = SharedFabrics.acquire(fabrics, fabricContext.copy(), context);
     ManagedChannel beneath = null;

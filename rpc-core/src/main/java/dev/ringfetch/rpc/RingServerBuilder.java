@@ -7,7 +7,6 @@ import dev.ringfetch.call.ServerCallContext;
 import dev.ringfetch.call.ServerLimits;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.fabric.FabricProvider;
-import dev.ringfetch.rpc.BulkBudget;
 import dev.ringfetch.session.SessionContext;
 import io.grpc.BindableService;
 import io.grpc.CompressorRegistry;
@@ -32,7 +31,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 
 /**
  * Builds servers that serve gRPC on a port and, beside it, rings to clients on the same host.

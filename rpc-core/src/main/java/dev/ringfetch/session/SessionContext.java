@@ -3,8 +3,6 @@ package dev.ringfetch.session;
 import dev.ringfetch.counters.Counters;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.FrameDescriptor;
-import dev.ringfetch.rpc.BulkBudget;
-import dev.ringfetch.rpc.ReplyMode;
 import dev.ringfetch.session.bulk.BulkContext;
 import dev.ringfetch.session.bulk.MemoryQuota;
 import dev.ringfetch.session.poller.PollerContext;

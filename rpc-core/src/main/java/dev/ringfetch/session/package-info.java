@@ -1,6 +1,6 @@
 /**
- * Internal: sessions: the two sides of a connection over rings, their streams and flows, deadlines and end;
- * everything between the frames of a ring and the calls of an API, which it does not know.
+ * Internal: sessions: the two sides of a connection over rings, their streams and flows, deadlines
+ * and end; everything between the frames of a ring and the calls of an API, which it does not know.
  *
  * <p>A session's state belongs to the thread that holds its token: {@code SessionDriver} says which
  * one that is. The rooms below serve a session through interfaces that it implements: {@code

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.ControlDescriptor;
 import dev.ringfetch.ring.FrameDescriptor;
-import dev.ringfetch.rpc.ReplyMode;
 import dev.ringfetch.session.carrier.Geometry;
 import dev.ringfetch.session.remote.ReplyPolicy;
 import java.nio.ByteBuffer;

@@ -2,7 +2,6 @@ package dev.ringfetch.session;
 
 import dev.ringfetch.fabric.CountedQueuePair;
 import dev.ringfetch.fabric.sim.Timeline;
-import dev.ringfetch.rpc.ReplyMode;
 import dev.ringfetch.session.ClientStream.Outcome;
 import dev.ringfetch.session.remote.RemoteSide;
 import dev.ringfetch.session.remote.ReplyPolicy;

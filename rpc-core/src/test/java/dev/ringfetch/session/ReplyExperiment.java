@@ -8,7 +8,6 @@ import dev.ringfetch.fabric.sim.SimFabric;
 import dev.ringfetch.fabric.sim.SimNetwork;
 import dev.ringfetch.fabric.sim.Timeline;
 import dev.ringfetch.ring.FrameDescriptor;
-import dev.ringfetch.rpc.ReplyMode;
 import dev.ringfetch.session.carrier.Geometry;
 import dev.ringfetch.session.poller.Poller;
 import dev.ringfetch.session.remote.ReplyPolicy;

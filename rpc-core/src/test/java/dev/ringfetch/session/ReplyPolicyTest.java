@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.fabric.sim.NicModel;
-import dev.ringfetch.rpc.ReplyMode;
 import dev.ringfetch.session.ReplyExperiment.Result;
 import dev.ringfetch.session.ReplyExperiment.Setup;
 import dev.ringfetch.session.remote.ReplyPolicy;

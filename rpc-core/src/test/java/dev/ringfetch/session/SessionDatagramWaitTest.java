@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.ring.FrameDescriptor;
-import dev.ringfetch.rpc.ReplyMode;
 import dev.ringfetch.session.remote.RemoteSide;
 import dev.ringfetch.session.remote.ReplyPolicy;
 import java.io.IOException;

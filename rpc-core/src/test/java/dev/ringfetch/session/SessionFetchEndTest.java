@@ -7,7 +7,6 @@ import dev.ringfetch.counters.Counter;
 import dev.ringfetch.fabric.CountedQueuePair;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.FrameDescriptor;
-import dev.ringfetch.rpc.ReplyMode;
 import dev.ringfetch.session.remote.ReplyPolicy;
 import java.io.IOException;
 import java.util.List;

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.ring.FrameDescriptor;
-import dev.ringfetch.rpc.ReplyMode;
 import dev.ringfetch.session.remote.ReplyPolicy;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.ring.FrameDescriptor;
-import dev.ringfetch.rpc.ReplyMode;
 import dev.ringfetch.session.poller.PollerSteps;
 import dev.ringfetch.session.remote.ReplyPolicy;
 import java.io.IOException;

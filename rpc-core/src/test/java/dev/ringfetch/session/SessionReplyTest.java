@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.ring.ProcessTime;
-import dev.ringfetch.rpc.ReplyMode;
 import dev.ringfetch.session.remote.RemoteSide;
 import dev.ringfetch.session.remote.ReplyChoice;
 import dev.ringfetch.session.remote.ReplyPolicy;

@@ -8,7 +8,6 @@ import dev.ringfetch.counters.Counter;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.ControlDescriptor;
-import dev.ringfetch.rpc.ReplyMode;
 import dev.ringfetch.session.carrier.Delivery;
 import dev.ringfetch.session.poller.Poller;
 import dev.ringfetch.session.poller.PollerSteps;

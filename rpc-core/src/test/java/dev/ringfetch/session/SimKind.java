@@ -2,9 +2,8 @@ package dev.ringfetch.session;
 
 import dev.ringfetch.fabric.FabricCapabilities.ReadAtomicity;
 import dev.ringfetch.fabric.FabricCapabilities.WriteOrder;
-import dev.ringfetch.fabric.sim.SimContext.StoreOrder;
 import dev.ringfetch.fabric.sim.SimContext;
-import dev.ringfetch.rpc.ReplyMode;
+import dev.ringfetch.fabric.sim.SimContext.StoreOrder;
 import dev.ringfetch.session.remote.ReplyPolicy;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,10 +1,10 @@
 package dev.ringfetch.session.handshake;
 
 import dev.ringfetch.fabric.Fabric;
+import dev.ringfetch.protocol.OpenResponse;
 import dev.ringfetch.session.ServerSession;
 import dev.ringfetch.session.SessionContext;
 import dev.ringfetch.session.poller.Poller;
-import dev.ringfetch.protocol.OpenResponse;
 import java.util.List;
 import java.util.function.BiFunction;
 import java.util.function.Function;
