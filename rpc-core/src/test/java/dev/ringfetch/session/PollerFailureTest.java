@@ -145,9 +145,11 @@ class PollerFailureTest {
     HeapDoorbell whole = new HeapDoorbell();
     try (PolledFabric polled = open(provider(new Broken(), whole), 2)) {
       Poller next;
+      Poller after;
       do { // both take their turn until one has failed
         next = polled.nextPoller();
-      } while (next != polled.nextPoller());
+        after = polled.nextPoller();
+      } while (next != after);
       for (int i = 0; i < 4; i++) {
         assertSame(whole, polled.nextPoller().doorbell());
       }

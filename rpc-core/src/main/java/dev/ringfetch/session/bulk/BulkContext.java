@@ -17,6 +17,6 @@ public interface BulkContext {
    */
   int bulkLength();
 
-  /** What all sessions with this quota may register together; the process's unless set. */
+  /** Limit of what all sessions with this quota register together; of this context unless set. */
   MemoryQuota bulkQuota();
 }
