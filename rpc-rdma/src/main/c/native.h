@@ -28,7 +28,7 @@
 
 /* A native of one of our own classes. */
 #define RINGFETCH(result, type, name) \
-  JNIEXPORT result JNICALL Java_dev_ringfetch_rdma_verbs_##type##_##name
+  JNIEXPORT result JNICALL Java_dev_ringfetch_rdma_natives_##type##_##name
 
 #define POINTER(type, handle) ((type *)(intptr_t)(handle))
 #define HANDLE(pointer) ((jlong)(intptr_t)(pointer))

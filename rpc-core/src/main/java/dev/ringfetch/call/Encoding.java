@@ -23,7 +23,7 @@ import java.io.OutputStream;
  * compressed unless a caller or a handler asks for it by name; a call for which nobody does has
  * none of these. Each message says for itself whether it is.
  */
-final class Encoding {
+public final class Encoding {
   /** Names what a side's messages may be compressed with; gRPC's own key. */
   static final Metadata.Key<String> NAME =
       Metadata.Key.of("grpc-encoding", Metadata.ASCII_STRING_MARSHALLER);
@@ -37,6 +37,9 @@ final class Encoding {
   private Decompressor decompressor;
   private boolean enabled = true;
   private long lengthBefore;
+
+  /** Creates the encoding of a call that compresses nothing yet. */
+  Encoding() {}
 
   /** Compresses what is sent from here on, or with null sends it as it is. */
   void compressor(Compressor compressor) {
@@ -84,7 +87,7 @@ final class Encoding {
    * @param pool of memory for a long one that is not compressed.
    * @return the unit's flags that say so.
    */
-  static int write(
+  public static int write(
       Encoding encoding, InputStream message, UnitBuffer unit, int maxLength, BulkPool pool)
       throws IOException {
     if (encoding == null || !encoding.compresses(message)) {

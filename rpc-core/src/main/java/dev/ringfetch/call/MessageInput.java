@@ -13,7 +13,8 @@ import java.util.Objects;
  * memory back: it reads as empty from then on. Who detaches it has the memory for as long as they
  * like.
  */
-final class MessageInput extends InputStream implements KnownLength, HasByteBuffer, Detachable {
+public final class MessageInput extends InputStream
+    implements KnownLength, HasByteBuffer, Detachable {
   private static final byte[] EMPTY = {};
 
   private UnitBuffer unit; // null: the memory is this one's
@@ -23,7 +24,7 @@ final class MessageInput extends InputStream implements KnownLength, HasByteBuff
   private int mark;
 
   /** Reads a part of a unit, which belongs to the caller. */
-  MessageInput(UnitBuffer unit, int offset, int length) {
+  public MessageInput(UnitBuffer unit, int offset, int length) {
     this(unit, unit.array(), offset, offset + length);
   }
 

@@ -1,10 +1,7 @@
 package dev.ringfetch.fabric;
 
-import java.io.IOException;
-
 /** A queue pair whose work requests are counted, by what they reach; and that can be full. */
-public final class CountedQueuePair implements QueuePair {
-  private final QueuePair counted;
+public final class CountedQueuePair extends ForwardingQueuePair {
   private final int ringsOffset;
   private long lineWrites;
   private long ringWrites;
@@ -26,7 +23,7 @@ public final class CountedQueuePair implements QueuePair {
    * @param ringsOffset of the rings in the memory; what is before are control lines.
    */
   public CountedQueuePair(QueuePair counted, int ringsOffset) {
-    this.counted = counted;
+    super(counted);
     this.ringsOffset = ringsOffset;
   }
 
@@ -112,7 +109,7 @@ public final class CountedQueuePair implements QueuePair {
       ringWrites++;
     }
     tell();
-    return counted.write(offset, length);
+    return super.write(offset, length);
   }
 
   @Override
@@ -133,8 +130,7 @@ public final class CountedQueuePair implements QueuePair {
       ringReads++;
     }
     tell();
-    return counted.read(
-        remote, remoteOffset, local, localOffset, length, firstOffset, workRequestId);
+    return super.read(remote, remoteOffset, local, localOffset, length, firstOffset, workRequestId);
   }
 
   @Override
@@ -143,7 +139,7 @@ public final class CountedQueuePair implements QueuePair {
       return SEND_QUEUE_FULL;
     }
     datagrams++;
-    return losses > 0 && losses-- > 0 ? POSTED : counted.sendDatagram(offset, length);
+    return losses > 0 && losses-- > 0 ? POSTED : super.sendDatagram(offset, length);
   }
 
   @Override
@@ -151,64 +147,13 @@ public final class CountedQueuePair implements QueuePair {
     if (broken) {
       return CLOSED;
     }
-    return held ? 0 : counted.pollDatagrams(handler, limit);
-  }
-
-  @Override
-  public FabricCapabilities capabilities() {
-    return counted.capabilities();
-  }
-
-  @Override
-  public MemoryRegion memory() {
-    return counted.memory();
-  }
-
-  @Override
-  public RemoteMemory remote() {
-    return counted.remote();
-  }
-
-  @Override
-  public RegisteredMemory register(int length) throws IOException {
-    return counted.register(length);
-  }
-
-  @Override
-  public MemoryRegion attach(byte[] descriptor, int maxLength) throws IOException {
-    return counted.attach(descriptor, maxLength);
-  }
-
-  @Override
-  public MemoryRegion scratch(int length) throws IOException {
-    return counted.scratch(length);
-  }
-
-  @Override
-  public String peer() {
-    return counted.peer();
-  }
-
-  @Override
-  public void bind(Listener listener) {
-    counted.bind(listener);
-  }
-
-  @Override
-  public int compareAndSwap(
-      RemoteMemory remote, int remoteOffset, long expected, long desired, long workRequestId) {
-    return counted.compareAndSwap(remote, remoteOffset, expected, desired, workRequestId);
-  }
-
-  @Override
-  public int fetchAndAdd(RemoteMemory remote, int remoteOffset, long delta, long workRequestId) {
-    return counted.fetchAndAdd(remote, remoteOffset, delta, workRequestId);
+    return held ? 0 : super.pollDatagrams(handler, limit);
   }
 
   @Override
   public void cork() {
     corked = true;
-    counted.cork();
+    super.cork();
   }
 
   @Override
@@ -218,24 +163,15 @@ public final class CountedQueuePair implements QueuePair {
       waiting = false;
       doorbells++;
     }
-    counted.uncork();
+    super.uncork();
   }
 
   @Override
   public CompletionQueue completions() {
+    final CompletionQueue completions = super.completions();
     return (handler, limit) -> {
       untilFull = Integer.MAX_VALUE;
-      return counted.completions().poll(handler, limit);
+      return completions.poll(handler, limit);
     };
-  }
-
-  @Override
-  public void ringDoorbell() {
-    counted.ringDoorbell();
-  }
-
-  @Override
-  public void close() {
-    counted.close();
   }
 }

@@ -84,7 +84,7 @@ final class LayeringTest {
 
   @ArchTest
   static final ArchRule handshakeOpensSessions =
-      usesOnly(HANDSHAKE, PROTOCOL, SESSION, REMOTE, CARRIER, POLLER, RING, FABRIC, COUNTERS);
+      usesOnly(HANDSHAKE, SESSION, REMOTE, CARRIER, POLLER, RING, FABRIC, COUNTERS, PROTOCOL);
 
   @ArchTest
   static final ArchRule sessionUsesWhatIsBelow =

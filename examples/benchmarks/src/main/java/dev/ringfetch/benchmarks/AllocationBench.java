@@ -10,11 +10,13 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Counts the bytes that a call allocates, on both sides. */
 @Command(
     name = "allocation",
+    modelTransformer = RunOptions.Adding.class,
     mixinStandardHelpOptions = true,
     description = "Counts the bytes that a call allocates, on both sides; 32 bytes of value.")
 final class AllocationBench implements Callable<Integer> {
@@ -23,20 +25,17 @@ final class AllocationBench implements Callable<Integer> {
 
   private final PrintStream out = System.out;
 
-  @Option(names = "--rounds", defaultValue = "5", description = "Default: ${DEFAULT-VALUE}.")
-  private int rounds;
+  @Mixin
+  private final RunOptions options =
+      new RunOptions()
+          .withRounds(5)
+          .withWarmUp("Calls before the first round. Default: %s.", 50_000);
 
   @Option(
       names = "--calls",
       defaultValue = "20000",
       description = "Calls in a round. Default: ${DEFAULT-VALUE}.")
   private int calls;
-
-  @Option(
-      names = "--warm-up",
-      defaultValue = "50000",
-      description = "Calls before the first round. Default: ${DEFAULT-VALUE}.")
-  private int warmUp;
 
   @Option(names = "--objects", description = "Also list what is allocated, and where.")
   private boolean objects;
@@ -49,13 +48,15 @@ final class AllocationBench implements Callable<Integer> {
     Machine.print(out);
     out.printf(
         "bytes per call, direct executors; %d rounds of %,d calls; median [least .. most]%n%n",
-        rounds, calls);
+        options.rounds(), calls);
     try (Pair pair =
         Pair.start(true, List.of(Contender.values()), objects ? SMALL_PIECES : List.of())) {
       for (final Contender contender : pair.contenders()) {
-        pair.ask(contender, "calls", warmUp);
+        pair.ask(contender, "calls", options.warmUp());
       }
-      print(Turns.take(pair.contenders(), rounds, (contender, round) -> measure(pair, contender)));
+      print(
+          Turns.take(
+              pair.contenders(), options.rounds(), (contender, round) -> measure(pair, contender)));
       if (objects) {
         for (final Contender contender : Contender.values()) {
           list(pair, contender);

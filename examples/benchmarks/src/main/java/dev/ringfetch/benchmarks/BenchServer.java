@@ -2,10 +2,10 @@ package dev.ringfetch.benchmarks;
 
 import dev.ringfetch.benchmarks.bulk.BulkService;
 import dev.ringfetch.benchmarks.bulk.InPlace;
-import dev.ringfetch.benchmarks.verbs.WorkRequests;
 import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.examples.process.CommandLoop;
 import dev.ringfetch.examples.process.Rings;
+import dev.ringfetch.examples.verbs.WorkRequests;
 import dev.ringfetch.index.service.IndexService;
 import dev.ringfetch.index.store.Indexes;
 import dev.ringfetch.rpc.RingServerBuilder;

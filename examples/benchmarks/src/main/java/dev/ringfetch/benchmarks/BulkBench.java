@@ -6,11 +6,13 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Measures bulk from a client's process to a server's, and small calls beside it. */
 @Command(
     name = "bulk",
+    modelTransformer = RunOptions.Adding.class,
     mixinStandardHelpOptions = true,
     description = {
       "Measures bulk from a client's process to a server's, and small calls beside it.",
@@ -20,19 +22,13 @@ final class BulkBench implements Callable<Integer> {
   private final PrintStream out = System.out;
   private final Marks marks = new Marks();
 
-  @Option(names = "--quick", description = "Fewer and shorter rounds; figures vary more.")
-  private boolean quick;
-
-  @Option(names = "--rounds", description = "Default: 5, 3 if quick.")
-  private Integer rounds;
-
-  @Option(names = "--millis", description = "Length of a round. Default: 500, 150 if quick.")
-  private Integer millis;
-
-  @Option(
-      names = "--warm-up",
-      description = "Milliseconds before the first round of each. Default: 800, 200 if quick.")
-  private Integer warmUp;
+  @Mixin
+  private final RunOptions options =
+      new RunOptions()
+          .withQuick("Fewer and shorter rounds; figures vary more.")
+          .withRounds(5, 3)
+          .withMillis(500, 150)
+          .withWarmUp("Milliseconds before the first round of each. Default: %s.", 800, 200);
 
   @Option(
       names = "--payloads",
@@ -60,8 +56,7 @@ final class BulkBench implements Callable<Integer> {
   @Override
   public Integer call() throws IOException {
     Machine.print(out);
-    final Schedule schedule =
-        new Schedule(or(rounds, 5, 3), or(millis, 500, 150), or(warmUp, 800, 200));
+    final Schedule schedule = new Schedule(options.rounds(), options.millis(), options.warmUp());
     out.printf(
         "%d rounds of %d ms, by turns; median [least .. most] of them; gRPC and ring JVMs: %s%n",
         schedule.rounds(), schedule.millis(), String.join(" ", BulkProcesses.FLAGS));
@@ -82,13 +77,6 @@ final class BulkBench implements Callable<Integer> {
       out.printf("%n%s%n", marks.line());
     }
     return CommandLine.ExitCode.OK;
-  }
-
-  private int or(Integer given, int usual, int ifQuick) {
-    if (given != null) {
-      return given;
-    }
-    return quick ? ifQuick : usual;
   }
 
   /** Who takes part. */

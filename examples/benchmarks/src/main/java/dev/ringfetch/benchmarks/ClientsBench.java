@@ -20,6 +20,7 @@ import picocli.CommandLine.Option;
 /** Measures several client processes at once, which are more than the machine has processors. */
 @Command(
     name = "clients",
+    modelTransformer = RunOptions.Adding.class,
     mixinStandardHelpOptions = true,
     description =
         "Measures one client process and several at once, of one server process, by asynchronous"
@@ -32,6 +33,20 @@ final class ClientsBench implements Callable<Integer> {
   private final PrintStream out = System.out;
   private final Marks marks = new Marks();
 
+  @Mixin
+  private final RunOptions options =
+      new RunOptions()
+          .withRounds(5)
+          .withMillis(2000)
+          .withWarmUp(
+              "Milliseconds before the first round, of each client by itself and of all. Default:"
+                  + " %s.",
+              6000)
+          .withPinning(
+              "Leave it to the system on which cores threads run. Otherwise clients get one half of"
+                  + " the cores and the server the other once they are warm, where there is"
+                  + " taskset.");
+
   @Option(names = "--clients", defaultValue = "8", description = "Default: ${DEFAULT-VALUE}.")
   private int clients;
 
@@ -40,30 +55,6 @@ final class ClientsBench implements Callable<Integer> {
       defaultValue = "16",
       description = "Calls that each has on its way. Default: ${DEFAULT-VALUE}.")
   private int inFlight;
-
-  @Option(names = "--rounds", defaultValue = "5", description = "Default: ${DEFAULT-VALUE}.")
-  private int rounds;
-
-  @Option(
-      names = "--millis",
-      defaultValue = "2000",
-      description = "Length of a round. Default: ${DEFAULT-VALUE}.")
-  private int millis;
-
-  @Option(
-      names = "--warm-up",
-      defaultValue = "6000",
-      description =
-          "Milliseconds before the first round, of each client by itself and of all. Default:"
-              + " ${DEFAULT-VALUE}.")
-  private int warmUp;
-
-  @Option(
-      names = "--no-pinning",
-      description =
-          "Leave it to the system on which cores threads run. Otherwise clients get one half of"
-              + " the cores and the server the other once they are warm, where there is taskset.")
-  private boolean unpinned;
 
   @Mixin private Rings rings;
 
@@ -86,16 +77,17 @@ final class ClientsBench implements Callable<Integer> {
                 new Turn(Side.grpc, 1),
                 new Turn(Side.grpc, clients));
         for (final Crowd crowd : List.of(ring, grpc)) {
-          crowd.warmUp(PAYLOAD, inFlight, warmUp);
-          final List<Figures> unused = crowd.run(clients, PAYLOAD, inFlight, warmUp);
+          crowd.warmUp(PAYLOAD, inFlight, options.warmUp());
+          final List<Figures> unused = crowd.run(clients, PAYLOAD, inFlight, options.warmUp());
         }
-        final Pinning pinning = unpinned ? Pinning.none("not asked for") : Pinning.ofMachine();
+        final Pinning pinning = options.pinning();
         out.println("pinning  " + pinning.describe());
         ring.pin(pinning);
         grpc.pin(pinning);
         pinning.pinServer(server);
         return print(
-                turns, Turns.take(turns, rounds, (turn, round) -> measure(crowds, server, turn)))
+                turns,
+                Turns.take(turns, options.rounds(), (turn, round) -> measure(crowds, server, turn)))
             ? CommandLine.ExitCode.OK
             : CommandLine.ExitCode.SOFTWARE;
       }
@@ -119,7 +111,7 @@ final class ClientsBench implements Callable<Integer> {
         Costed.measure(
             crowds.get(turn.side()).clients(turn.active()),
             server,
-            () -> run(crowds, turn, millis)));
+            () -> run(crowds, turn, options.millis())));
   }
 
   /** Says whether the rings' clients share what there is. */
@@ -127,7 +119,7 @@ final class ClientsBench implements Callable<Integer> {
     out.printf(
         "%d bytes, %d calls in flight each, asynchronous stub, direct executors; %d rounds of %d ms"
             + " by turns, median [least .. most]%n%n",
-        PAYLOAD, inFlight, rounds, millis);
+        PAYLOAD, inFlight, options.rounds(), options.millis());
     out.printf(
         "%-5s %7s  %-33s  %-8s  %-8s  %-28s  %s%n",
         "", "clients", "calls/s, all", "of one's", "slowest", "p50 us", "p99 us");

@@ -1,10 +1,10 @@
 package dev.ringfetch.benchmarks;
 
 import dev.ringfetch.benchmarks.bulk.EchoPair;
-import dev.ringfetch.benchmarks.verbs.VerbsContender;
-import dev.ringfetch.benchmarks.verbs.VerbsRound;
 import dev.ringfetch.examples.load.Figures;
 import dev.ringfetch.examples.process.ChildProcess;
+import dev.ringfetch.examples.verbs.VerbsContender;
+import dev.ringfetch.examples.verbs.VerbsRound;
 
 /** Bytes there and back, as a peer. */
 record EchoPeer(EchoPair pair) implements PeerContender, VerbsContender {

@@ -3,7 +3,6 @@ package dev.ringfetch.benchmarks;
 import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.protocol.Message;
 import dev.ringfetch.session.handshake.ControlStream;
-import dev.ringfetch.session.handshake.ControlStream;
 import java.util.ArrayDeque;
 import java.util.Base64;
 import java.util.Deque;
@@ -29,6 +28,11 @@ final class HandshakeSteps<T extends Message<T>> implements ControlStream<T> {
 
   @Override
   public void exhausted(String reason) {
+    throw new IllegalStateException(reason);
+  }
+
+  @Override
+  public void expired(String reason) {
     throw new IllegalStateException(reason);
   }
 

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -27,6 +28,7 @@ import picocli.CommandLine.Spec;
  */
 @Command(
     name = "load",
+    modelTransformer = RunOptions.Adding.class,
     mixinStandardHelpOptions = true,
     description =
         "Measures processor time of client and server, and the time of a call, at parts of the"
@@ -37,35 +39,22 @@ final class LoadBench implements Callable<Integer> {
   private final PrintStream out = System.out;
   private final Marks marks = new Marks();
 
+  @Mixin
+  private final RunOptions options =
+      new RunOptions()
+          .withRounds(5)
+          .withMillis("Length of a round; twice that where calls are late. Default: %s.", 2000)
+          .withWarmUp("Milliseconds before the first round of a peer. Default: %s.", 20_000)
+          .withPinning(
+              "Leave it to the system on which cores threads run. Otherwise clients get one half of"
+                  + " the cores and servers the other once they are warm, where there is taskset.");
+
   @Option(
       names = "--percent",
       split = ",",
       defaultValue = "0,1,10,50,100",
       description = "Parts of the most calls, 0 to 100. Default: ${DEFAULT-VALUE}.")
   private List<Integer> percents;
-
-  @Option(names = "--rounds", defaultValue = "5", description = "Default: ${DEFAULT-VALUE}.")
-  private int rounds;
-
-  @Option(
-      names = "--millis",
-      defaultValue = "2000",
-      description =
-          "Length of a round; twice that where calls are late. Default: ${DEFAULT-VALUE}.")
-  private int millis;
-
-  @Option(
-      names = "--warm-up",
-      defaultValue = "20000",
-      description = "Milliseconds before the first round of a peer. Default: ${DEFAULT-VALUE}.")
-  private int warmUp;
-
-  @Option(
-      names = "--no-pinning",
-      description =
-          "Leave it to the system on which cores threads run. Otherwise clients get one half of"
-              + " the cores and servers the other once they are warm, where there is taskset.")
-  private boolean unpinned;
 
   @Spec private CommandSpec spec;
 
@@ -83,7 +72,8 @@ final class LoadBench implements Callable<Integer> {
     try {
       for (final Contender contender : Contender.values()) {
         pairs.put(contender, Pair.start(true, List.of(contender), List.of()));
-        final Answer unused = pairs.get(contender).ask(contender, "round", StubCalls.SMALL, warmUp);
+        final Answer unused =
+            pairs.get(contender).ask(contender, "round", StubCalls.SMALL, options.warmUp());
       }
       pin();
       final List<Turn> turns = turns();
@@ -93,9 +83,9 @@ final class LoadBench implements Callable<Integer> {
               + "load: of the calls that the thread makes when each begins as the one before ends;"
               + " cores: of the whole process, by the time that passed%n"
               + "none: stub, messages and handler in one process, at the ring's rates%n%n%s%n",
-          StubCalls.SMALL, rounds, millis, LoadRow.head());
+          StubCalls.SMALL, options.rounds(), options.millis(), LoadRow.head());
       final List<LoadRow> rows = new ArrayList<>();
-      Turns.take(turns, rounds, (turn, round) -> take(turn))
+      Turns.take(turns, options.rounds(), (turn, round) -> take(turn))
           .forEach(
               (turn, taken) ->
                   rows.add(new LoadRow(turn.contender(), turn.percent(), turn.rate(), taken)));
@@ -109,7 +99,7 @@ final class LoadBench implements Callable<Integer> {
   }
 
   private void pin() throws IOException {
-    final Pinning pinning = unpinned ? Pinning.none("not asked for") : Pinning.ofMachine();
+    final Pinning pinning = options.pinning();
     out.println("pinning  " + pinning.describe());
     for (final Contender contender : pairs.keySet()) {
       final Pair pair = pairs.get(contender);
@@ -122,11 +112,13 @@ final class LoadBench implements Callable<Integer> {
     final Map<Contender, Spread> peaks = new EnumMap<>(Contender.class);
     Turns.take(
             List.of(Contender.ring, Contender.grpc),
-            rounds,
+            options.rounds(),
             (contender, round) ->
                 Figures.parse(
                     marks.counted(
-                        pairs.get(contender).measure(contender, "round", StubCalls.SMALL, millis))))
+                        pairs
+                            .get(contender)
+                            .measure(contender, "round", StubCalls.SMALL, options.millis()))))
         .forEach((contender, taken) -> peaks.put(contender, Spread.of(taken, Figures::perSecond)));
     peaks.forEach(
         (contender, peak) ->
@@ -154,6 +146,11 @@ final class LoadBench implements Callable<Integer> {
             pair.server(),
             () ->
                 Figures.parse(
-                    pair.ask(turn.contender(), "sleepy", StubCalls.SMALL, turn.rate(), millis))));
+                    pair.ask(
+                        turn.contender(),
+                        "sleepy",
+                        StubCalls.SMALL,
+                        turn.rate(),
+                        options.millis()))));
   }
 }

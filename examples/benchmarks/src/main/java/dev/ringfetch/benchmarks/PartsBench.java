@@ -19,11 +19,13 @@ import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Has JMH measure the parts of a call: each in JVMs of its own, time and bytes an operation. */
 @Command(
     name = "parts",
+    modelTransformer = RunOptions.Adding.class,
     mixinStandardHelpOptions = true,
     description =
         "Measures the parts of a small call by JMH: messages, slots, the stub over nothing, and"
@@ -36,6 +38,14 @@ final class PartsBench implements Callable<Integer> {
   private static final int CALL_WARM_UP_MILLIS = 1000;
 
   private final PrintStream out = System.out;
+
+  @Mixin
+  private final RunOptions options =
+      new RunOptions()
+          .withQuick("One JVM for each part, and a quarter of the time.")
+          .withMillis("Length of an iteration. Default: %s.", 1000);
+
+  private int millis;
 
   @Option(
       names = "--parts",
@@ -55,18 +65,10 @@ final class PartsBench implements Callable<Integer> {
       description = "Of each JVM, after as many that do not count. Default: ${DEFAULT-VALUE}.")
   private int iterations;
 
-  @Option(
-      names = "--millis",
-      defaultValue = "1000",
-      description = "Length of an iteration. Default: ${DEFAULT-VALUE}.")
-  private int millis;
-
-  @Option(names = "--quick", description = "One JVM for each part, and a quarter of the time.")
-  private boolean quick;
-
   @Override
   public Integer call() throws IOException, RunnerException {
-    if (quick) {
+    millis = options.millis();
+    if (options.quick()) {
       forks = 1;
       millis = Math.max(1, millis / QUICK);
     }

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -18,6 +19,7 @@ import picocli.CommandLine.Spec;
 /** Measures calls between two processes of one host by all that can carry them, side by side. */
 @Command(
     name = "peers",
+    modelTransformer = RunOptions.Adding.class,
     mixinStandardHelpOptions = true,
     description =
         "Measures calls between two processes of one host, all peers by turns: memory "
@@ -32,10 +34,21 @@ final class PeersBench implements Callable<Integer> {
 
   private final PrintStream out = System.out;
 
-  @Option(
-      names = "--quick",
-      description = "Less than two minutes: 32 bytes alone, shorter rounds, less warm-up.")
-  private boolean quick;
+  @Mixin
+  private final RunOptions options =
+      new RunOptions()
+          .withQuick("Less than two minutes: 32 bytes alone, shorter rounds, less warm-up.")
+          .withRounds(5)
+          .withMillis(2000, 1200)
+          .withWarmUp(
+              "Milliseconds before the first round of each peer in each mode, and a quarter of "
+                  + "that for each further length or depth. Default: %s; never more "
+                  + "than 1500 in mode direct.",
+              20_000, 6_500)
+          .withPinning(
+              "Leave it to the system on which cores threads run. Otherwise clients get one "
+                  + "half of the cores and servers the other once they are warm, where there is "
+                  + "taskset.");
 
   @Option(
       names = "--full",
@@ -44,20 +57,6 @@ final class PeersBench implements Callable<Integer> {
               + "with 1 and 16 at once: an hour. Otherwise lengths are measured one call at a "
               + "time, and depths with 32 bytes.")
   private boolean full;
-
-  @Option(names = "--rounds", defaultValue = "5", description = "Default: ${DEFAULT-VALUE}.")
-  private int rounds;
-
-  @Option(names = "--millis", description = "Length of a round. Default: 2000, 1200 if quick.")
-  private Integer millis;
-
-  @Option(
-      names = "--warm-up",
-      description =
-          "Milliseconds before the first round of each peer in each mode, and a quarter of "
-              + "that for each further length or depth. Default: 20000, 6500 if quick; never more "
-              + "than 1500 in mode direct.")
-  private Integer warmUp;
 
   @Option(
       names = "--peers",
@@ -97,14 +96,6 @@ final class PeersBench implements Callable<Integer> {
   private List<Integer> rates;
 
   @Option(
-      names = "--no-pinning",
-      description =
-          "Leave it to the system on which cores threads run. Otherwise clients get one "
-              + "half of the cores and servers the other once they are warm, where there is "
-              + "taskset.")
-  private boolean unpinned;
-
-  @Option(
       names = "--logs",
       paramLabel = "DIR",
       description =
@@ -124,12 +115,12 @@ final class PeersBench implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException {
-    check(!full || !quick, "--full takes longer than --quick may");
+    check(!full || !options.quick(), "--full takes longer than --quick may");
     check(
         payloads().stream().allMatch(Load::isPayload),
         "payloads have from " + Load.MIN_PAYLOAD + " to " + Load.MAX_PAYLOAD + " bytes");
-    final Timing timing = new Timing(rounds, or(millis, 2000, 1200), or(warmUp, 20_000, 6_500));
-    final Pinning pinning = unpinned ? Pinning.none("not asked for") : Pinning.ofMachine();
+    final Timing timing = new Timing(options.rounds(), options.millis(), options.warmUp());
+    final Pinning pinning = options.pinning();
     final List<Entry> entries = entries();
     check(
         !entries.isEmpty(), "nothing to measure: no peer of " + peers + " has a mode of " + modes);
@@ -170,7 +161,7 @@ final class PeersBench implements Callable<Integer> {
   }
 
   private List<Integer> payloads() {
-    return or(payloads, List.of(32, 1024, 65536, 1048576), List.of(32));
+    return options.or(payloads, List.of(32, 1024, 65536, 1048576), List.of(32));
   }
 
   private RoundLogs logs(List<Entry> entries, String settings) throws IOException {
@@ -189,19 +180,21 @@ final class PeersBench implements Callable<Integer> {
   private List<Entry> entries() {
     final List<Entry> entries = new ArrayList<>();
     for (final Peer peer :
-        or(
+        options.or(
             peers,
             List.of(Peer.values()),
             List.of(Peer.raw, Peer.aeron, Peer.grpc, Peer.ringfetch))) {
       for (final Mode mode :
-          or(modes, List.of(Mode.values()), List.of(Mode.direct, Mode.blocking, Mode.async))) {
+          options.or(
+              modes, List.of(Mode.values()), List.of(Mode.direct, Mode.blocking, Mode.async))) {
         if (peer.takes(mode)) {
-          Load.of(mode, payloads(), or(depths, List.of(16, 64, 256), List.of(64)), full).stream()
+          Load.of(mode, payloads(), options.or(depths, List.of(16, 64, 256), List.of(64)), full)
+              .stream()
               .filter(load -> peer.takes(load) && !(isBriefly(mode) && load.inFlight() > 1))
               .forEach(load -> entries.add(new Entry(peer, load)));
         }
         if (mode == Mode.blocking && peer.takes(mode)) {
-          or(rates, List.of(1_000, 10_000), List.of(0)).stream()
+          options.or(rates, List.of(1_000, 10_000), List.of(0)).stream()
               .filter(rate -> rate > 0)
               .forEach(rate -> entries.add(new Entry(peer, Load.atRate(rate))));
         }
@@ -212,13 +205,6 @@ final class PeersBench implements Callable<Integer> {
 
   /** Quick looks leave what has no stub at one at a time. */
   private boolean isBriefly(Mode mode) {
-    return quick && mode == Mode.direct && depths == null;
-  }
-
-  private <T> T or(T given, T usual, T ifQuick) {
-    if (given != null) {
-      return given;
-    }
-    return quick ? ifQuick : usual;
+    return options.quick() && mode == Mode.direct && depths == null;
   }
 }

@@ -1,16 +1,15 @@
 package dev.ringfetch.benchmarks;
 
-import dev.ringfetch.benchmarks.verbs.WorkRequests;
 import dev.ringfetch.examples.load.Figures;
 import dev.ringfetch.examples.load.Latencies;
 import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.examples.process.CommandLoop;
+import dev.ringfetch.examples.verbs.WorkRequests;
 import dev.ringfetch.protocol.OpenRequest;
 import dev.ringfetch.protocol.OpenResponse;
 import dev.ringfetch.ring.ArenaDescriptor;
-import dev.ringfetch.session.handshake.ClientHandshake;
 import dev.ringfetch.session.ClientSession;
-import dev.ringfetch.session.handshake.PolledFabric;
+import dev.ringfetch.session.handshake.ClientHandshake;
 import dev.ringfetch.session.handshake.PolledFabric;
 import java.util.List;
 import java.util.concurrent.Callable;

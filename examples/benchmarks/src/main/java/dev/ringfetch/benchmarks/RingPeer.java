@@ -1,10 +1,10 @@
 package dev.ringfetch.benchmarks;
 
-import dev.ringfetch.benchmarks.verbs.VerbsContender;
-import dev.ringfetch.benchmarks.verbs.VerbsRound;
 import dev.ringfetch.examples.load.Figures;
 import dev.ringfetch.examples.process.ChildProcess;
 import dev.ringfetch.examples.process.Rings;
+import dev.ringfetch.examples.verbs.VerbsContender;
+import dev.ringfetch.examples.verbs.VerbsRound;
 import java.io.IOException;
 import java.util.List;
 

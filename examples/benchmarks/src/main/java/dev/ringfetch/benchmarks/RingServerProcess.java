@@ -1,15 +1,13 @@
 package dev.ringfetch.benchmarks;
 
-import dev.ringfetch.benchmarks.verbs.WorkRequests;
 import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.examples.process.CommandLoop;
+import dev.ringfetch.examples.verbs.WorkRequests;
 import dev.ringfetch.protocol.OpenRequest;
 import dev.ringfetch.protocol.OpenResponse;
-import dev.ringfetch.session.handshake.PolledFabric;
-import dev.ringfetch.session.handshake.ServerHandshake;
-import dev.ringfetch.session.handshake.PolledFabric;
-import dev.ringfetch.session.handshake.ServerHandshake;
 import dev.ringfetch.session.ServerSession;
+import dev.ringfetch.session.handshake.PolledFabric;
+import dev.ringfetch.session.handshake.ServerHandshake;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;

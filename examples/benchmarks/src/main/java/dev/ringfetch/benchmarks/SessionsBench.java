@@ -21,6 +21,7 @@ import picocli.CommandLine.Option;
 /** Measures what idle sessions cost a busy one, and what each of them costs by itself. */
 @Command(
     name = "sessions",
+    modelTransformer = RunOptions.Adding.class,
     mixinStandardHelpOptions = true,
     description =
         "Measures small calls of one client beside idle sessions, and what an idle one costs.")
@@ -32,27 +33,19 @@ final class SessionsBench implements Callable<Integer> {
   private final PrintStream out = System.out;
   private final Marks marks = new Marks();
 
+  @Mixin
+  private final RunOptions options =
+      new RunOptions()
+          .withRounds(5)
+          .withMillis(2000)
+          .withWarmUp("Milliseconds before the first round. Default: %s.", 10_000);
+
   @Option(
       names = "--idle",
       split = ",",
       defaultValue = "0,100,1000",
       description = "Idle sessions; others are compared with the first. Default: ${DEFAULT-VALUE}.")
   private List<Integer> counts;
-
-  @Option(names = "--rounds", defaultValue = "5", description = "Default: ${DEFAULT-VALUE}.")
-  private int rounds;
-
-  @Option(
-      names = "--millis",
-      defaultValue = "2000",
-      description = "Length of a round. Default: ${DEFAULT-VALUE}.")
-  private int millis;
-
-  @Option(
-      names = "--warm-up",
-      defaultValue = "10000",
-      description = "Milliseconds before the first round. Default: ${DEFAULT-VALUE}.")
-  private int warmUp;
 
   @Option(
       names = "--settle",
@@ -75,7 +68,7 @@ final class SessionsBench implements Callable<Integer> {
     Machine.print(out);
     try (Pair pair = Pair.start("localhost", true, List.of(Contender.ring), rings, List.of());
         IdleSessions idle = IdleSessions.start(pair.askServer("port").count("port"), rings)) {
-      pair.ask(Contender.ring, "small", warmUp);
+      pair.ask(Contender.ring, "small", options.warmUp());
       idle.hold(counts.get(counts.size() - 1)); // what opening them needs is there from now on
       idle.hold(0);
       final boolean cheap = beside(pair, idle);
@@ -89,16 +82,17 @@ final class SessionsBench implements Callable<Integer> {
     final Map<Integer, List<Figures>> measured =
         Turns.take(
             counts,
-            rounds,
+            options.rounds(),
             (count, round) -> {
               idle.hold(count);
               pair.ask(Contender.ring, "small", settleMillis);
-              return Figures.parse(marks.counted(pair.measure(Contender.ring, "small", millis)));
+              return Figures.parse(
+                  marks.counted(pair.measure(Contender.ring, "small", options.millis())));
             });
     out.printf(
         "one busy client, blocking stub, 32 bytes, direct executors; %d rounds of %d ms by turns,"
             + " median [least .. most]%n%n",
-        rounds, millis);
+        options.rounds(), options.millis());
     out.printf(
         "%13s  %-25s  %-27s %9s %7s%n", "idle sessions", "p50 us", "p99 us", "calls/s", "p50");
     boolean cheap = true;

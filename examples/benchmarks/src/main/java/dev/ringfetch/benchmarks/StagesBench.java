@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
+import picocli.CommandLine.Mixin;
 
 /**
  * Splits a unary call into stages, in one thread, and compares their sum with what the call takes
@@ -21,6 +21,7 @@ import picocli.CommandLine.Option;
  */
 @Command(
     name = "stages",
+    modelTransformer = RunOptions.Adding.class,
     mixinStandardHelpOptions = true,
     description =
         "Splits a small unary call by blocking stub into stages, and compares their sum with the"
@@ -35,28 +36,17 @@ final class StagesBench implements Callable<Integer> {
   private final PrintStream out = System.out;
   private final Marks marks = new Marks();
 
-  @Option(names = "--rounds", defaultValue = "9", description = "Default: ${DEFAULT-VALUE}.")
-  private int rounds;
+  @Mixin
+  private final RunOptions options =
+      new RunOptions()
+          .withQuick("A quarter of the time.")
+          .withRounds(9)
+          .withMillis(1500)
+          .withWarmUp("Milliseconds before the first round. Default: %s.", 12_000)
+          .withPinning("Leave it to the system on which cores the two processes run.");
 
-  @Option(
-      names = "--millis",
-      defaultValue = "1500",
-      description = "Length of a round. Default: ${DEFAULT-VALUE}.")
   private int millis;
-
-  @Option(
-      names = "--warm-up",
-      defaultValue = "12000",
-      description = "Milliseconds before the first round. Default: ${DEFAULT-VALUE}.")
   private int warmUp;
-
-  @Option(names = "--quick", description = "A quarter of the time.")
-  private boolean quick;
-
-  @Option(
-      names = "--no-pinning",
-      description = "Leave it to the system on which cores the two processes run.")
-  private boolean unpinned;
 
   /** What takes part. */
   private enum Entrant {
@@ -70,18 +60,18 @@ final class StagesBench implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException {
-    if (quick) {
-      millis /= QUICK;
-      warmUp /= QUICK;
-    }
+    final int share = options.quick() ? QUICK : 1;
+    millis = options.millis() / share;
+    warmUp = options.warmUp() / share;
     Machine.print(out);
-    final Pinning pinning = unpinned ? Pinning.none("not wanted") : Pinning.ofMachine();
+    final Pinning pinning = options.pinning();
     out.printf(
         "Index.Get by blocking stub, %d bytes, direct executors; %d rounds of %d ms by turns,"
             + " median [least .. most]%npinning of the two processes: %s%n%n",
-        VALUE, rounds, millis, pinning.describe());
+        VALUE, options.rounds(), millis, pinning.describe());
     final Progress progress =
-        Progress.ofProcess(BENCHMARK, 2.0 * warmUp + SHORT_WARM_UP_MILLIS + 3.0 * rounds * millis);
+        Progress.ofProcess(
+            BENCHMARK, 2.0 * warmUp + SHORT_WARM_UP_MILLIS + 3.0 * options.rounds() * millis);
     try (ChildProcess stages = ChildProcess.start(List.of(), StageProcess.class, List.of());
         PeerContender raw = Peer.raw.start(Setup.bare, List.of());
         PeerContender call = Peer.ringfetch.start(Setup.direct, List.of())) {
@@ -130,9 +120,9 @@ final class StagesBench implements Callable<Integer> {
     final var unusedTurns =
         Turns.take(
             List.of(Entrant.values()),
-            rounds,
+            options.rounds(),
             (entrant, round) -> {
-              progress.begin("round " + (round + 1) + " of " + rounds + ": " + entrant);
+              progress.begin("round " + (round + 1) + " of " + options.rounds() + ": " + entrant);
               progress.done(millis);
               return switch (entrant) {
                 case stages ->

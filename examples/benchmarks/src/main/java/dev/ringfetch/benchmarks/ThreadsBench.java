@@ -9,11 +9,13 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Counts what several threads get through one channel. */
 @Command(
     name = "threads",
+    modelTransformer = RunOptions.Adding.class,
     mixinStandardHelpOptions = true,
     description = "Counts the calls of several threads by blocking stubs on one channel.")
 final class ThreadsBench implements Callable<Integer> {
@@ -22,20 +24,12 @@ final class ThreadsBench implements Callable<Integer> {
   private final PrintStream out = System.out;
   private final Marks marks = new Marks();
 
-  @Option(names = "--rounds", defaultValue = "5", description = "Default: ${DEFAULT-VALUE}.")
-  private int rounds;
-
-  @Option(
-      names = "--millis",
-      defaultValue = "1000",
-      description = "Length of a round. Default: ${DEFAULT-VALUE}.")
-  private int millis;
-
-  @Option(
-      names = "--warm-up",
-      defaultValue = "5000",
-      description = "Milliseconds before the first round. Default: ${DEFAULT-VALUE}.")
-  private int warmUp;
+  @Mixin
+  private final RunOptions options =
+      new RunOptions()
+          .withRounds(5)
+          .withMillis(1000)
+          .withWarmUp("Milliseconds before the first round. Default: %s.", 5000);
 
   @Option(
       names = "--threads",
@@ -52,11 +46,11 @@ final class ThreadsBench implements Callable<Integer> {
     Machine.print(out);
     out.printf(
         "calls/s, %s executors, 32 bytes; %d rounds of %d ms, by turns; median [least .. most]%n%n",
-        defaultExecutors ? "default" : "direct", rounds, millis);
+        defaultExecutors ? "default" : "direct", options.rounds(), options.millis());
     out.printf("%-8s %-38s %-38s %7s%n", "threads", "ring", "grpc", "ratio");
     try (Pair pair = Pair.start(!defaultExecutors, CONTENDERS, List.of())) {
       for (final Contender contender : CONTENDERS) {
-        pair.ask(contender, "threads", 2, warmUp);
+        pair.ask(contender, "threads", 2, options.warmUp());
       }
       for (final int count : threads) {
         print(count, measure(pair, count));
@@ -70,9 +64,11 @@ final class ThreadsBench implements Callable<Integer> {
   private Map<Contender, List<Double>> measure(Pair pair, int count) {
     return Turns.take(
         pair.contenders(),
-        rounds,
+        options.rounds(),
         (contender, round) ->
-            marks.counted(pair.measure(contender, "threads", count, millis)).figure("perSecond"));
+            marks
+                .counted(pair.measure(contender, "threads", count, options.millis()))
+                .figure("perSecond"));
   }
 
   private void print(int count, Map<Contender, List<Double>> rates) {

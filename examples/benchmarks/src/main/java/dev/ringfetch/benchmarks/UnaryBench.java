@@ -10,31 +10,25 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Times Index.Get by blocking stub, by size of the value and by executors. */
 @Command(
     name = "unary",
+    modelTransformer = RunOptions.Adding.class,
     mixinStandardHelpOptions = true,
     description = "Times Index.Get by blocking stub, by size of the value and by executors.")
 final class UnaryBench implements Callable<Integer> {
   private final PrintStream out = System.out;
   private final Marks marks = new Marks();
 
-  @Option(names = "--rounds", defaultValue = "5", description = "Default: ${DEFAULT-VALUE}.")
-  private int rounds;
-
-  @Option(
-      names = "--millis",
-      defaultValue = "1000",
-      description = "Length of a round. Default: ${DEFAULT-VALUE}.")
-  private int millis;
-
-  @Option(
-      names = "--warm-up",
-      defaultValue = "3000",
-      description = "Milliseconds before the first round of a size. Default: ${DEFAULT-VALUE}.")
-  private int warmUp;
+  @Mixin
+  private final RunOptions options =
+      new RunOptions()
+          .withRounds(5)
+          .withMillis(1000)
+          .withWarmUp("Milliseconds before the first round of a size. Default: %s.", 3000);
 
   @Option(
       names = "--sizes",
@@ -46,7 +40,9 @@ final class UnaryBench implements Callable<Integer> {
   @Override
   public Integer call() throws IOException {
     Machine.print(out);
-    out.printf("%d rounds of %d ms, by turns; median [least .. most] of them%n%n", rounds, millis);
+    out.printf(
+        "%d rounds of %d ms, by turns; median [least .. most] of them%n%n",
+        options.rounds(), options.millis());
     out.printf(
         "%-9s %7s %-9s %-34s %-34s %11s %7s%n",
         "executors", "bytes", "transport", "p50 us", "p99 us", "calls/s", "ratio");
@@ -64,13 +60,13 @@ final class UnaryBench implements Callable<Integer> {
 
   private Map<Contender, List<Figures>> measure(Pair pair, int size) {
     for (final Contender contender : pair.contenders()) {
-      pair.ask(contender, "round", size, warmUp);
+      pair.ask(contender, "round", size, options.warmUp());
     }
     return Turns.take(
         pair.contenders(),
-        rounds,
+        options.rounds(),
         (contender, round) ->
-            Figures.parse(marks.counted(pair.measure(contender, "round", size, millis))));
+            Figures.parse(marks.counted(pair.measure(contender, "round", size, options.millis()))));
   }
 
   private void print(String executors, int size, Map<Contender, List<Figures>> measured) {

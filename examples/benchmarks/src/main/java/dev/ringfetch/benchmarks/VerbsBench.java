@@ -1,11 +1,11 @@
 package dev.ringfetch.benchmarks;
 
-import dev.ringfetch.benchmarks.verbs.VerbsContender;
-import dev.ringfetch.benchmarks.verbs.VerbsRound;
 import dev.ringfetch.examples.load.Turns;
 import dev.ringfetch.examples.process.ChildFailure;
 import dev.ringfetch.examples.process.HostAddress;
-import dev.ringfetch.rdma.verbs.BareVerbs;
+import dev.ringfetch.examples.verbs.VerbsContender;
+import dev.ringfetch.examples.verbs.VerbsRound;
+import dev.ringfetch.rdma.natives.NativeLibrary;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.net.InetAddress;
@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -23,6 +24,7 @@ import picocli.CommandLine.Spec;
 /** Measures small calls over RDMA, and what they are compared with, on one host with a device. */
 @Command(
     name = "verbs",
+    modelTransformer = RunOptions.Adding.class,
     mixinStandardHelpOptions = true,
     description = {
       "Measures calls of 32 bytes, one at a time, on one host with an RDMA device.",
@@ -37,24 +39,16 @@ final class VerbsBench implements Callable<Integer> {
   private final PrintStream out = System.out;
   private final Marks marks = new Marks();
 
-  @Option(
-      names = "--quick",
-      description = "Shorter rounds, the first compiler alone; figures are worse and vary more.")
-  private boolean quick;
-
-  @Option(names = "--rounds", defaultValue = "5", description = "Default: ${DEFAULT-VALUE}.")
-  private int rounds;
-
-  @Option(names = "--millis", description = "Length of a round. Default: 2000, 400 if quick.")
-  private Integer millis;
-
-  @Option(
-      names = "--warm-up",
-      description = {
-        "Milliseconds before the first round of each, and up to four times as many",
-        "until compilers rest. Default: 45000, 8000 if quick."
-      })
-  private Integer warmUp;
+  @Mixin
+  private final RunOptions options =
+      new RunOptions()
+          .withQuick("Shorter rounds, the first compiler alone; figures are worse and vary more.")
+          .withRounds(5)
+          .withMillis(2000, 400)
+          .withWarmUp(
+              "Milliseconds before the first round of each, and up to four times as many%nuntil"
+                  + " compilers rest. Default: %s.",
+              45_000, 8_000);
 
   @Option(
       names = "--peers",
@@ -86,26 +80,29 @@ final class VerbsBench implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException {
-    check(rounds > 0, "--rounds: at least one");
     check(
         address == null || NetworkInterface.getByInetAddress(address) != null,
         "--address: no interface of this host has " + address);
-    final String missing = BareVerbs.unavailableBecause();
+    final String missing = NativeLibrary.unavailableBecause();
     if (!missing.isEmpty()) {
       System.err.println("bench verbs: RDMA is not available: " + missing);
       return CommandLine.ExitCode.SOFTWARE;
     }
     final InetAddress host = address == null ? HostAddress.ofInterface() : address;
-    final int roundMillis = or(millis, 2000, 400);
-    final int warmUpMillis = or(warmUp, 45_000, 8_000);
+    final int roundMillis = options.millis();
+    final int warmUpMillis = options.warmUp();
     Machine.print(out);
     progress =
         Progress.ofProcess(
-            "bench verbs", (double) peers.size() * (warmUpMillis + rounds * roundMillis));
+            "bench verbs", (double) peers.size() * (warmUpMillis + options.rounds() * roundMillis));
     out.printf(
         "device address %s; %d rounds of %d ms, by turns; median [least .. most] of them;"
             + " rings poll for %d us; JVMs: %s%n",
-        host.getHostAddress(), rounds, roundMillis, spinMicros, String.join(" ", flags()));
+        host.getHostAddress(),
+        options.rounds(),
+        roundMillis,
+        spinMicros,
+        String.join(" ", flags()));
     try {
       final boolean complete = prepare(new VerbsPeer.Run(host, spinMicros, flags()), warmUpMillis);
       measure(roundMillis);
@@ -164,7 +161,7 @@ final class VerbsBench implements Callable<Integer> {
     final List<VerbsRow> rows = new ArrayList<>();
     Turns.take(
             lineup.peers(),
-            rounds,
+            options.rounds(),
             (peer, round) -> {
               progress.begin("round " + (round + 1) + " of " + peer);
               final VerbsContender contender = lineup.get(peer);
@@ -204,14 +201,7 @@ final class VerbsBench implements Callable<Integer> {
    */
   private List<String> flags() {
     final List<String> flags = new ArrayList<>(FLAGS);
-    flags.add("-XX:TieredStopAtLevel=" + (quick ? 1 : 4));
+    flags.add("-XX:TieredStopAtLevel=" + (options.quick() ? 1 : 4));
     return flags;
-  }
-
-  private int or(Integer given, int usual, int ifQuick) {
-    if (given != null) {
-      return given;
-    }
-    return quick ? ifQuick : usual;
   }
 }

@@ -3,10 +3,11 @@ package dev.ringfetch.benchmarks;
 import com.google.errorprone.annotations.Immutable;
 import dev.ringfetch.benchmarks.bulk.EchoPair;
 import dev.ringfetch.benchmarks.bulk.LaneKind;
-import dev.ringfetch.benchmarks.verbs.ProcessPair;
-import dev.ringfetch.benchmarks.verbs.VerbsContender;
+import dev.ringfetch.benchmarks.darpc.DarpcPair;
 import dev.ringfetch.examples.process.Rings;
-import dev.ringfetch.rdma.verbs.BareMode;
+import dev.ringfetch.examples.verbs.BareMode;
+import dev.ringfetch.examples.verbs.ProcessPair;
+import dev.ringfetch.examples.verbs.VerbsContender;
 import dev.ringfetch.rpc.ReplyMode;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -46,7 +47,7 @@ enum VerbsPeer {
   /** The ring over verbs by itself: bytes, which the server WRITEs. */
   bytesPush("ringfetch", "ring-push", "verbs", push, run -> run.bytes(ReplyMode.PUSH)),
   /** DaRPC, with a server that polls. */
-  darpc("darpc", "polling", "verbs", null, run -> ProcessPair.darpc(run.host(), run.flags())),
+  darpc("darpc", "polling", "verbs", null, run -> DarpcPair.start(run.host(), run.flags())),
   /** gRPC over HTTP/2 over TCP, by blocking stub. */
   grpc("grpc-netty-tcp", "blocking", "tcp", null, Run::grpc);
 

@@ -1,7 +1,7 @@
 package dev.ringfetch.benchmarks;
 
-import dev.ringfetch.benchmarks.verbs.VerbsRound;
-import dev.ringfetch.benchmarks.verbs.WorkRequests;
+import dev.ringfetch.examples.verbs.VerbsRound;
+import dev.ringfetch.examples.verbs.WorkRequests;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Function;

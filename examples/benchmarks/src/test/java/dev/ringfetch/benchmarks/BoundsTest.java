@@ -32,7 +32,8 @@ final class BoundsTest {
         "parts --forks 0",
         "bulk --millis 0",
         "unary --rounds 0",
-        "threads --rounds 0"
+        "threads --rounds 0",
+        "verbs --rounds 0"
       })
   void isRefused(String arguments) {
     final ByteArrayOutputStream said = new ByteArrayOutputStream();

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
-import dev.ringfetch.rdma.verbs.BareVerbs;
+import dev.ringfetch.rdma.natives.NativeLibrary;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.io.PrintWriter;
@@ -19,7 +19,7 @@ final class VerbsBenchTest {
   @Test
   @ResourceLock(Resources.SYSTEM_ERR)
   void saysInOneLineThatThereIsNoDevice() {
-    final String reason = BareVerbs.unavailableBecause();
+    final String reason = NativeLibrary.unavailableBecause();
     assumeFalse(reason.isEmpty(), "there is a device");
     final PrintStream before = System.err;
     final ByteArrayOutputStream err = new ByteArrayOutputStream();
@@ -44,11 +44,6 @@ final class VerbsBenchTest {
   @Test
   void addressOfAnotherHostIsRefused() {
     assertRefused("192.0.2.1", "--address", "192.0.2.1"); // of a network for documentation
-  }
-
-  @Test
-  void noRoundIsRefused() {
-    assertRefused("--rounds", "--rounds", "0");
   }
 
   private static void assertRefused(String why, String option, String value) {

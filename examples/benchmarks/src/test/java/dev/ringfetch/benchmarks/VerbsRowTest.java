@@ -4,9 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.ringfetch.benchmarks.verbs.VerbsRound;
-import dev.ringfetch.benchmarks.verbs.WorkRequests;
 import dev.ringfetch.examples.load.Figures;
+import dev.ringfetch.examples.verbs.VerbsRound;
+import dev.ringfetch.examples.verbs.WorkRequests;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

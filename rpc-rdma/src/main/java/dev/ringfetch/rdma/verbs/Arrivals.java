@@ -2,6 +2,12 @@ package dev.ringfetch.rdma.verbs;
 
 import com.ibm.disni.verbs.RdmaCmId;
 import com.ibm.disni.verbs.RdmaEventChannel;
+import dev.ringfetch.rdma.natives.AddressLayout;
+import dev.ringfetch.rdma.natives.ConnectionManager;
+import dev.ringfetch.rdma.natives.Disni;
+import dev.ringfetch.rdma.natives.EventLayout;
+import dev.ringfetch.rdma.natives.Regions;
+import dev.ringfetch.rdma.natives.Request;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;

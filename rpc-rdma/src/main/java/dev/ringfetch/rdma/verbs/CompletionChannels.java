@@ -2,6 +2,7 @@ package dev.ringfetch.rdma.verbs;
 
 import com.ibm.disni.verbs.IbvCompChannel;
 import com.ibm.disni.verbs.IbvContext;
+import dev.ringfetch.rdma.natives.Disni;
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.Map;

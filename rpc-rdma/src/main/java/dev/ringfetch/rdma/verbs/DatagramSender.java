@@ -1,6 +1,13 @@
 package dev.ringfetch.rdma.verbs;
 
 import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.rdma.natives.CompletionLayout;
+import dev.ringfetch.rdma.natives.CompletionQueues;
+import dev.ringfetch.rdma.natives.Errors;
+import dev.ringfetch.rdma.natives.QueuePairs;
+import dev.ringfetch.rdma.natives.Regions;
+import dev.ringfetch.rdma.natives.Request;
+import dev.ringfetch.rdma.natives.SendLayout;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;

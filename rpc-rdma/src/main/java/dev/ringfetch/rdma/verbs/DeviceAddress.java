@@ -1,6 +1,7 @@
 package dev.ringfetch.rdma.verbs;
 
 import com.ibm.disni.verbs.IbvContext;
+import dev.ringfetch.rdma.natives.PortLayout;
 import java.net.InetAddress;
 import java.util.Arrays;
 import java.util.List;

@@ -3,6 +3,7 @@ package dev.ringfetch.rdma.verbs;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import dev.ringfetch.fabric.RemoteMemory;
+import dev.ringfetch.rdma.natives.ConnectionManager;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;

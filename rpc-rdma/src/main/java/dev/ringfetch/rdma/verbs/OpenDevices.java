@@ -1,5 +1,6 @@
 package dev.ringfetch.rdma.verbs;
 
+import dev.ringfetch.rdma.natives.Devices;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;

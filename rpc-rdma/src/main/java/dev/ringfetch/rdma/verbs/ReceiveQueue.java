@@ -1,5 +1,11 @@
 package dev.ringfetch.rdma.verbs;
 
+import dev.ringfetch.rdma.natives.CompletionLayout;
+import dev.ringfetch.rdma.natives.CompletionQueues;
+import dev.ringfetch.rdma.natives.QueuePairs;
+import dev.ringfetch.rdma.natives.ReceiveLayout;
+import dev.ringfetch.rdma.natives.Regions;
+import dev.ringfetch.rdma.natives.Request;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 

@@ -4,6 +4,7 @@ import com.ibm.disni.verbs.IbvMr;
 import com.ibm.disni.verbs.IbvPd;
 import dev.ringfetch.fabric.DirectRegion;
 import dev.ringfetch.fabric.RemoteMemory;
+import dev.ringfetch.rdma.natives.RegionLayout;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 

@@ -3,6 +3,7 @@ package dev.ringfetch.rdma.verbs;
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.fabric.FabricProvider;
+import dev.ringfetch.rdma.natives.NativeLibrary;
 import java.io.IOException;
 
 /** Provider of the {@code verbs} fabric, which connects hosts that have RDMA devices. */

@@ -7,6 +7,8 @@ import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.fabric.RegisteredMemory;
 import dev.ringfetch.fabric.RemoteMemory;
 import dev.ringfetch.fabric.WorkRequests;
+import dev.ringfetch.rdma.natives.Disni;
+import dev.ringfetch.rdma.natives.QueuePairs;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;

@@ -1,5 +1,5 @@
 /**
- * Internal: the RDMA fabric's provider, on DiSNI and on natives of our own for what DiSNI's Java
- * half cannot say. The only package that refers to {@code com.ibm.disni}.
+ * Internal: the RDMA fabric {@code verbs}, its provider, connections, queues and doorbells, on
+ * DiSNI and on {@link dev.ringfetch.rdma.natives}.
  */
 package dev.ringfetch.rdma.verbs;

@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.ringfetch.rdma.natives.RdmaAssumptions;
 import dev.ringfetch.rdma.verbs.FaultyProvider;
-import dev.ringfetch.rdma.verbs.RdmaAssumptions;
 import dev.ringfetch.rpc.RingChannel;
 import dev.ringfetch.rpc.RingServer;
 import dev.ringfetch.system.Await;

@@ -3,9 +3,9 @@ package dev.ringfetch.rdma.faults;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.ringfetch.rdma.natives.RdmaAssumptions;
 import dev.ringfetch.rdma.verbs.FaultyProvider;
 import dev.ringfetch.rdma.verbs.FaultyProvider.ConnectFault;
-import dev.ringfetch.rdma.verbs.RdmaAssumptions;
 import dev.ringfetch.rpc.Ports;
 import dev.ringfetch.rpc.ReplyMode;
 import dev.ringfetch.rpc.RingChannel;

@@ -7,6 +7,10 @@ import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.fabric.FabricProvider;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.fabric.RemoteMemory;
+import dev.ringfetch.rdma.natives.Errors;
+import dev.ringfetch.rdma.natives.QueuePairs;
+import dev.ringfetch.rdma.natives.Request;
+import dev.ringfetch.rdma.natives.SendLayout;
 import java.io.IOException;
 
 /**

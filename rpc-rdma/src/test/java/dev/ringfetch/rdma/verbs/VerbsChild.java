@@ -6,6 +6,7 @@ import dev.ringfetch.fabric.Doorbell;
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.FabricHarness;
 import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.rdma.natives.NativeLibrary;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Path;

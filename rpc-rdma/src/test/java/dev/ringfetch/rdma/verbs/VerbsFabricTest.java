@@ -10,6 +10,7 @@ import dev.ringfetch.fabric.FabricHarness;
 import dev.ringfetch.fabric.FabricHarness.Connection;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.fabric.WholeFabricContract;
+import dev.ringfetch.rdma.natives.RdmaAssumptions;
 import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;

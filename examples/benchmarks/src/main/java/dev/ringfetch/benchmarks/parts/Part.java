@@ -1,6 +1,5 @@
 package dev.ringfetch.benchmarks.parts;
 
-import dev.ringfetch.call.MessageParts;
 import java.util.Locale;
 import java.util.regex.Pattern;
 import org.openjdk.jmh.results.Result;

@@ -1,0 +1,22 @@
+package dev.ringfetch.examples.quickstart;
+
+import dev.ringfetch.examples.load.Figures;
+import dev.ringfetch.examples.verbs.VerbsRound;
+import dev.ringfetch.examples.verbs.WorkRequests;
+import java.util.List;
+
+/**
+ * What the rounds of one contender gave.
+ *
+ * @param figures medians of the rounds.
+ * @param client what the client has posted in all of them.
+ * @param server what the server has posted in all of them.
+ */
+record Row(Figures figures, WorkRequests client, WorkRequests server) {
+  static Row of(List<VerbsRound> rounds) {
+    return new Row(
+        Figures.median(rounds.stream().map(VerbsRound::figures).toList()),
+        rounds.stream().map(VerbsRound::client).reduce(WorkRequests.NONE, WorkRequests::plus),
+        rounds.stream().map(VerbsRound::server).reduce(WorkRequests.NONE, WorkRequests::plus));
+  }
+}

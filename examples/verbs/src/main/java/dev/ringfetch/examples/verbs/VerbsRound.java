@@ -1,0 +1,41 @@
+package dev.ringfetch.examples.verbs;
+
+import dev.ringfetch.examples.load.Figures;
+import dev.ringfetch.examples.process.Answer;
+import java.util.function.Supplier;
+
+/**
+ * What one round gave.
+ *
+ * @param figures of the calls.
+ * @param client what the client posted in it.
+ * @param server what the server posted in it.
+ * @param torn answers that a READ took before they were whole, and took again.
+ */
+public record VerbsRound(Figures figures, WorkRequests client, WorkRequests server, long torn) {
+  /** A round of a peer that posts no work requests. */
+  public static VerbsRound without(Figures figures) {
+    return new VerbsRound(figures, WorkRequests.NONE, WorkRequests.NONE, 0);
+  }
+
+  /**
+   * Measures one.
+   *
+   * @param posted asks the server's process what it has posted so far.
+   * @param calls has the client's process make calls.
+   */
+  public static VerbsRound measure(Supplier<Answer> posted, Supplier<Answer> calls) {
+    final WorkRequests before = WorkRequests.parse(posted.get());
+    final Answer called = calls.get();
+    return parse(called, WorkRequests.parse(posted.get()).since(before).addTo(new Answer()));
+  }
+
+  /** Reads what the two processes said. */
+  static VerbsRound parse(Answer client, Answer server) {
+    return new VerbsRound(
+        Figures.parse(client),
+        WorkRequests.parse(client),
+        WorkRequests.parse(server),
+        client.count("torn"));
+  }
+}

@@ -1,0 +1,18 @@
+package dev.ringfetch.rdma.natives;
+
+/** Texts for the numbers with which verbs tell what went wrong. */
+public final class Errors {
+  private Errors() {}
+
+  /** Text of an errno, negative or positive. */
+  public static native String errnoText(int errno);
+
+  /** Text of a completion's status. */
+  public static native String completionText(int status);
+
+  /** Name of an event of the connection manager. */
+  public static native String connectionEventText(int type);
+
+  /** Name of a device's asynchronous event. */
+  public static native String deviceEventText(int type);
+}

@@ -1,0 +1,33 @@
+package dev.ringfetch.rdma.natives;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+
+/**
+ * Access to memory regions, and windows; the regions are DiSNI's ({@code IbvPd.regMr}), by their
+ * {@link Disni#handle handles}.
+ *
+ * <p>What a peer may do to memory ends in one of three ways: {@code IbvMr.deregMr}, which every
+ * device has and which needs nothing but that no own request uses the region; {@link
+ * #changeAccess}, where the device can re-register; invalidation of a window ({@code
+ * IBV_WR_LOCAL_INV}), which executes in order with other requests. Nothing keeps a registered
+ * buffer alive but the caller.
+ */
+public final class Regions {
+  private Regions() {}
+
+  /** Address of a direct buffer's first byte, whatever its position; 0 if it is not direct. */
+  public static native long address(ByteBuffer buffer);
+
+  /** Changes what may be done to a region, where the device can; on failure deregister it. */
+  public static native void changeAccess(long region, int access) throws IOException;
+
+  /** Allocates a window of type 2, which a {@code IBV_WR_BIND_MW} request binds to a region. */
+  public static native long allocateWindow(long domain) throws IOException;
+
+  /** Key of a new window; the low byte is the caller's to count at each bind. */
+  public static native int windowKey(long window);
+
+  /** Frees a window; its key leads nowhere. */
+  public static native void freeWindow(long window) throws IOException;
+}
