@@ -25,14 +25,17 @@ record ConnectionRules(long idleNs, long ageNs, long graceNs) {
   /** From here on gRPC takes it for never. */
   private static final long NEVER_NS = TimeUnit.DAYS.toNanos(1000);
 
+  /** As gRPC has it: what is shorter is taken for that. */
+  private static final long MIN_NS = TimeUnit.SECONDS.toNanos(1);
+
   private static final int LOOKS = 4;
 
   ConnectionRules withIdle(long ns) {
-    return new ConnectionRules(ns, ageNs, graceNs);
+    return new ConnectionRules(Math.max(ns, MIN_NS), ageNs, graceNs);
   }
 
   ConnectionRules withAge(long ns) {
-    return new ConnectionRules(idleNs, ns, graceNs);
+    return new ConnectionRules(idleNs, Math.max(ns, MIN_NS), graceNs);
   }
 
   ConnectionRules withGrace(long ns) {
@@ -85,7 +88,7 @@ record ConnectionRules(long idleNs, long ageNs, long graceNs) {
       return DeadlineTimer.schedule(() -> DefaultExecutor.RETRYING.execute(task), delayNs);
     }
 
-    /** Idle is a session on which nothing was begun or moved in each of a few looks. */
+    /** Idle is a session without a call, on which nothing has moved, in each of a few looks. */
     private void look() {
       synchronized (this) {
         if (stopped) {
@@ -93,7 +96,7 @@ record ConnectionRules(long idleNs, long ageNs, long graceNs) {
         }
         final long begun = session.count(Counter.SESSION_CALLS);
         final long at = session.pollPosition() + session.writePosition();
-        quiet = begun == calls && at == moved ? quiet + 1 : 0;
+        quiet = begun == calls && at == moved && session.openCalls() == 0 ? quiet + 1 : 0;
         calls = begun;
         moved = at;
         if (quiet < LOOKS) {

@@ -344,13 +344,19 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   }
 
   /**
-   * As of gRPC's, where a session ends, too, on which nothing has been sent for so long. Its
+   * As of gRPC's, where a session ends, too, which has been without a call for so long. Its
    * connection is closed when it has been without a stream for the same time after that.
    */
   @Override
   public RingServerBuilder maxConnectionIdle(long time, TimeUnit unit) {
     grpc.maxConnectionIdle(time, unit);
     rules = rules.withIdle(unit.toNanos(time));
+    return this;
+  }
+
+  /** Rules for sessions alone, which may be shorter than gRPC's. */
+  RingServerBuilder rules(ConnectionRules rules) {
+    this.rules = rules;
     return this;
   }
 

@@ -101,6 +101,11 @@ public final class ServerSession extends Session {
     return unanswered;
   }
 
+  /** Calls that the client waits for. Any thread; what has just begun or ended may be missing. */
+  public int openCalls() {
+    return streams.openCount();
+  }
+
   /** Bytes of long requests and of streams' messages that are held; owner. */
   @Override
   long heldLength() {

@@ -3,11 +3,12 @@ package dev.ringfetch.session;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The streams of a server's session by their index: those that are open, the id that each index had
  * last, and objects for the next ones. The tables grow with the highest index. Belongs to the owner
- * of the session.
+ * of the session, but for their number.
  */
 final class ServerStreams {
   private static final int MAX_POOLED = 1024;
@@ -17,6 +18,7 @@ final class ServerStreams {
   private ServerStream[] open;
   private int[] closedIds;
   private final List<ServerStream> pool = new ArrayList<>();
+  private final AtomicInteger openCount = new AtomicInteger(); // the owner alone writes
 
   ServerStreams(int maxStreams) {
     this.length = maxStreams + 1;
@@ -32,6 +34,11 @@ final class ServerStreams {
   /** All streams that are open have indexes below this one. */
   int bound() {
     return open.length;
+  }
+
+  /** How many are open; any thread. */
+  int openCount() {
+    return openCount.getOpaque();
   }
 
   /** The stream that is open at an index, or null. */
@@ -55,6 +62,9 @@ final class ServerStreams {
     final ServerStream stream = pool.isEmpty() ? new ServerStream() : pool.remove(pool.size() - 1);
     stream.id = id;
     reserve(stream.index());
+    if (open[stream.index()] == null) {
+      openCount.setOpaque(openCount.getPlain() + 1);
+    }
     open[stream.index()] = stream;
     return stream;
   }
@@ -71,6 +81,9 @@ final class ServerStreams {
 
   /** Nothing comes for a stream any more, and its index is free. */
   void close(ServerStream stream) {
+    if (open[stream.index()] != null) {
+      openCount.setOpaque(openCount.getPlain() - 1);
+    }
     open[stream.index()] = null;
     closedIds[stream.index()] = stream.id;
   }

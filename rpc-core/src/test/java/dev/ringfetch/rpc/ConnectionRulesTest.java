@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.common.util.concurrent.ListenableFuture;
 import dev.ringfetch.session.ClientSession;
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
@@ -11,6 +12,8 @@ import io.grpc.ConnectivityState;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.netty.NettyChannelBuilder;
+import io.grpc.stub.ClientCalls;
+import io.grpc.stub.ServerCalls;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoopGroup;
@@ -29,6 +32,7 @@ import org.junit.jupiter.api.Test;
 /** A connection over which a ring was opened: its pings, and how long it and its session last. */
 final class ConnectionRulesTest extends RingFixture {
   private static final int PING_INTERVAL_MS = 400;
+  private static final long IDLE_NS = TimeUnit.MILLISECONDS.toNanos(100);
   private static final int PINGS =
       6; // after the third without a pulse between them the server would go
   private static final byte[] PING = {0, 0, 8, 6, 0, 0, 0, 0, 0, 7, 7, 7, 7, 7, 7, 7, 7};
@@ -97,6 +101,35 @@ final class ConnectionRulesTest extends RingFixture {
     await("idle", () -> channel.getState(false) == ConnectivityState.IDLE);
     assertEquals(1, call(channel, 1).length);
     connectAgain(channel);
+  }
+
+  @Test
+  void aSessionWithACallIsNotIdle() throws Exception {
+    final CompletableFuture<Void> go = new CompletableFuture<>();
+    serve(
+        ServerCalls.asyncUnaryCall(
+            (request, responses) -> {
+              go.join();
+              responses.onNext(request);
+              responses.onCompleted();
+            }),
+        options -> options.rules(new ConnectionRules(IDLE_NS, Long.MAX_VALUE, Long.MAX_VALUE)));
+    final RingChannel channel = connect(builder());
+    final ClientSession session = channel.ring().session();
+    final ListenableFuture<byte[]> response =
+        ClientCalls.futureUnaryCall(
+            channel.newCall(Bytes.METHOD, CallOptions.DEFAULT), new byte[1]);
+    Thread.sleep(TimeUnit.NANOSECONDS.toMillis(5 * IDLE_NS));
+    assertFalse(session.isDraining());
+    go.complete(null);
+    assertEquals(1, response.get(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS).length);
+    await("end", session::hasEnded);
+  }
+
+  @Test
+  void noTimeIsShorterThanOfGrpc() {
+    final ConnectionRules rules = ConnectionRules.NONE.withIdle(1).withAge(1).withGrace(1);
+    assertEquals(new ConnectionRules(1_000_000_000, 1_000_000_000, 1), rules);
   }
 
   @Test
