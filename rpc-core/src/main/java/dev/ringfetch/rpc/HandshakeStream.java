@@ -178,6 +178,12 @@ final class HandshakeStream
   void giveUp(String why) {
     final boolean again;
     synchronized (this) {
+      if (!started) { // the thread that starts it cancels it
+        late = why;
+        closed = true;
+        abandoned = true;
+        return;
+      }
       again = givenUpNs != 0;
       if (!again) {
         givenUpNs = System.nanoTime() | 1;
@@ -223,12 +229,11 @@ final class HandshakeStream
     if (!due.compareAndSet(timeout, null)) {
       return;
     }
-    synchronized (this) {
-      if (closed) {
-        return;
-      }
+    synchronized (this) { // closed before, it may have kept back what the server is to answer
       closed = true;
-      late = timeout.toString();
+      if (late == null) {
+        late = timeout.toString();
+      }
     }
     requests.cancel(late, null); // outside: interceptors beneath may do anything
   }

@@ -13,9 +13,11 @@ import io.grpc.Channel;
 import io.grpc.ClientCall;
 import io.grpc.ClientInterceptor;
 import io.grpc.ClientInterceptors;
+import io.grpc.ForwardingClientCall;
 import io.grpc.Grpc;
 import io.grpc.InsecureChannelCredentials;
 import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Server;
 import io.grpc.ServerServiceDefinition;
@@ -32,6 +34,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A server is waited for while it is to take a step of the handshake, and no longer. */
 final class HandshakeStreamTest implements HandshakeStream.Listener {
@@ -150,6 +154,43 @@ final class HandshakeStreamTest implements HandshakeStream.Listener {
     new HandshakeStream(this, LONG_TIMEOUT_NS, LONG_TIMEOUT_NS)
         .start(ClientInterceptors.intercept(channel, broken));
     assertEquals("handshake: NoClassDefFoundError: a/b/C", next());
+  }
+
+  /** Calls wait for room while an attempt has just begun: it ends, and is not half of one. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void whatIsGivenUpBeforeItHasStartedEnds(boolean hasCall) throws Exception {
+    final HandshakeStream stream = new HandshakeStream(this, LONG_TIMEOUT_NS, LONG_TIMEOUT_NS);
+    final ClientInterceptor meanwhile =
+        new ClientInterceptor() {
+          @Override
+          public <Q, R> ClientCall<Q, R> interceptCall(
+              MethodDescriptor<Q, R> method, CallOptions options, Channel next) {
+            if (!hasCall) {
+              stream.giveUp("no room");
+            }
+            return new ForwardingClientCall.SimpleForwardingClientCall<>(
+                next.newCall(method, options)) {
+              @Override
+              public void start(Listener<R> listener, Metadata headers) {
+                if (hasCall) {
+                  stream.giveUp("no room");
+                }
+                super.start(listener, headers);
+              }
+            };
+          }
+        };
+    stream.start(ClientInterceptors.intercept(channel, meanwhile));
+    assertEquals("handshake: no room", next());
+  }
+
+  @Test
+  void aHelloThatComesAfterTheEndIsNotWaitedForWithoutEnd() throws Exception {
+    final HandshakeStream stream = open(TIMEOUT_NS);
+    stream.close();
+    stream.send(REQUEST);
+    assertEquals(TOO_LATE + TIMEOUT_NS, next());
   }
 
   /** That one is the application's, or of the whole process: its call is to end with it. */
