@@ -62,7 +62,7 @@ final class ChannelSessions implements StreamRoom.Sessions {
   private volatile long pulseNs;
   private volatile boolean hasStreams;
   private volatile boolean sought; // a call has asked for a ring, and its stream comes first
-  private volatile boolean scarce; // calls have waited for the stream of a session
+  private volatile boolean scarce; // calls have waited for the stream of a session, lately
 
   // Below: guarded by this.
   private Attempt attempt;
@@ -76,6 +76,7 @@ final class ChannelSessions implements StreamRoom.Sessions {
   private final Backoff roomBackoff = new Backoff(); // since calls have waited for a stream
   private long soughtNs;
   private int flushes; // since a stream has ended
+  private int lacks; // how often calls have waited for the stream of a session
   private final Map<String, Long> failures = new HashMap<>(); // last time, by name of a fabric
   private long openedPosition; // of the connection's inbound ring
   private volatile long sessionsOpened;
@@ -166,17 +167,20 @@ final class ChannelSessions implements StreamRoom.Sessions {
 
   /** Streams of sessions that drain anyway go first. Their calls, and those of others, go on. */
   @Override
-  public void makeRoom() {
+  public void makeRoom(boolean lacking) {
     final List<Attempt> ending;
     final boolean flushes;
     synchronized (this) {
       flushes = streams.isEmpty() && mayFlush();
-      scarce |= !streams.isEmpty();
+      if (lacking && !streams.isEmpty()) {
+        scarce = true;
+        lacks++;
+      }
       final List<Attempt> draining =
           streams.stream()
               .filter(begun -> begun.opened != null && begun.opened.isDraining())
               .toList();
-      ending = draining.isEmpty() ? List.copyOf(streams) : draining;
+      ending = !lacking ? List.of() : draining.isEmpty() ? List.copyOf(streams) : draining;
       if (draining.isEmpty() && !ending.isEmpty()) {
         roomBackoff.failed(Backoff.MAX_NS);
       }
@@ -471,6 +475,7 @@ final class ChannelSessions implements StreamRoom.Sessions {
     private final int maxRingLength;
     private final String grownFabric;
     private final ClientHandshake handshake;
+    private final int lacksBefore = lacks;
     // Guarded by the channel's sessions.
     private ClientSession opened;
     private boolean detached; // nobody waits for it, and no session has come of it yet
@@ -598,6 +603,7 @@ final class ChannelSessions implements StreamRoom.Sessions {
         }
         if (ended == null && !abandoned) {
           attempt = null;
+          scarce &= lacks != lacksBefore; // there was room for its stream
           openedPosition = session.pollPosition();
           outgrown = open();
           connection = made;

@@ -98,6 +98,16 @@ final class SessionEndpoint {
         });
   }
 
+  /**
+   * Runs a task after a time, in a thread that it may keep. The runnable that is returned cancels
+   * it.
+   */
+  static Runnable later(Runnable task, long delayNs) {
+    final Future<?> due =
+        DeadlineTimer.schedule(() -> DefaultExecutor.RETRYING.execute(task), delayNs);
+    return () -> due.cancel(false);
+  }
+
   /** Keeps sessions no longer than these rules allow. */
   void rules(ConnectionRules rules) {
     this.rules = rules;
@@ -214,7 +224,9 @@ final class SessionEndpoint {
     void begin(Peer opener) {
       peer = opener;
       host = Admission.hostOf(opener.attributes().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR));
-      handshake = new ServerHandshake(fabrics, methodNames, context, this::acceptor, this, this);
+      handshake =
+          new ServerHandshake(
+              fabrics, methodNames, context, this::acceptor, this, this, SessionEndpoint::later);
       responses.setOnCancelHandler(this::cancelled);
       silent = admission.onStream(host);
       if (silent) {

@@ -1,6 +1,6 @@
 package dev.ringfetch.rpc;
 
-import dev.ringfetch.session.poller.DeadlineTimer;
+import dev.ringfetch.session.handshake.ServerHandshake;
 import io.grpc.Attributes;
 import io.grpc.ClientStreamTracer;
 import io.grpc.Metadata;
@@ -8,8 +8,8 @@ import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import java.util.LinkedHashSet;
 import java.util.Set;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 
 /**
  * Watches the streams of the application's calls on the connection beneath, where sessions have
@@ -21,17 +21,33 @@ final class StreamRoom {
   /** How long a call has a connection and no stream on it before that is no coincidence. */
   static final long PATIENCE_NS = TimeUnit.MILLISECONDS.toNanos(250);
 
+  /** Between two looks that see the same call wait: after a pause of the process it is sent. */
+  static final long AGAIN_NS = PATIENCE_NS / 2;
+
   private static final long RELEASED_NS = TimeUnit.MILLISECONDS.toNanos(10);
 
   private final Sessions sessions;
+  private final LongSupplier clock;
+  private final ServerHandshake.Timer timer;
   private final Set<Tracer> waiting = new LinkedHashSet<>(); // the eldest first; guarded by itself
   private final ClientStreamTracer.Factory alone = factory(true);
   private final ClientStreamTracer.Factory withMessage = factory(false);
-  private boolean looking; // guarded by waiting
-  private boolean released; // guarded by waiting
+
+  // Guarded by waiting.
+  private Look next;
+  private boolean released;
+  private Tracer late; // the eldest, when a look has seen it wait for long
+  private long lateNs;
 
   StreamRoom(Sessions sessions) {
+    this(sessions, System::nanoTime, SessionEndpoint::later);
+  }
+
+  /** Creates the room with a time of its own. */
+  StreamRoom(Sessions sessions, LongSupplier clock, ServerHandshake.Timer timer) {
     this.sessions = sessions;
+    this.clock = clock;
+    this.timer = timer;
   }
 
   /** What watches the streams of calls of a method. */
@@ -62,27 +78,62 @@ final class StreamRoom {
     }
   }
 
-  /** Guarded by waiting. */
+  /** Guarded by waiting. One look is due at a time: the earliest. */
   private void lookLater(long delayNs) {
-    looking = true;
-    final Future<?> unused =
-        DeadlineTimer.schedule(() -> DefaultExecutor.RETRYING.execute(this::look), delayNs);
-  }
-
-  private void look() {
-    synchronized (waiting) {
-      looking = false;
-      if (waiting.isEmpty()) {
+    final long dueNs = clock.getAsLong() + delayNs;
+    if (next != null) {
+      if (next.dueNs - dueNs <= 0) {
         return;
       }
-      final long waitedNs = System.nanoTime() - waiting.iterator().next().sinceNs;
-      lookLater(Math.max(PATIENCE_NS - waitedNs, PATIENCE_NS / 2));
-      if (waitedNs < PATIENCE_NS && !released) {
+      next.cancel.run();
+    }
+    next = new Look(dueNs);
+    next.cancel = timer.schedule(next, delayNs);
+  }
+
+  private void look(Look look) {
+    final boolean lacking;
+    synchronized (waiting) {
+      if (next != look) {
+        return; // another has taken its place
+      }
+      next = null;
+      if (waiting.isEmpty()) {
+        late = null;
+        return;
+      }
+      final Tracer eldest = waiting.iterator().next();
+      final long nowNs = clock.getAsLong();
+      final long waitedNs = nowNs - eldest.sinceNs;
+      lacking = eldest == late && nowNs - lateNs >= AGAIN_NS;
+      if (waitedNs < PATIENCE_NS) {
+        late = null;
+      } else if (eldest != late) {
+        late = eldest;
+        lateNs = nowNs;
+      }
+      lookLater(Math.max(PATIENCE_NS - waitedNs, AGAIN_NS));
+      if (!lacking && !released) {
         return;
       }
       released = false;
     }
-    sessions.makeRoom();
+    sessions.makeRoom(lacking);
+  }
+
+  /** One look at the calls that wait. */
+  private final class Look implements Runnable {
+    private final long dueNs;
+    private Runnable cancel; // guarded by waiting
+
+    Look(long dueNs) {
+      this.dueNs = dueNs;
+    }
+
+    @Override
+    public void run() {
+      look(this);
+    }
   }
 
   /** What is done about it. */
@@ -91,9 +142,12 @@ final class StreamRoom {
     boolean haveStreams();
 
     /**
-     * Calls wait for a stream: those of sessions are to go. In a thread of the default executor.
+     * Calls wait for a stream. In a thread of the default executor.
+     *
+     * @param lacking whether they have waited for so long that streams of sessions are to go;
+     *     otherwise there may be room already, and the connection is to be flushed.
      */
-    void makeRoom();
+    void makeRoom(boolean lacking);
 
     /** A call's stream is on its way, or will never be. Must not block. */
     void onCallSent();
@@ -132,8 +186,8 @@ final class StreamRoom {
     private void enter() {
       synchronized (waiting) {
         if (!told && waiting.add(this)) {
-          sinceNs = System.nanoTime();
-          if (!looking && sessions.haveStreams()) {
+          sinceNs = clock.getAsLong();
+          if (next == null && sessions.haveStreams()) {
             lookLater(PATIENCE_NS);
           }
         }
@@ -163,6 +217,9 @@ final class StreamRoom {
         }
         told = true;
         waiting.remove(this);
+        if (late == this) {
+          late = null;
+        }
       }
       sessions.onCallSent();
     }

@@ -15,7 +15,6 @@ import dev.ringfetch.ring.FrameDescriptor;
 import dev.ringfetch.session.ServerSession;
 import dev.ringfetch.session.SessionContext;
 import dev.ringfetch.session.carrier.Geometry;
-import dev.ringfetch.session.poller.DeadlineTimer;
 import dev.ringfetch.session.poller.Poller;
 import java.io.IOException;
 import java.security.SecureRandom;
@@ -23,7 +22,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.StringJoiner;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.random.RandomGenerator;
@@ -62,6 +60,7 @@ public final class ServerHandshake {
    *
    * @param methods full names; the index is the id.
    * @param acceptors who takes the calls of a session, by the name of its fabric.
+   * @param timer ends waits for the client; its tasks write to the control stream.
    */
   public ServerHandshake(
       List<PolledFabric> fabrics,
@@ -69,12 +68,12 @@ public final class ServerHandshake {
       SessionContext context,
       Function<String, ServerSession.Acceptor> acceptors,
       ControlStream<OpenResponse> control,
-      Listener listener) {
-    this(
-        fabrics, methods, context, acceptors, control, listener, ServerHandshake::schedule, RANDOM);
+      Listener listener,
+      Timer timer) {
+    this(fabrics, methods, context, acceptors, control, listener, timer, RANDOM);
   }
 
-  /** Creates the handshake with a timer and a source of tokens, epochs and positions of its own. */
+  /** Creates the handshake with a source of tokens, epochs and positions of its own. */
   ServerHandshake(
       List<PolledFabric> fabrics,
       List<String> methods,
@@ -404,11 +403,6 @@ public final class ServerHandshake {
   private void ended(ServerSession session, String reason) {
     listener.onEnded(session, reason);
     control.close();
-  }
-
-  private static Runnable schedule(Runnable task, long delayNs) {
-    final Future<?> timeout = DeadlineTimer.schedule(task, delayNs);
-    return () -> timeout.cancel(false);
   }
 
   /** What is on offer to the client: one at a time, of those that it could not reach before. */
