@@ -113,7 +113,7 @@ final class ChannelLife {
     }
   }
 
-  /** A call waits that will have a ring: until it leaves that stays. False after a shutdown. */
+  /** A call waits: until it leaves, what is beneath stays. False after a shutdown. */
   boolean enter(WaitingCall<?, ?> call) {
     synchronized (waiting) {
       return !shutdown && waiting.add(call);
@@ -127,6 +127,12 @@ final class ChannelLife {
         return;
       }
     }
+    shutdownBeneath();
+  }
+
+  /** The ring's is what counts the first time only. */
+  private void shutdownBeneath() {
+    grpc.shutdown();
     sessions.shutdown(this::onRingTerminated);
   }
 
@@ -136,9 +142,8 @@ final class ChannelLife {
       shutdown = true;
       last = waiting.isEmpty();
     }
-    grpc.shutdown();
     if (last) {
-      sessions.shutdown(this::onRingTerminated); // which counts the first time only
+      shutdownBeneath();
     }
   }
 

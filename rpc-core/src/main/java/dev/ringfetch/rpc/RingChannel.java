@@ -252,12 +252,12 @@ public final class RingChannel extends ManagedChannel {
     return own == null ? limits : new ClientLimits(own, limits.maxInboundMetadataLength());
   }
 
-  /** A call waits that will have a ring: until it leaves that stays. False after a shutdown. */
+  /** A call waits: until it leaves, what is beneath stays. False after a shutdown. */
   boolean enter(WaitingCall<?, ?> call) {
     return life.enter(call);
   }
 
-  /** A call is under way on the ring, or has ended. */
+  /** A call that has waited is under way, or has ended. */
   void leave(WaitingCall<?, ?> call) {
     life.leave(call);
   }

@@ -3,6 +3,7 @@ package dev.ringfetch.rpc;
 import dev.ringfetch.call.ClientConnection;
 import dev.ringfetch.call.Deadlines;
 import dev.ringfetch.call.DirectExecutor;
+import dev.ringfetch.session.poller.DeadlineTimer;
 import io.grpc.Attributes;
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
@@ -18,6 +19,7 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
@@ -62,7 +64,7 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
    * Creates a call.
    *
    * @param optionsAfter of the call that this one becomes.
-   * @param holds whether the channel keeps its ring for it, also when it is shut down.
+   * @param holds whether the channel keeps what is beneath for it, also when it is shut down.
    * @param once whether the call that this one becomes waits for no ring any more.
    * @param what it waits for, for people.
    * @param awaited headers to be added once it is there; asked for when the call starts.
@@ -121,14 +123,26 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
         options,
         options,
         executor,
-        false,
+        true,
         true,
         "a ring",
-        () ->
-            channel
-                .awaitRing()
-                .handle((made, failure) -> new Metadata())
-                .completeOnTimeout(new Metadata(), RING_TIMEOUT_NS, TimeUnit.NANOSECONDS));
+        () -> {
+          final CompletableFuture<Metadata> ring =
+              channel.awaitRing().handle((made, failure) -> new Metadata());
+          later(ring, () -> ring.complete(new Metadata()), RING_TIMEOUT_NS);
+          return ring;
+        });
+  }
+
+  /**
+   * Ends a wait after a time. Not by the future's own means: their thread stays, with the class
+   * loader of the application that had the first.
+   */
+  private static void later(CompletableFuture<?> wait, Runnable end, long delayNs) {
+    final Future<?> timeout =
+        DeadlineTimer.schedule(() -> DefaultExecutor.RETRYING.execute(end), delayNs);
+    final CompletableFuture<?> unused =
+        wait.whenComplete((value, failure) -> timeout.cancel(false));
   }
 
   /** No headers, once there is a ring. Whoever ends this wait, or lets it time out, ends that. */
@@ -181,7 +195,10 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
     }
     final CompletableFuture<Metadata> awaiting = awaited.get();
     if (deadline != null) {
-      awaiting.orTimeout(deadline.timeRemaining(TimeUnit.NANOSECONDS), TimeUnit.NANOSECONDS);
+      later(
+          awaiting,
+          () -> awaiting.completeExceptionally(new TimeoutException()),
+          deadline.timeRemaining(TimeUnit.NANOSECONDS));
     }
     synchronized (this) {
       waiting = awaiting;

@@ -26,6 +26,7 @@ import java.util.Calendar;
 import java.util.Date;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
@@ -214,6 +215,17 @@ final class LayeringTest {
           .accessTargetWhere(
               DescribedPredicate.describe("the time of day", LayeringTest::isWallClock))
           .because("it jumps: deadlines and pauses are measured with System.nanoTime");
+
+  @ArchTest
+  static final ArchRule nobodyStartsTheTimerOfFutures =
+      noClasses()
+          .should()
+          .accessTargetWhere(
+              calls(CompletableFuture.class, "orTimeout")
+                  .or(calls(CompletableFuture.class, "completeOnTimeout"))
+                  .or(calls(CompletableFuture.class, "delayedExecutor"))
+                  .as("CompletableFuture's timer"))
+          .because("its thread never ends, and keeps the class loader of its first user");
 
   @ArchTest
   static final ArchRule hotLayersDoNotStream =
