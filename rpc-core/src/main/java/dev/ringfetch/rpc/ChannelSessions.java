@@ -369,7 +369,7 @@ final class ChannelSessions implements StreamRoom.Sessions {
       obstacle = "the channel is idle";
       unasked = true;
       backoff.skip();
-      // Where there is no ring, whoever waits for one waits for the attempt, whatever it was for.
+      // Where there is no ring, waiting calls wait for the attempt, whatever caused it.
       final boolean grows = isOpen && attempt != null && attempt.grownFabric != null;
       growing = grows && streams.contains(attempt) ? attempt : null; // else it is ending just now
       if (growing != null) {
@@ -477,7 +477,7 @@ final class ChannelSessions implements StreamRoom.Sessions {
     private boolean detached; // no call waits for it, and it has led to no session yet
 
     /**
-     * Creates it.
+     * Creates an attempt that has not begun yet.
      *
      * @param maxRingLength limit of the length of a ring.
      * @param grownFabric fabric of the session that this one replaces, on the same fabric; null

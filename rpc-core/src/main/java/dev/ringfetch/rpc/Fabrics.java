@@ -78,8 +78,8 @@ final class Fabrics implements AutoCloseable {
   }
 
   /**
-   * True when the user is to be told of the {@linkplain #obstacles obstacles}: a fabric that the
-   * user named, or that this machine has, cannot be used, or none can.
+   * True when the {@linkplain #obstacles obstacles} are to be logged: a fabric that the user named,
+   * or that this machine has, cannot be used, or none can.
    */
   boolean hasFailed() {
     return failed || opened.isEmpty();

@@ -101,8 +101,8 @@ final class HandshakeStream
                           MessageType.MAX_LENGTH)); // the channel's limit is for calls
       final StreamObserver<OpenRequest> unused = ClientCalls.asyncBidiStreamingCall(call, this);
     } catch (RuntimeException | LinkageError e) {
-      // Of ours, or of an interceptor beneath, which calls over gRPC will meet, too: a missing ring
-      // fails no call.
+      // Ringfetch's own failure, or that of an interceptor of the gRPC channel, which calls over
+      // gRPC will meet, too: a missing ring fails no call.
       end("handshake: " + Obstacle.of(e), Backoff.MAX_NS);
       return;
     } catch (Error e) {

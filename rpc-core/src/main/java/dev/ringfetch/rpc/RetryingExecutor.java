@@ -30,7 +30,7 @@ final class RetryingExecutor implements Executor {
   }
 
   /**
-   * As the other one.
+   * Creates an executor with the given way to retry; for tests.
    *
    * @param retries wraps a task so that it runs later, as {@link Retry#schedule} does.
    */

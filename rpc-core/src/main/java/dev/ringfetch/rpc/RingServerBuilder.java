@@ -416,7 +416,7 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   private CallCounter handOver() {
     services.subList(servicesHandedOver, services.size()).forEach(grpc::addService);
     servicesHandedOver = services.size();
-    // The server beneath has the global ones from its own builder, before these.
+    // The gRPC server has the global ones from its own builder, before these.
     interceptors.subList(interceptorsHandedOver, interceptors.size()).stream()
         .map(SessionInterceptor::new)
         .forEach(grpc::intercept);

@@ -202,7 +202,7 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
       successor.end();
       return;
     }
-    // The thread that tells is anybody's: what is made here belongs to the call's context.
+    // This may run on any thread: what is created here belongs to the call's context.
     final Context before = context().attach();
     try {
       final ClientCall<ReqT, RespT> made;
