@@ -184,7 +184,7 @@ final class Publisher implements Runnable {
   }
 
   /**
-   * Logs at a low level: a user who misses the counters looks for the reason, and calls are not
+   * Logs at a low level: users that miss the counters will look for the reason, and calls are not
    * affected.
    */
   private void complain(IOException e) {

@@ -213,7 +213,7 @@ public final class ClientSession extends Session {
   }
 
   private void onSend(ClientStream stream) {
-    if (stream.cancelled) { // nobody has seen it
+    if (stream.cancelled) { // the server has not seen it
       done(stream);
     } else if (hasEnded()) {
       finish(stream, Outcome.NOT_SENT);

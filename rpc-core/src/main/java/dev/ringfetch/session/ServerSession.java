@@ -303,7 +303,7 @@ public final class ServerSession extends Session {
 
   private static void tellCancelled(ServerStream stream) {
     final ServerStream.Listener listener = stream.listener();
-    if (listener != null) { // otherwise it looks for itself
+    if (listener != null) { // otherwise the call checks itself
       listener.onCancelled();
     }
   }
@@ -365,7 +365,7 @@ public final class ServerSession extends Session {
   void tellFlow(Stream told) {
     final ServerStream stream = (ServerStream) told;
     final ServerStream.Listener listener = stream.listener();
-    if (listener != null) { // otherwise it looks for itself
+    if (listener != null) { // otherwise the call checks itself
       listener.onFlow();
     }
   }

@@ -31,7 +31,7 @@ public final class Tasks {
   private final NanoClock clock;
   private final ConcurrentLinkedQueue<Runnable> queue = new ConcurrentLinkedQueue<>();
 
-  private long nestedUntilNs = NOT_NESTED; // if others are in line
+  private long nestedUntilNs = NOT_NESTED; // if other tasks are queued
 
   /**
    * Creates an empty queue.
