@@ -240,7 +240,7 @@ abstract class ServerCallTask<ReqT, RespT> extends EncodedCall<ReqT, RespT>
   private void serve() {
     try {
       runSignalled();
-    // not the handler's exception: there is no memory or no stack to serve the call
+      // not the handler's exception: there is no memory or no stack to serve the call
     } catch (Throwable t) {
       ended = true;
       try {

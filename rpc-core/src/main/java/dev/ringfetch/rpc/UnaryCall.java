@@ -463,7 +463,8 @@ public final class UnaryCall {
         told = ended;
         try {
           ended.tell();
-        // the listener's exception, which does not concern the thread that starts or ends the call
+          // the listener's exception, which does not concern the thread that starts or ends the
+          // call
         } catch (Throwable t) {
           Callbacks.report(t);
         }

@@ -336,7 +336,7 @@ public final class ServerSession extends Session {
     }
     try {
       acceptor.onRequest(this, (ServerStream) stream);
-    // no handler will answer: the client learns it by the end of the session
+      // no handler will answer: the client learns it by the end of the session
     } catch (Throwable t) {
       doom();
       throw t;
