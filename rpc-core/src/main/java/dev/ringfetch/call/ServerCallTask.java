@@ -240,8 +240,8 @@ abstract class ServerCallTask<ReqT, RespT> extends EncodedCall<ReqT, RespT>
   private void serve() {
     try {
       runSignalled();
-      // not the handler's exception: there is no memory or no stack to serve the call
     } catch (Throwable t) {
+      // not the handler's exception: there is no memory or no stack to serve the call
       ended = true;
       try {
         endUnserved(t, Status.UNKNOWN.withDescription(FAILED));

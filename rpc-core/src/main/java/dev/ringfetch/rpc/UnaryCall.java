@@ -463,9 +463,9 @@ public final class UnaryCall {
         told = ended;
         try {
           ended.tell();
+        } catch (Throwable t) {
           // the listener's exception, which does not concern the thread that starts or ends the
           // call
-        } catch (Throwable t) {
           Callbacks.report(t);
         }
         told = null;

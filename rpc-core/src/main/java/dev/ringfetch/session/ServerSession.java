@@ -336,8 +336,8 @@ public final class ServerSession extends Session {
     }
     try {
       acceptor.onRequest(this, (ServerStream) stream);
-      // no handler will answer: the client learns it by the end of the session
     } catch (Throwable t) {
+      // no handler will answer: the client learns it by the end of the session
       doom();
       throw t;
     }

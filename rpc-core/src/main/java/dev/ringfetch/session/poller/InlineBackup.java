@@ -50,8 +50,8 @@ final class InlineBackup extends BackupThread {
     pause();
     try {
       work.takenOver(patience.lentAtNs(), waits);
-    // for lack of memory: the remaining tasks are handed over after the next round
     } catch (Throwable t) {
+      // for lack of memory: the remaining tasks are handed over after the next round
       Callbacks.report(t);
     }
   }
