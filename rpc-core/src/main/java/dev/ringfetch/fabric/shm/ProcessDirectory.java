@@ -80,8 +80,8 @@ final class ProcessDirectory implements AutoCloseable {
     try {
       Files.createDirectory(root, Ownership.privateDirectory());
     } catch (FileAlreadyExistsException e) {
-    } catch (IOException e) {
       // Its owner and type are checked next, whichever process created it.
+    } catch (IOException e) {
       throw new IOException("no directory " + root + ": " + Reason.of(e), e);
     }
     ownership.checkDirectory(root);
