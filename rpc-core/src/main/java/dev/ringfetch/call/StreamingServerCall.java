@@ -301,6 +301,10 @@ final class StreamingServerCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT>
 
   @Override
   void afterEnd() {
+    if (only != null) { // the handler may keep this call
+      only.bytes().clear();
+      only = null;
+    }
     if (cancelled) { // before its last unit had left: the session counts the call
       session.release(stream);
     }

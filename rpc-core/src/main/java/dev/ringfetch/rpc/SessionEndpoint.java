@@ -218,7 +218,12 @@ final class SessionEndpoint {
       responses.setOnCancelHandler(this::cancelled);
       silent = admission.onStream(host);
       if (silent) {
-        handshake.onOpened();
+        try {
+          handshake.onOpened();
+        } catch (RuntimeException | Error e) {
+          spoken(); // or the host would be charged for ever
+          throw e;
+        }
       } else {
         sessionsRefused.increment();
         exhausted("too many streams of this host have said no hello");
@@ -382,9 +387,9 @@ final class SessionEndpoint {
     public void onSession(ServerSession session) {
       final TransportFilters.Tenancy tenancy = TransportFilters.tenancy(peer.attributes());
       tenant = tenancy != null && tenancy.enter();
+      watch = rules.watch(session); // first: shutdownNow ends whatever is in the set
       sessions.add(session);
       sessionsOpened.increment();
-      watch = rules.watch(session);
       if (pulse != null) {
         pulse.start();
       }
@@ -416,7 +421,9 @@ final class SessionEndpoint {
     }
 
     private void forget(ServerSession session) {
-      watch.stop();
+      if (watch != null) { // there was memory for it
+        watch.stop();
+      }
       synchronized (sessions) {
         if (sessions.remove(session)) {
           endedCalls += session.count(Counter.SESSION_CALLS);

@@ -137,7 +137,7 @@ public final class PollerStress {
     @Actor
     public void other() {
       comeLate();
-      poller.activateLater(session);
+      poller.activateLater(session.entry);
       over();
     }
   }
@@ -168,7 +168,7 @@ public final class PollerStress {
     @Actor
     public void other() {
       comeLate();
-      poller.add(session);
+      poller.add(session.entry);
       over();
     }
   }
@@ -188,7 +188,7 @@ public final class PollerStress {
 
     /** An idle session. */
     public Deadline() {
-      poller.add(session);
+      poller.add(session.entry);
     }
 
     @Override

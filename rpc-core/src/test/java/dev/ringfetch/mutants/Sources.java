@@ -46,7 +46,7 @@ final class Sources {
     for (final String beginning : beginnings) {
       final String folder = beginning.substring(0, beginning.lastIndexOf('/'));
       final List<String> paths;
-      try (Stream<Path> listed = Files.list(root.resolve(folder))) {
+      try (Stream<Path> listed = Files.walk(root.resolve(folder))) {
         paths =
             listed
                 .map(file -> root.relativize(file).toString())

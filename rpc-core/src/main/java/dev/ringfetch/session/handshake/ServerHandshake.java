@@ -108,8 +108,8 @@ public final class ServerHandshake {
     final Silence begun = new Silence();
     synchronized (this) {
       if (!closed) {
-        silence = begun;
         begun.timeout = timer.schedule(() -> onSilent(begun), HELLO_TIMEOUT_NS);
+        silence = begun;
       }
     }
   }

@@ -4,8 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.ringfetch.fabric.HeapDoorbell;
-import dev.ringfetch.session.SessionContext;
 import dev.ringfetch.session.Stream;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -25,7 +23,6 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class SessionDeadlinesTest {
   private final SessionDeadlines deadlines = new SessionDeadlines();
-  private final SessionContext context = new SessionContext().spinNs(0);
 
   /** How often a session was looked at. */
   private int looks;

@@ -1,10 +1,8 @@
-package dev.ringfetch.session;
+package dev.ringfetch.session.poller;
 
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
-import dev.ringfetch.session.poller.EarliestDeadline;
-import dev.ringfetch.session.poller.SessionDeadlines;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.JCStressTest;
@@ -26,7 +24,7 @@ public final class DeadlineStress {
   /** A session whose owner and whose poller look at its deadline. */
   abstract static class Sides {
     final SessionDeadlines deadlines = new SessionDeadlines();
-    final EarliestDeadline deadline = Sessions.counting().earliest;
+    final EarliestDeadline deadline = new IdleSession().entry.deadline;
 
     Sides() {
       deadlines.add(deadline, 1);
