@@ -38,7 +38,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
-/** The session service of a server: opens sessions over gRPC and keeps those that are open. */
+/** The session service of a server: opens sessions over gRPC and keeps track of the open ones. */
 final class SessionEndpoint {
   private static final Context.Key<Peer> PEER = Context.key("ringfetch-peer");
   private static final Context.Key<String> PULSE = Context.key("ringfetch-pulse");
@@ -76,7 +76,7 @@ final class SessionEndpoint {
     this.admission = new Admission(context.clock());
   }
 
-  /** This service, behind what tells it of the connection that a client comes on. */
+  /** Returns this service, with the interceptor that tells it the client's connection. */
   ServerServiceDefinition definition() {
     return ServerInterceptors.intercept(
         ServerServiceDefinition.builder(SessionService.DESCRIPTOR)
@@ -142,7 +142,7 @@ final class SessionEndpoint {
     return true;
   }
 
-  /** What a counter of this server is at, but for calls over gRPC. */
+  /** Returns the value of a counter of this server, without calls over gRPC. */
   long count(Counter counter) {
     return switch (counter) {
       case SERVER_CALLS_RING -> ringCalls();
@@ -174,7 +174,7 @@ final class SessionEndpoint {
     return opening;
   }
 
-  /** One client's stream: adapts it to the session's terms. */
+  /** One client's stream: connects gRPC's call with the server side of the handshake. */
   private final class Opening
       implements StreamObserver<OpenRequest>,
           ControlStream<OpenResponse>,
@@ -195,7 +195,7 @@ final class SessionEndpoint {
       this.pulse = Pulse.of(PULSE.get(), this::beat);
     }
 
-    /** False when the stream has ended. */
+    /** Sends a beat. False when the stream has ended. */
     private synchronized boolean beat() {
       if (!ended && responses.isReady()) { // otherwise the client does not read
         responses.onNext(new OpenResponse());
@@ -203,7 +203,7 @@ final class SessionEndpoint {
       return !ended;
     }
 
-    /** The stream has ended, or is about to. */
+    /** Called when the stream has ended, or is about to. */
     private synchronized void onStreamEnd() {
       ended = true;
       if (pulse != null) {
@@ -231,7 +231,9 @@ final class SessionEndpoint {
       }
     }
 
-    /** Calls of the session have the identity of the connection that opens it. */
+    /**
+     * Creates the acceptor of a session's calls, with the identity of the connection that opens it.
+     */
     private CallAcceptor acceptor(String fabric) {
       return new CallAcceptor(
           calls,
@@ -308,7 +310,7 @@ final class SessionEndpoint {
     @Override
     public void exhausted(String reason) {
       fail(
-          draining // whatever there is no room for: the client looks for another server
+          draining // even where there is no room: the client looks for another server
               ? Status.UNAVAILABLE.withDescription("the server is shutting down")
               : Status.RESOURCE_EXHAUSTED.withDescription(reason));
     }
