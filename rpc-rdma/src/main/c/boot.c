@@ -1,5 +1,5 @@
 /*
- * What makes the library usable with no flag on the command line.
+ * Initialisation that makes the library usable with no flag on the command line.
  *
  * DiSNI calls System.loadLibrary("disni"). The VM takes that library as linked into the process when
  * it finds JNI_OnLoad_disni among the process's symbols (JNI specification, static linking). So this

@@ -1,4 +1,4 @@
-/* Connection management with what DiSNI's calls leave out: both address families, private data. */
+/* Connection management beyond DiSNI's calls: both address families, private data. */
 #include "event.h"
 #include "native.h"
 

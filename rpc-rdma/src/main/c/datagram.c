@@ -22,7 +22,7 @@ RINGFETCH(jlong, Datagrams, create)(JAVA, jlong pd, jlong sendCq, jlong receiveC
   return -1;
 }
 
-/* Takes a new queue pair through INIT and ready-to-receive to ready-to-send. */
+/* Moves a new queue pair through INIT and ready-to-receive to ready-to-send. */
 RINGFETCH(void, Datagrams, activate)(JAVA, jlong handle, jint port, jint pkeyIndex, jint qkey) {
   struct ibv_qp *qp = POINTER(struct ibv_qp, handle);
   struct ibv_qp_attr init = {.qp_state = IBV_QPS_INIT,
@@ -60,7 +60,7 @@ RINGFETCH(jlong, Datagrams, createHandle)(JAVA, jlong pd, jint port, jint gidInd
   return created(env, "ibv_create_ah", ibv_create_ah(POINTER(struct ibv_pd, pd), &attributes));
 }
 
-/* The way to a connected queue pair's peer, which the connection manager has found already. */
+/* Address attributes of a connected queue pair's peer, as the connection manager resolved them. */
 RINGFETCH(jlong, Datagrams, createHandleOfPeer)(JAVA, jlong pd, jlong qp) {
   struct ibv_qp_attr attributes;
   struct ibv_qp_init_attr initial;
@@ -78,7 +78,7 @@ RINGFETCH(jlong, Datagrams, createHandleOfPeer)(JAVA, jlong pd, jlong qp) {
                  ibv_create_ah(POINTER(struct ibv_pd, pd), &attributes.ah_attr));
 }
 
-/* The way back to the sender of a received datagram, whose first 40 bytes are the route header. */
+/* Address attributes of a received datagram's sender; the first 40 bytes are the route header. */
 RINGFETCH(jlong, Datagrams, createHandleOfSender)(JAVA, jlong pd, jlong completion,
                                                   jlong routeHeader, jint port) {
   return created(env, "ibv_create_ah_from_wc",

@@ -1,4 +1,4 @@
-/* File descriptors: waiting for several at once, and an event to wake the one who waits. */
+/* File descriptors: waiting for several at once, and an event that wakes a waiting thread. */
 #include "native.h"
 
 #include <fcntl.h>

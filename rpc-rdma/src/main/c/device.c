@@ -1,4 +1,4 @@
-/* Devices: which there are, what they can do, and what they report. */
+/* Devices: their names, capabilities and events. */
 #include "native.h"
 #include "device.h"
 
@@ -69,9 +69,9 @@ RINGFETCH(void, Devices, close)(JAVA, jlong context) {
 }
 
 /*
- * Takes the context's descriptors away from the kernel, which then forgets the process, and leaves
- * others in their places: whoever closes them later closes nobody else's, and whoever asks for
- * something by them fails.
+ * Replaces the context's descriptors by others, so that the kernel no longer sees the process as a
+ * user of the device. A later close of these numbers closes no foreign descriptor, and a later
+ * command on them fails.
  */
 RINGFETCH(void, Devices, abandon)(JAVA, jlong handle) {
   struct ibv_context *context = POINTER(struct ibv_context, handle);

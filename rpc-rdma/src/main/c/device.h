@@ -1,4 +1,4 @@
-/* What a device tells of by itself. */
+/* Events that a device reports on its own. */
 #ifndef RINGFETCH_DEVICE_H
 #define RINGFETCH_DEVICE_H
 

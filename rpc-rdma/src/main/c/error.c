@@ -1,4 +1,4 @@
-/* Errors as Java sees them, and texts for the codes that cross the border as numbers. */
+/* Java exceptions for errors, and texts for the error codes that Java gets as numbers. */
 #include "native.h"
 
 #include <infiniband/verbs.h>
@@ -8,7 +8,7 @@
 
 void throw_io(JNIEnv *env, const char *message) {
   if ((*env)->ExceptionCheck(env)) {
-    return; /* the first error is the one to tell */
+    return; /* the first error is the one to report */
   }
   jclass type = (*env)->FindClass(env, "java/io/IOException");
   if (type != NULL) {

@@ -1,5 +1,5 @@
 /*
- * What every file of the library shares: how names, handles and errors cross the border to Java.
+ * Conventions that all files of the library share: names, handles and errors on the way to Java.
  *
  * Objects of libibverbs and librdmacm are raw pointers in a Java long; memory is an address in a
  * long. Two conventions for errors: a native that sets something up throws java.io.IOException; a
@@ -47,7 +47,7 @@ void throw_io(JNIEnv *env, const char *message);
 
 /*
  * The errno behind a result, 0 for success. ibv_ functions return it; rdma_ functions return -1 and
- * set it; a few of either do as the other.
+ * set it; a few functions of either library follow the other's convention.
  */
 static inline int errno_of(int result) {
   return result == 0 ? 0 : (result > 0 ? result : (errno != 0 ? errno : EIO));

@@ -25,9 +25,9 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * The program that serves indexes: the Index service, gRPC's health service and server reflection.
+ * The server program of indexes: the Index service, gRPC's health service and server reflection.
  *
- * <p>It runs until it is told to end (SIGTERM, SIGINT). Then it says NOT_SERVING, takes no further
+ * <p>It runs until a signal ends it (SIGTERM, SIGINT). Then it says NOT_SERVING, takes no further
  * calls, lets those in flight finish for up to {@value #GRACE_SECONDS} seconds, and ends. What is
  * stored is lost with it.
  *
@@ -88,8 +88,8 @@ public final class IndexServer implements Callable<Integer> {
   }
 
   /**
-   * Adds what this program serves to a builder, and returns the builder. With a builder of its own
-   * it can stand in a test, or beside other services.
+   * Adds this program's services to a builder, and returns the builder. Tests can pass a builder of
+   * their own, and so can programs with other services.
    */
   public static <B extends ServerBuilder<?>> B addServices(
       B builder, IndexService index, HealthStatusManager health) {
@@ -101,7 +101,7 @@ public final class IndexServer implements Callable<Integer> {
     return builder;
   }
 
-  /** Serves until the JVM was told to end. Returns the exit code, to picocli. */
+  /** Serves until the JVM gets a signal to end. Returns the exit code, to picocli. */
   @Override
   public Integer call() throws InterruptedException {
     final HealthStatusManager health = new HealthStatusManager();
@@ -153,7 +153,8 @@ public final class IndexServer implements Callable<Integer> {
   }
 
   private static void stop(RingServer server, HealthStatusManager health) {
-    // Before the port closes, so that those who watch go elsewhere while calls still succeed.
+    // Before the port closes, so that clients that watch health go elsewhere while calls still
+    // succeed.
     health.enterTerminalState();
     server.shutdown();
     try {
@@ -167,7 +168,7 @@ public final class IndexServer implements Callable<Integer> {
     }
   }
 
-  /** What went wrong at the bottom: transports wrap the operating system's words in their own. */
+  /** The root cause of an error: transports wrap the operating system's message in their own. */
   private static String reason(Throwable failure) {
     Throwable bottom = failure;
     while (bottom.getCause() != null) {

@@ -5,7 +5,7 @@ import java.io.InputStream;
 import java.util.Properties;
 import picocli.CommandLine.IVersionProvider;
 
-/** Says which version this is; the build writes it into a resource. */
+/** The version of this build, read from a resource that the build writes. */
 final class VersionResource implements IVersionProvider {
   @Override
   public String[] getVersion() throws IOException {

@@ -18,14 +18,15 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * The half of a server call that answers. It stages headers and message into the stream, and hands
- * the stream over with the status.
+ * The answering half of a server call: stages headers and message into the stream, and passes the
+ * stream on with the status.
  *
- * <p>The stream serves another call as soon as the answer is written, so that exactly one answer
- * may be given, by whoever moves the call on to {@link #ANSWERED}, and nobody begins to write into
- * the stream afterwards. Where somebody is doing so (the handler threw, but has given the call to
- * another thread; the call is closed while another thread stages) the answer goes out of a stream
- * of its own. A stream whose call was not closed by the handler is left to garbage collection.
+ * <p>The stream serves another call as soon as the answer is written. So exactly one answer may be
+ * given, by the thread that moves the call to {@link #ANSWERED}, and no thread may begin to write
+ * into the stream afterwards. If a thread is writing at that moment (the handler threw, but has
+ * given the call to another thread; or the call is closed while another thread stages), the answer
+ * goes out of a stream of its own. The stream of a call that the handler has not closed is left to
+ * garbage collection.
  */
 abstract class AnsweringCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT> {
   private static final VarHandle STATE;
@@ -43,14 +44,14 @@ abstract class AnsweringCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT> {
   private static final int ANSWERED = 2;
   private static final int BROKEN = 3; // answered, because the handler used the call wrongly
 
-  /** Nobody looks at the inbound unit any more. */
+  /** True when no thread reads the inbound unit any more. */
   volatile boolean requestRead;
 
-  // The handler's.
+  // Owned by the handler.
   private boolean messageSent;
   private volatile boolean closed;
 
-  private int flags; // of whoever stages
+  private int flags; // owned by the staging thread
 
   @SuppressWarnings("unused") // through STATE
   private volatile int state;
@@ -64,7 +65,7 @@ abstract class AnsweringCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT> {
     super(acceptor, session, stream, method, record);
   }
 
-  /** True when the call has its answer, whoever gave it. */
+  /** True when the call has its answer. */
   @Override
   final boolean isAnswered() {
     return (int) STATE.getVolatile(this) >= ANSWERED;
@@ -75,7 +76,10 @@ abstract class AnsweringCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT> {
     return (int) STATE.getVolatile(this) == BROKEN;
   }
 
-  /** Gives the right to answer to one caller. The state before, which for all others is an end. */
+  /**
+   * Gives the right to answer to one caller. Returns the state before, which is a final one for all
+   * other callers.
+   */
   private int take(int how) {
     int before;
     do {
@@ -85,8 +89,8 @@ abstract class AnsweringCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT> {
   }
 
   /**
-   * Puts the call into the hands of this thread for a while. False when it has its answer, and what
-   * is said now is dropped.
+   * Takes the exclusive right to write into the stream. False when the call has its answer, so that
+   * the write is dropped.
    */
   private boolean stage() {
     final int before = (int) STATE.compareAndExchange(this, OPEN, STAGING);
@@ -182,7 +186,7 @@ abstract class AnsweringCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT> {
     session.respond(stream, response, status.getCode().value(), reusable);
   }
 
-  /** The handler, or a marshaller of it, has done what no call allows: to both sides it ends. */
+  /** Ends the call for both sides, because the handler or its marshaller has used it wrongly. */
   private void breakOff(Status status) {
     if (take(BROKEN) < ANSWERED) {
       respondInstead(status);
@@ -190,12 +194,12 @@ abstract class AnsweringCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT> {
     signal(DELIVER);
   }
 
-  /** Headers that were sent go along. */
+  /** Answers with this status and the headers that were sent. */
   @Override
   final boolean answer(Status status) {
     final int before = take(ANSWERED);
     if (before == OPEN) {
-      respond(status, null, false); // another thread may have the call: take no chances
+      respond(status, null, false); // another thread may be using the call
     } else if (before == STAGING) {
       respondInstead(status);
     }
@@ -211,18 +215,18 @@ abstract class AnsweringCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT> {
       final ServerStream own = ServerStream.substitute();
       final int response = finish(own.outbound(), 0, status, null);
       session.respondInstead(stream, own, response, status.getCode().value());
-    } catch (Throwable t) { // there is no memory for another answer, and nobody else gives one
+    } catch (Throwable t) { // there is no memory for another answer, and no other thread gives one
       session.doom();
       throw t;
     }
   }
 
-  /** The session has answered, and drops this; but it counts the call until it hears of it. */
+  /** Releases the stream after the session has answered; until then the session counts the call. */
   private void letGo() {
     session.respond(stream, 0, 0, false);
   }
 
-  /** Adds what is known only at the end. The flags of the unit. */
+  /** Adds status and trailers to a unit. Returns its flags. */
   static int finish(UnitBuffer unit, int flags, Status status, Metadata trailers) {
     int response = flags | SUFFIX;
     if (status.getDescription() != null) {

@@ -27,21 +27,22 @@ import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A unary call of bytes over a ring, without metadata, marshallers and executor. One of these makes
+ * A reusable unary call of bytes over a ring, without metadata, marshallers and executor. It makes
  * one call after the other, and allocates nothing for a call that is answered.
  *
  * <p>One thread at a time makes calls; any thread may cancel. A call that is cancelled, or answered
- * in several units, is the last of its object: what a session tells of it may still be on its way.
+ * in several units, is the last of its object, because a notification from the session may still be
+ * on its way.
  */
 public abstract class BareCall implements ClientStream.AnswerListener, Runnable {
   /** No deadline. */
   public static final long NO_TIMEOUT = ClientStream.NO_DEADLINE;
 
-  /** What a call ends with that has more than one answer. */
+  /** The status of a call that has more than one answer. */
   public static final Status TOO_MANY_ANSWERS =
       Status.INTERNAL.withDescription("More than one value received for unary call");
 
-  /** What a call ends with that has the status OK, and no answer. */
+  /** The status of a call that ends OK, but without an answer. */
   public static final Status NO_ANSWER =
       Status.INTERNAL.withDescription("No value received for unary call");
 
@@ -61,7 +62,7 @@ public abstract class BareCall implements ClientStream.AnswerListener, Runnable 
   private static final int SENT = 1;
   private static final int ENDED = 2; // and not delivered yet
   private static final int CANCELLED = 3;
-  private static final int CONTINUED = 4; // by another call, which has the stream
+  private static final int CONTINUED = 4; // as another call, which has the stream
 
   private static final Metadata NO_HEADERS = new Metadata();
 
@@ -77,8 +78,8 @@ public abstract class BareCall implements ClientStream.AnswerListener, Runnable 
   private ClientStream.Outcome outcome;
   private StreamingClientCall<byte[], byte[]> continuation; // guarded by its stream
 
-  // The answer that was told last, by its number, until whoever is told lets go of it. Not by its
-  // stream: that of the next answer may be the same.
+  // The number of the answer that was delivered last, until the listener releases it. A number, not
+  // the stream, because the next answer may be on the same stream.
   private volatile long lent; // 0: none
   private long answers;
   private ClientStream lentStream;
@@ -88,9 +89,9 @@ public abstract class BareCall implements ClientStream.AnswerListener, Runnable 
   private volatile int state;
 
   /**
-   * Creates what makes calls.
+   * Creates a reusable call.
    *
-   * @param method of which the name counts, unless an answer comes in several units.
+   * @param method of which only the name is used, unless an answer comes in several units.
    */
   protected BareCall(MethodDescriptor<byte[], byte[]> method, ClientLimits limits) {
     this.method = method;
@@ -113,7 +114,7 @@ public abstract class BareCall implements ClientStream.AnswerListener, Runnable 
     byte[] source = request;
     int start = offset;
     ClientStream opened = session.open();
-    if (opened == null && lent != 0) { // that of the answer which the listener looks at
+    if (opened == null && lent != 0) { // the stream of the answer that the listener reads
       source = Arrays.copyOfRange(request, offset, offset + length); // perhaps the answer
       start = 0;
       recycleLent();
@@ -174,7 +175,7 @@ public abstract class BareCall implements ClientStream.AnswerListener, Runnable 
   /**
    * Cancels the call that is under way.
    *
-   * @return false if there is none, or its end comes first; otherwise there is none told.
+   * @return false if there is none, or its end comes first; otherwise its end is not reported.
    */
   public final boolean cancel() {
     if (!STATE.compareAndSet(this, SENT, CANCELLED)) {
@@ -186,14 +187,14 @@ public abstract class BareCall implements ClientStream.AnswerListener, Runnable 
 
   @Override
   public final void onClosed(ClientSession session, ClientStream closed, ClientStream.Outcome how) {
-    outcome = how; // seen by who sees the state; nobody looks after a cancel
+    outcome = how; // visible with the state; not read after a cancel
     if (STATE.compareAndSet(this, SENT, ENDED)) {
       ended();
       return;
     }
     switch (how) {
       case ANSWERED, DEADLINE_EXCEEDED, TOO_MANY_RESPONSES -> session.release(closed, true);
-      case NOT_SENT, SESSION_ENDED -> {} // nothing to answer for
+      case NOT_SENT, SESSION_ENDED -> {} // nothing to do
     }
   }
 
@@ -212,7 +213,8 @@ public abstract class BareCall implements ClientStream.AnswerListener, Runnable 
   private StreamingClientCall<byte[], byte[]> continuation(ClientStream flowing) {
     synchronized (flowing) {
       if (continuation == null) {
-        final Context before = Context.ROOT.attach(); // the call's; the thread is anybody's
+        // the call's context; this may run on any thread
+        final Context before = Context.ROOT.attach();
         try {
           final Deadline deadline =
               deadlineNs == NO_TIMEOUT ? null : Deadline.after(remainingNs(), TimeUnit.NANOSECONDS);
@@ -235,7 +237,9 @@ public abstract class BareCall implements ClientStream.AnswerListener, Runnable 
     }
   }
 
-  /** By the thread that is told, or the one that it has handed the next call to. */
+  /**
+   * Recycles the delivered answer; on the listener's thread, or the one that makes the next call.
+   */
   private void recycleLent() {
     if ((long) LENT.getAndSet(this, 0L) != 0) {
       lender.recycle(lentStream);
@@ -247,24 +251,27 @@ public abstract class BareCall implements ClientStream.AnswerListener, Runnable 
     return state == SENT;
   }
 
-  /** Runs what is to be told of a call that this object has made. */
+  /** The poller that runs the notifications of this object's calls. */
   protected final Poller poller() {
     return connection.session().poller();
   }
 
-  /** A call is under way on the ring. */
+  /** Called when a call is under way on the ring. */
   protected abstract void begins();
 
-  /** Makes the listener to a call that takes the answer in, when that comes in several units. */
+  /** Creates the listener for the call that receives an answer of several units. */
   protected abstract ClientCall.Listener<byte[]> continuationListener();
 
-  /** Another call takes the answer in. Its listener is told nothing before this. */
+  /** Called when another call receives the answer, before that call's listener gets anything. */
   protected abstract void continued(ClientCall<byte[], byte[]> other);
 
-  /** The call has ended: somebody is to {@link #run} this. Any thread, which owns nothing. */
+  /**
+   * Called when the call has ended: the callee schedules {@link #run}. Any thread, without
+   * ownership.
+   */
   protected abstract void ended();
 
-  /** Tells how the call has ended, by one of the methods below; each may start the next call. */
+  /** Reports the end of the call to one of the methods below; each may start the next call. */
   @Override
   public final void run() {
     final ClientSession session = connection.session();
@@ -272,7 +279,7 @@ public abstract class BareCall implements ClientStream.AnswerListener, Runnable 
     state = IDLE;
     switch (outcome) {
       case ANSWERED -> {
-        recycleLent(); // of a listener that has not returned, and whose next call this is
+        recycleLent(); // of a listener that has not returned, and has started this call
         final long answer = ++answers;
         lender = session;
         lentStream = closed;
@@ -305,24 +312,24 @@ public abstract class BareCall implements ClientStream.AnswerListener, Runnable 
   }
 
   /**
-   * The call was answered.
+   * Called when the call was answered.
    *
-   * @param array that has the answer until this returns, or starts the next call.
+   * @param array contains the answer until this method returns, or starts the next call.
    */
   protected abstract void answered(byte[] array, int offset, int length);
 
-  /** The call has failed. */
+  /** Called when the call has failed. */
   protected abstract void failed(Status status, Metadata trailers);
 
   /**
-   * The server cannot have seen the call, as its session has ended.
+   * Called when the server cannot have seen the call, because the session has ended.
    *
    * @param request the bytes, which the callee may keep.
    * @param remainingNs until the deadline, perhaps negative, or {@link #NO_TIMEOUT}.
    */
   protected abstract void unsent(byte[] request, long remainingNs);
 
-  /** Almost every answer has the status OK and no sections. */
+  /** Delivers an answer; almost every one has the status OK and no sections. */
   private void deliverAnswer(ClientStream closed) {
     final UnitBuffer unit = closed.inbound();
     if (closed.inboundFlags() == (PREFIX | MESSAGE | SUFFIX)
@@ -337,7 +344,7 @@ public abstract class BareCall implements ClientStream.AnswerListener, Runnable 
     byte[] message = null;
     int offset = 0;
     int length = -1;
-    try { // the listener is told outside: what it throws is no fault of the answer
+    try { // the listener is called outside: its exceptions are no fault of the answer
       final Response response = Response.read(closed, limits);
       final boolean late = isLate(response.status, (closed.inboundFlags() & CLOSE) != 0);
       status = late ? exceeded() : response.status;
@@ -404,7 +411,7 @@ public abstract class BareCall implements ClientStream.AnswerListener, Runnable 
     };
   }
 
-  /** The status of a call whose deadline was first. */
+  /** The status of a call that has ended at its deadline. */
   protected final Status exceeded() {
     return Deadlines.exceeded(
         "UnaryCall", timeoutNs - remainingNs(), connection.session().describe());

@@ -8,8 +8,8 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 
 /**
- * Tells whose thread starts a call. A blocking stub's will wait for the answer anyway, so it may as
- * well poll for it; see docs/adr/0003-session-ownership.md.
+ * Detection of calls that a blocking stub starts. The thread of a blocking stub will wait for the
+ * answer anyway, so it may as well poll for it; see docs/adr/0003-session-ownership.md.
  */
 public final class BlockingStubs {
   private static final CallOptions.Key<?> STUB_TYPE = InternalClientCalls.getStubTypeOption();
@@ -19,17 +19,17 @@ public final class BlockingStubs {
 
   private BlockingStubs() {}
 
-  /** True when the calling thread is a blocking stub's, and one that may spin. */
+  /** True when the calling thread belongs to a blocking stub and may spin. */
   static boolean mayPoll(CallOptions options) {
     return options.getOption(STUB_TYPE) == BLOCKING && maySpin();
   }
 
-  /** Options of a call whose caller waits for it as a blocking stub's does. */
+  /** Marks the options of a call for which the caller waits as in a blocking stub. */
   public static CallOptions blocking(CallOptions options) {
     return InternalClientCalls.setStubType(options, StubType.BLOCKING);
   }
 
-  /** True when the calling thread is one that may spin. */
+  /** True when the calling thread may spin. */
   static boolean maySpin() {
     return !isVirtual(Thread.currentThread());
   }
@@ -50,7 +50,10 @@ public final class BlockingStubs {
     }
   }
 
-  /** Of Java 21 and later: a virtual thread that spun would keep its carrier from the others. */
+  /**
+   * {@code Thread.isVirtual} of Java 21: a virtual thread must not spin, as it would block its
+   * carrier.
+   */
   private static MethodHandle isVirtualHandle() {
     try {
       return MethodHandles.publicLookup()

@@ -17,10 +17,11 @@ import java.util.List;
 import java.util.concurrent.Executor;
 
 /**
- * Turns the requests of one session into server calls. Thread-safe.
+ * The acceptor of one session's requests: turns them into server calls. Thread-safe.
  *
  * <p>A request names its method by id, an index into the table that the session's answer carried,
- * or by full name: that one is looked up in the registry, where also services are that came later.
+ * or by its full name, which is looked up in the registry; that also has services that were added
+ * later.
  */
 public final class CallAcceptor implements ServerSession.Acceptor {
   private final ServerCallContext server;
@@ -52,7 +53,7 @@ public final class CallAcceptor implements ServerSession.Acceptor {
       final int flags = stream.inboundFlags();
       final int id = stream.inboundCode();
       accept(session, stream, method(flags, id), record(flags, id));
-    } else { // of which the next unit may have come in
+    } else { // the next unit of this call may have come in
       final Unit first = stream.flow().peek();
       accept(session, stream, method(first.flags(), first.code()), null);
     }
@@ -99,12 +100,12 @@ public final class CallAcceptor implements ServerSession.Acceptor {
     }
   }
 
-  /** As {@link #execute}, of a call that the poller was to run. */
+  /** As {@link #execute}, for a call that the poller was to run. */
   void handOver(ServerCallTask<?, ?> call) {
     requests.execute(call);
   }
 
-  /** A call's task runs for the first time. */
+  /** Called when a call's task runs for the first time. */
   void begun() {
     if (requests != null) {
       requests.begun();
@@ -115,7 +116,7 @@ public final class CallAcceptor implements ServerSession.Acceptor {
     return server.executor();
   }
 
-  /** The executor of a call's own, or null. */
+  /** Returns the executor that the server has chosen for this call, or null. */
   Executor executorFor(ServerCall<?, ?> call, Metadata headers) {
     final ServerCallExecutorSupplier supplier = server.executorSupplier();
     return supplier == null ? null : supplier.getExecutor(call, headers);
@@ -125,7 +126,7 @@ public final class CallAcceptor implements ServerSession.Acceptor {
     return context;
   }
 
-  /** What calls tell of their peer and of what they are on. */
+  /** The attributes of the calls: their peer and transport. */
   Attributes attributes() {
     return attributes;
   }

@@ -5,7 +5,7 @@ import java.util.concurrent.Executor;
 
 /**
  * The executor that a server's {@code ServerCallExecutorSupplier} has chosen for one call, and the
- * headers of that call until it goes on there.
+ * headers of that call until it continues there.
  */
 final class CallExecutor {
   private final Executor executor;
@@ -20,12 +20,12 @@ final class CallExecutor {
     return executor;
   }
 
-  /** True until the call is there. */
+  /** True until the call continues on this executor. */
   boolean isAwaited() {
     return headers != null;
   }
 
-  /** The call is there. */
+  /** Takes the headers; the call continues here. */
   Metadata takeHeaders() {
     final Metadata taken = headers;
     headers = null;

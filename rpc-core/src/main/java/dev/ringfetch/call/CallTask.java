@@ -10,9 +10,9 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 
 /**
- * A call as its own task: whoever has something for the listener signals, and the call's executor
- * runs {@link #deliver} in the call's context, never twice at a time. A superclass and no object of
- * its own, so that a call allocates nothing for it.
+ * A client call as its own task: a thread that has an event for the listener signals, and the
+ * call's executor runs {@link #deliver} in the call's context, never twice at a time. It is a
+ * superclass instead of a separate object, so that a call allocates nothing for it.
  */
 abstract class CallTask<ReqT, RespT> extends ClientCall<ReqT, RespT> implements Runnable {
   private static final VarHandle SIGNALS;
@@ -25,10 +25,10 @@ abstract class CallTask<ReqT, RespT> extends ClientCall<ReqT, RespT> implements 
     }
   }
 
-  /** The task is with the executor, or runs. */
+  /** Signal: the task is queued in the executor, or runs. */
   private static final int RUNNING = 1;
 
-  /** There is something to deliver. */
+  /** Signal: there is something to deliver. */
   private static final int DELIVER = 2;
 
   private final Executor executor;
@@ -54,16 +54,19 @@ abstract class CallTask<ReqT, RespT> extends ClientCall<ReqT, RespT> implements 
     return executor;
   }
 
-  /** Tells the listener what there is to tell. */
+  /** Delivers the pending events to the listener. */
   abstract void deliver();
 
-  /** Nobody delivers: lets go of what the task would have let go of. True to try again. */
+  /**
+   * Called when the executor rejects the task: releases what the task would have released. True to
+   * try again.
+   */
   abstract boolean onRejected(Throwable e);
 
-  /** Runs a call whose executor is direct; null when the call has no session. */
+  /** The poller that runs the call if its executor is direct; null when the call has no session. */
   abstract Poller poller();
 
-  /** Lets {@link #deliver} run. Never throws because an executor does. */
+  /** Schedules {@link #deliver}. Exceptions of the executor are not thrown on. */
   final void signal() {
     if (((int) SIGNALS.getAndBitwiseOr(this, RUNNING | DELIVER) & RUNNING) != 0) {
       return;
@@ -106,7 +109,7 @@ abstract class CallTask<ReqT, RespT> extends ClientCall<ReqT, RespT> implements 
     }
   }
 
-  /** Listens to the context until {@link #stopWatching}; one that never ends costs nothing. */
+  /** Listens to the context until {@link #stopWatching}; costs nothing for one that never ends. */
   final void watchContext(Context.CancellationListener listener) {
     contextListener = listener;
     context.addListener(listener, DirectExecutor.INSTANCE);
@@ -123,7 +126,7 @@ abstract class CallTask<ReqT, RespT> extends ClientCall<ReqT, RespT> implements 
     }
   }
 
-  /** The call has ended: what would end it is not listened to any more. */
+  /** Stops listening to the context and the timer, because the call has ended. */
   final void stopWatching() {
     stopTimer();
     if (contextListener != null) {

@@ -8,9 +8,12 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** A session, and what the calls on it share. Immutable. */
+/**
+ * The connection of calls to a server: a session and the settings that all calls on it share.
+ * Immutable.
+ */
 public final class ClientConnection {
-  /** Id of a method that is not in the server's table: it goes by its name. */
+  /** Id of a method that is not in the server's table: the request has its name instead. */
   static final int NO_METHOD_ID = -1;
 
   private static final int MAX_METHOD_ID = 0xFFFF;
@@ -59,12 +62,12 @@ public final class ClientConnection {
     return fabric;
   }
 
-  /** What {@code ClientCall.getAttributes} tells. */
+  /** The value of {@code ClientCall.getAttributes}. */
   public Attributes attributes() {
     return attributes;
   }
 
-  /** What credentials are told of it. */
+  /** The security level that credentials are told. */
   public SecurityLevel securityLevel() {
     return securityLevel;
   }
@@ -74,8 +77,8 @@ public final class ClientConnection {
   }
 
   /**
-   * True when the server's table has a method. One that it lacks may be another server's: that of
-   * the gRPC connection, where a proxy stands between, or the balancer chooses for each call.
+   * True when the server's table has a method. A method that it lacks may be served by another
+   * server, behind a proxy or a load balancer on the gRPC connection.
    */
   public boolean names(MethodDescriptor<?, ?> method) {
     return methodIds.containsKey(method.getFullMethodName());
@@ -86,7 +89,7 @@ public final class ClientConnection {
     return id == null ? NO_METHOD_ID : id;
   }
 
-  /** True when a new call can go this way. */
+  /** True when the session takes new calls. */
   public boolean isOpen() {
     return !session.hasEnded() && !session.isDraining();
   }

@@ -6,9 +6,9 @@ import io.grpc.ClientStreamTracer;
 import io.grpc.Metadata;
 import java.util.List;
 
-/** Tracers of a client's call. */
+/** The tracers of a client's call. */
 final class ClientTracers extends Tracers {
-  /** Of a call that none is made for. */
+  /** The tracers of a call without any. */
   static final ClientTracers NONE = new ClientTracers(List.of());
 
   private final List<ClientStreamTracer> tracers;
@@ -18,7 +18,7 @@ final class ClientTracers extends Tracers {
     this.tracers = tracers;
   }
 
-  /** Makes the tracers that the options ask for, which may add to the headers. */
+  /** Creates the tracers of a call from its options; they may add headers. */
   static ClientTracers of(CallOptions options, Metadata headers) {
     final ClientStreamTracer.StreamInfo info =
         ClientStreamTracer.StreamInfo.newBuilder().setCallOptions(options).build();
@@ -29,8 +29,8 @@ final class ClientTracers extends Tracers {
   }
 
   /**
-   * Before the headers are written: tracers put into them what the server's are to find. What one
-   * throws comes out of here, as what a factory throws does: there is no call yet.
+   * Called before the headers are written: tracers add the headers that the server's tracers read.
+   * Exceptions of a tracer are thrown on, as those of a factory are, because there is no call yet.
    */
   void streamCreated(Attributes attributes, Metadata headers) {
     tracers.forEach(tracer -> tracer.streamCreated(attributes, headers));

@@ -4,13 +4,13 @@ import io.grpc.CompressorRegistry;
 import io.grpc.DecompressorRegistry;
 
 /**
- * What the messages of one side may be compressed with, and may have been compressed with.
+ * The compressors and decompressors that one side may use for its messages.
  *
  * @param compressors by name.
  * @param decompressors by name.
  */
 public record Codecs(CompressorRegistry compressors, DecompressorRegistry decompressors) {
-  /** What gRPC has unless told otherwise. */
+  /** gRPC's defaults. */
   public static final Codecs DEFAULT =
       new Codecs(
           CompressorRegistry.getDefaultInstance(), DecompressorRegistry.getDefaultInstance());

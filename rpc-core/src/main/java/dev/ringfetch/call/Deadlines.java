@@ -7,7 +7,7 @@ import io.grpc.Status;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
-/** Deadlines of a client's calls, and what gRPC says of them. */
+/** Helper for the deadlines of a client's calls, and for their statuses in gRPC's wording. */
 public final class Deadlines {
   private static final double NANOS_PER_SECOND = TimeUnit.SECONDS.toNanos(1);
 
@@ -23,7 +23,7 @@ public final class Deadlines {
     return ofCall.minimum(ofContext);
   }
 
-  /** Whose deadline it is, as gRPC names it. */
+  /** The source of the deadline, as gRPC names it. */
   private static String source(Deadline deadline, CallOptions options) {
     return deadline.equals(options.getDeadline()) ? "CallOptions" : "Context";
   }
@@ -43,7 +43,7 @@ public final class Deadlines {
     return exceeded(source(deadline, options), System.nanoTime() - startedNs, peer);
   }
 
-  /** The same, of who says so by himself whose deadline it is. */
+  /** Same, with the name of the deadline's source given by the caller. */
   static Status exceeded(String source, long afterNs, String peer) {
     return Status.DEADLINE_EXCEEDED.withDescription(
         String.format(

@@ -9,17 +9,17 @@ import io.grpc.ServerCall;
 import io.grpc.Status;
 
 /**
- * The half of a server call that client and server agree on before there are messages: how those
- * are compressed, and to whom the call is addressed. A superclass and no object of its own, so that
- * a call allocates nothing for it.
+ * The negotiated settings of a server call, known before there are messages: compression and
+ * authority. It is a superclass instead of a separate object, so that a call allocates nothing for
+ * it.
  */
 abstract class EncodedCall<ReqT, RespT> extends ServerCall<ReqT, RespT> {
   final CallAcceptor acceptor;
 
-  /** Null while messages come and go as they are. */
+  /** The compression; null while messages are not compressed. */
   Encoding encoding;
 
-  /** The handler's. */
+  /** Owned by the handler. */
   boolean headersSent;
 
   private String authority;
@@ -30,7 +30,7 @@ abstract class EncodedCall<ReqT, RespT> extends ServerCall<ReqT, RespT> {
   }
 
   /**
-   * Learns from a request's headers how its messages are compressed.
+   * Reads from a request's headers how its messages are compressed.
    *
    * @return why the call cannot be served, or null.
    */
@@ -58,7 +58,7 @@ abstract class EncodedCall<ReqT, RespT> extends ServerCall<ReqT, RespT> {
     return encoding;
   }
 
-  /** What the client cannot read is not used: then messages go as they are. */
+  /** Sets the compression; ignored where the client cannot read it. */
   @Override
   public final void setCompression(String name) {
     checkState(!headersSent, "sendHeaders has been called");
@@ -77,10 +77,10 @@ abstract class EncodedCall<ReqT, RespT> extends ServerCall<ReqT, RespT> {
     }
   }
 
-  /** Says in the response's headers how its messages may be compressed. */
+  /** Writes into the response's headers how its messages may be compressed. */
   final void tellEncoding(Metadata headers) {
     if (!Sections.isEmpty(headers)) {
-      headers.discardAll(Encoding.NAME); // whatever the handler says: it is this call's to say
+      headers.discardAll(Encoding.NAME); // the call sets it, not the handler
       Sections.discardReserved(headers);
     }
     final String name = encoding == null ? null : encoding.compressorName();

@@ -19,16 +19,16 @@ import java.io.InputStream;
 import java.io.OutputStream;
 
 /**
- * How the messages of one call are compressed, each way. Memory is not a wire, and nothing is
- * compressed unless a caller or a handler asks for it by name; a call for which nobody does has
- * none of these. Each message says for itself whether it is.
+ * The compression of one call's messages, in both directions. Since memory is not a wire, nothing
+ * is compressed unless a caller or a handler asks for it by name; other calls have no such object.
+ * Each message carries a flag that says whether it is compressed.
  */
 public final class Encoding {
-  /** Names what a side's messages may be compressed with; gRPC's own key. */
+  /** Header with the name of a side's compression; gRPC's own key. */
   static final Metadata.Key<String> NAME =
       Metadata.Key.of("grpc-encoding", Metadata.ASCII_STRING_MARSHALLER);
 
-  /** What a compressed message ends with of which nobody has said how. */
+  /** The status of a call that gets a compressed message without a known compression. */
   static final Status NOT_CONFIGURED =
       Status.INTERNAL.withDescription(
           "Can't decode compressed gRPC message as compression not configured");
@@ -41,17 +41,17 @@ public final class Encoding {
   /** Creates the encoding of a call that compresses nothing yet. */
   Encoding() {}
 
-  /** Compresses what is sent from here on, or with null sends it as it is. */
+  /** Sets the compressor of later messages; null for none. */
   void compressor(Compressor compressor) {
     this.compressor = compressor;
   }
 
-  /** How what comes in is compressed, where it is. */
+  /** Sets the decompressor of compressed inbound messages. */
   void decompressor(Decompressor decompressor) {
     this.decompressor = decompressor;
   }
 
-  /** Whether what is sent from here on is compressed, if it can be. */
+  /** Sets whether later messages are compressed, if there is a compressor. */
   void enabled(boolean enabled) {
     this.enabled = enabled;
   }
@@ -60,7 +60,7 @@ public final class Encoding {
     return enabled;
   }
 
-  /** Name of what messages are compressed with, or null. */
+  /** Returns the name of the compressor, or null. */
   String compressorName() {
     return compressor == null ? null : compressor.getMessageEncoding();
   }
@@ -98,7 +98,7 @@ public final class Encoding {
     return MESSAGE | COMPRESSED;
   }
 
-  /** Length of the message that was written last, before it was compressed if it was. */
+  /** Length of the message that was written last, before compression. */
   static long lengthBefore(Encoding encoding, int flags, int length) {
     return (flags & COMPRESSED) == 0 ? length : encoding.lengthBefore;
   }
@@ -123,15 +123,15 @@ public final class Encoding {
     }
     Messages.check(lengthBefore, maxLength);
     Messages.check(
-        unit.length() - start, maxLength); // what cannot be compressed is longer than before
+        unit.length() - start, maxLength); // data that cannot be compressed becomes longer
   }
 
-  /** A compressed message as it was before; what it was compressed with is known. */
+  /** Decompresses a message; its compression is known. */
   Decompressed read(InputStream message, int maxLength) throws IOException {
     return new Decompressed(decompressor.decompress(message), maxLength);
   }
 
-  /** A message that is no longer than it may be, however short it was when it came. */
+  /** The stream of a decompressed message, limited in length. */
   static final class Decompressed extends FilterInputStream {
     private final int maxLength;
     private long length;

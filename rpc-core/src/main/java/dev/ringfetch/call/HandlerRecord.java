@@ -5,27 +5,30 @@ import java.lang.invoke.VarHandle;
 import org.agrona.concurrent.NanoClock;
 
 /**
- * What is known of how long a method's handler keeps a thread: whether its calls are short enough
- * to be run in the poller's thread. Measured, not declared: runs in the executor earn the trust,
- * runs in the poller's thread keep or lose it. Thread-safe.
+ * The record of how long a method's handler keeps its thread: decides whether its calls are short
+ * enough to run on the poller's thread. This is measured, not declared: short runs in the executor
+ * earn the trust, runs on the poller's thread keep or lose it. Thread-safe.
  *
- * <p>A short run counts one up, a longer one {@value #PENALTY} down, so that the count grows only
- * where fewer than one in so many are longer. Each time that the trust is lost it takes twice as
- * many short runs to earn it again; each quarter of a second since then takes half of that back.
+ * <p>A short run adds 1 to the count, a longer one subtracts {@value #PENALTY}, so that the count
+ * grows only where less than one run in {@value #PENALTY} is longer. Each time the trust is lost,
+ * twice as many short runs are needed to earn it again; each quarter of a second since then halves
+ * that number again.
  */
 public final class HandlerRecord {
   /** Longest run that is short, in nanoseconds: about what a hand-over costs both threads. */
   public static final long SHORT_NS_DEFAULT = 10_000;
 
-  /** A run that is longer than so many short ones has kept others waiting. */
+  /** A run that is longer than this many short ones counts as one that has delayed other calls. */
   static final int LONG = 5;
 
   static final int PENALTY = 32;
 
-  /** Two within a few hundred runs lose the trust, one may be the system's doing. */
+  /**
+   * Two such runs within a few hundred lose the trust; a single one may be caused by the system.
+   */
   static final int LONG_PENALTY = 8 * PENALTY;
 
-  /** Most that a method has to lose. */
+  /** Upper limit of the count. */
   static final int MAX_CREDIT = 3 * LONG_PENALTY / 2;
 
   /** Short runs, net of penalties, by which trust is earned the first time. */
@@ -49,7 +52,7 @@ public final class HandlerRecord {
 
   private volatile boolean trusted;
 
-  /** Towards the trust, while there is none; else what is left to lose. */
+  /** Without trust: progress towards it. With trust: the penalties that may still be lost. */
   @SuppressWarnings("unused") // through COUNT
   private volatile int count;
 
@@ -74,15 +77,15 @@ public final class HandlerRecord {
     this.trusted = runs == 0;
   }
 
-  /** True when a call may run in the poller's thread. */
+  /** True when a call may run on the poller's thread. */
   boolean isTrusted() {
     return trusted;
   }
 
-  /** A run in the executor has kept its thread for so long. */
+  /** Counts a run in the executor, with the time that it kept its thread. */
   void ranElsewhere(long durationNs) {
     if (trusted) {
-      return; // of others that were handed over before
+      return; // from other calls that were handed over before
     }
     if (durationNs > shortNs) {
       penalize(PENALTY, 0);
@@ -91,7 +94,7 @@ public final class HandlerRecord {
     }
   }
 
-  /** A run in the poller's thread has kept it for so long. */
+  /** Counts a run on the poller's thread, with the time that it kept the thread. */
   void ranInline(long durationNs) {
     if (durationNs > shortNs) {
       lose(durationNs > LONG * shortNs ? LONG_PENALTY : PENALTY);
@@ -101,9 +104,9 @@ public final class HandlerRecord {
   }
 
   /**
-   * A run keeps the poller's thread, and another has taken its place.
+   * Counts a run that still keeps the poller's thread, so that the backup thread polls.
    *
-   * @param waits whether it was found to wait: that is the handler's doing, and no chance.
+   * @param waits whether the handler was found waiting: that is its own behaviour, not chance.
    */
   void overran(boolean waits) {
     lose(waits ? Integer.MAX_VALUE : LONG_PENALTY);
@@ -115,7 +118,7 @@ public final class HandlerRecord {
     }
   }
 
-  /** Counts down, not below a least; returns what it comes to. */
+  /** Subtracts a penalty, down to a minimum; returns the new count. */
   private int penalize(int penalty, int least) {
     int before;
     int after;

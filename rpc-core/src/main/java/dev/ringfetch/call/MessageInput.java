@@ -9,15 +9,15 @@ import java.nio.ByteBuffer;
 import java.util.Objects;
 
 /**
- * A message that has arrived, in private memory, as marshallers want it. Closing it gives the
- * memory back: it reads as empty from then on. Who detaches it has the memory for as long as they
- * like.
+ * An inbound message in private memory, as a stream for marshallers. Closing it gives the memory
+ * back, and it reads as empty from then on. A caller that detaches it keeps the memory for as long
+ * as it likes.
  */
 public final class MessageInput extends InputStream
     implements KnownLength, HasByteBuffer, Detachable {
   private static final byte[] EMPTY = {};
 
-  private UnitBuffer unit; // null: the memory is this one's
+  private UnitBuffer unit; // null: this stream owns the memory
   private byte[] bytes;
   private int position;
   private int end;

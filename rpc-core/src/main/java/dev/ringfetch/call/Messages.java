@@ -11,7 +11,7 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 
-/** Marshals messages into units. */
+/** Helper that marshals messages into units. */
 final class Messages {
   private static final int CHUNK_LENGTH = 4096;
 
@@ -19,9 +19,9 @@ final class Messages {
 
   /**
    * Adds a marshalled message to a unit, and closes it. A message that knows its length and fills
-   * an array (as those of protobuf do) is serialised right into the unit.
+   * an array (as those of protobuf do) is serialised directly into the unit.
    *
-   * <p>A long one is serialised into memory that the peer reads it out of.
+   * <p>A long one is serialised into registered memory, from which the peer reads it.
    *
    * @param maxLength longest message in bytes.
    * @param pool of that memory.
@@ -61,8 +61,9 @@ final class Messages {
   }
 
   /**
-   * A peer that takes the memory away ends its session, and so this call. What fails halfway gives
-   * its memory back here: the unit goes nowhere, and its call may never look at it again.
+   * Writes a long message into registered memory. A peer that takes the memory away ends its
+   * session, and so this call. If it fails halfway, the memory is given back here, because the unit
+   * is not sent and its call may never use it again.
    */
   private static void writeRegistered(
       InputStream message, UnitBuffer unit, BulkPool pool, int length) throws IOException {
@@ -120,7 +121,7 @@ final class Messages {
     }
   }
 
-  /** Ends the message if it is too long. */
+  /** Throws if the message is too long. */
   static void check(long length, int maxLength) {
     if (length > maxLength) {
       throw Status.RESOURCE_EXHAUSTED

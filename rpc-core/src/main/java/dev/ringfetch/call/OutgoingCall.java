@@ -14,9 +14,8 @@ import java.lang.invoke.VarHandle;
 import java.util.concurrent.Executor;
 
 /**
- * What calls of a client have in common, whatever kind they are of: the connection that they are
- * made on, the deadline, the messages that are asked for. A superclass, as {@link CallTask} is, and
- * no object of its own.
+ * The base of all kinds of client calls: keeps the connection, the deadline, and the number of
+ * requested messages. It is a superclass instead of a separate object, as {@link CallTask} is.
  */
 abstract class OutgoingCall<ReqT, RespT> extends CallTask<ReqT, RespT> {
   private static final VarHandle REQUESTED;
@@ -37,7 +36,7 @@ abstract class OutgoingCall<ReqT, RespT> extends CallTask<ReqT, RespT> {
   Deadline deadline;
   long startedNs;
 
-  /** Null while messages come and go as they are. */
+  /** The compression; null while messages are not compressed. */
   Encoding encoding;
 
   @SuppressWarnings("unused") // through REQUESTED
@@ -50,13 +49,13 @@ abstract class OutgoingCall<ReqT, RespT> extends CallTask<ReqT, RespT> {
   }
 
   /**
-   * Says in the headers how messages will be compressed, if the options ask for that.
+   * Writes into the headers how messages will be compressed, if the options ask for that.
    *
    * @return why they cannot be, or null.
    */
   final Status tellEncoding(Metadata headers) {
     if (!Sections.isEmpty(headers)) {
-      headers.discardAll(Encoding.NAME); // whatever the caller says: it is the options' to say
+      headers.discardAll(Encoding.NAME); // the options set it, not the caller's headers
     }
     final String name = options.getCompressor();
     if (name == null) {
@@ -75,7 +74,7 @@ abstract class OutgoingCall<ReqT, RespT> extends CallTask<ReqT, RespT> {
   }
 
   /**
-   * Learns from a response's headers how its messages are compressed.
+   * Reads from a response's headers how its messages are compressed.
    *
    * @return why they cannot be read, or null.
    */
@@ -102,7 +101,7 @@ abstract class OutgoingCall<ReqT, RespT> extends CallTask<ReqT, RespT> {
   /** Ends the call with a status, if it has not ended before. Any thread. */
   abstract void cancelNow(Status status);
 
-  /** Counts messages that the listener asks for, and returns how many it was waiting for before. */
+  /** Counts messages that the listener requests; returns how many it was waiting for before. */
   final int addRequested(int numMessages) {
     if (numMessages < 0) {
       throw new IllegalArgumentException("numMessages=" + numMessages);
@@ -119,12 +118,14 @@ abstract class OutgoingCall<ReqT, RespT> extends CallTask<ReqT, RespT> {
     return requested > 0;
   }
 
-  /** The listener gets one of those that it has asked for. */
+  /** Counts a message that the listener gets. */
   final void countMessage() {
     REQUESTED.getAndAdd(this, -1);
   }
 
-  /** The messages that were requested since the last time: for whom another call is to be asked. */
+  /**
+   * Takes the number of messages requested since the last time, to request them of another call.
+   */
   protected final int takeRequested() {
     return (int) REQUESTED.getAndSet(this, 0);
   }
@@ -137,7 +138,7 @@ abstract class OutgoingCall<ReqT, RespT> extends CallTask<ReqT, RespT> {
     cancelNow(cause == null ? status : status.withCause(cause));
   }
 
-  /** The status of a call whose deadline has passed. */
+  /** The status of a call that has passed its deadline. */
   final Status exceeded() {
     return Deadlines.exceeded(deadline, options, startedNs, connection.session().describe());
   }
@@ -147,13 +148,14 @@ abstract class OutgoingCall<ReqT, RespT> extends CallTask<ReqT, RespT> {
   }
 
   /**
-   * What a status of this side counts as: once the deadline has passed, a cancel comes too late.
+   * Returns the status to report: DEADLINE_EXCEEDED once the deadline has passed, as a cancel then
+   * comes too late.
    */
   final Status orExceeded(Status status) {
     return isLate() && status.getCode() == Status.Code.CANCELLED ? exceeded() : status;
   }
 
-  /** The status of a call whose session has ended. */
+  /** The status of a call on a session that has ended. */
   final Status sessionEnded() {
     return isLate()
         ? exceeded()
@@ -162,7 +164,7 @@ abstract class OutgoingCall<ReqT, RespT> extends CallTask<ReqT, RespT> {
   }
 
   /**
-   * True when the server's end of the call has noticed first that its deadline has passed.
+   * True when the server has noticed first that the deadline has passed.
    *
    * @param closed whether it came as a CLOSE, which no handler sends.
    */
@@ -174,7 +176,7 @@ abstract class OutgoingCall<ReqT, RespT> extends CallTask<ReqT, RespT> {
     };
   }
 
-  /** Tells the listener the end, which is the last that it is told. */
+  /** Closes the listener; nothing is delivered to it afterwards. */
   final void tellClosed(Listener<RespT> listener, Status status, Metadata trailers) {
     try {
       listener.onClose(status, trailers);

@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What all calls of a session have in common at the server: what the handshake told of the client
- * and of the connection. So none of it travels with a call. Immutable.
+ * The client of a session, as the server sees it: the facts from the handshake that all calls
+ * share, so that no call carries them. Immutable.
  */
 public final class Peer {
   private static final Metadata.Key<String> USER_AGENT =
@@ -54,7 +54,7 @@ public final class Peer {
     this.headers = same.headers;
   }
 
-  /** The same client, as its calls on a ring show it. */
+  /** Returns the same client with the attributes and security level of a ring. */
   public Peer on(Attributes ringAttributes, SecurityLevel ringSecurityLevel) {
     return new Peer(this, ringAttributes, ringSecurityLevel);
   }
@@ -72,7 +72,7 @@ public final class Peer {
     return attributes;
   }
 
-  /** How well that connection, or the ring, is protected. */
+  /** The security level of that connection, or of the ring. */
   public SecurityLevel securityLevel() {
     return securityLevel;
   }
@@ -86,17 +86,17 @@ public final class Peer {
     return encodings.contains(encoding);
   }
 
-  /** Headers of a call that brings none of its own. */
+  /** Headers of a call without own headers. */
   Metadata newHeaders() {
     return headers.length == 0 ? new Metadata() : InternalMetadata.newMetadata(headers.clone());
   }
 
-  /** Names and values in turn of what every call's headers begin with. */
+  /** Number of names and values at the front of every call's headers. */
   int headerParts() {
     return headers.length;
   }
 
-  /** Puts those at the front of a call's own. */
+  /** Copies these to the front of a call's own headers. */
   void copyHeaders(byte[][] parts) {
     System.arraycopy(headers, 0, parts, 0, headers.length);
   }

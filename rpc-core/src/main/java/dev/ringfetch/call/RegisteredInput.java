@@ -9,8 +9,8 @@ import java.nio.ByteBuffer;
 import java.util.Objects;
 
 /**
- * A message whose long part may stand in registered memory: any transport reads it as a stream, and
- * the ring that the memory belongs to sends it without a copy.
+ * The stream of an outbound message with its long part in registered memory: any transport reads it
+ * as a stream, and the ring that the memory belongs to sends it without a copy.
  */
 public final class RegisteredInput extends InputStream implements KnownLength {
   private final Segment segment; // null: the rest is ordinary memory
@@ -31,7 +31,7 @@ public final class RegisteredInput extends InputStream implements KnownLength {
   }
 
   /**
-   * Adds the message to a unit as it stands.
+   * Adds the message to a unit without a copy.
    *
    * @return false when its memory is not of this pool: nothing was added.
    */

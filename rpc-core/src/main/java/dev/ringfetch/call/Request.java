@@ -12,7 +12,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** Sections of a request that has any: read in the order in which they stand. */
+/** Reader of the sections of a request, to be called in their order. */
 final class Request {
   private static final long MAX_TIMEOUT = 100_000_000;
   private static final byte[] TIMEOUT = "grpc-timeout".getBytes(StandardCharsets.US_ASCII);
@@ -26,7 +26,7 @@ final class Request {
     this.flags = flags;
     unit = bytes.view();
     if ((flags & DEADLINE) != 0) {
-      timeoutNs = unit.getLong(); // there is room for it: the session has looked
+      timeoutNs = unit.getLong(); // the session has checked the length
     }
   }
 
@@ -45,8 +45,8 @@ final class Request {
   }
 
   /**
-   * Headers, or null when they are too long: what the session's peer told, the deadline, and what
-   * came with the call, of which alone the length counts. Call second.
+   * Headers, or null when they are too long: those of the session's peer, the deadline, and those
+   * of the call itself; only the latter count for the limit. Call second.
    */
   Metadata takeHeaders(int maxLength, Peer peer) throws MalformedUnitException {
     final boolean timed = (flags & DEADLINE) != 0;
@@ -73,12 +73,12 @@ final class Request {
     return InternalMetadata.newMetadata(parts);
   }
 
-  /** To whom the call is addressed, if not to whom the connection is. Call after the headers. */
+  /** The authority of the call, if it differs from the connection's. Call after the headers. */
   String authority() {
     return authority;
   }
 
-  /** A time as HTTP/2 would have it: eight digits at the most, and a unit. */
+  /** Formats a timeout as gRPC over HTTP/2 does: at most eight digits, and a unit. */
   private static String timeout(long nanos) {
     if (nanos < MAX_TIMEOUT) {
       return Math.max(0, nanos) + "n";

@@ -5,12 +5,12 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The way of one session's requests to the executor: at most {@link #LIMIT} of them wait there for
- * a thread, the others wait here. However many a client sends, those of another session come next
- * after a few of them; calls that run are not limited. Thread-safe.
+ * The queue of one session's requests in front of the executor: at most {@link #LIMIT} of them wait
+ * in the executor for a thread, the others wait here. So a client with many requests delays another
+ * session's requests only a little; running calls are not limited. Thread-safe.
  */
 final class RequestQueue {
-  /** Enough to keep every core busy until the next one is handed over. */
+  /** Enough to keep every core busy until the next request is handed over. */
   static final int LIMIT = 64;
 
   private final Executor executor;
@@ -21,7 +21,7 @@ final class RequestQueue {
     this.executor = executor;
   }
 
-  /** Runs a call when it is its turn. Its task says {@link #begun} first. */
+  /** Runs a call when it is its turn. Its task calls {@link #begun} first. */
   void execute(ServerCallTask<?, ?> call) {
     if (waiting.isEmpty() && take()) {
       hand(call);
@@ -31,9 +31,9 @@ final class RequestQueue {
     handMore();
   }
 
-  /** A call that was handed over has begun to run, or was rejected. */
+  /** Called when a call that was handed over has begun to run, or was rejected. */
   void begun() {
-    handed.decrementAndGet(); // first: who waits looks for a turn second
+    handed.decrementAndGet(); // first: a waiting call checks the count after it has queued itself
     handMore();
   }
 
@@ -41,7 +41,7 @@ final class RequestQueue {
     while (!waiting.isEmpty() && take()) {
       final ServerCallTask<?, ?> next = waiting.poll();
       if (next == null) {
-        handed.decrementAndGet(); // and looks again: one may have come since, and found none
+        handed.decrementAndGet(); // and check again: a call may have come since, and found no room
       } else {
         hand(next);
       }
@@ -53,7 +53,7 @@ final class RequestQueue {
     do {
       before = handed.get();
       if (before == LIMIT) {
-        return false; // and each of these says when it begins
+        return false; // and each of these reports its start
       }
     } while (!handed.compareAndSet(before, before + 1));
     return true;

@@ -15,9 +15,9 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-/** Sections of a request, as its client writes them; {@link Request} reads them. */
+/** Writer of the sections of a request; {@link Request} reads them. */
 final class Requests {
-  /** What gRPC's transports say of a call themselves; callers' own is dropped, as there. */
+  /** Headers that gRPC's transports set themselves; the caller's are dropped, as in gRPC. */
   private static final List<Metadata.Key<String>> RESERVED =
       Stream.of("content-type", "te", "user-agent", "content-length", "grpc-accept-encoding")
           .map(name -> Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER))
@@ -43,11 +43,11 @@ final class Requests {
   }
 
   /**
-   * Adds what stands before the message, and returns the flags of what that is.
+   * Adds the sections before the message, and returns their flags.
    *
    * @param methodId in the server's table, or {@link ClientConnection#NO_METHOD_ID}: then the
-   *     method goes by its name.
-   * @param authority of the call's own, or null.
+   *     method's name is written.
+   * @param authority the call's own, or null.
    */
   static int addSections(
       UnitBuffer unit,

@@ -19,35 +19,35 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * A response as it came out of the ring: what is to be told to the listener of the call.
+ * A response as it came out of the ring: the headers, message and status for the call's listener.
  *
  * <p>Almost every response has a message and the status OK, and no sections; it is read without
- * making one of these.
+ * such an object.
  */
 final class Response {
   /** Headers, or null when the server closed without any. */
   Metadata headers;
 
-  /** Where the message is in the unit; its length is -1 when there is none. */
+  /** Index of the message in the unit; its length is -1 when there is none. */
   int messageOffset;
 
   int messageLength = -1;
   Status status;
   Metadata trailers;
 
-  /** The status is this side's: what came cannot be used. */
+  /** True when this side has set the status, because the response is invalid. */
   boolean isFailed;
 
   private Response() {}
 
-  /** Reads the unit that came in. What is wrong with it becomes the status. */
+  /** Reads the stream's inbound unit. An error in it becomes the status. */
   static Response read(ClientStream stream, ClientLimits limits) {
     return stream.inboundDiscarded()
         ? new Response().tooLong(stream.inboundTotal(), limits)
         : read(stream.inboundFlags(), stream.inboundCode(), stream.inbound(), limits);
   }
 
-  /** Reads a unit that came in. What is wrong with it becomes the status. */
+  /** Reads an inbound unit. An error in it becomes the status. */
   static Response read(Unit unit, ClientLimits limits) {
     return unit.discarded()
         ? new Response().tooLong(unit.total(), limits)
@@ -69,7 +69,7 @@ final class Response {
       throws MalformedUnitException {
     status = Status.fromCodeValue(ProcessTime.status(code));
     trailers = new Metadata();
-    if ((flags & CLOSE) != 0) { // which has no room for a description
+    if ((flags & CLOSE) != 0) { // a CLOSE has no room for a description
       if (status.getCode() == Status.Code.UNAVAILABLE) {
         status = status.withDescription("the server has ended the session");
       }

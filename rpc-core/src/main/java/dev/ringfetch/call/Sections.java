@@ -10,17 +10,17 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Sections of units other than the message; see {@link dev.ringfetch.session.unit.Units}. Reading
- * checks every length: what comes out of a frame is the peer's word.
+ * Encoder and decoder of the sections of units other than the message; see {@link
+ * dev.ringfetch.session.unit.Units}. Reading checks every length, since the peer has written it.
  */
 final class Sections {
-  /** What gRPC adds for each entry when it counts the length of metadata, as HTTP/2 does. */
+  /** The overhead that gRPC counts for each entry of metadata, as HTTP/2 does. */
   private static final int ENTRY_OVERHEAD = 32;
 
   /** Name of the entry that a request's headers begin with if the call has its own authority. */
   static final byte[] AUTHORITY = ":authority".getBytes(StandardCharsets.US_ASCII);
 
-  /** How gRPC's transports tell the status: what a handler says under these names is dropped. */
+  /** Headers in which gRPC's transports send the status; a handler's are dropped. */
   private static final List<Metadata.Key<String>> RESERVED =
       Stream.of("grpc-status", "grpc-message")
           .map(name -> Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER))
@@ -35,7 +35,7 @@ final class Sections {
     return InternalMetadata.headerCount(metadata) == 0;
   }
 
-  /** Drops from a response's headers or trailers what is the transport's to say. */
+  /** Drops the headers or trailers of a response that only the transport may set. */
   static void discardReserved(Metadata metadata) {
     RESERVED.forEach(metadata::discardAll);
   }
@@ -60,7 +60,7 @@ final class Sections {
     unit.addInt(unit.length() - before);
   }
 
-  /** Adds the entries that gRPC would send: of text that no HTTP/2 header may have, none. */
+  /** Adds the entries that gRPC would send: drops text that is not allowed in HTTP/2 headers. */
   private static void addBlock(UnitBuffer unit, Metadata metadata, String authority) {
     final byte[][] serialized = InternalMetadata.serialize(metadata);
     int count = authority == null ? 0 : 2;

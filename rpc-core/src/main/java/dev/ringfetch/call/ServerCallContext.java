@@ -13,8 +13,8 @@ import java.util.function.BiFunction;
 import java.util.function.Supplier;
 
 /**
- * Settings that all ring calls of a server share: its methods, and what it runs them with. Set up
- * by one thread before the first session, and unchanged from then on.
+ * The settings that all ring calls of a server share: its methods, executors, limits and tracers.
+ * Set up by one thread before the first session, and unchanged from then on.
  */
 public final class ServerCallContext {
   private final List<ServerMethodDefinition<?, ?>> methods;
@@ -47,13 +47,13 @@ public final class ServerCallContext {
     return methods;
   }
 
-  /** Lets calls run in the poller's thread, with a record of each method's earlier calls. */
+  /** Allows calls to run on the poller's thread, with a record of each method's earlier calls. */
   public ServerCallContext inlineHandlers(Supplier<HandlerRecord> newRecord) {
     methods.forEach(method -> records.add(newRecord.get()));
     return this;
   }
 
-  /** One record for each of the methods; none when no call may run in the poller's thread. */
+  /** One record for each of the methods; none when no call may run on the poller's thread. */
   List<HandlerRecord> records() {
     return records;
   }
@@ -66,13 +66,13 @@ public final class ServerCallContext {
     return executor;
   }
 
-  /** Sets what chooses another executor for a call, or null: nothing does. */
+  /** Sets the supplier of executors for single calls, or null for none. */
   public ServerCallContext executorSupplier(ServerCallExecutorSupplier supplier) {
     this.executorSupplier = supplier;
     return this;
   }
 
-  /** What chooses another executor for a call, or null. */
+  /** The supplier of executors for single calls, or null. */
   ServerCallExecutorSupplier executorSupplier() {
     return executorSupplier;
   }
@@ -97,7 +97,7 @@ public final class ServerCallContext {
     return limits;
   }
 
-  /** Sets the server's factories of tracers; where there are any, no call takes the short way. */
+  /** Sets the server's factories of tracers; where there are any, no call takes the short path. */
   public ServerCallContext tracerFactories(List<ServerStreamTracer.Factory> factories) {
     this.tracerFactories = List.copyOf(factories);
     return this;

@@ -18,10 +18,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * A server's call as its own task: whoever has something for the handler signals, and the server's
- * executor runs the task, never twice at a time. Nothing else of a call happens in the poller's
- * thread, unless the executor is {@link DirectExecutor}, or the method's {@link HandlerRecord} says
- * that the task's first run may happen there: it is most often the only one.
+ * A server's call as its own task: a thread that has an event for the handler signals, and the
+ * server's executor runs the task, never twice at a time. Nothing else of a call runs on the
+ * poller's thread, unless the executor is {@link DirectExecutor}, or the method's {@link
+ * HandlerRecord} allows the task's first run there, which is most often the only one.
  */
 abstract class ServerCallTask<ReqT, RespT> extends EncodedCall<ReqT, RespT>
     implements ServerStream.Listener, InlineTask, Runnable {
@@ -48,7 +48,7 @@ abstract class ServerCallTask<ReqT, RespT> extends EncodedCall<ReqT, RespT>
   final ServerSession session;
   final ServerStream stream;
 
-  /** The session has answered. */
+  /** True when the session has answered instead of the handler. */
   volatile boolean cancelled;
 
   ServerMethodDefinition<ReqT, RespT> method;
@@ -81,49 +81,48 @@ abstract class ServerCallTask<ReqT, RespT> extends EncodedCall<ReqT, RespT>
   }
 
   /**
-   * Reads the request's sections, and finds the method.
+   * Reads the request's sections, and looks up the method.
    *
-   * @return headers, or null when the call has ended by {@link #refuse} or is another one's.
+   * @return headers, or null when the call has ended by {@link #refuse} or has become another call.
    */
   abstract Metadata readRequest() throws MalformedUnitException;
 
-  /** Answers a call of which no handler knows yet. */
+  /** Answers a call that no handler has seen yet. */
   abstract void refuse(Status status);
 
   /**
-   * Answers in the handler's stead, unless there is an answer. The caller sees to it that the
-   * listener is told.
+   * Answers instead of the handler, unless there is an answer. The caller then tells the listener.
    *
    * @return true when this is the answer.
    */
   abstract boolean answer(Status status);
 
-  /** True when the answer is on its way: the listener is told that the call is complete. */
+  /** True when the answer is on its way, so that the listener's end is onComplete. */
   abstract boolean isAnswered();
 
-  /** True when the answer is that the handler used the call wrongly: to it that is a cancel. */
+  /** True when the handler used the call wrongly, so that the listener's end is onCancel. */
   abstract boolean isBroken();
 
-  /** The context that the call's own descends from. */
+  /** The parent of the call's own context. */
   Context root() {
     return acceptor.context();
   }
 
-  /** The handler is about to be called. */
+  /** Called before the handler is called. */
   void onStarting() {}
 
-  /** The call has ended by a cancel, before its listener is told. */
+  /** Called after the call was cancelled, before its listener is told. */
   void onCancelTold() {}
 
-  /** Tells the listener what came in. */
+  /** Delivers the inbound units to the listener. */
   abstract void deliverInbound() throws IOException;
 
-  /** The task runs once more, after the listener was told the end. */
+  /** Called when the task runs once more, after the listener was told the end. */
   abstract void afterEnd();
 
   final void begin() {
     stream.listener(this);
-    if (stream.isCancelled()) { // before there was a listener: nobody was told
+    if (stream.isCancelled()) { // before there was a listener to tell
       cancelled = true;
     }
     signal(BEGIN);
@@ -144,9 +143,9 @@ abstract class ServerCallTask<ReqT, RespT> extends EncodedCall<ReqT, RespT>
   }
 
   /**
-   * The executor does not take the task. This thread stands in for the task, once for all since the
-   * call stays marked as running: nothing of the handler runs here but listeners of its context.
-   * Never throws: who calls has other calls to hand over, or its own to serve.
+   * Ends the call, because the executor rejects the task. This thread does the task's work, for
+   * good, since the call stays marked as running. Of the handler's code only listeners of its
+   * context run here. Never throws, because the caller has other calls to hand over or to serve.
    */
   final void rejected(Throwable e) {
     ended = true;
@@ -159,12 +158,12 @@ abstract class ServerCallTask<ReqT, RespT> extends EncodedCall<ReqT, RespT>
       }
     } catch (Throwable again) { // there is no memory to say so
       if (!told) {
-        session.doom(); // nobody else would tell the client
+        session.doom(); // nothing else would tell the client
       }
     }
   }
 
-  /** Answers, tells the context, and lets go, since the call's task will not. */
+  /** Answers, cancels the context, and releases the stream, since the call's task will not. */
   private void endUnserved(Throwable e, Status status) {
     unserved = true;
     final boolean open = answer(status);
@@ -177,7 +176,7 @@ abstract class ServerCallTask<ReqT, RespT> extends EncodedCall<ReqT, RespT>
     }
   }
 
-  /** Has the poller's thread run the task, if that is who calls and it may. */
+  /** Queues the task on the poller, if this is the poller's thread and the method is trusted. */
   final boolean offer() {
     return record != null && record.isTrusted() && session.offer(this);
   }
@@ -193,7 +192,7 @@ abstract class ServerCallTask<ReqT, RespT> extends EncodedCall<ReqT, RespT>
     try {
       acceptor.handOver(this);
     } catch (Throwable t) { // not even a place to wait
-      session.doom(); // nobody else would tell the client
+      session.doom(); // nothing else would tell the client
       throw t;
     }
   }
@@ -241,12 +240,13 @@ abstract class ServerCallTask<ReqT, RespT> extends EncodedCall<ReqT, RespT>
   private void serve() {
     try {
       runSignalled();
-    } catch (Throwable t) { // not the handler's: there is no memory or no stack to serve it in
+    } catch (Throwable t) {
+      // not the handler's exception: there is no memory or no stack to serve the call
       ended = true;
       try {
         endUnserved(t, Status.UNKNOWN.withDescription(FAILED));
       } catch (Throwable again) {
-        session.doom(); // nobody else would tell the client
+        session.doom(); // nothing else would tell the client
       }
       throw t;
     }
@@ -289,7 +289,7 @@ abstract class ServerCallTask<ReqT, RespT> extends EncodedCall<ReqT, RespT>
     }
   }
 
-  /** Asks the server for an executor of the call's own. False when the call has ended of that. */
+  /** Asks the server's supplier for the call's executor. False when that has ended the call. */
   private boolean chooseExecutor(Metadata headers) {
     try {
       final Executor chosen = acceptor.executorFor(this, headers);
@@ -297,7 +297,7 @@ abstract class ServerCallTask<ReqT, RespT> extends EncodedCall<ReqT, RespT>
         own = new CallExecutor(chosen, headers);
       }
       return true;
-    } catch (Throwable t) { // the server's application's
+    } catch (Throwable t) { // the application's exception
       failed(t, Status.fromThrowable(t));
       ended = true;
       context.cancel(null);
@@ -325,7 +325,7 @@ abstract class ServerCallTask<ReqT, RespT> extends EncodedCall<ReqT, RespT>
     }
     final Context.CancellableContext made = newContext();
     context = made;
-    if (cancelled) { // by a thread that may have seen no context yet
+    if (cancelled) { // by a thread that may have found no context yet
       made.cancel(cancelCause());
       endUnheard();
       return;
@@ -350,7 +350,7 @@ abstract class ServerCallTask<ReqT, RespT> extends EncodedCall<ReqT, RespT>
     }
   }
 
-  /** Cancelled before the handler knew of the call. */
+  /** Ends a call that was cancelled before the handler was called. */
   private void endUnheard() {
     ended = true;
     onCancelTold();
@@ -405,7 +405,7 @@ abstract class ServerCallTask<ReqT, RespT> extends EncodedCall<ReqT, RespT>
     return root().withDeadline(deadline, SessionTimer.INSTANCE);
   }
 
-  /** Tells the listener what there is to tell. */
+  /** Delivers the pending events to the listener. */
   private void deliver() {
     if (ended) {
       afterEnd();
@@ -442,13 +442,13 @@ abstract class ServerCallTask<ReqT, RespT> extends EncodedCall<ReqT, RespT>
     }
   }
 
-  /** The listener threw: gRPC tells the client no more than that. */
+  /** Ends the call after the listener threw: as in gRPC, the client learns no more than that. */
   private void failed(Throwable t) {
     failed(t, Status.UNKNOWN.withDescription(FAILED));
   }
 
   private void failed(Throwable t, Status status) {
-    answer(status); // unless another thread does, to which the handler may have given the call
+    answer(status); // unless another thread answers, to which the handler may have given the call
     signal(DELIVER);
     log("handler of " + method.getMethodDescriptor().getFullMethodName(), t);
   }
@@ -461,11 +461,11 @@ abstract class ServerCallTask<ReqT, RespT> extends EncodedCall<ReqT, RespT>
   public final void onCancelled() {
     cancelled = true;
     final Context.CancellableContext entered = context;
-    if (entered != null) { // at once, not after what the handler is doing
+    if (entered != null) { // at once, not after the handler's present work
       try {
         executor().execute(() -> entered.cancel(cancelCause()));
       } catch (RuntimeException | Error e) { // which the signal meets, too
-        entered.cancel(cancelCause()); // rather in this thread than never
+        entered.cancel(cancelCause()); // better on this thread than never
       }
     }
     signal(DELIVER);
@@ -505,7 +505,7 @@ abstract class ServerCallTask<ReqT, RespT> extends EncodedCall<ReqT, RespT>
     return requested > 0;
   }
 
-  /** The handler gets one of those that it has asked for. */
+  /** Counts a message that the handler gets. */
   final void countMessage() {
     REQUESTED.getAndAdd(this, -1);
   }

@@ -1,7 +1,7 @@
 package dev.ringfetch.call;
 
 /**
- * What a server's calls accept, in bytes.
+ * The limits of what a server's calls accept, in bytes.
  *
  * @param maxInboundMessageLength longest request.
  * @param maxInboundMetadataLength longest headers of a request, as gRPC counts them.

@@ -8,7 +8,7 @@ import io.grpc.ServerCall;
 import io.grpc.ServerStreamTracer;
 import java.util.List;
 
-/** Tracers of a server's call. */
+/** The tracers of a server's call. */
 final class ServerTracers extends Tracers {
   private final List<ServerStreamTracer> tracers;
 
@@ -25,7 +25,7 @@ final class ServerTracers extends Tracers {
             .toList());
   }
 
-  /** The context in which the call is made, as the tracers want it. */
+  /** Returns the context of the call, as changed by the tracers. */
   Context filter(Context context) {
     Context filtered = context;
     for (final ServerStreamTracer tracer : tracers) {

@@ -10,9 +10,8 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The scheduler that {@code Context.withDeadline} asks for, where nothing needs to be scheduled:
- * the session keeps the deadline of every call already, and cancels the call's context when it
- * passes.
+ * The scheduler that {@code Context.withDeadline} asks for, without a schedule: the session watches
+ * the deadline of every call already, and cancels the call's context when it passes.
  */
 final class SessionTimer extends AbstractExecutorService implements ScheduledExecutorService {
   static final SessionTimer INSTANCE = new SessionTimer();
@@ -71,7 +70,7 @@ final class SessionTimer extends AbstractExecutorService implements ScheduledExe
     return false;
   }
 
-  /** What the context holds and cancels when the call ends first. */
+  /** The future that the context keeps, and cancels when the call ends first. */
   private static final class Pending extends CompletableFuture<Void>
       implements ScheduledFuture<Void> {
     private final long delayNs;

@@ -24,12 +24,11 @@ import java.lang.invoke.VarHandle;
 import java.util.concurrent.Executor;
 
 /**
- * A call of any kind over a ring, whose messages come and go one by one. It is under way from its
- * start on: what the client says leaves at once, in units of its own, as the server's window
- * allows.
+ * A client call of any kind over a ring, with any number of messages. It is under way from its
+ * start on: each message leaves at once, in its own unit, as the server's window allows.
  *
- * <p>{@link #failure} is the end that this side has decided on; without one, the call ends as the
- * flow does, when all that came in is delivered.
+ * <p>{@link #failure} is the end that this side has decided on; without one, the call ends with the
+ * flow, when everything that came in is delivered.
  *
  * @param <ReqT> type of the requests.
  * @param <RespT> type of the responses.
@@ -47,7 +46,7 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
     }
   }
 
-  /** How a call ends here that starts again elsewhere. */
+  /** The internal status of a call that starts again elsewhere. */
   private static final Status UNSENT = Status.UNAVAILABLE.withDescription("the ring has ended");
 
   private final ClientStream stream;
@@ -57,14 +56,14 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
   private Flow flow; // null before the call is under way
   private ClientTracers tracers = ClientTracers.NONE;
 
-  // The caller's.
+  // Owned by the caller.
   private UnitBuffer last; // the one message of a client that sends one, until it half-closes
   private int lastFlags;
   private boolean halfClosed;
 
-  // The task's.
+  // Owned by the task.
   private boolean readyTold;
-  private Response response; // of the unit that came first of those that are left
+  private Response response; // of the oldest unit that is left
   private boolean closed;
 
   @SuppressWarnings("unused") // through FAILURE
@@ -75,8 +74,8 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
    *
    * @param executor that runs the listener.
    * @param stream which the connection's session has opened for it.
-   * @param unsent runs as the end of a call of which the server cannot have seen anything, in the
-   *     listener's stead; or null.
+   * @param unsent runs instead of the listener's end, if the server cannot have seen anything of
+   *     the call; or null.
    */
   public StreamingClientCall(
       MethodDescriptor<ReqT, RespT> method,
@@ -93,7 +92,7 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
     this.unsent = unsent;
   }
 
-  /** Creates a call of which only the response is left: it comes in on this stream. */
+  /** Creates a call that only receives its response, on this stream. */
   StreamingClientCall(
       MethodDescriptor<ReqT, RespT> method,
       CallOptions options,
@@ -106,7 +105,7 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
     halfClosed = true;
   }
 
-  /** Who hears of the response, and until when it may take; instead of a start. */
+  /** Sets the listener and the deadline of the response; replaces a start. */
   void halfClosed(Listener<RespT> responseListener, Deadline due, long sinceNs) {
     listener = responseListener;
     deadline = due;
@@ -122,7 +121,7 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
     final Status unstarted;
     try {
       unstarted = begin(headers);
-    } catch (RuntimeException | Error e) { // of a tracer; who calls start hears of it
+    } catch (RuntimeException | Error e) { // of a tracer; start throws it on
       if (flow == null) {
         connection.session().recycle(stream);
       }
@@ -141,16 +140,16 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
   void watch() {
     if (context() != Context.ROOT) {
       watchContext(cancelled -> cancelNow(Contexts.statusFromCancelled(cancelled)));
-      if (failure != null) { // the task may have seen no listener to let go of
+      if (failure != null) { // the task may have found no listener to remove
         stopWatching();
       }
     }
   }
 
-  /** Puts the first unit in line. Why there is no call instead, or null. */
+  /** Queues the first unit. Returns why there is no call, or null. */
   private Status begin(Metadata callerHeaders) {
     final Context context = context();
-    final Metadata headers = new Metadata(); // tracers add to them, which the caller does not see
+    final Metadata headers = new Metadata(); // tracers add headers, which the caller does not see
     headers.merge(callerHeaders);
     if (context.isCancelled()) {
       return Contexts.statusFromCancelled(context);
@@ -221,7 +220,7 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
               connection.session().bulk());
     } catch (IOException | RuntimeException e) {
       bytes.clear();
-      if (!connection.session().hasEnded()) { // that is told, as to every call
+      if (!connection.session().hasEnded()) { // the end of the session is reported to every call
         cancelNow(Status.CANCELLED.withDescription("Failed to stream message").withCause(e));
       }
       return;
@@ -314,7 +313,7 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
     }
     ClientStream.Outcome outcome;
     do {
-      outcome = flow.outcome(); // first: what came before it is in line by then
+      outcome = flow.outcome(); // read first: all units before it are queued by then
       if (outcome == ClientStream.Outcome.DEADLINE_EXCEEDED) {
         close(exceeded(), new Metadata());
         return;
@@ -333,7 +332,7 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
     }
   }
 
-  /** Ends without a word to the listener, unless this side has ended the call before. */
+  /** Ends without telling the listener, unless this side has ended the call before. */
   private void leave() {
     if (FAILURE.compareAndSet(this, null, UNSENT)) {
       closed = true;
@@ -356,7 +355,7 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
     }
   }
 
-  /** Tells the listener of a unit. False when it has to wait, or the call has ended. */
+  /** Delivers a unit to the listener. False when it has to wait, or the call has ended. */
   private boolean deliver(Unit unit) {
     if (response == null) {
       response = Response.read(unit, limits);
@@ -449,7 +448,7 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
     tellClosed(listener, status, trailers);
   }
 
-  /** The listener is not told, as over gRPC; the server is. */
+  /** Does not tell the listener, as over gRPC, but cancels the call at the server. */
   @Override
   boolean onRejected(Throwable e) {
     if (!closed) {

@@ -22,11 +22,11 @@ import java.lang.invoke.VarHandle;
 import java.util.List;
 
 /**
- * A call of any kind at the server, whose messages come and go one by one: what the handler says
- * leaves at once, in units of its own, as the client's window allows.
+ * A server call of any kind, with any number of messages: each message of the handler leaves at
+ * once, in its own unit, as the client's window allows.
  *
- * <p>The unit with the status is the last, whoever offers it: {@link #answered} decides who, and
- * what is offered after it is dropped.
+ * <p>The unit with the status is the last. {@link #answered} decides which thread offers it; units
+ * that are offered after it are dropped.
  */
 final class StreamingServerCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT> {
   private static final VarHandle ANSWERED;
@@ -48,7 +48,7 @@ final class StreamingServerCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT>
 
   private final Flow flow;
 
-  // The task's: where the message of the unit is that came first of those that are left.
+  // Owned by the task: the position of the message in the oldest unit that is left.
   private int messageOffset;
   private int messageLength = -1;
   private boolean isUnitRead;
@@ -59,7 +59,7 @@ final class StreamingServerCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT>
   private ServerTracers tracers = NO_TRACERS;
   private Context root;
 
-  // The handler's. What a server says once leaves with the status, in one unit.
+  // Owned by the handler. The single message of a server leaves with the status, in one unit.
   private UnitBuffer staged;
   private int stagedFlags;
   private volatile Metadata stagedHeaders; // the headers, while they are in that unit
@@ -157,7 +157,7 @@ final class StreamingServerCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT>
     return true;
   }
 
-  /** Where what the handler says next goes. */
+  /** The unit that the handler's next message goes to. */
   private UnitBuffer target() {
     if (!sendsOneMessage()) {
       return new UnitBuffer();
@@ -182,7 +182,7 @@ final class StreamingServerCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT>
     return (int) ANSWERED.getVolatile(this) == BROKEN;
   }
 
-  /** The handler has used the call wrongly: to both sides it ends. */
+  /** Ends the call for both sides, because the handler has used it wrongly. */
   private void breakOff(Status status) {
     answer(status, null, BROKEN);
     signal(DELIVER);
@@ -210,7 +210,7 @@ final class StreamingServerCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT>
     return (int) ANSWERED.getVolatile(this) != 0;
   }
 
-  /** Tells the listener of a unit. False when it has to wait, or the call is over. */
+  /** Delivers a unit to the listener. False when it has to wait, or the call is over. */
   private boolean deliver(Unit unit) throws IOException {
     if (!isUnitRead) {
       isUnitRead = true;
@@ -263,7 +263,10 @@ final class StreamingServerCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT>
     }
   }
 
-  /** As in gRPC's server, a handler that is to get one message hears of it when it is the only. */
+  /**
+   * Delivers the half-close. As in gRPC's server, a single request message is delivered only now,
+   * when it is known to be the only one.
+   */
   private void deliverHalfClose() throws IOException {
     final Unit before = only;
     if (before != null) {
@@ -298,6 +301,10 @@ final class StreamingServerCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT>
 
   @Override
   void afterEnd() {
+    if (only != null) { // the handler may keep this call
+      only.bytes().clear();
+      only = null;
+    }
     if (cancelled) { // before its last unit had left: the session counts the call
       session.release(stream);
     }

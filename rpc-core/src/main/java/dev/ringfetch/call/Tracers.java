@@ -7,10 +7,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 /**
- * The tracers of one call, which statistics and traces stand on. Over memory a message is as long
- * on the wire as it is, unless it is compressed: HTTP/2 does not frame it.
+ * The tracers of one call, the source of statistics and traces. Without HTTP/2 framing, a message
+ * is as long on the wire as it is itself, unless it is compressed.
  *
- * <p>What a tracer throws is logged, and goes no further: the call and the other tracers go on.
+ * <p>Exceptions of a tracer are logged; the call and the other tracers continue.
  */
 class Tracers {
   private static final System.Logger LOGGER = System.getLogger(Tracers.class.getName());
@@ -24,7 +24,7 @@ class Tracers {
     this.tracers = tracers;
   }
 
-  /** A message of this side is on its way. One thread at a time. */
+  /** Called when a message of this side is on its way. One thread at a time. */
   final void outboundMessage(int wireLength, long length) {
     final int number = outbound++;
     tell(
@@ -37,7 +37,7 @@ class Tracers {
         });
   }
 
-  /** A message of the peer is about to be read. One thread at a time. */
+  /** Called before a message of the peer is read. One thread at a time. */
   final void inboundMessage(int length) {
     final int number = inbound++;
     tell(
@@ -50,7 +50,9 @@ class Tracers {
         });
   }
 
-  /** As {@link #inboundMessage}, of one whose length will be known when it was read. */
+  /**
+   * As {@link #inboundMessage}, for a compressed message; its length is known only after reading.
+   */
   final void inboundCompressed(int wireLength) {
     final int number = inbound++;
     tell(
@@ -67,14 +69,14 @@ class Tracers {
     tell(tracers, tracer -> tracer.inboundUncompressedSize(length));
   }
 
-  /** The call has ended; the first end counts. */
+  /** Called when the call has ended; only the first end counts. */
   final void closed(Status status) {
     if (closed.compareAndSet(false, true)) {
       tell(tracers, tracer -> tracer.streamClosed(status));
     }
   }
 
-  /** Tells each tracer of what has happened, whatever the others make of it. */
+  /** Notifies each tracer, even if others throw. */
   static <T extends StreamTracer> void tell(List<T> tracers, Consumer<? super T> event) {
     for (final T tracer : tracers) {
       try {

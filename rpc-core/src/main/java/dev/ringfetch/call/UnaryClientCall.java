@@ -28,12 +28,13 @@ import java.util.concurrent.TimeUnit;
  * response comes as one unit. The only object that a small call allocates; it is its own task on
  * the call's executor and its own listener at the session.
  *
- * <p>Messages are counted, not derived from the descriptor, which the server may have another one
- * than the client of: a response of several units is delivered by a {@link StreamingClientCall},
- * which takes the stream over, and a second request message makes another call of this one.
+ * <p>The call counts messages, and does not trust the method's type, because the server's
+ * descriptor may differ from the client's: a response of several units is delivered by a {@link
+ * StreamingClientCall}, which takes the stream over, and a second request message turns this call
+ * into another one.
  *
  * <p>{@link #outcome} decides, once, which end counts: the answer, the deadline, a cancel, the loss
- * of the session. Whoever loses does nothing but what the stream's life needs.
+ * of the session. The other ends only release the stream.
  *
  * @param <ReqT> type of the request.
  * @param <RespT> type of the response.
@@ -49,14 +50,14 @@ public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
     }
   }
 
-  // What became of the call. Before SENT nobody else knows the stream; from ANSWERED on it is the
-  // call's alone, and the call's task gives it back, also when a cancel counted after all.
+  // The outcome of the call. Before SENT no other thread knows the stream; from ANSWERED on only
+  // the call uses it, and the call's task gives it back, even if a cancel decided the end.
   private static final int OPEN = 0;
   private static final int SENT = 1;
   private static final int ANSWERED = 2;
   private static final int FAILED = 3;
   private static final int ANSWERED_THEN_FAILED = 4;
-  private static final int CONTINUED = 5; // the stream is another call's
+  private static final int CONTINUED = 5; // another call owns the stream
 
   private Listener<RespT> listener;
   private ClientStream stream;
@@ -115,7 +116,8 @@ public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
         return;
       }
       if (!BlockingStubs.isStub(options)) { // it may never half-close: no stream, no deadline there
-        // Told by the poller as other deadlines are: the timer's thread is not for the user's code.
+        // Delivered by the poller, as other deadlines are: the timer's thread must not run user
+        // code.
         startTimer(
             () -> poller().execute(() -> fail(OPEN, exceeded())),
             deadline.timeRemaining(TimeUnit.NANOSECONDS));
@@ -123,7 +125,7 @@ public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
     }
     if (context != Context.ROOT) {
       watchContext(cancelled -> cancelNow(Contexts.statusFromCancelled(cancelled)));
-      if (outcome >= FAILED) { // by the timer, which may have seen no listener to let go of
+      if (outcome >= FAILED) { // by the timer, which may have found no listener to remove
         stopWatching();
       }
     }
@@ -161,14 +163,14 @@ public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
   }
 
   /**
-   * One request message more than fits into the one unit; this call has {@linkplain #giveUp given
-   * up} when that goes another way. Ends the call unless overridden.
+   * Called for a second request message, which does not fit into the one unit. Ends the call,
+   * unless an override {@linkplain #giveUp gives it up} and sends the message another way.
    */
   protected void sendSecond(ReqT message) {
     fail(OPEN, Status.INTERNAL.withDescription("Too many requests: the call sends one message"));
   }
 
-  /** Until there is a message: there is but one. */
+  /** Has an effect before the message only, as there is only one. */
   @Override
   public void setMessageCompression(boolean enabled) {
     if (!hasRequest) {
@@ -291,8 +293,9 @@ public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
   }
 
   /**
-   * The response takes several units: another call takes over the stream, and the listener. Of
-   * threads that come at a time one has it do so; what the others have seen is in the flow by then.
+   * Called when the response takes several units: another call takes over the stream and the
+   * listener. If several threads call, one of them does it; the units of the others are in the flow
+   * by then.
    */
   @Override
   public final void onFlow(ClientSession session, ClientStream flowing) {
@@ -307,7 +310,7 @@ public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
     }
   }
 
-  /** Made in the context that it belongs to: the thread that tells is anybody's. */
+  /** Creates the other call in the context of this one, since this may run on any thread. */
   private StreamingClientCall<ReqT, RespT> continuation(ClientStream flowing) {
     synchronized (flowing) {
       if (continuation == null) {
@@ -325,12 +328,12 @@ public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
     }
   }
 
-  /** The call has a stream of the ring's from here on. */
+  /** Called when the call has got a stream of the ring. */
   protected void begins() {}
 
   /**
-   * The server cannot have seen the request; nothing was told to the listener. Ends the call with
-   * UNAVAILABLE unless overridden.
+   * Called when the server cannot have seen the request, and the listener has got nothing. Ends the
+   * call with UNAVAILABLE unless overridden.
    */
   protected void unsent(String reason) {
     fail(OPEN, Status.UNAVAILABLE.withDescription("ring is not available: " + reason));
@@ -361,7 +364,7 @@ public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
     other.start(listener, headers);
   }
 
-  /** Replays what was asked of this call on another one, which was started. */
+  /** Replays the operations of this call on another one, which was started. */
   protected final void replayOn(ClientCall<ReqT, RespT> other) {
     final int messages = takeRequested();
     if (messages > 0) {
@@ -398,7 +401,10 @@ public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
     }
   }
 
-  /** The listener is not told, as over gRPC, unless a cancel finds the executor willing again. */
+  /**
+   * Does not tell the listener, as over gRPC, unless the executor accepts the task again on a
+   * cancel.
+   */
   @Override
   final boolean onRejected(Throwable e) {
     if (closed) {
@@ -444,7 +450,10 @@ public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
     }
   }
 
-  /** Almost every response has a message, the status OK and no sections: it takes no Response. */
+  /**
+   * Reads the response. Almost every one has a message, the status OK and no sections, and needs no
+   * {@link Response}.
+   */
   private boolean readResponse() {
     if (stream.inboundFlags() == (PREFIX | MESSAGE | SUFFIX)
         && ProcessTime.status(stream.inboundCode()) == 0

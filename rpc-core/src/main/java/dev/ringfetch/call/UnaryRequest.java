@@ -12,8 +12,9 @@ import java.io.IOException;
 import java.util.concurrent.Executor;
 
 /**
- * What a client asks in a unary call, and how that becomes a unit. How the call ends is {@link
- * UnaryClientCall}'s affair. A superclass, as {@link CallTask} is, and no object of its own.
+ * The request half of a client's unary call: keeps headers and message, and writes them as a unit.
+ * {@link UnaryClientCall} handles the end of the call. It is a superclass instead of a separate
+ * object, as {@link CallTask} is.
  */
 abstract class UnaryRequest<ReqT, RespT> extends OutgoingCall<ReqT, RespT>
     implements ClientStream.AnswerListener {
@@ -36,7 +37,7 @@ abstract class UnaryRequest<ReqT, RespT> extends OutgoingCall<ReqT, RespT>
     return options;
   }
 
-  /** Marshals what was asked into a stream's unit. */
+  /** Marshals the request into a stream's unit. */
   final void prepare(ClientStream opened) throws IOException {
     final UnitBuffer unit = opened.outbound();
     final long remainingNs = Requests.remainingNs(deadline);

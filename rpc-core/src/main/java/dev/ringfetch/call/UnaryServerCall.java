@@ -89,7 +89,10 @@ final class UnaryServerCall<ReqT, RespT> extends AnsweringCall<ReqT, RespT> {
     return (stream.inboundFlags() & COMPRESSED) != 0;
   }
 
-  /** Nobody else knows the call yet: its stream carries the answer, and serves the next call. */
+  /**
+   * Answers on the call's own stream, which then serves the next call; no other thread knows it
+   * yet.
+   */
   @Override
   void refuse(Status status) {
     requestRead = true;
@@ -123,6 +126,6 @@ final class UnaryServerCall<ReqT, RespT> extends AnsweringCall<ReqT, RespT> {
 
   @Override
   void afterEnd() {
-    // What a cancel leaves to be done was done with the end, or is with the answer.
+    // The work after a cancel was done with the end, or follows with the answer.
   }
 }

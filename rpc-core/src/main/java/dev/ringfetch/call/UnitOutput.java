@@ -3,14 +3,14 @@ package dev.ringfetch.call;
 import dev.ringfetch.session.unit.UnitBuffer;
 import java.io.OutputStream;
 
-/** Where a message is written to whose length nobody has said: the end of a unit. */
+/** Output stream that appends a message of unknown length to a unit. */
 final class UnitOutput extends OutputStream {
   private final UnitBuffer unit;
   private final int start;
   private final int maxLength;
 
   /**
-   * Creates it.
+   * Creates a stream that appends to a unit.
    *
    * @param maxLength longest message in bytes.
    */

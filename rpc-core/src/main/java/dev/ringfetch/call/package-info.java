@@ -1,5 +1,5 @@
 /**
- * Internal: gRPC calls on top of a session: {@code io.grpc.ClientCall} and {@code
- * io.grpc.ServerCall} whose messages travel in frames. Knows no gRPC transport.
+ * Internal: gRPC calls on top of a session: implementations of {@code io.grpc.ClientCall} and
+ * {@code io.grpc.ServerCall} that send messages in frames. Independent of gRPC's transports.
  */
 package dev.ringfetch.call;

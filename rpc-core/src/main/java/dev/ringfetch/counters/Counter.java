@@ -73,7 +73,7 @@ public enum Counter {
   SESSION_FETCH_MISSES(Kind.SESSION, "fetch.misses", "reads", Type.TOTAL),
   /** Times that a client turned from fetching to being pushed to, or back. */
   SESSION_REPLY_TURNS(Kind.SESSION, "reply.turns", "times", Type.TOTAL),
-  /** Times that a frame was found whose checksum did not match: it was not all there yet. */
+  /** Times that a frame was found with a wrong checksum, because it was not complete yet. */
   SESSION_FRAMES_TORN(Kind.SESSION, "frames.torn", "times", Type.TOTAL),
   /** Times that the control line was written into the peer's memory. */
   SESSION_LINES_SENT(Kind.SESSION, "lines.sent", "writes", Type.TOTAL),

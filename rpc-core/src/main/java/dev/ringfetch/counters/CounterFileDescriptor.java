@@ -1,7 +1,7 @@
 package dev.ringfetch.counters;
 
 /**
- * Layout of the file in which a process's counters stand. Little-endian.
+ * The layout of the file with a process's counters. Little-endian.
  *
  * <pre>
  *   0                   1                   2                   3
@@ -29,8 +29,8 @@ package dev.ringfetch.counters;
  * </pre>
  *
  * <ul>
- *   <li><b>Pid</b>, <b>Started</b>: the process, and when it began in milliseconds since 1970, by
- *       which another one with the same id is told; 0 where the system does not say.
+ *   <li><b>Pid</b>, <b>Started</b>: the process, and when it began in milliseconds since 1970,
+ *       which distinguishes it from another one with the same id; 0 where the system does not tell.
  *   <li><b>Newest</b>: sequence number of the newest snapshot ({@link SnapshotDescriptor}), 0
  *       before the first. An even one is in the first area, an odd one in the second; the other
  *       area is being written. So there is a whole snapshot at every moment, also when the process
@@ -40,7 +40,7 @@ package dev.ringfetch.counters;
  * <p>On the page after this one the two areas begin, of {@link #AREA_LENGTH} bytes each. They take
  * as many pages as they have records.
  *
- * <p>The file is written and read by system calls and nobody maps it: on a file that was truncated,
+ * <p>The file is written and read by system calls, and never mapped: on a file that was truncated,
  * or a file system that is full, those return an error, where a store to mapped memory would be a
  * fault in the midst of a call.
  */

@@ -12,12 +12,12 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.ToLongFunction;
 
 /**
- * Who has counters in this process, and what those that have ended had counted. All channels and
- * servers that use one directory share one of these, and while there is one of them its {@link
- * Publisher} keeps the file that other processes read.
+ * The registry of the counters in this process, with the totals of the subjects that have ended.
+ * All channels and servers that use one directory share one of these, and while there is one of
+ * them its {@link Publisher} keeps the file that other processes read.
  *
- * <p>Whoever counts does so where it likes (in a {@link Tally}, an adder, a field) and says here
- * how it is read. Thread-safe.
+ * <p>A counting object keeps its counts where it likes (in a {@link Tally}, an adder, a field) and
+ * registers here how it is read. Thread-safe.
  */
 public final class Counters {
   /** One for each directory that was ever used: totals are the process's, and outlive a channel. */
@@ -35,7 +35,7 @@ public final class Counters {
   /** Counters that nobody publishes. */
   public Counters() {}
 
-  /** The counters of those who use this directory; published until {@link #release}. */
+  /** The counters of the users of this directory; published until {@link #release}. */
   public static Counters acquire(Path directory) {
     final Path path = directory.toAbsolutePath().normalize();
     synchronized (SHARED) {

@@ -109,7 +109,10 @@ final class Publisher implements Runnable {
     }
   }
 
-  /** Says first that it sleeps, then looks once more: who counts looks for a sleeper second. */
+  /**
+   * Announces the sleep first, then looks once more: a counting thread counts first, then looks for
+   * a sleeper.
+   */
   private void sleep() {
     asleep = true;
     VarHandle.fullFence();
@@ -180,7 +183,10 @@ final class Publisher implements Runnable {
     }
   }
 
-  /** Not louder: who misses the counters looks for the reason, and calls do not mind. */
+  /**
+   * Logs at a low level: users that miss the counters will look for the reason, and calls are not
+   * affected.
+   */
   private void complain(IOException e) {
     if (!complained) {
       complained = true;

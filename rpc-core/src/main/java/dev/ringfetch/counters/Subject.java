@@ -3,7 +3,7 @@ package dev.ringfetch.counters;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.ToLongFunction;
 
-/** A channel, server, session or poller whose counters are listed. Immutable. */
+/** A channel, server, session or poller with listed counters. Immutable. */
 public final class Subject {
   private static final AtomicLong SERIALS = new AtomicLong();
 

@@ -96,5 +96,5 @@ public class DirectRegion implements MemoryRegion {
   }
 
   @Override
-  public void verify() {} // nobody can take it away
+  public void verify() {} // no peer can take it away
 }

@@ -3,9 +3,10 @@ package dev.ringfetch.fabric;
 import java.io.IOException;
 
 /**
- * What a poller sleeps on: rings of the peers of all its queue pairs, arrivals, ends.
+ * The event source that a poller sleeps on: rings of the peers of all its queue pairs, arrivals of
+ * peers, and ends of connections.
  *
- * <p>{@link #await} and {@link #poll} belong to one owner thread and call the listeners in it;
+ * <p>{@link #await} and {@link #poll} belong to one owner thread and call the listeners on it;
  * {@link #wakeup} and {@link #close} may be called from any thread. A listener may be called while
  * an outer call of the owner to {@link #await} or {@link #poll} has not returned (a callback that
  * polls).
@@ -16,11 +17,11 @@ public interface Doorbell extends AutoCloseable {
 
   /**
    * Sleeps until a ring, an arrival, an end, {@link #wakeup} or the timeout, and tells the
-   * listeners. May return early with nothing told. Does not sleep in a thread that is interrupted.
+   * listeners. May return early without an event. Does not sleep on a thread that is interrupted.
    *
    * @param timeoutNs how long at the most, in nanoseconds, rounded up to what the system can;
    *     {@link #FOREVER} without limit.
-   * @return how many events were told.
+   * @return how many events were delivered.
    */
   int await(long timeoutNs) throws IOException;
 

@@ -5,19 +5,19 @@ import java.io.IOException;
 /**
  * An opened fabric: offers memory to peers and connects to memory that peers offer.
  *
- * <p>All methods may be called from any thread. Closing a fabric closes what it still holds; queue
- * pairs and doorbells are closed by their owners first.
+ * <p>All methods may be called from any thread. Closing a fabric closes its remaining resources;
+ * the owners of queue pairs and doorbells close these first.
  */
 public interface Fabric extends AutoCloseable {
   /** Name of the provider. */
   String name();
 
-  /** What rings on this fabric may rely on. */
+  /** The guarantees that rings on this fabric may rely on. */
   FabricCapabilities capabilities();
 
   /**
-   * A few bytes that let a server tell, before it spends memory, whether this process could reach
-   * it. Opaque to everything but the same fabric at the peer, and never a proof.
+   * A few bytes from which a server can tell, before it spends memory, whether this process could
+   * reach that memory. Opaque to everything but the same fabric at the peer, and never a proof.
    */
   byte[] hint();
 
@@ -27,33 +27,33 @@ public interface Fabric extends AutoCloseable {
   /**
    * Registers zeroed memory and offers it to the one peer that presents the token.
    *
-   * @param doorbell where the arrival of the peer, and later its rings, are told.
+   * @param doorbell reports the arrival of the peer, and later its rings.
    * @param peerHint the peer's {@link #hint()}.
    * @param length of the memory in bytes, a multiple of 64.
    * @param token 16 bytes that the peer presents, once.
-   * @param listener told, in the thread that owns the doorbell, when the peer has connected.
-   * @throws IOException when the memory is not to be had or the peer cannot reach it, with the
+   * @param listener called, on the thread that owns the doorbell, when the peer has connected.
+   * @throws IOException when the memory is not available or the peer cannot reach it, with the
    *     reason as its message.
    */
   Offer offer(Doorbell doorbell, byte[] peerHint, int length, byte[] token, OfferListener listener)
       throws IOException;
 
   /**
-   * Connects to memory that a peer offers. Blocks for as long as the deadline lets it.
+   * Connects to memory that a peer offers. Blocks until the timeout at most.
    *
-   * @param doorbell where the peer's rings are told.
+   * @param doorbell reports the peer's rings.
    * @param descriptor the offer's {@link Offer#descriptor()}.
    * @param token the offer's token.
    * @param timeoutNs how long it may take, in nanoseconds.
-   * @param datagrams whether the peer may send datagrams. Where it cannot, the connection is one
-   *     without: its {@link FabricCapabilities#maxDatagram()} is 0.
+   * @param datagrams whether the peer may send datagrams. Where it cannot, the connection has none:
+   *     its {@link FabricCapabilities#maxDatagram()} is 0.
    * @throws IOException when the memory cannot be reached, with the reason as its message.
    */
   QueuePair connect(
       Doorbell doorbell, byte[] descriptor, byte[] token, long timeoutNs, boolean datagrams)
       throws IOException;
 
-  /** Connects as the other one does, without datagrams. */
+  /** Connects without datagrams. */
   default QueuePair connect(Doorbell doorbell, byte[] descriptor, byte[] token, long timeoutNs)
       throws IOException {
     return connect(doorbell, descriptor, token, timeoutNs, false);
@@ -64,26 +64,26 @@ public interface Fabric extends AutoCloseable {
 
   /** Memory on offer to one peer. */
   interface Offer extends AutoCloseable {
-    /** Where the memory is, for the peer's {@link Fabric#connect}. */
+    /** Address of the memory, for the peer's {@link Fabric#connect}. */
     byte[] descriptor();
 
     /** The memory, zeroed, as this side reaches it. */
     MemoryRegion memory();
 
     /**
-     * Withdraws the offer. Frees the memory if no peer has connected, so the caller's threads are
-     * out of it; without effect later.
+     * Withdraws the offer. Frees the memory if no peer has connected, so the caller's threads must
+     * not use it any more; without effect later.
      */
     @Override
     void close();
   }
 
-  /** Told of the peer that takes an offer. */
+  /** Listener for the peer that takes an offer. */
   @FunctionalInterface
   interface OfferListener {
     /**
-     * The peer has connected and presented the token. Called at most once, in the thread that owns
-     * the doorbell. The receiver owns the queue pair from here on.
+     * Called when the peer has connected and presented the token: at most once, on the thread that
+     * owns the doorbell. The receiver owns the queue pair from here on.
      */
     void onConnected(QueuePair queuePair);
   }

@@ -1,17 +1,16 @@
 package dev.ringfetch.fabric;
 
 /**
- * What the frames of a ring may rely on. Everything above the fabric is written against these,
- * never against the name of a provider.
+ * The guarantees of a fabric that the frames of a ring may rely on. All layers above the fabric
+ * depend on these, never on the name of a provider.
  *
  * @param writeOrder order in which the bytes of one write become visible to the remote CPU.
- * @param readAtomicity what a one-sided read of memory that is being written returns.
+ * @param readAtomicity result of a one-sided read of memory that is being written.
  * @param loadStore true when the staging view is the peer's memory itself, so that a peer's ring
  *     can be polled in place and a store needs no work request.
  * @param maxInline longest write in bytes that leaves the staging view reusable at return, or at
  *     {@link QueuePair#uncork} while corked.
- * @param maxDatagram longest {@linkplain QueuePair#sendDatagram datagram} in bytes; 0 where there
- *     are none.
+ * @param maxDatagram longest {@linkplain QueuePair#sendDatagram datagram} in bytes; 0 for none.
  */
 public record FabricCapabilities(
     WriteOrder writeOrder,
@@ -20,7 +19,7 @@ public record FabricCapabilities(
     int maxInline,
     int maxDatagram) {
 
-  /** Without datagrams. */
+  /** Capabilities of a fabric without datagrams. */
   public FabricCapabilities(
       WriteOrder writeOrder, ReadAtomicity readAtomicity, boolean loadStore, int maxInline) {
     this(writeOrder, readAtomicity, loadStore, maxInline, 0);
@@ -39,13 +38,13 @@ public record FabricCapabilities(
     NONE
   }
 
-  /** What a one-sided read of memory that is being written returns. */
+  /** The result of a one-sided read of memory that is being written. */
   public enum ReadAtomicity {
     /**
      * The words of a 64-byte line arrive whole and in the order that {@link QueuePair#read} asks
-     * for, so that a frame whose commit word was seen is seen entire. The line need not be of one
-     * moment otherwise: of a line that is stored to meanwhile, a read may return some words from
-     * before and some from after.
+     * for, so that a reader that sees the commit word of a frame sees the whole frame. Otherwise
+     * the words of a line may be of different times: if a line is stored to meanwhile, a read may
+     * return some words from before and some from after.
      */
     LINE,
     /** Any mixture of old and new bytes: only a checksum or a second read proves freshness. */

@@ -20,7 +20,10 @@ public final class FabricContext {
     return new FabricContext().directory(directory);
   }
 
-  /** Empty is unset: it would name the working directory, which may be anywhere. */
+  /**
+   * The property, or the default. An empty value counts as unset: it would name the working
+   * directory.
+   */
   private static String directoryProperty() {
     final String property = System.getProperty(DIRECTORY_PROP_NAME, "");
     return property.isBlank() ? DIRECTORY_DEFAULT : property;

@@ -13,11 +13,12 @@ public interface FabricProvider {
   /** Name that both sides use for this fabric in the handshake, for example {@code shm}. */
   String name();
 
-  /** Where several fabrics connect two processes the one with the higher priority serves. */
+  /** Where several fabrics connect two processes, the one with the highest priority is used. */
   int priority();
 
   /**
-   * Why this fabric cannot be used in this process, in one line, or null when it can. Never throws.
+   * Returns in one line why this fabric cannot be used in this process, or null if it can. Never
+   * throws.
    */
   String unavailability();
 

@@ -1,8 +1,8 @@
 package dev.ringfetch.fabric;
 
 /**
- * Faults of memory that a peer has truncated. The JVM throws them late, and later JVMs one for
- * every access that failed: what is left of them would come up in the midst of something else.
+ * Handler of faults of memory that a peer has truncated. The JVM throws them late, and newer JVMs
+ * throw one for every access that failed: those that are left would be thrown in unrelated code.
  */
 public final class MemoryFaults {
   private static final int LIMIT = 100_000;
@@ -10,7 +10,7 @@ public final class MemoryFaults {
 
   private MemoryFaults() {}
 
-  /** Takes what is left of a fault, as suppressed by the first of it. */
+  /** Collects the remaining errors of a fault, and adds them as suppressed to the first one. */
   public static void absorb(MemoryRegion memory, Throwable fault) {
     for (int i = 0; i < LIMIT; i++) {
       try {
@@ -26,9 +26,9 @@ public final class MemoryFaults {
 
   /**
    * Loads from every page, and throws an {@code InternalError} if one is gone. The caller handles
-   * it: a handler here could be passed by, round a loop.
+   * it, because a handler in this method could be bypassed on account of the loop.
    *
-   * @return what keeps the loads from being left out, if it is stored.
+   * @return a value that the caller stores, so that the loads are not optimised away.
    */
   public static long touch(MemoryRegion memory) {
     long sum = 0;

@@ -5,12 +5,12 @@ package dev.ringfetch.fabric;
  *
  * <p>The order of an access is in its name; accesses without one are plain. Indexes and lengths are
  * in bytes, words are little-endian and aligned to their size. Bounds are checked. A region can be
- * used from any thread; who may store where is a matter of the layout above it.
+ * used from any thread; the layout above it determines which side may store where.
  *
- * <p>Where a peer can take memory away underneath (by truncating a file), loads return anything and
- * stores go nowhere, and the {@link InternalError} that tells so comes late: out of a later method
- * of this region, or of whatever the thread does next, and for certain out of {@link #verify()}.
- * The session that the region belongs to ends then.
+ * <p>Where a peer can take memory away (by truncating a file), loads then return anything and
+ * stores have no effect. The JVM throws the {@link InternalError} late: from a later method of this
+ * region, or from other code of the thread, at the latest from {@link #verify()}. The session that
+ * the region belongs to ends then.
  */
 public interface MemoryRegion {
   /** Length in bytes. */
@@ -47,20 +47,20 @@ public interface MemoryRegion {
   void putBytes(int index, byte[] source, int offset, int length);
 
   /**
-   * Orders every earlier load and store before every later one, as the handshakes between a store
-   * to one word and a load of another need it.
+   * Orders every earlier load and store before every later one, as needed for handshakes between a
+   * store to one word and a load of another.
    */
   void fullFence();
 
   /**
    * Throws {@link InternalError} here if an earlier access of this thread met memory that was taken
-   * away. To be called inside of the {@code try} that handles it: once per batch, after the
-   * accesses and before anything of the batch is trusted, and before sleeping. Does nothing in
-   * regions that nobody else can take away.
+   * away. Call it inside the {@code try} that handles the error: once per batch, after the accesses
+   * and before anything of the batch is trusted, and before sleeping. Does nothing in regions that
+   * no peer can take away.
    *
    * <p>Where the batch is a loop, the error may be thrown earlier, and on JDK 17 in such a way that
-   * it passes by the {@code try} of the method that the loop is in (see docs/failure-model.md): its
-   * caller handles the error too.
+   * it bypasses the {@code try} of the method with the loop (see docs/failure-model.md): so that
+   * method's caller handles the error, too.
    */
   void verify();
 }

@@ -2,11 +2,17 @@ package dev.ringfetch.fabric;
 
 import java.io.IOException;
 
-/** Why a fabric, or a class that it needs, cannot be used: what was thrown, in one line. */
+/**
+ * Formatter of the reason why a fabric, or a class that it needs, cannot be used: one line for an
+ * exception.
+ */
 public final class Obstacle {
   private Obstacle() {}
 
-  /** An exception's message; of an error its kind and its cause's, too: they say nothing alone. */
+  /**
+   * Returns the message; for an error with its class and cause, as the message alone says too
+   * little.
+   */
   public static String of(Throwable thrown) {
     final String text =
         thrown instanceof IOException && thrown.getMessage() != null

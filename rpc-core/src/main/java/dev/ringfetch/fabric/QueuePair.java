@@ -3,11 +3,11 @@ package dev.ringfetch.fabric;
 import java.io.IOException;
 
 /**
- * One side of a connection between two processes, through which one reaches the other's memory.
+ * One side of a connection between two processes, for access to the peer's memory.
  *
  * <p>Work requests execute in posting order. A completion at the sender proves nothing about
- * visibility at the receiver. Any error ends the queue pair: what is pending completes with {@link
- * #FLUSHED}, and the {@link Listener} is told exactly once.
+ * visibility at the receiver. Any error ends the queue pair: pending requests complete with {@link
+ * #FLUSHED}, and the {@link Listener} is notified exactly once.
  *
  * <p>Threading: {@link #write}, {@link #read}, {@link #compareAndSwap}, {@link #fetchAndAdd},
  * {@link #sendDatagram}, {@link #pollDatagrams}, {@link #cork}, {@link #uncork} and {@link
@@ -33,7 +33,7 @@ public interface QueuePair extends AutoCloseable {
   /** Work request id that asks for no completion. */
   long UNSIGNALED = -1;
 
-  /** What this connection's rings may rely on. */
+  /** The guarantees that this connection's rings may rely on. */
   FabricCapabilities capabilities();
 
   /**
@@ -57,7 +57,7 @@ public interface QueuePair extends AutoCloseable {
    * Reaches memory that the peer has registered. Any thread; may block for as long as the system
    * takes to map it.
    *
-   * @param descriptor as the peer sent it: anything.
+   * @param descriptor as the peer sent it, not verified.
    * @param maxLength longest memory that is taken, in bytes.
    * @return the memory, where {@link FabricCapabilities#loadStore()} holds. It is the peer's: its
    *     bytes may change at any time.
@@ -66,20 +66,21 @@ public interface QueuePair extends AutoCloseable {
   MemoryRegion attach(byte[] descriptor, int maxLength) throws IOException;
 
   /**
-   * Zeroed memory of this side's own for {@link #read} to land in, which nobody else reaches. It
-   * lives as long as the connection. Any thread.
+   * Allocates zeroed local memory as the destination of {@link #read}; no other process reaches it.
+   * It lives as long as the connection. Any thread.
    *
    * @param length in bytes, a multiple of 64.
    * @throws IOException when it is not to be had, or the connection has ended.
    */
   MemoryRegion scratch(int length) throws IOException;
 
-  /** One line that names the peer, for people. */
+  /** The peer's name for messages, in one line. */
   String peer();
 
   /**
-   * Starts telling the listener of rings and of the end, in the thread that owns the doorbell. What
-   * happened before is told by its next poll, not within this call. Called exactly once.
+   * Starts to notify the listener of rings and of the end, on the thread that owns the doorbell.
+   * Earlier events are delivered by that thread's next poll, not within this call. Called exactly
+   * once.
    */
   void bind(Listener listener);
 
@@ -133,12 +134,12 @@ public interface QueuePair extends AutoCloseable {
    * Sends a range of {@link #memory()} in one datagram, from the side that has offered to the side
    * that has connected. It comes once, several times, late, after later ones, or not at all, and
    * with what the memory holds when it goes out: now, or when other work requests have executed.
-   * Whatever becomes of it, the connection goes on. There is no completion.
+   * The connection continues in any case. There is no completion.
    *
    * @param offset of the range in bytes, of any alignment.
    * @param length of the range in bytes, at most {@link FabricCapabilities#maxDatagram()}.
    * @return {@link #POSTED}, {@link #SEND_QUEUE_FULL} or {@link #CLOSED}; the latter also at the
-   *     side that receives them, and when no more can be sent though the connection goes on.
+   *     side that receives them, and when no more can be sent although the connection continues.
    * @throws IllegalArgumentException if the range is not in the memory, or too long; on a
    *     connection without datagrams always.
    */
@@ -147,40 +148,44 @@ public interface QueuePair extends AutoCloseable {
   }
 
   /**
-   * Hands out datagrams that have come from this connection's peer. Whoever can read what travels
-   * can forge one, so their content has to prove what it is. What finds too many waiting is lost.
+   * Hands out datagrams that have come from this connection's peer. A third party that can read the
+   * network traffic can forge them, so their content must be authenticated. Datagrams that find a
+   * full queue are lost.
    *
    * @param limit how many at the most.
-   * @return how many were handed out, or {@link #CLOSED} when no more will come, whatever becomes
-   *     of the connection.
+   * @return how many were handed out, or {@link #CLOSED} when no more will come on this connection.
    */
   default int pollDatagrams(DatagramHandler handler, int limit) {
     return 0;
   }
 
   /**
-   * Requests that are posted from here on may wait for {@link #uncork}, so that the device is told
-   * of several at once: so may what they transfer be transferred then. The same owner uncorks;
-   * once, however often it has corked. None of them waits longer than a ring that comes after it,
-   * or than {@link #close}. One that the device refuses then ends the connection, of which the
-   * listener is told.
+   * Begins a batch: requests that are posted from here on may wait for {@link #uncork}, so that the
+   * device is notified of several at once. Their data may be transferred only then. The same owner
+   * uncorks, once, however often it has corked. A ring that comes later, and {@link #close}, end
+   * the wait as well. A request that the device refuses then ends the connection, and the listener
+   * is notified.
    */
   default void cork() {}
 
-  /** Nothing waits any longer. Without effect where nothing was {@linkplain #cork corked}. */
+  /**
+   * Ends a batch: posts all waiting requests. Without effect where nothing was {@linkplain #cork
+   * corked}.
+   */
   default void uncork() {}
 
   /** Completions of this queue pair's signaled work requests. */
   CompletionQueue completions();
 
   /**
-   * Wakes the poller that owns the peer's doorbell. Never blocks; rings that are not heard merge.
+   * Wakes the poller that owns the peer's doorbell. Never blocks; rings that are not consumed yet
+   * merge.
    */
   void ringDoorbell();
 
   /**
-   * Ends the connection. The caller's threads are out of {@link #memory()} and stay out. The
-   * listener is not told. Idempotent.
+   * Ends the connection. The caller's threads must not use {@link #memory()} from this call on. The
+   * listener is not notified. Idempotent.
    */
   @Override
   void close();
@@ -189,25 +194,25 @@ public interface QueuePair extends AutoCloseable {
   @FunctionalInterface
   interface DatagramHandler {
     /**
-     * A datagram has come. The memory is this side's alone until this returns.
+     * Called for each datagram. Only this side uses the memory until this method returns.
      *
-     * @param region that holds it.
+     * @param region memory that contains it.
      * @param offset of its first byte, a multiple of 8.
      * @param length in bytes.
      */
     void onDatagram(MemoryRegion region, int offset, int length);
   }
 
-  /** Told what happens to a queue pair, in the thread that owns its doorbell. */
+  /** Listener for the events of a queue pair, called on the thread that owns its doorbell. */
   interface Listener {
-    /** The peer rang. */
+    /** Called when the peer has rung the doorbell. */
     void onDoorbell();
 
     /**
-     * The connection has ended and nothing more will be visible than what is. Called at most once,
-     * and nothing after it.
+     * Called when the connection has ended and no further data will become visible: at most once,
+     * and as the last call.
      *
-     * @param reason in one line, for people.
+     * @param reason in one line, for messages.
      */
     void onDisconnected(String reason);
   }

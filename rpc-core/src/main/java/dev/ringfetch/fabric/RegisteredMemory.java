@@ -3,8 +3,8 @@ package dev.ringfetch.fabric;
 import java.nio.ByteBuffer;
 
 /**
- * Zeroed memory of one side, beyond the session's own, that its peer reaches: for what is too long
- * for a ring. It lives as long as the connection that it was registered with.
+ * Zeroed memory of one side, beside the session's own, that its peer reaches: for messages that are
+ * too long for a ring. It lives as long as the connection that it was registered with.
  *
  * <p>May be used from any thread.
  */
@@ -12,22 +12,24 @@ public interface RegisteredMemory {
   /** The memory as this side reaches it. */
   MemoryRegion region();
 
-  /** Where it is, for the peer's {@link QueuePair#attach}. */
+  /** Its address, for the peer's {@link QueuePair#attach}. */
   byte[] descriptor();
 
   /**
-   * A part of the memory as the application sees it. What happens to it after the connection has
-   * ended reaches nobody; a peer that takes the memory away makes accesses fail with {@link
-   * InternalError}.
+   * A part of the memory as the application sees it. Stores after the end of the connection reach
+   * no peer; a peer that takes the memory away makes accesses fail with {@link InternalError}.
    */
   ByteBuffer buffer(int offset, int length);
 
-  /** The peer has attached it, or never will: no descriptor leads here any more. Idempotent. */
+  /**
+   * Called when the peer has attached the memory, or never will: descriptors become invalid.
+   * Idempotent.
+   */
   void settled();
 
   /**
-   * Threads of the application may be inside when the connection closes: the memory is then given
-   * back when nothing refers to it any more, instead of at once. Idempotent.
+   * Keeps the memory beyond the connection, because threads of the application may be using it
+   * then: it is given back when nothing refers to it any more, instead of at once. Idempotent.
    */
   void keep();
 }

@@ -1,8 +1,6 @@
 package dev.ringfetch.fabric;
 
-/**
- * What every fabric checks of what it is asked for; misuse is an {@link IllegalArgumentException}.
- */
+/** The argument checks of all fabrics; misuse is an {@link IllegalArgumentException}. */
 public final class WorkRequests {
   private WorkRequests() {}
 

@@ -65,7 +65,7 @@ final class Decoder {
     final int start = advance(length);
     try {
       return StandardCharsets.UTF_8
-          .newDecoder() // whose answer to what is no text is an exception
+          .newDecoder() // throws on invalid text
           .decode(ByteBuffer.wrap(encoded, start, length))
           .toString();
     } catch (CharacterCodingException e) {

@@ -1,8 +1,9 @@
 package dev.ringfetch.ring;
 
 /**
- * Layout of a control line: what one side tells the other outside the rings, so that it gets
- * through when they are full. One line a direction, 64 bytes, a single writer. Little-endian.
+ * The layout of a control line: the words that one side publishes outside the rings, so that they
+ * get through when the rings are full. One line a direction, 64 bytes, a single writer.
+ * Little-endian.
  *
  * <pre>
  *   0                   1                   2                   3

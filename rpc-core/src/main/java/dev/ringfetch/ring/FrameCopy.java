@@ -5,11 +5,11 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * A payload in private memory, where nobody can change it any more: what was checked is what is
- * handed out. Each payload replaces the one before; the memory grows to the longest.
+ * The private copy of a payload, which the peer cannot change any more: so the checked bytes are
+ * the ones handed out. Each payload replaces the one before; the memory grows to the longest.
  *
- * <p>To those that a frame is handed to it is memory to load from. Order is no matter, and words
- * need not be aligned.
+ * <p>For frame handlers it is a region to load from. Memory order does not matter, and words need
+ * not be aligned.
  */
 final class FrameCopy implements MemoryRegion {
   private static final int MIN_LENGTH = 1024;
@@ -101,5 +101,5 @@ final class FrameCopy implements MemoryRegion {
   }
 
   @Override
-  public void verify() {} // nobody can take it away
+  public void verify() {} // no peer can take it away
 }

@@ -32,9 +32,9 @@ package dev.ringfetch.ring;
  *   <li><b>Word 0</b> (Length and Tag, one 64-bit word): the length of the payload in bytes, and a
  *       hash of epoch and position. A CPU stores it last, a NIC places it first.
  *   <li><b>Commit Word</b>: the 64-bit position salted with the epoch, then scattered over all 64
- *       bits. A NIC places it last. A frame counts only when both match: what an earlier lap left
- *       behind has another position, what an application put into a payload cannot know the epoch,
- *       and what is half an old commit word and half the end of a payload is neither.
+ *       bits. A NIC places it last. A frame counts only when both match: words of an earlier lap
+ *       have another position, an application's payload cannot know the epoch, and a mixture of an
+ *       old commit word and the end of a payload matches neither.
  *   <li><b>Code</b>: the method id in a request; in a response the status code in the low 8 bits
  *       and, where a card stands between, the {@linkplain ProcessTime process time} in the high 8.
  *   <li><b>Ack</b>: low 32 bits of the position up to which the sender of this frame has consumed
@@ -129,7 +129,7 @@ public final class FrameDescriptor {
   public static final int COMPRESSED = 0x4000;
 
   /**
-   * Of a frame that continues a unit: its bytes stand in memory that its writer has registered, as
+   * In a frame that continues a unit: its bytes are in memory that its writer has registered, as
    * {@link BulkDescriptor} says. Session frame: offers such memory, or answers an offer.
    */
   public static final int BULK = 0x8000;

@@ -4,10 +4,10 @@ import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
 
 /**
- * Takes frames out of the datagrams that a {@link HintSender} has sent. A datagram counts when it
- * begins with the frame at the head of the ring, as epoch, position and checksum prove it; any
- * other is dropped, whatever it is: late, early, of a former session, damaged, or nothing of ours.
- * None ends the session but by what a proved frame says.
+ * The receiver of the datagrams of a {@link HintSender}: takes frames out of them. A datagram
+ * counts when it begins with the frame at the head of the ring, as epoch, position and checksum
+ * prove; any other is dropped: late, early, of a former session, damaged, or foreign. A datagram
+ * can end the session only by the content of a proved frame.
  *
  * <p>One owner at a time, together with the poller that takes the frames.
  */
@@ -87,7 +87,7 @@ public final class HintReceiver {
 
   /**
    * Length in bytes of the frame at the head, if a datagram has brought the beginning of it and
-   * there is more to be read; otherwise 0. Not proved: it is what the frame says, or damage.
+   * there is more to be read; otherwise 0. Not verified: the frame may be damaged.
    */
   public int begun() {
     return begunAt == head.position() ? begun : 0;

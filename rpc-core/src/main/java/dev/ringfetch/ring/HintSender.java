@@ -5,10 +5,10 @@ import static dev.ringfetch.ring.FrameDescriptor.SLOT_LENGTH;
 import dev.ringfetch.fabric.QueuePair;
 
 /**
- * Sends frames that stand in this side's ring in datagrams, too, so that the peer need not read
- * them. A datagram is a run of whole slots as they stand in the ring, and begins with a frame: it
- * has no header of its own, since a frame's words and checksum say of which session and position it
- * is. It may be lost, and nobody waits for it.
+ * The sender of datagrams with frames of this side's ring, so that the peer need not read them. A
+ * datagram is a run of whole slots as they stand in the ring, and begins with a frame: it has no
+ * header of its own, since a frame's words and checksum say of which session and position it is. It
+ * may be lost, and no thread waits for it.
  *
  * <pre>
  *   0                                64        datagram
@@ -57,7 +57,9 @@ public final class HintSender {
     this.maxSlots = queuePair.capabilities().maxDatagram() / SLOT_LENGTH;
   }
 
-  /** A frame was written. Sends those before it, where it has no room in their datagram. */
+  /**
+   * Adds a frame that was written. Sends those before it, where it has no room in their datagram.
+   */
   void append(long position, int frameSlots) {
     if (slots + frameSlots > maxSlots || (position & mask) == 0) {
       flush();

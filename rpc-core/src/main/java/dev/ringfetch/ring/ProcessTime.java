@@ -1,9 +1,9 @@
 package dev.ringfetch.ring;
 
 /**
- * How long a server has had a request, as the high byte of the {@linkplain FrameDescriptor code} of
- * its answer says it: RFP's response time (EuroSys'17, section 3), in 5 bits of exponent and 3 of
- * mantissa.
+ * The encoding of the time that a server has had a request, in the high byte of the {@linkplain
+ * FrameDescriptor code} of its answer: RFP's response time (EuroSys'17, section 3), in 5 bits of
+ * exponent and 3 of mantissa.
  *
  * <p>In units of 16 ns: mantissa times two to the exponent less one, where the mantissa has a
  * leading bit that is not written; without one where the exponent is 0. So it is a sixteenth off at

@@ -9,16 +9,16 @@ import dev.ringfetch.fabric.QueuePair;
 import java.io.IOException;
 
 /**
- * Fetches frames from a ring in the peer's memory: one read at a time, of a window that begins at
- * the head. One owner at a time, together with the poller that takes the frames, and with the queue
- * pair's completions: all of them are its own.
+ * The fetcher of frames from a ring in the peer's memory: one read at a time, of a window that
+ * begins at the head. One owner at a time, together with the poller that takes the frames, and with
+ * the queue pair's completions, which all belong to it.
  *
  * <p>The window is {@link #MIN_WINDOW} bytes, which is a small answer or several. It doubles when
  * it comes back full, up to {@link #MAX_WINDOW}; when one is not full, the next is as long as what
  * it brought together with the full ones just before it, as a power of two: answers of one length,
  * or so many at once, take one read the next time. A read is as long as the frame at the head where
- * that is longer. More than {@link #MAX_MISSES} in a row take the window back: whoever waits long
- * reads little. It ends with the ring.
+ * that is longer. More than {@link #MAX_MISSES} in a row reset the window: during a long wait,
+ * reads are short. It ends with the ring.
  */
 public final class RingFetcher {
   /** Shortest window in bytes, but for the end of the ring. */

@@ -21,8 +21,8 @@ import dev.ringfetch.fabric.QueuePair;
  * them: the peer can change them at any time.
  *
  * <p>Where frames carry a checksum, a payload is copied to private memory first, and the copy is
- * what is checked and handed out. A frame whose two words match and whose checksum does not is
- * torn: it is not there yet, and is looked at again later.
+ * checked and handed out. A frame is torn when its two words match, but its checksum does not: it
+ * is not complete yet, and is checked again later.
  */
 public final class RingPoller {
   /** The peer wrote what no peer may write: the session must end. */
@@ -87,8 +87,8 @@ public final class RingPoller {
   }
 
   /**
-   * True when a frame has begun to arrive whose end is not there. Where both sides load and store
-   * one memory no writer leaves that behind: it stores word 0 last.
+   * True when a frame has begun to arrive, but its end is missing. Where both sides load and store
+   * one memory, no writer leaves that behind, because it stores word 0 last.
    */
   public boolean isHeadTorn() {
     final int index = (int) (position & mask);
@@ -97,10 +97,10 @@ public final class RingPoller {
   }
 
   /**
-   * True when what stands at the head, and does not count, can be of no writer that stores a frame
-   * after the other and word 0 last, in whatever step it was stopped: the frame at the head is
+   * True when the words at the head, which are not a frame, cannot come from a writer that stores
+   * one frame after the other, and word 0 last, wherever it was stopped: the frame at the head is
    * there by half, or a later one is there before it. Only where both sides load and store one
-   * memory. Looks at many slots: not for a way that is often gone.
+   * memory. Looks at many slots: not for frequent calls.
    */
   public boolean isHeadImpossible() {
     if (hasNext()) {

@@ -34,7 +34,7 @@ public final class RingWriter {
    */
   public static final int INSUFFICIENT_CREDIT = -1;
 
-  /** The peer claims to have consumed what was never written: the session must end. */
+  /** The peer claims to have consumed slots that were never written: the session must end. */
   public static final int PROTOCOL_VIOLATION = -2;
 
   private final QueuePair queuePair;
@@ -87,7 +87,7 @@ public final class RingWriter {
     this.consumed = startPosition;
   }
 
-  /** Frames go out as hints from now on, too. */
+  /** Sends frames as hints from now on, too. */
   public void hints(HintSender sender) {
     this.hints = sender;
   }

@@ -8,16 +8,18 @@ import java.util.concurrent.TimeUnit;
 import org.agrona.concurrent.NanoClock;
 
 /**
- * When a host's clients get their sessions. To open one costs a server as much as thousands of
- * calls, so each host has so many at once and so many a second after that; one that broke the rules
- * costs its host {@link #FAULT_COST_NS}, and a stream that led to none {@link #ABANDONED_COST_NS}.
- * Until its turn a client makes its calls over gRPC.
+ * The rate limit of a server for new sessions, per client host. Opening a session costs a server as
+ * much as thousands of calls, so each host may open {@link #BURST} at once and one every {@link
+ * #INTERVAL_NS} after that; a session that broke the rules costs its host {@link #FAULT_COST_NS},
+ * and a stream that led to no session {@link #ABANDONED_COST_NS}. A client that has to wait makes
+ * its calls over gRPC meanwhile.
  *
- * <p>Clients that come and go in order pay {@link #INTERVAL_NS} a session, so those of one host may
- * open 25 a second for ever: a dozen channels a second, each of which asks for longer rings once.
+ * <p>Clients that come and go in order pay {@link #INTERVAL_NS} a session, so the clients of one
+ * host may open 25 a second without end: a dozen channels a second, each of which asks for longer
+ * rings once.
  *
- * <p>A leaky bucket in the form of the generic cell rate algorithm (ITU-T I.371): of each host only
- * the time is kept at which its next session is due. Thread-safe.
+ * <p>A leaky bucket in the form of the generic cell rate algorithm (ITU-T I.371): the only state
+ * per host is the time at which its next session is due. Thread-safe.
  */
 final class Admission {
   /** Sessions that a host's clients open at once. */
@@ -29,19 +31,19 @@ final class Admission {
    */
   static final long INTERVAL_NS = TimeUnit.MILLISECONDS.toNanos(40);
 
-  /** What a stream adds to the wait that says no hello, or takes an offer and never connects. */
+  /** Added to the wait by a stream that sends no hello, or takes an offer and never connects. */
   static final long ABANDONED_COST_NS = TimeUnit.MILLISECONDS.toNanos(500);
 
   /** Streams of one host that may wait for their hello at once, which comes with the stream. */
   static final int MAX_SILENT = BURST;
 
-  /** What a session adds to the wait when it ends by its client's fault. */
+  /** Added to the wait by a session that ends by its client's fault. */
   static final long FAULT_COST_NS = TimeUnit.SECONDS.toNanos(2);
 
-  /** What a call adds to it that was made for nothing: some twenty times what it takes. */
+  /** Added to the wait by an unanswered call: some twenty times the time that a call takes. */
   static final long CALL_COST_NS = TimeUnit.MICROSECONDS.toNanos(250);
 
-  /** Who would wait longer is refused, and comes again. */
+  /** Longest wait: a client that would wait longer is refused, and tries again. */
   static final long MAX_DELAY_NS = TimeUnit.SECONDS.toNanos(4);
 
   /** The client is refused: too many wait. */
@@ -51,21 +53,21 @@ final class Admission {
 
   private final NanoClock clock;
   private final Map<Object, Long> dueNs = new HashMap<>();
-  private final Map<Object, Integer> silent = new HashMap<>(); // streams that have said no hello
+  private final Map<Object, Integer> silent = new HashMap<>(); // streams that have sent no hello
   private int forgetAt = FORGET_THRESHOLD;
 
   Admission(NanoClock clock) {
     this.clock = clock;
   }
 
-  /** What clients are told apart by: all of an address, whatever their port. */
+  /** Returns the key of a client's host: its IP address without the port. */
   static Object hostOf(SocketAddress address) {
     return address instanceof InetSocketAddress inet && inet.getAddress() != null
         ? inet.getAddress()
-        : SocketAddress.class; // over a Unix socket all are of this host
+        : SocketAddress.class; // over a Unix socket all clients are on this host
   }
 
-  /** A client has opened a stream. False refuses it: too many of its host have said no hello. */
+  /** Counts a new stream of a client. False refuses it: too many of its host have sent no hello. */
   synchronized boolean onStream(Object host) {
     final int before = silent.getOrDefault(host, 0);
     if (before >= MAX_SILENT) {
@@ -75,12 +77,12 @@ final class Admission {
     return true;
   }
 
-  /** A stream that {@link #onStream} has let in has said hello, or has ended. */
+  /** Called when a stream that {@link #onStream} has let in has sent its hello, or has ended. */
   synchronized void onSpoken(Object host) {
     silent.computeIfPresent(host, (same, count) -> count == 1 ? null : count - 1);
   }
 
-  /** The time of a stream is over in which its client was to say hello, or to connect. */
+  /** Called when a client has not sent its hello, or has not connected, in time. */
   synchronized void onAbandoned(Object host) {
     charge(host, ABANDONED_COST_NS);
   }
@@ -128,7 +130,7 @@ final class Admission {
     return due == null || due - oldest < 0 ? oldest : due;
   }
 
-  /** A host that has all its turns is as one that never came. */
+  /** Forgets the hosts that may open a full burst again. */
   private void forgetOld(long now) {
     if (dueNs.size() >= forgetAt) {
       dueNs.values().removeIf(due -> due - (now - BURST * INTERVAL_NS) <= 0);

@@ -4,7 +4,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
 /**
- * When to try again: after a pause that doubles from 100 ms, with a quarter of jitter. Not
+ * The pause between attempts: doubles from 100 ms with each failure, with a quarter of jitter. Not
  * thread-safe.
  */
 final class Backoff {
@@ -16,24 +16,24 @@ final class Backoff {
   private long retryAtNs = System.nanoTime();
   private long pauseNs = MIN_NS;
 
-  /** How long it is until the next try, in nanoseconds; not positive when it may be made. */
+  /** Nanoseconds until the next attempt may be made; not positive when it may be made now. */
   long remainingNs() {
     return retryAtNs - System.nanoTime();
   }
 
-  /** A try has failed. */
+  /** Called when an attempt has failed. */
   void failed(long maxNs) {
     pauseNs = Math.min(pauseNs, maxNs);
     retryAtNs = System.nanoTime() + pauseNs + ThreadLocalRandom.current().nextLong(pauseNs / 4 + 1);
     pauseNs *= 2;
   }
 
-  /** A try has succeeded: the pause after the next failure is short. */
+  /** Called when an attempt has succeeded: the pause after the next failure is short. */
   void succeeded() {
     pauseNs = MIN_NS;
   }
 
-  /** Lets the next try be made at once, however often others have failed. */
+  /** Allows the next attempt at once, however many have failed. */
   void skip() {
     retryAtNs = System.nanoTime();
   }

@@ -7,11 +7,12 @@ import io.grpc.Attributes;
 import java.util.function.Supplier;
 
 /**
- * Makes buffers for messages that are worth it: see {@link RegisteredBuffer}. A channel has one,
- * and so has every call on a ring, at either side, in its attributes. Any thread.
+ * The allocator of {@linkplain RegisteredBuffer buffers} for long messages that the peer reads
+ * without a copy on this side. A channel has one, and so has every call on a ring, on both sides,
+ * in its attributes. Any thread.
  */
 public final class BufferAllocator {
-  /** Where the attributes of a call on a ring have its allocator. */
+  /** Attribute of a call on a ring: its allocator. */
   public static final Attributes.Key<BufferAllocator> ATTRIBUTE =
       Attributes.Key.create("dev.ringfetch.allocator");
 
@@ -20,7 +21,8 @@ public final class BufferAllocator {
   /**
    * Creates an allocator.
    *
-   * @param session whose peer reads the buffers, or null while there is none.
+   * @param session supplies the session with the peer that reads the buffers, or null while there
+   *     is none.
    */
   BufferAllocator(Supplier<? extends Session> session) {
     this.session = session;
@@ -32,8 +34,9 @@ public final class BufferAllocator {
   }
 
   /**
-   * Makes a buffer. Never waits: what finds no registered memory is made of ordinary memory. The
-   * first ones are, since memory is registered when it is asked for; and those of up to 32 KiB.
+   * Creates a buffer. Never waits: where there is no registered memory, the buffer is of ordinary
+   * memory. So are the first buffers, since memory is registered on demand only, and those of up to
+   * 32 KiB.
    *
    * @param length in bytes, at least 1.
    */

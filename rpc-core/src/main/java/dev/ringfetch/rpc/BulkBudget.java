@@ -5,9 +5,9 @@ import dev.ringfetch.session.bulk.MemoryQuota;
 /**
  * The limit of the registered memory that channels and servers use together for long messages. A
  * session that finds the budget used up sends long messages as it does when its own memory is used
- * up, in frames; it asks again once a second at the most. What a session has it keeps until it
- * ends. (What the application still has in its {@code RegisteredBuffer}s then counts no longer, and
- * is left to the collector.)
+ * up, in frames; it asks again once a second at the most. A session keeps its memory until it ends.
+ * (Memory in {@code RegisteredBuffer}s that the application still has then counts no longer, and is
+ * left to the garbage collector.)
  *
  * <p>Thread-safe.
  */
@@ -34,7 +34,7 @@ public final class BulkBudget {
     return quota.reserved();
   }
 
-  /** The same, for sessions. */
+  /** Returns this budget in the form that sessions take. */
   MemoryQuota quota() {
     return quota;
   }

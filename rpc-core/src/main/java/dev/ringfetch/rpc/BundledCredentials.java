@@ -10,9 +10,9 @@ import io.grpc.CompositeChannelCredentials;
 import io.grpc.MethodDescriptor;
 
 /**
- * Call credentials that a channel has bundled with its own ({@link CompositeChannelCredentials}):
- * they go with every call, whatever carries it, before those that the call has itself. Not with the
- * handshake, which concerns the connection alone.
+ * Interceptor that adds the call credentials which are bundled with a channel's credentials ({@link
+ * CompositeChannelCredentials}) to every call, on a ring and over gRPC, before the call's own
+ * credentials. The handshake gets none, since it concerns the connection alone.
  */
 final class BundledCredentials implements ClientInterceptor {
   private final CallCredentials bundled;

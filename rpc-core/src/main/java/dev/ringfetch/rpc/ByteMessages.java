@@ -7,13 +7,13 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 
-/** Messages that are the bytes of which they consist. */
+/** Marshaller of messages that are plain byte arrays. */
 final class ByteMessages implements MethodDescriptor.Marshaller<byte[]> {
   private static final ByteMessages INSTANCE = new ByteMessages();
 
   private ByteMessages() {}
 
-  /** A method as another one has it, but for its messages. */
+  /** Returns the same method, with byte arrays as messages. */
   static MethodDescriptor<byte[], byte[]> of(MethodDescriptor<?, ?> method) {
     return method.toBuilder(INSTANCE, INSTANCE).build();
   }

@@ -9,8 +9,9 @@ import io.grpc.ServerInterceptor;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Counts the calls that come to a server over gRPC. Those of rings do not pass here, but, where a
- * builder has made several servers, those of the later ones do: they are not counted.
+ * Interceptor that counts the calls that come to a server over gRPC. Calls on rings do not pass
+ * here. Where a builder has built several servers, the calls of the later ones pass, too, and are
+ * not counted.
  */
 final class CallCounter implements ServerInterceptor {
   private final LongAdder calls = new LongAdder();
@@ -22,12 +23,12 @@ final class CallCounter implements ServerInterceptor {
     return calls;
   }
 
-  /** Sets whose calls these are. */
+  /** Sets the server that the calls are counted for. */
   void server(Server counted) {
     this.server = counted;
   }
 
-  /** There is another server whose calls come here. */
+  /** Called when the builder has built another server: only the first one's calls are counted. */
   void countOnlyOwn() {
     onlyOwn = true;
   }

@@ -19,15 +19,15 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 
 /**
- * What a channel has that others refer to, be they counters, timers, pollers: the gRPC channel
- * beneath, the ring, the counts, and the end of them all. It does not refer to the {@link
- * RingChannel}, which only the application and its calls hold, so that a channel that is dropped
- * without a shutdown can be collected; then it is shut down here. Thread-safe.
+ * The lifecycle and counts of a channel: owns the gRPC channel and the sessions, and ends them.
+ * Counters, timers and pollers refer to this object, and this object does not refer to the {@link
+ * RingChannel}. So only the application and its calls refer to that one; when it is dropped without
+ * a shutdown, it is collected, and then shut down here. Thread-safe.
  */
 final class ChannelLife {
   private static final Logger LOGGER = System.getLogger(RingChannel.class.getName());
 
-  /** gRPC's property, which says whether the stack is kept of those who build channels. */
+  /** gRPC's property that says whether the stack trace of each channel's creation is kept. */
   private static final String TRACKING = "io.grpc.ManagedChannel.enableAllocationTracking";
 
   private final LongAdder ringCalls = new LongAdder();
@@ -47,9 +47,9 @@ final class ChannelLife {
   private volatile boolean shutdown;
 
   /**
-   * Begins it.
+   * Creates the lifecycle of a new channel.
    *
-   * @param opener makes the sessions, which tell which sessions have been idle.
+   * @param opener creates the channel's sessions, given the callback for idle sessions.
    */
   ChannelLife(
       ManagedChannel grpc,
@@ -97,7 +97,7 @@ final class ChannelLife {
     repeatedCalls.increment();
   }
 
-  /** A call over gRPC, counted; its stream is watched. */
+  /** Creates a call over gRPC, counts it, and watches its stream. */
   <ReqT, RespT> ClientCall<ReqT, RespT> newGrpcCall(
       MethodDescriptor<ReqT, RespT> method, CallOptions options) {
     grpcCalls.increment();
@@ -105,22 +105,22 @@ final class ChannelLife {
     return grpc.newCall(method, options.withStreamTracerFactory(sessions.room().of(method)));
   }
 
-  /** No call has been under way on a session for so long as the channel is to wait. */
+  /** Called when a session has had no call for the channel's idle timeout. */
   void onIdle(ClientSession session) {
     if (sessions.enterIdle(session)
-        && grpcCalls.sum() == 0) { // otherwise that one has to know by itself
+        && grpcCalls.sum() == 0) { // otherwise the gRPC channel finds out by itself
       grpc.enterIdle();
     }
   }
 
-  /** A call waits: until it leaves, what is beneath stays. False after a shutdown. */
+  /** Registers a call that waits: what is beneath stays until it leaves. False after a shutdown. */
   boolean enter(WaitingCall<?, ?> call) {
     synchronized (waiting) {
       return !shutdown && waiting.add(call);
     }
   }
 
-  /** A call is under way on the ring, or has ended. */
+  /** Called when a registered call is under way on the ring, or has ended. */
   void leave(WaitingCall<?, ?> call) {
     synchronized (waiting) {
       if (!waiting.remove(call) || !shutdown || !waiting.isEmpty()) {
@@ -158,14 +158,14 @@ final class ChannelLife {
     ending.forEach(WaitingCall::onShutdownNow); // each tells its executor, which is the user's
   }
 
-  /** The channel is gone, for whatever reason. Must not block: it comes in the cleaner's thread. */
+  /** Called when the channel was collected. Runs on the cleaner's thread, so it must not block. */
   void onCollected() {
     if (!shutdown) {
       DefaultExecutor.RETRYING.execute(this::endOrphan);
     }
   }
 
-  /** In the words of gRPC, for which people look. Calls that are under way go on. */
+  /** Logs in gRPC's own words, since people search for those. Calls under way continue. */
   private void endOrphan() {
     shutdown();
     LOGGER.log(
@@ -178,7 +178,7 @@ final class ChannelLife {
         allocationSite);
   }
 
-  /** Comes in the poller's thread, which cannot wait for its own end. */
+  /** Called on the poller's thread, which cannot wait for its own end. */
   private void onRingTerminated() {
     DefaultExecutor.RETRYING.execute(
         () -> {

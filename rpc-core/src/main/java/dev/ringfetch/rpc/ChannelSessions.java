@@ -24,17 +24,18 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 
 /**
- * The sessions of a channel: opens one when a call wants a ring, again at once after one was lost
- * that had carried an answer, and with backoff after one that had not or was refused. A fabric that
- * could not be reached comes after the others for a while. A session whose rings have been full is
- * drained when another one with longer rings has taken its place. Nothing happens without a call,
- * but that {@link IdleWatch} looks at a ring that is open, and that {@link WaitForReady} repeats
+ * The sessions of a channel: opens a session when a call wants a ring, and replaces lost sessions.
+ * A lost session that had carried an answer is replaced at once; after one that had carried none,
+ * or was refused, the next attempt follows with backoff. A fabric that could not be reached is
+ * tried after the others for a while. A session with rings that have been full is drained as soon
+ * as a session with longer rings has replaced it. Only calls cause any of this, with two
+ * exceptions: {@link IdleWatch} looks at a ring that is open, and {@link WaitForReady} repeats
  * attempts for calls that wait. Thread-safe.
  */
 final class ChannelSessions implements StreamRoom.Sessions {
   static final String SHUTDOWN = "Channel shutdown invoked";
 
-  /** How long a session takes the calls that had chosen it before another took its place. */
+  /** How long a replaced session still takes the calls that had chosen it before. */
   private static final long OUTGROWN_NS = 100_000_000;
 
   private final Channel control;
@@ -51,7 +52,7 @@ final class ChannelSessions implements StreamRoom.Sessions {
   private static final String NO_ROOM =
       "the server allows so few calls on a connection that gRPC's wait for the session's stream";
 
-  /** How long an attempt waits for the stream of the call that has asked for it. */
+  /** How long an attempt waits for the stream of the call that caused it. */
   private static final long FIRST_CALL_NS = 1_000_000_000;
 
   private static final int MAX_FLUSHES = 3;
@@ -66,7 +67,8 @@ final class ChannelSessions implements StreamRoom.Sessions {
 
   // Below: guarded by this.
   private Attempt attempt;
-  private final Set<Attempt> streams = new HashSet<>(); // whose control stream has not ended
+  // those with a control stream that has not ended
+  private final Set<Attempt> streams = new HashSet<>();
   private final Set<ClientSession> sessions = new HashSet<>(); // the newest, and those that drain
   private String obstacle = "no call has asked for a ring yet";
   private boolean unasked = true; // there was no attempt, or none since the channel was idle
@@ -85,11 +87,11 @@ final class ChannelSessions implements StreamRoom.Sessions {
   private Runnable onTerminated;
 
   /**
-   * Creates the object; nothing is opened yet.
+   * Creates the sessions of a channel; nothing is opened yet.
    *
    * @param control channel over which sessions are opened.
    * @param plaintext fabrics that may be used although that channel is encrypted.
-   * @param meanwhile what calls do without a ring, for the log.
+   * @param meanwhile says for the log what calls do without a ring.
    * @param codecs of the channel.
    * @param idleWatch looks after the sessions.
    */
@@ -113,13 +115,13 @@ final class ChannelSessions implements StreamRoom.Sessions {
     this.growth = new Growth(context);
   }
 
-  /** Servers are asked to send something on a session's stream so often; 0: they are not. */
+  /** Sets how often servers are asked to send a beat on a session's stream; 0: never. */
   void pulse(long intervalNs) {
     pulseNs = intervalNs;
   }
 
   /**
-   * The ring for a new call, or null: then one is being opened, unless it is too early for that.
+   * Returns the ring for a new call. Null: one is being opened, unless it is too early for that.
    */
   ClientConnection current() {
     final ClientConnection open = open();
@@ -130,8 +132,8 @@ final class ChannelSessions implements StreamRoom.Sessions {
   }
 
   /**
-   * Opens a ring, if it is the time for that, once a call that goes over gRPC has its stream: with
-   * that of a session it might find no room on the connection.
+   * Opens a ring, if it is time for that, once a call that goes over gRPC has its stream. The
+   * session's stream comes second, because it might take the last stream of the connection.
    */
   void seek() {
     if (sought) {
@@ -139,7 +141,7 @@ final class ChannelSessions implements StreamRoom.Sessions {
       synchronized (this) {
         waited = System.nanoTime() - soughtNs > FIRST_CALL_NS;
       }
-      if (waited) { // the one that was to come first: it may never tell
+      if (waited) { // the call that was to come first: it may never report a stream
         onCallSent();
       }
       return;
@@ -165,7 +167,7 @@ final class ChannelSessions implements StreamRoom.Sessions {
     return hasStreams;
   }
 
-  /** Streams of sessions that drain anyway go first. Their calls, and those of others, go on. */
+  /** Ends streams of sessions, those of draining sessions first. Calls on the rings continue. */
   @Override
   public void makeRoom(boolean lacking) {
     final List<Attempt> ending;
@@ -196,7 +198,7 @@ final class ChannelSessions implements StreamRoom.Sessions {
     return ++flushes <= MAX_FLUSHES;
   }
 
-  /** Has the connection written to: what comes of the call, which is cancelled, does not matter. */
+  /** Causes a write on the connection, by a call that is cancelled; its outcome does not matter. */
   private void flush() {
     final ClientCall<OpenRequest, OpenResponse> call =
         control.newCall(
@@ -205,7 +207,7 @@ final class ChannelSessions implements StreamRoom.Sessions {
     call.cancel("made to flush", null);
   }
 
-  /** What watches the streams of calls that go over gRPC. */
+  /** Returns the watch over the streams of calls that go over gRPC. */
   StreamRoom room() {
     return room;
   }
@@ -235,7 +237,7 @@ final class ChannelSessions implements StreamRoom.Sessions {
     }
   }
 
-  /** As {@link #connect}, and again and again until there is one, a cancel, or a shutdown. */
+  /** As {@link #connect}, but repeats attempts until one succeeds, a cancel, or a shutdown. */
   CompletableFuture<ClientConnection> connectWaitingForReady() {
     return waitForReady.await();
   }
@@ -278,7 +280,7 @@ final class ChannelSessions implements StreamRoom.Sessions {
 
   /** Guarded by this. */
   private Attempt newAttempt(String grownFabric) {
-    if (scarce) { // there may be no room for a second stream: what it would bring, the first does
+    if (scarce) { // there may be no room for a second stream: the first session gets long rings
       growth.onCrowded();
     }
     final Attempt made = new Attempt(growth.maxRingLength(), grownFabric);
@@ -292,7 +294,7 @@ final class ChannelSessions implements StreamRoom.Sessions {
     return made;
   }
 
-  /** A session has too little room: another one is to take its place. */
+  /** Starts the attempt that replaces a session whose rings are too short. */
   private void grow(ClientSession session) {
     final Attempt begun;
     synchronized (this) {
@@ -334,12 +336,12 @@ final class ChannelSessions implements StreamRoom.Sessions {
     return sessionsOpened;
   }
 
-  /** Attempts of which no session came. */
+  /** Attempts that led to no session. */
   long sessionsRefused() {
     return sessionsRefused;
   }
 
-  /** Lets the next call try at once, and those that wait. */
+  /** Lets the next call, and the waiting ones, try at once. */
   void resetBackoff() {
     synchronized (this) {
       backoff.skip();
@@ -371,11 +373,11 @@ final class ChannelSessions implements StreamRoom.Sessions {
       obstacle = "the channel is idle";
       unasked = true;
       backoff.skip();
-      // Where there is no ring, whoever waits for one waits for the attempt, whatever it was for.
+      // Where there is no ring, waiting calls wait for the attempt, whatever caused it.
       final boolean grows = isOpen && attempt != null && attempt.grownFabric != null;
-      growing = grows && streams.contains(attempt) ? attempt : null; // else it ends just now
+      growing = grows && streams.contains(attempt) ? attempt : null; // else it is ending just now
       if (growing != null) {
-        attempt = null; // it says nothing any more; a call makes another one
+        attempt = null; // it reports nothing any more; the next call starts another one
         growing.detached = true;
       }
     }
@@ -387,8 +389,7 @@ final class ChannelSessions implements StreamRoom.Sessions {
   }
 
   /**
-   * Ends the session when its calls have ended, and opens none any more. Without effect when it was
-   * called before.
+   * Ends the session when its calls have ended, and opens no further one. Idempotent.
    *
    * @param onTerminated called once, when nothing is left.
    */
@@ -436,13 +437,13 @@ final class ChannelSessions implements StreamRoom.Sessions {
     terminated.run();
   }
 
-  /** Guarded by this. Returns what is to be logged, or null. */
+  /** Guarded by this. Returns the line to log, or null. */
   private String refused(String reason, long maxBackoffNs) {
     backoff.failed(maxBackoffNs);
     return hasNoRing(reason);
   }
 
-  /** Guarded by this. Returns what is to be logged, or null: a reason is, until another comes. */
+  /** Guarded by this. Returns the line to log, or null when the reason is the one logged last. */
   private String hasNoRing(String reason) {
     obstacle = reason;
     if (shutdown || reason.equals(logged)) {
@@ -452,7 +453,7 @@ final class ChannelSessions implements StreamRoom.Sessions {
     return reason;
   }
 
-  /** Outside the lock: a handler of the log may do anything. */
+  /** Logs; called outside the lock, because a log handler may do anything. */
   private void log(String reason) {
     if (reason != null) {
       System.getLogger(RingChannel.class.getName())
@@ -478,14 +479,15 @@ final class ChannelSessions implements StreamRoom.Sessions {
     private final int lacksBefore = lacks;
     // Guarded by the channel's sessions.
     private ClientSession opened;
-    private boolean detached; // nobody waits for it, and no session has come of it yet
+    private boolean detached; // no call waits for it, and it has led to no session yet
 
     /**
-     * Creates it.
+     * Creates an attempt that has not begun yet.
      *
-     * @param maxRingLength that no ring is to exceed.
-     * @param grownFabric of the session whose place it is to take, on the same fabric; null:
-     *     nobody's. That session itself would be kept, with its memory, as long as its successor.
+     * @param maxRingLength limit of the length of a ring.
+     * @param grownFabric fabric of the session that this one replaces, on the same fabric; null
+     *     when it replaces none. A reference to that session itself would keep it, with its memory,
+     *     as long as its successor.
      */
     Attempt(int maxRingLength, String grownFabric) {
       this.maxRingLength = maxRingLength;
@@ -544,7 +546,7 @@ final class ChannelSessions implements StreamRoom.Sessions {
       }
     }
 
-    /** The channel shuts down: an answer is not waited for, the stream of a session is. */
+    /** Called when the channel shuts down: abandons the attempt, unless it has led to a session. */
     void abandonUnlessServing() {
       synchronized (ChannelSessions.this) {
         if (sessions.contains(opened)) {
@@ -554,7 +556,7 @@ final class ChannelSessions implements StreamRoom.Sessions {
       stream.abandon();
     }
 
-    /** A session that is open finishes the calls that it has. */
+    /** Called at the end of the stream; a session that is open finishes its calls. */
     @Override
     public void onEnd(String reason, long maxBackoffNs) {
       final ClientSession draining;
@@ -617,7 +619,7 @@ final class ChannelSessions implements StreamRoom.Sessions {
         return;
       }
       future.complete(made);
-      waitForReady.wake(); // who sleeps after an earlier attempt
+      waitForReady.wake(); // calls that wait after an earlier attempt
       if (!abandoned) {
         idleWatch.start(session);
       }
@@ -629,7 +631,9 @@ final class ChannelSessions implements StreamRoom.Sessions {
       }
     }
 
-    /** Calls that have just chosen the session are sent on it; they would have to begin again. */
+    /**
+     * Drains a session after a delay, so that calls that have just chosen it need not begin again.
+     */
     private void drainSoon(ClientSession session) {
       final Runnable drain = () -> session.drain("another session has longer rings");
       try {
@@ -645,7 +649,7 @@ final class ChannelSessions implements StreamRoom.Sessions {
       refuse(reason, Backoff.MAX_NS);
     }
 
-    /** There is no session, unless one has opened before. */
+    /** Ends the attempt without a session, unless one has opened before. */
     private void refuse(String reason, long maxBackoffNs) {
       final String news;
       final String told;

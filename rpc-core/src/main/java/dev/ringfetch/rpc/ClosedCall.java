@@ -3,7 +3,7 @@ package dev.ringfetch.rpc;
 import io.grpc.ClientCall;
 import io.grpc.Metadata;
 
-/** A call that has ended before it began: what is asked of it has no effect. */
+/** A call that has ended before it began: all its methods have no effect. */
 final class ClosedCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
   @Override
   public void start(Listener<RespT> listener, Metadata headers) {}

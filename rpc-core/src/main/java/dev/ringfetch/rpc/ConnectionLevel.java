@@ -9,8 +9,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 
 /**
- * Learns how well a connection is protected, as soon as it stands: gRPC tells that to credentials
- * alone. They add nothing to the call.
+ * Call credentials that find out the security level of a connection as soon as it is established,
+ * and add nothing to the call. gRPC tells the level to credentials alone.
  */
 final class ConnectionLevel extends CallCredentials {
   private final CompletableFuture<SecurityLevel> level = new CompletableFuture<>();
@@ -18,14 +18,15 @@ final class ConnectionLevel extends CallCredentials {
   private volatile Attributes attributes = Attributes.EMPTY;
 
   /**
-   * What is not to be lost. Never fails; without a connection it stays open. The best where gRPC
-   * does not tell, since an interceptor beneath has put other credentials in the place of these.
+   * The level that calls must not fall below. Never fails; stays open without a connection. It is
+   * the best level where gRPC does not tell, because an interceptor of the gRPC channel has
+   * replaced these credentials.
    */
   CompletableFuture<SecurityLevel> future() {
     return level;
   }
 
-  /** How well the connection that has these attributes is protected at least. */
+  /** The least security level of the connection with these attributes. */
   SecurityLevel of(Attributes attributes) {
     if (told) {
       return level.join();
@@ -40,7 +41,7 @@ final class ConnectionLevel extends CallCredentials {
     return attributes;
   }
 
-  /** The call is on its way: gRPC has told by now, or never will. */
+  /** Called when the call is on its way: gRPC has told the level by now, or never will. */
   void onReady() {
     level.complete(SecurityLevel.PRIVACY_AND_INTEGRITY);
   }
@@ -48,7 +49,7 @@ final class ConnectionLevel extends CallCredentials {
   @Override
   public void applyRequestMetadata(
       RequestInfo request, Executor executor, MetadataApplier applier) {
-    attributes = request.getTransportAttrs(); // first: who waits for the level looks
+    attributes = request.getTransportAttrs(); // first: a caller that waits for the level reads them
     if (level.complete(request.getSecurityLevel())) {
       told = true;
     }

@@ -9,20 +9,20 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How long a server keeps connections: what its builder was told for those beneath holds for
- * sessions, too. To gRPC the stream of a session is a call, which keeps its connection from being
- * idle, and without a grace from ending. Immutable.
+ * The limits of a server for idle time and age, applied to sessions as gRPC applies them to its
+ * connections. To gRPC the stream of a session is a call: it keeps its connection from being idle,
+ * and from ending if no grace is set. Immutable.
  *
  * @param idleNs after so long without a call a session ends; gRPC counts from there.
  * @param ageNs a session that is as old takes no new call.
  * @param graceNs after so much longer its calls are ended.
  */
 record ConnectionRules(long idleNs, long ageNs, long graceNs) {
-  /** Of a builder that was told nothing. */
+  /** The rules of a builder without settings. */
   static final ConnectionRules NONE =
       new ConnectionRules(Long.MAX_VALUE, Long.MAX_VALUE, Long.MAX_VALUE);
 
-  /** From here on gRPC takes it for never. */
+  /** gRPC takes this and longer times for never. */
   private static final long NEVER_NS = TimeUnit.DAYS.toNanos(1000);
 
   /** As gRPC has it: what is shorter is taken for that. */
@@ -60,7 +60,7 @@ record ConnectionRules(long idleNs, long ageNs, long graceNs) {
     return watch;
   }
 
-  /** Of one session. Thread-safe. */
+  /** The application of the rules to one session. Thread-safe. */
   static final class Watch {
     private final ServerSession session;
     private final long intervalNs;
@@ -88,7 +88,9 @@ record ConnectionRules(long idleNs, long ageNs, long graceNs) {
       return DeadlineTimer.schedule(() -> DefaultExecutor.RETRYING.execute(task), delayNs);
     }
 
-    /** Idle is a session without a call, on which nothing has moved, in each of a few looks. */
+    /**
+     * Looks for calls. A session is idle when several looks in a row find no call, nor activity.
+     */
     private void look() {
       synchronized (this) {
         if (stopped) {
@@ -107,7 +109,7 @@ record ConnectionRules(long idleNs, long ageNs, long graceNs) {
       session.drain();
     }
 
-    /** The session has ended. */
+    /** Called when the session has ended. */
     synchronized void stop() {
       stopped = true;
       due.forEach(one -> one.cancel(false));

@@ -13,13 +13,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** Credentials of a call that goes over a ring. */
+/** The use of call credentials for calls on a ring. */
 final class Credentials {
   private Credentials() {}
 
   /**
-   * Asks a call's credentials for their headers. What they are told of the peer is so of the
-   * connection over which the session was opened: whose identity the ring has.
+   * Asks a call's credentials for their headers. They are told the attributes of the connection
+   * over which the session was opened, since the ring has the identity of that connection.
    *
    * @return the headers; or fails with their status.
    */
@@ -44,7 +44,7 @@ final class Credentials {
     return headers;
   }
 
-  /** Takes one answer, as gRPC's does; who comes twice is told so, though the call may be over. */
+  /** Takes one answer, as gRPC's does; a second one is an IllegalStateException. */
   private static final class Applier extends CallCredentials.MetadataApplier {
     private final CompletableFuture<Metadata> headers;
     private final AtomicBoolean called = new AtomicBoolean();
@@ -76,7 +76,7 @@ final class Credentials {
     }
   }
 
-  /** What credentials may ask. */
+  /** The properties of the call that credentials may ask for. */
   private static final class Request extends CallCredentials.RequestInfo {
     private final MethodDescriptor<?, ?> method;
     private final CallOptions options;

@@ -30,7 +30,7 @@ final class DefaultExecutor {
             return thread;
           });
 
-  /** The same pool, for what is our own to run. */
+  /** The same pool, for Ringfetch's own tasks. */
   static final Executor RETRYING = new RetryingExecutor(INSTANCE);
 
   private DefaultExecutor() {}

@@ -9,12 +9,12 @@ import java.util.Collection;
 import java.util.Set;
 
 /**
- * Gives rings to applications that build their channels through grpc-api alone, where the system
- * property {@code ringfetch.dropin} or the environment variable {@code RINGFETCH_DROPIN} is {@code
- * true}. For grpc-api's registry, which makes it.
+ * Provider that gives rings to applications which build their channels through grpc-api alone,
+ * where the system property {@code ringfetch.dropin} or the environment variable {@code
+ * RINGFETCH_DROPIN} is {@code true}. Instantiated by grpc-api's registry.
  */
 public final class DropInChannelProvider extends ManagedChannelProvider {
-  /** For the registry. */
+  /** Creates the provider; called by the registry. */
   public DropInChannelProvider() {}
 
   @Override

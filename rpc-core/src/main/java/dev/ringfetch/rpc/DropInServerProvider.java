@@ -5,11 +5,11 @@ import io.grpc.ServerCredentials;
 import io.grpc.ServerProvider;
 
 /**
- * Gives rings to applications that build their servers through grpc-api alone; see {@link
- * DropInChannelProvider}.
+ * Provider that gives rings to applications which build their servers through grpc-api alone; see
+ * {@link DropInChannelProvider}.
  */
 public final class DropInServerProvider extends ServerProvider {
-  /** For the registry. */
+  /** Creates the provider; called by the registry. */
   public DropInServerProvider() {}
 
   @Override

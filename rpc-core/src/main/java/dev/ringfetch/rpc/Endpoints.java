@@ -8,8 +8,8 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
- * The client's end of a TCP connection, as the two sides see it. Where they see different ones,
- * something stands between that reads the calls or translates addresses: a proxy may send the next
+ * Comparison of the client's address on a TCP connection as the two sides see it. Where they see
+ * different addresses, a proxy or an address translation stands between them, and may send the next
  * call to another server than the one that has opened the ring.
  */
 final class Endpoints {
@@ -48,7 +48,8 @@ final class Endpoints {
   }
 
   /**
-   * What stands between, in one line; null when both sides see the same, or one sees nothing.
+   * Describes the difference in one line; null when both sides see the same, or one sees no
+   * address.
    *
    * @param own what the client sees, encoded.
    * @param seen what the server sees.

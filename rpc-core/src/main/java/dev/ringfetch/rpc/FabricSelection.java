@@ -15,10 +15,10 @@ import java.util.StringJoiner;
 import java.util.stream.Stream;
 
 /**
- * Which fabrics a channel or a server may use, the best first. Immutable.
+ * The fabrics that a channel or a server may use, the best first. Immutable.
  *
- * @param names in order of preference, or null: all there are, by their priority.
- * @param providers what there is, or null: what is on the class path.
+ * @param names in order of preference, or null for all, by their priority.
+ * @param providers the available ones, or null for those on the class path.
  */
 record FabricSelection(List<String> names, List<FabricProvider> providers) {
   /** System property that sets the names where no builder does, separated by commas. */
@@ -26,10 +26,10 @@ record FabricSelection(List<String> names, List<FabricProvider> providers) {
 
   private static final Set<String> OURS = Set.of("shm", "verbs");
 
-  /** ServiceLoader need not get past what it cannot load. */
+  /** Limit of failures, since ServiceLoader need not get past a provider that it cannot load. */
   private static final int MAX_FAILURES = 100;
 
-  /** The selection of a builder that is told nothing. Nothing in a property is an exception. */
+  /** The selection of a builder without settings. A wrong property does not cause an exception. */
   static FabricSelection unlessSet() {
     final String property = System.getProperty(PROPERTY);
     final FabricSelection all = new FabricSelection(null, null);
@@ -39,7 +39,7 @@ record FabricSelection(List<String> names, List<FabricProvider> providers) {
             Stream.of(property.split("[,\\s]+")).filter(name -> !name.isEmpty()).distinct());
   }
 
-  /** These and no others, from whatever there is. */
+  /** Restricts the selection to these names. */
   FabricSelection only(String... names) {
     final Set<String> seen = new HashSet<>();
     for (final String name : names) {
@@ -75,7 +75,7 @@ record FabricSelection(List<String> names, List<FabricProvider> providers) {
     return onClassPath(FabricSelection.class.getClassLoader(), new StringJoiner("; "));
   }
 
-  /** Those that can be loaded; for each that cannot, an obstacle. */
+  /** Returns the providers that can be loaded; adds an obstacle for each that cannot. */
   static List<FabricProvider> onClassPath(ClassLoader loader, StringJoiner obstacles) {
     final List<FabricProvider> found = new ArrayList<>();
     final Iterator<FabricProvider> services =
@@ -106,7 +106,7 @@ record FabricSelection(List<String> names, List<FabricProvider> providers) {
   }
 
   /**
-   * What may be used, the best first.
+   * Returns the fabrics that may be used, the best first.
    *
    * @param obstacles gets the reasons why there is less than was named.
    */
@@ -134,8 +134,8 @@ record FabricSelection(List<String> names, List<FabricProvider> providers) {
   }
 
   /**
-   * Written out: on JDK 17 the one that a record has by itself leaves its class in a cache of the
-   * JDK's, and with it keeps the class loader.
+   * Written out, because on JDK 17 a record's default implementation leaves the class in a cache of
+   * the JDK, which keeps the class loader.
    */
   @Override
   public boolean equals(Object other) {

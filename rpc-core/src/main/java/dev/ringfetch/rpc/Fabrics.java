@@ -11,7 +11,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.StringJoiner;
 
-/** The fabrics that this process can use, opened, the best first; and why others cannot be used. */
+/**
+ * The opened fabrics of a channel or server, the best first, and the reasons why others cannot be
+ * used.
+ */
 final class Fabrics implements AutoCloseable {
   private final Counters counters;
   private final List<PolledFabric> opened = new ArrayList<>();
@@ -44,7 +47,7 @@ final class Fabrics implements AutoCloseable {
           }
           opened.add(
               PolledFabric.open(provider, fabricContext, sessionContext, pollers, threadName));
-        } catch (IOException | LinkageError e) { // the latter of what the fabric needs of others
+        } catch (IOException | LinkageError e) { // the latter from a library that the fabric needs
           obstacles.add(provider.name() + ": " + Obstacle.of(e));
           failed = true;
         }
@@ -59,12 +62,12 @@ final class Fabrics implements AutoCloseable {
     }
   }
 
-  /** Where everything that uses these is listed, as long as they are open. */
+  /** The counters of all users of these fabrics, as long as they are open. */
   Counters counters() {
     return counters;
   }
 
-  /** What can be used. */
+  /** The fabrics that can be used. */
   List<PolledFabric> opened() {
     return opened;
   }
@@ -75,8 +78,8 @@ final class Fabrics implements AutoCloseable {
   }
 
   /**
-   * True when the user is to be told of the {@linkplain #obstacles obstacles}: a fabric that the
-   * user named, or that this machine has, cannot be used, or none can.
+   * True when the {@linkplain #obstacles obstacles} are to be logged: a fabric that the user named,
+   * or that this machine has, cannot be used, or none can.
    */
   boolean hasFailed() {
     return failed || opened.isEmpty();

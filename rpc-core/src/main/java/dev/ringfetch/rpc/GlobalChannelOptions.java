@@ -10,9 +10,9 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * What the application has registered for all channels of the process, as {@code
- * GrpcOpenTelemetry.registerGlobal} does. The gRPC channel beneath has that already: its
- * interceptors are kept here, for calls that a ring carries.
+ * The options that are registered for all channels of the process, as by {@code
+ * GrpcOpenTelemetry.registerGlobal}. The gRPC channel has them already; the interceptors are kept
+ * here for calls on a ring.
  */
 final class GlobalChannelOptions extends ForwardingChannelBuilder2<GlobalChannelOptions> {
   private final ManagedChannelBuilder<?> others;
@@ -24,7 +24,7 @@ final class GlobalChannelOptions extends ForwardingChannelBuilder2<GlobalChannel
     this.target = target;
   }
 
-  /** Applies what is registered to a builder, but for interceptors: those are returned. */
+  /** Applies the registered options to a builder, except for interceptors, which are returned. */
   static List<ClientInterceptor> apply(ManagedChannelBuilder<?> builder, String target) {
     final GlobalChannelOptions options = new GlobalChannelOptions(builder, target);
     InternalConfiguratorRegistry.configureChannelBuilder(options);
@@ -55,6 +55,6 @@ final class GlobalChannelOptions extends ForwardingChannelBuilder2<GlobalChannel
 
   @Override
   protected GlobalChannelOptions addMetricSink(MetricSink sink) {
-    return this; // for the metrics of the channel beneath alone, which has it
+    return this; // for the metrics of the gRPC channel alone, which has it
   }
 }

@@ -9,7 +9,9 @@ import io.grpc.ServerStreamTracer;
 import java.util.ArrayList;
 import java.util.List;
 
-/** As {@link GlobalChannelOptions}, for servers. */
+/**
+ * The options that are registered for all servers of the process; see {@link GlobalChannelOptions}.
+ */
 final class GlobalServerOptions extends ForwardingServerBuilder<GlobalServerOptions> {
   private final ServerBuilder<?> others;
   private final List<ServerInterceptor> interceptors = new ArrayList<>();
@@ -19,7 +21,7 @@ final class GlobalServerOptions extends ForwardingServerBuilder<GlobalServerOpti
     this.others = others;
   }
 
-  /** Applies what is registered to a builder, but for interceptors and tracers. */
+  /** Applies the registered options to a builder, except for interceptors and tracers. */
   static GlobalServerOptions apply(ServerBuilder<?> builder) {
     final GlobalServerOptions options = new GlobalServerOptions(builder);
     InternalConfiguratorRegistry.configureServerBuilder(options);
@@ -55,6 +57,6 @@ final class GlobalServerOptions extends ForwardingServerBuilder<GlobalServerOpti
 
   @Override
   public GlobalServerOptions addMetricSink(MetricSink sink) {
-    return this; // the server beneath has it
+    return this; // the gRPC server has it
   }
 }

@@ -4,11 +4,12 @@ import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.session.SessionContext;
 
 /**
- * Which rings a channel asks for: those to begin with, and whole ones once they were too short,
- * until the channel is idle. All but {@link #tryBegin} is guarded by the {@link ChannelSessions}.
+ * The ring lengths that a channel asks for: short rings first, and full ones once the short ones
+ * were too short, until the channel is idle. All but {@link #tryBegin} is guarded by the {@link
+ * ChannelSessions}.
  */
 final class Growth {
-  /** How long no longer rings are asked for after they were. */
+  /** Pause between two requests for longer rings. */
   private static final long PAUSE_NS = Backoff.MAX_NS;
 
   private final SessionContext context;
@@ -19,7 +20,7 @@ final class Growth {
     this.context = context;
   }
 
-  /** Length in bytes that no ring of the next session is to exceed. */
+  /** Limit of the length of the next session's rings, in bytes. */
   int maxRingLength() {
     return crowded ? ArenaDescriptor.MAX_RING_LENGTH : context.initialRingLength();
   }
@@ -35,8 +36,8 @@ final class Growth {
   }
 
   /**
-   * Whether a session that lacks room is to have another one take its place: there are longer rings
-   * than it asked for, and none were asked for of late. From any thread.
+   * Returns whether to replace a session with short rings: true if longer rings exist than it asked
+   * for, and none were requested recently. Any thread.
    *
    * @param maxRingLength of the session.
    */

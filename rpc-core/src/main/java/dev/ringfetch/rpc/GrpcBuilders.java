@@ -15,10 +15,10 @@ import io.grpc.ServerRegistry;
 import java.util.function.Supplier;
 
 /**
- * Builders of gRPC's own channels and servers, from grpc-api's registry. Where Ringfetch is the
- * drop-in it is in that registry itself, and must not find itself there: {@link #isSought} lets the
- * registry pass to the next provider where it can, and where it cannot, the next one is looked up
- * here.
+ * Factory of builders of gRPC's own channels and servers, from grpc-api's registry. Where Ringfetch
+ * is the drop-in it is in that registry itself, and must not find itself there: {@link #isSought}
+ * lets the registry pass to the next provider where it can, and where it cannot, the next one is
+ * looked up here.
  */
 final class GrpcBuilders {
   /** System property that makes Ringfetch the drop-in, or environment variable. */
@@ -26,7 +26,7 @@ final class GrpcBuilders {
 
   static final String VARIABLE = "RINGFETCH_DROPIN";
 
-  /** Above what gRPC's own transports say of themselves. */
+  /** Above the priority of gRPC's own transports. */
   static final int PRIORITY = 9;
 
   private static final ThreadLocal<Boolean> SOUGHT = ThreadLocal.withInitial(() -> false);
@@ -34,8 +34,8 @@ final class GrpcBuilders {
   private GrpcBuilders() {}
 
   /**
-   * True when applications that know nothing of rings are to have them, and can: with a gRPC that
-   * is too old they keep what they have, and the log says so.
+   * True if Ringfetch is the drop-in and can be: with a gRPC version that is too old, applications
+   * keep gRPC's own transport, and the log says so.
    */
   static boolean isDropInAvailable() {
     if (!isDropIn()) {
@@ -48,7 +48,7 @@ final class GrpcBuilders {
     return obstacle == null;
   }
 
-  /** True when applications that know nothing of rings are to have them. */
+  /** True if Ringfetch is the drop-in, so that unchanged applications get rings. */
   static boolean isDropIn() {
     return isDropIn(System.getProperty(PROPERTY, System.getenv(VARIABLE)));
   }
@@ -69,7 +69,7 @@ final class GrpcBuilders {
     return dropIn;
   }
 
-  /** True in a thread that seeks the gRPC beneath in the registry. */
+  /** True on a thread that looks for gRPC's own builder in the registry. */
   static boolean isSought() {
     return SOUGHT.get();
   }
@@ -100,7 +100,7 @@ final class GrpcBuilders {
     return seek(() -> Grpc.newServerBuilderForPort(port, credentials));
   }
 
-  /** A builder with rings; the plain one, and a line in the log, where classes are missing. */
+  /** Returns a builder with rings; logs and returns the plain one where classes are missing. */
   static <T> T orPlain(Supplier<? extends T> rings, Supplier<? extends T> plain) {
     try {
       return rings.get();
@@ -120,7 +120,7 @@ final class GrpcBuilders {
     }
   }
 
-  /** The registry tells only of its first provider; so this one steps aside, once. */
+  /** Finds the channel provider behind the drop-in; the registry returns only its first one. */
   private static final class NextChannels {
     static final ManagedChannelProvider PROVIDER = find();
 
@@ -139,7 +139,7 @@ final class GrpcBuilders {
     }
   }
 
-  /** As {@link NextChannels}. */
+  /** Finds the server provider behind the drop-in, as {@link NextChannels} does. */
   private static final class NextServers {
     static final ServerProvider PROVIDER = find();
 

@@ -5,14 +5,15 @@ import java.security.CodeSource;
 import java.util.List;
 
 /**
- * The version of gRPC that the application has, held against the oldest that this code runs on. The
- * classes decide, not the number: a jar with all of an application has a number of its own.
+ * Check that the application's version of gRPC is not older than the oldest supported one. The
+ * classes decide, not the version number, because a jar that contains a whole application has a
+ * number of its own.
  */
 final class GrpcVersion {
   /** Oldest version that is tested. */
   static final String NEEDED = "1.65";
 
-  /** Classes of grpc-api that this package needs, and that the newest version below lacks. */
+  /** Classes of grpc-api that this package needs, and that the newest unsupported version lacks. */
   private static final List<String> NEEDED_CLASSES =
       List.of("io.grpc.InternalConfiguratorRegistry", "io.grpc.MetricSink");
 
@@ -20,7 +21,7 @@ final class GrpcVersion {
 
   private GrpcVersion() {}
 
-  /** Why there are no rings with this version, in one line, or null. */
+  /** Returns in one line why there are no rings with this version, or null. */
   static String obstacle() {
     return OBSTACLE;
   }

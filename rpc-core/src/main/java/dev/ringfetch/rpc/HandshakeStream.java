@@ -26,19 +26,18 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * The client's stream of the session service, in a session's terms: opened over the channel
- * beneath, and as long-lived as the session. A server that was stopped takes no step, or lets no
- * connection come about: neither is waited for without end ({@link #STEP_TIMEOUT_NS}, {@link
- * #CONNECT_TIMEOUT_NS}). Thread-safe.
+ * The client's stream of the session service: opened over the gRPC channel, it lives as long as the
+ * session. A stopped server sends no step, or accepts no connection, so both waits are limited
+ * ({@link #STEP_TIMEOUT_NS}, {@link #CONNECT_TIMEOUT_NS}). Thread-safe.
  */
 final class HandshakeStream
     implements ControlStream<OpenRequest>, ClientResponseObserver<OpenRequest, OpenResponse> {
   private static final long MAX_UNREACHABLE_NS = TimeUnit.SECONDS.toNanos(1);
 
-  /** More than the delay of a server to which too many come at once. */
+  /** Longer than a server delays a client at most when too many come at once. */
   static final long STEP_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
 
-  /** More than what grpc-netty gives a single address, after which it says so itself. */
+  /** Longer than grpc-netty's own connect timeout for a single address. */
   static final long CONNECT_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(30);
 
   private static final long GIVE_UP_NS = TimeUnit.SECONDS.toNanos(1);
@@ -46,10 +45,12 @@ final class HandshakeStream
   private final Listener listener;
   private final long connectTimeoutNs;
   private final long stepTimeoutNs;
-  private final AtomicReference<Timeout> due = new AtomicReference<>(); // of one wait at a time
+  // there is one wait at a time
+  private final AtomicReference<Timeout> due = new AtomicReference<>();
   private final ConnectionLevel level = new ConnectionLevel();
   private boolean pulsing; // set before the start
-  private ClientCall<OpenRequest, OpenResponse> call; // alone knows the connection's addresses
+  // the only source of the connection's addresses
+  private ClientCall<OpenRequest, OpenResponse> call;
   private ClientCallStreamObserver<OpenRequest> requests;
 
   // Guarded by this.
@@ -61,7 +62,7 @@ final class HandshakeStream
   private volatile String late; // why this side has ended it, or null
 
   /**
-   * Creates it.
+   * Creates a stream that is not started yet.
    *
    * @param connectTimeoutNs longest wait for a connection, in nanoseconds.
    * @param stepTimeoutNs longest wait for a step of the server's.
@@ -72,13 +73,13 @@ final class HandshakeStream
     this.stepTimeoutNs = stepTimeoutNs;
   }
 
-  /** As the other one, and asks for no pulse. */
+  /** Opens the stream, without a pulse. */
   void start(Channel channel) {
     start(channel, 0);
   }
 
   /**
-   * Opens the stream; the listener is told when its connection stands, or that there is none.
+   * Opens the stream; tells the listener when the connection is established, or that there is none.
    *
    * @param pulseNs how often the server is asked to send something, in nanoseconds; 0: never.
    */
@@ -97,11 +98,11 @@ final class HandshakeStream
                       .withExecutor(DefaultExecutor.RETRYING)
                       .withCallCredentials(level)
                       .withMaxInboundMessageSize(
-                          MessageType.MAX_LENGTH)); // the channel's is for calls
+                          MessageType.MAX_LENGTH)); // the channel's limit is for calls
       final StreamObserver<OpenRequest> unused = ClientCalls.asyncBidiStreamingCall(call, this);
     } catch (RuntimeException | LinkageError e) {
-      // Of ours, or of an interceptor beneath, which calls over gRPC will meet, too: a missing ring
-      // fails no call.
+      // Ringfetch's own failure, or that of an interceptor of the gRPC channel, which calls over
+      // gRPC will meet, too: a missing ring fails no call.
       end("handshake: " + Obstacle.of(e), Backoff.MAX_NS);
       return;
     } catch (Error e) {
@@ -163,7 +164,7 @@ final class HandshakeStream
     synchronized (this) {
       closed = true;
       abandoned = true;
-      cancel = started; // otherwise who starts it looks again
+      cancel = started; // otherwise the starting thread looks again
     }
     if (cancel) {
       requests.cancel(ChannelSessions.SHUTDOWN, null);
@@ -171,9 +172,9 @@ final class HandshakeStream
   }
 
   /**
-   * Makes room on the connection for another stream, by ending this one in good order: a stream
-   * that waits for the end of a cancelled one is flushed by the next write only, and there may be
-   * none. A server that has not answered a second later is not waited for any longer.
+   * Makes room on the connection for another stream, by half-closing this one instead of cancelling
+   * it: gRPC flushes a stream that waits for the end of a cancelled one only with the next write,
+   * and there may be none. If the server has not answered a second later, the stream is cancelled.
    */
   void giveUp(String why) {
     final boolean again;
@@ -209,7 +210,7 @@ final class HandshakeStream
     }
   }
 
-  /** What is waited for, unless something is already, has so long. */
+  /** Starts a timeout, unless one is running. */
   private void expect(String what, long timeoutNs) {
     final Timeout timeout = new Timeout(what, timeoutNs);
     if (due.compareAndSet(null, timeout)) {
@@ -217,7 +218,7 @@ final class HandshakeStream
     }
   }
 
-  /** What was waited for is there. */
+  /** Ends the timeout: the awaited step has arrived. */
   private void arrived() {
     final Timeout timeout = due.getAndSet(null);
     if (timeout != null) {
@@ -235,7 +236,8 @@ final class HandshakeStream
         late = timeout.toString();
       }
     }
-    requests.cancel(late, null); // outside: interceptors beneath may do anything
+    // outside the lock: interceptors of the gRPC channel may do anything
+    requests.cancel(late, null);
   }
 
   @Override
@@ -263,7 +265,7 @@ final class HandshakeStream
       return; // a beat: it was sent for the connection's sake
     }
     arrived();
-    if (late == null) { // it may have been on its way to here when its time was over
+    if (late == null) { // it may have been on its way here when its time was over
       listener.onResponse(response);
     }
   }
@@ -300,7 +302,7 @@ final class HandshakeStream
     listener.onEnd(why == null ? reason : "handshake: " + why, maxBackoffNs);
   }
 
-  /** Of one wait. */
+  /** The timeout of one wait. */
   private final class Timeout implements Runnable {
     private final String what;
     private final long ns;
@@ -315,7 +317,7 @@ final class HandshakeStream
       future = DeadlineTimer.schedule(this, ns);
     }
 
-    /** Best effort: where it comes all the same, nothing is waited for. */
+    /** Cancels on best effort; a timeout that fires all the same finds no wait. */
     void cancel() {
       final Future<?> begun = future;
       if (begun != null) {
@@ -323,7 +325,7 @@ final class HandshakeStream
       }
     }
 
-    /** In the timer's thread, which must not be kept. */
+    /** Runs on the timer's thread, so it must not take long. */
     @Override
     public void run() {
       DefaultExecutor.RETRYING.execute(() -> onTimeout(this));
@@ -335,16 +337,16 @@ final class HandshakeStream
     }
   }
 
-  /** Told what comes of the stream. */
+  /** Listener for the events of the stream. */
   interface Listener {
-    /** The connection is known: the handshake may begin. */
+    /** Called when the connection is known: the handshake may begin. */
     void onConnected();
 
-    /** The server has taken a step. */
+    /** Called for each step of the server. */
     void onResponse(OpenResponse response);
 
     /**
-     * The stream has ended, by whomever. Called once.
+     * Called once, when either side has ended the stream.
      *
      * @param maxBackoffNs longest pause before the next one, in nanoseconds.
      */

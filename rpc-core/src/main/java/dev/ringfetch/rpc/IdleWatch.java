@@ -8,12 +8,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * Notices that a ring has had no call for as long as its channel is to wait before it becomes idle.
- * It looks a few times in that time, and only while there is a ring: no call pays for it, and idle
- * is called what has been so in each of these looks. Thread-safe.
+ * Idle timer of a channel's ring: reports a session that has had no call for the channel's idle
+ * timeout. It looks several times in that time, and only while there is a ring, so that no call
+ * pays for it; a session is idle if every look has found it idle. Thread-safe.
  */
 final class IdleWatch {
-  /** As long as gRPC waits, unless told otherwise. */
+  /** gRPC's default. */
   static final long DEFAULT_NS = TimeUnit.MINUTES.toNanos(30);
 
   private static final long MIN_NS = TimeUnit.SECONDS.toNanos(1);
@@ -33,7 +33,7 @@ final class IdleWatch {
   /**
    * Creates the watch.
    *
-   * @param onIdle told which session it is, in a thread of the default executor.
+   * @param onIdle gets the idle session, on a thread of the default executor.
    * @param timeoutNs as gRPC takes it: a second at least, and from thirty days on for ever.
    */
   IdleWatch(Consumer<ClientSession> onIdle, long timeoutNs) {
@@ -41,7 +41,7 @@ final class IdleWatch {
     this.intervalNs = timeoutNs >= NEVER_NS ? 0 : Math.max(MIN_NS, timeoutNs) / LOOKS;
   }
 
-  /** A session has been opened; it takes the place of the one before. */
+  /** Watches a session that has been opened, instead of the one before. */
   synchronized void start(ClientSession opened) {
     session = opened;
     quiet = 0;
@@ -50,7 +50,7 @@ final class IdleWatch {
     }
   }
 
-  /** Nothing is watched any more. */
+  /** Stops watching. */
   synchronized void stop() {
     stopped = true;
     session = null;

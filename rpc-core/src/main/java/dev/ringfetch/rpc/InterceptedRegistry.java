@@ -7,7 +7,7 @@ import io.grpc.ServerMethodDefinition;
 import io.grpc.ServerServiceDefinition;
 import java.util.List;
 
-/** A user's fallback registry whose methods pass the server's interceptors, as gRPC's own do. */
+/** A user's fallback registry with the server's interceptors around its methods, as in gRPC. */
 final class InterceptedRegistry extends HandlerRegistry {
   private final HandlerRegistry registry;
   private final List<ServerInterceptor> interceptors;

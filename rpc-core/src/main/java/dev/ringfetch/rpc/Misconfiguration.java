@@ -3,7 +3,7 @@ package dev.ringfetch.rpc;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Says what is set to something that means nothing, once a process. Thread-safe. */
+/** The log of settings with invalid values: each is logged once per process. Thread-safe. */
 final class Misconfiguration {
   private static final Set<String> LOGGED = ConcurrentHashMap.newKeySet();
 

@@ -5,11 +5,12 @@ import java.util.Arrays;
 import java.util.Set;
 
 /**
- * Which fabrics may carry calls whose connection is encrypted. A ring is not: whoever reads its
- * memory, or the wire between its ends, reads the calls. Immutable.
+ * Policy of a side: the fabrics that may carry calls although the connection is encrypted. A ring
+ * is not encrypted: a process that can read its memory, or the wire between its ends, can read the
+ * calls. Immutable.
  *
  * @param names of those fabrics.
- * @param side whose policy it is, for people.
+ * @param side name of the side with this policy, for messages.
  */
 record PlaintextFabrics(Set<String> names, String side) {
   /** System property that sets the names where no builder does, separated by commas. */
@@ -18,7 +19,7 @@ record PlaintextFabrics(Set<String> names, String side) {
   static final String CLIENT = "client";
   static final String SERVER = "server";
 
-  /** Within one user's processes on one host, who can read each other's memory anyway. */
+  /** Connects processes of one user on one host, which can read each other's memory anyway. */
   private static final String WITHIN_ONE_USER = "shm";
 
   /** A side's policy unless its builder says otherwise. */
@@ -42,7 +43,7 @@ record PlaintextFabrics(Set<String> names, String side) {
     return new PlaintextFabrics(Set.copyOf(Arrays.asList(names)), side);
   }
 
-  /** Why calls of such a connection may not go over a fabric, or null. */
+  /** Returns why calls of such a connection may not go over a fabric, or null. */
   String obstacle(String fabric, SecurityLevel connection) {
     return connection == SecurityLevel.NONE || names.contains(fabric)
         ? null
@@ -50,9 +51,9 @@ record PlaintextFabrics(Set<String> names, String side) {
   }
 
   /**
-   * How well calls on a fabric are protected. Where nobody but the user's own processes can reach
-   * them, as well as the connection over which their session was opened, which says who the peer
-   * is; elsewhere not at all, whatever was allowed.
+   * The security level of calls on a fabric. Where only processes of the same user can reach them,
+   * it is the level of the connection over which the session was opened, since that identifies the
+   * peer. Elsewhere it is none, whatever was allowed.
    */
   static SecurityLevel level(String fabric, SecurityLevel connection) {
     return fabric.equals(WITHIN_ONE_USER) ? connection : SecurityLevel.NONE;

@@ -7,10 +7,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 /**
- * An empty step that a server sends on a session's stream now and then, where the client has asked
- * for that. While calls are on a ring nothing else is sent on the connection, so a client that
- * keeps it alive pings, and a server counts pings between which it has sent nothing as abuse: after
- * the third it would end the connection. Thread-safe.
+ * The periodic empty step that a server sends on a session's stream at the client's request. While
+ * calls go over a ring, nothing else is sent on the connection. A client with keepalive then pings,
+ * and a gRPC server counts pings without data in between as abuse: after the third it would end the
+ * connection. Thread-safe.
  */
 final class Pulse {
   /** Header by which a client asks, with the interval in milliseconds; servers may not know it. */
@@ -18,8 +18,8 @@ final class Pulse {
       Metadata.Key.of("ringfetch-pulse-ms", Metadata.ASCII_STRING_MARSHALLER);
 
   /**
-   * Pings come 10 s apart or more, and two between which nothing was sent are borne. One more goes
-   * with each beat: gRPC's client measures the connection by it.
+   * Pings come 10 s apart or more, and the server tolerates two without data in between. One more
+   * goes with each beat: gRPC's client measures the connection by it.
    */
   static final long INTERVAL_NS = TimeUnit.SECONDS.toNanos(15);
 
@@ -39,11 +39,11 @@ final class Pulse {
   }
 
   /**
-   * A pulse as a client has asked for it.
+   * Creates the pulse that a client has asked for.
    *
    * @param header of the session's stream, or null.
-   * @param beat sends the step; false when the stream has ended. In a thread of the default
-   *     executor.
+   * @param beat sends the step, on a thread of the default executor; false when the stream has
+   *     ended.
    * @return null where none was asked for.
    */
   static Pulse of(String header, BooleanSupplier beat) {

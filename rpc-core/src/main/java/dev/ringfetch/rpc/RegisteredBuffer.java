@@ -6,25 +6,26 @@ import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 
 /**
- * Memory for a message, or the long part of one ({@link RegisteredMessage}), out of which a peer on
- * the ring reads it: it is sent without a copy on this side. Where there is no such memory, this is
- * ordinary memory, and the message is sent as any other.
+ * A buffer for a message, or for the long part of one ({@link RegisteredMessage}), that the peer on
+ * a ring reads directly: the message is sent without a copy on this side. Where there is no
+ * registered memory, the buffer is ordinary memory, and the message is sent as any other.
  *
- * <p>Who has it: its maker, until {@link #close}. The bytes must not change, and it must not be
- * closed, before they are on their way: that is when the call has ended; on a stream also as soon
- * as the server has answered to it, or {@code isReady()} has returned true after the message was
- * sent. (Of {@code isReady()} that holds as long as nobody sets an {@code onReadyThreshold} above
- * its default of 32 KiB, which is true while as many bytes still wait.) After that the ring has a
- * share of its own, until the peer has read. A closed one must not be touched any more: {@link
- * #buffer} refuses, but a view that was kept leads to what is another message's by then. The system
- * property {@code ringfetch.poison=true} helps to find who does that: memory that nobody has is
- * filled with 0xDE, and what was written to it is logged as a warning when it is given out again.
+ * <p>The allocating code owns the buffer until {@link #close}. It must not change the bytes, nor
+ * close the buffer, before the bytes are on their way: that is when the call has ended; on a stream
+ * also as soon as the server has answered to it, or {@code isReady()} has returned true after the
+ * message was sent. (For {@code isReady()} this holds as long as no {@code onReadyThreshold} above
+ * the default of 32 KiB is set, because {@code isReady()} is true while up to that many bytes still
+ * wait.) After that the ring has a reference of its own, until the peer has read. A closed buffer
+ * must not be touched any more: {@link #buffer} throws, but a view that was kept leads to memory
+ * that belongs to another message by then. The system property {@code ringfetch.poison=true} helps
+ * to find such code: it fills free memory with 0xDE, and logs a warning when memory that was
+ * written to while it was free is given out again.
  *
- * <p>A buffer that is dropped without being closed is lost until its session ends: the collector
- * cannot give it back, since a view of it may live on that somebody writes into. Once the collector
- * has found it, the next long message of its session counts it ({@code session.buffers.leaked}) and
- * logs a warning: of the first in a session; with the system property {@code ringfetch.leaks=true},
- * of each, with the stack trace of its allocation.
+ * <p>A buffer that is dropped without being closed is lost until its session ends: the garbage
+ * collector cannot give it back, since the application may still write through a view of it. Once
+ * the collector has found it, the next long message of its session counts it ({@code
+ * session.buffers.leaked}) and logs a warning: for the first in a session; with the system property
+ * {@code ringfetch.leaks=true}, for each, with the stack trace of its allocation.
  *
  * <p>Not thread-safe, but may be passed from thread to thread.
  */
@@ -47,8 +48,8 @@ public final class RegisteredBuffer implements AutoCloseable {
   }
 
   /**
-   * The memory, to be filled; its content is anything at first. Position and limit are the
-   * application's: what is sent is all of it.
+   * Returns the memory, to be filled; its initial content is undefined. Position and limit are for
+   * the application's use: the whole buffer is sent.
    */
   public ByteBuffer buffer() {
     if (closed) {
@@ -62,7 +63,7 @@ public final class RegisteredBuffer implements AutoCloseable {
     return buffer.capacity();
   }
 
-  /** True when a peer on the ring reads it; false of ordinary memory. */
+  /** True if the peer on the ring reads it directly; false for ordinary memory. */
   public boolean isRegistered() {
     return lease != null;
   }
@@ -81,7 +82,7 @@ public final class RegisteredBuffer implements AutoCloseable {
           lease.close();
         }
       } finally {
-        Reference.reachabilityFence(this); // not dropped as long as it is being closed
+        Reference.reachabilityFence(this); // not collected while it is being closed
       }
     }
   }

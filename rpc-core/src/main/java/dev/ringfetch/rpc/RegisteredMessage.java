@@ -12,9 +12,8 @@ import java.io.UncheckedIOException;
 import java.util.Arrays;
 
 /**
- * A message whose long part stands in a {@link RegisteredBuffer}: its receiver takes it for any
- * other message of its method. A method that sends such messages is a generated one with another
- * marshaller:
+ * A message with its long part in a {@link RegisteredBuffer}: the receiver sees an ordinary message
+ * of its method. A method that sends such messages is a generated one with another marshaller:
  *
  * <pre>{@code
  * MethodDescriptor<RegisteredMessage, PutResponse> put =
@@ -31,8 +30,8 @@ import java.util.Arrays;
  * <p>(protobuf has no bytes outside of the heap: to wrap a buffer in a {@link ByteString} copies
  * it.)
  *
- * <p>Over gRPC, and on a ring that is not the buffer's, it is copied as any message is. Immutable;
- * the buffer is as its own rules have it.
+ * <p>Over gRPC, and on a ring of another session than the buffer's, it is copied as any message is.
+ * Immutable; the buffer follows its own rules.
  */
 public final class RegisteredMessage {
   private static final int MAX_TAG_AND_LENGTH = 10;
@@ -45,13 +44,15 @@ public final class RegisteredMessage {
     this.buffer = buffer;
   }
 
-  /** The message is what the buffer holds, in whatever form its receiver expects. */
+  /**
+   * Creates a message that consists of the buffer's bytes, in the form that the receiver expects.
+   */
   public static RegisteredMessage of(RegisteredBuffer buffer) {
     return new RegisteredMessage(new byte[0], buffer);
   }
 
   /**
-   * A message of protobuf.
+   * Creates a protobuf message.
    *
    * @param rest the message without one of its fields.
    * @param fieldNumber of that field, of type {@code bytes}. It comes last, as protobuf lets
@@ -71,13 +72,13 @@ public final class RegisteredMessage {
     return new RegisteredMessage(Arrays.copyOf(head, head.length - coded.spaceLeft()), bytes);
   }
 
-  /** A method whose client sends such messages. */
+  /** Returns the method with such messages as requests. */
   public static <RespT> MethodDescriptor<RegisteredMessage, RespT> requests(
       MethodDescriptor<?, RespT> method) {
     return method.toBuilder(new Marshaller(), method.getResponseMarshaller()).build();
   }
 
-  /** A method whose server answers with such messages. */
+  /** Returns the method with such messages as responses. */
   public static <ReqT> MethodDescriptor<ReqT, RegisteredMessage> responses(
       MethodDescriptor<ReqT, ?> method) {
     return method.toBuilder(method.getRequestMarshaller(), new Marshaller()).build();

@@ -3,26 +3,27 @@ package dev.ringfetch.rpc;
 import dev.ringfetch.session.remote.ReplyPolicy;
 
 /**
- * How answers get to a client that cannot load from the server's memory. Between processes that
- * share memory there is no such choice: the client polls it.
+ * The way in which answers get to a client that cannot load from the server's memory. It has no
+ * effect between processes that share memory: the client polls that memory.
  */
 public enum ReplyMode {
   /**
-   * {@link #FETCH} or {@link #PUSH}, whichever calls take less time with, and changed while the
-   * session goes on. Each client finds its own; see {@code docs/adr/0012-adaptive-replies.md}.
+   * {@link #FETCH} or {@link #PUSH}, whichever makes calls faster, chosen again while the session
+   * lasts. Each client chooses for itself; see {@code docs/adr/0012-adaptive-replies.md}.
    */
   ADAPTIVE(ReplyPolicy.ADAPTIVE),
   /**
-   * The client reads them out of the server's memory, for which the server's processor and outbound
-   * engine do nothing (RFP's remote fetch). While it sleeps, the server pushes them.
+   * The client reads the answers out of the server's memory; this costs the server no processor
+   * time and no outbound operation (RFP's remote fetch). While the client sleeps, the server pushes
+   * them.
    */
   FETCH(ReplyPolicy.FETCH),
   /** The server writes them into the client's memory, which the client polls. */
   PUSH(ReplyPolicy.PUSH),
   /**
    * As {@link #FETCH}, but the server also sends each answer in an unreliable datagram (HERD's
-   * reply), and the client reads only what none has brought in time. Over a fabric that has no
-   * datagrams it is {@link #FETCH}.
+   * reply), and the client reads only answers for which no datagram has come in time. Over a fabric
+   * that has no datagrams it is {@link #FETCH}.
    */
   DATAGRAM(ReplyPolicy.DATAGRAM);
 
@@ -32,7 +33,7 @@ public enum ReplyMode {
     this.policy = policy;
   }
 
-  /** The same, for sessions. */
+  /** Returns the mode in the form that sessions take. */
   ReplyPolicy policy() {
     return policy;
   }

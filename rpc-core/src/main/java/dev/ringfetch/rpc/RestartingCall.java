@@ -16,7 +16,7 @@ import java.util.function.Consumer;
 
 /**
  * A call of several messages on a ring, which starts again elsewhere if the session ends before the
- * server can have seen anything of it. What it was asked it keeps until then, or until the first
+ * server can have seen anything of it. It keeps the caller's operations for that until the first
  * unit has left, which is almost always in {@code start}.
  */
 final class RestartingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
@@ -29,7 +29,7 @@ final class RestartingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
   private Listener<RespT> listener;
   private Metadata headers;
 
-  /** What is to be repeated; null once nothing is. Changed under the monitor. */
+  /** The operations to repeat; null once the call cannot restart. Changed under the monitor. */
   private volatile List<Consumer<ClientCall<ReqT, RespT>>> asked = new ArrayList<>();
 
   private volatile ClientCall<ReqT, RespT> current;
@@ -56,11 +56,11 @@ final class RestartingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
   public void start(Listener<RespT> listener, Metadata headers) {
     this.listener = listener;
     this.headers = new Metadata();
-    this.headers.merge(headers); // tracers add to those of the attempt
+    this.headers.merge(headers); // tracers add to the attempt's own headers
     first.start(listener, headers);
   }
 
-  /** In the call's executor and context, and instead of the listener's end. */
+  /** Starts the call again, in its executor and context, instead of closing the listener. */
   private void restart() {
     final SuccessorCall<ReqT, RespT> successor = new SuccessorCall<>();
     final List<Consumer<ClientCall<ReqT, RespT>>> earlier;
@@ -69,7 +69,7 @@ final class RestartingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
       earlier = asked == null ? List.of() : asked;
       cancelled = cancel;
       current = successor;
-      asked = null; // last: whoever sees it finds the successor
+      asked = null; // last: a thread that sees null finds the successor
     }
     if (cancelled != null) {
       cancelled.accept(successor);
@@ -88,7 +88,7 @@ final class RestartingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
   }
 
   private void ask(Consumer<ClientCall<ReqT, RespT>> action) {
-    final boolean certain = asked == null; // first: before that it was decided which call it is
+    final boolean certain = asked == null; // read first: while null, it is decided which call it is
     final ClientCall<ReqT, RespT> asking = current;
     action.accept(asking);
     if (!certain && asking == first && !keep(action)) {
@@ -96,7 +96,7 @@ final class RestartingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
     }
   }
 
-  /** False when the call has started again meanwhile, without this. */
+  /** Keeps an operation. False when the call has started again meanwhile, without it. */
   private synchronized boolean keep(Consumer<ClientCall<ReqT, RespT>> action) {
     if (current != first) {
       return false;

@@ -9,9 +9,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 
 /**
- * Runs tasks to which nobody would come back: where the executor beneath has no thread to be had
- * for one, it waits until there is one, with a single timer for all. Where there is no memory for
- * that either it runs in the thread that brings it, rather than never.
+ * Executor for tasks that must not be lost: where the underlying executor cannot get a thread for a
+ * task, the task waits until it can, with a single timer for all. Where there is no memory for that
+ * either, the task runs on the submitting thread.
  */
 final class RetryingExecutor implements Executor {
   private static final long RETRY_NS = TimeUnit.MILLISECONDS.toNanos(10);
@@ -21,18 +21,18 @@ final class RetryingExecutor implements Executor {
   private final Runnable retry;
 
   /**
-   * Creates it.
+   * Creates an executor over another one.
    *
-   * @param executor rejects nothing.
+   * @param executor executor that rejects no task.
    */
   RetryingExecutor(Executor executor) {
     this(executor, task -> new Retry(task, RETRY_NS)::schedule);
   }
 
   /**
-   * As the other one.
+   * Creates an executor with the given way to retry; for tests.
    *
-   * @param retries makes of a task what has it run later, as {@link Retry#schedule} does.
+   * @param retries wraps a task so that it runs later, as {@link Retry#schedule} does.
    */
   RetryingExecutor(Executor executor, UnaryOperator<Runnable> retries) {
     this.executor = executor;
@@ -61,7 +61,7 @@ final class RetryingExecutor implements Executor {
     }
   }
 
-  /** Those of others, too: they may have relied on a timer that there is not. */
+  /** Runs all tasks that wait, since they may wait for a timer that could not be created. */
   private void runRefused() {
     for (Runnable task = refused.poll(); task != null; task = refused.poll()) {
       Callbacks.run(task);

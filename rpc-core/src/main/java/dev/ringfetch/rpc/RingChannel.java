@@ -23,12 +23,12 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A channel whose calls go over a ring where there is one, and over gRPC where not. Which way a
- * call takes is decided when it starts, or, where the process has interceptors for all channels,
- * when it is made. Made by {@link RingChannelBuilder}; thread-safe.
+ * A channel that sends calls over a ring where there is one, and over gRPC otherwise. A call
+ * chooses its way when it starts, or, where the process has interceptors for all channels, when it
+ * is created. Built by {@link RingChannelBuilder}; thread-safe.
  */
 public final class RingChannel extends ManagedChannel {
-  /** How a call ends that comes too late. */
+  /** The status of a call that starts after the shutdown. */
   static final Status SHUTDOWN = Status.UNAVAILABLE.withDescription("Channel shutdown invoked");
 
   private final ManagedChannel grpc;
@@ -38,7 +38,7 @@ public final class RingChannel extends ManagedChannel {
   private final Executor executor;
   private final ClientLimits limits;
   private final boolean requireFabric;
-  private final boolean bare; // a ring is all that calls pass
+  private final boolean bare; // calls pass nothing but a ring, such as interceptors
   private final String obstacle;
   private final Channel intercepted;
   private final BufferAllocator allocator;
@@ -94,18 +94,18 @@ public final class RingChannel extends ManagedChannel {
     this.orphan = fabrics.orphans().register(this, life::onCollected);
   }
 
-  /** What has been counted so far. */
+  /** Returns the value of a counter. */
   long count(Counter counter) {
     return life.count(counter);
   }
 
-  /** Servers are asked to send something on a session's stream so often; 0: they are not. */
+  /** Sets how often servers are asked to send a beat on a session's stream; 0: never. */
   RingChannel pulse(long intervalNs) {
     sessions.pulse(intervalNs);
     return this;
   }
 
-  /** Which transport serves the next call, and why. */
+  /** Returns which transport serves the next call, and why. */
   public Transport transport() {
     final ClientConnection ring = obstacle == null ? sessions.open() : null;
     if (ring != null) {
@@ -116,7 +116,7 @@ public final class RingChannel extends ManagedChannel {
         obstacle == null ? sessions.reason() : obstacle());
   }
 
-  /** Makes buffers for messages that the server reads out of this process's memory. */
+  /** Returns the allocator of buffers that the server reads out of this process's memory. */
   public BufferAllocator allocator() {
     return allocator;
   }
@@ -138,11 +138,11 @@ public final class RingChannel extends ManagedChannel {
   }
 
   /**
-   * Makes what makes calls of a unary method whose messages are bytes, for callers who want to
-   * avoid what stubs allocate.
+   * Creates a reusable call of a unary method with messages that are plain bytes, for callers that
+   * want to avoid the allocations of stubs.
    *
    * @param method as generated code has it; its marshallers are not used.
-   * @param listener told how calls end.
+   * @param listener gets the end of each call.
    * @throws IllegalArgumentException if the method is not unary.
    */
   public UnaryCall newUnaryCall(MethodDescriptor<?, ?> method, UnaryListener listener) {
@@ -152,7 +152,7 @@ public final class RingChannel extends ManagedChannel {
     return new UnaryCall(this, method, limits, listener);
   }
 
-  /** The ring for a new call that nothing but a ring is needed for, or null. */
+  /** Returns the ring for a new call that needs nothing but a ring, or null. */
   ClientConnection bareRing(MethodDescriptor<?, ?> method) {
     final ClientConnection ring = bare && !life.isShutdown() ? sessions.open() : null;
     return ring != null && ring.names(method) ? ring : null;
@@ -163,12 +163,12 @@ public final class RingChannel extends ManagedChannel {
     return grpc.authority();
   }
 
-  /** Why no ring can carry the channel's calls, or null. */
+  /** Returns why no ring can carry the channel's calls, or null. */
   String obstacle() {
     return obstacle == null ? null : obstacle + " is not carried by a ring";
   }
 
-  /** Why a ring cannot carry a call, or null. */
+  /** Returns why a ring cannot carry a call, or null. */
   static String obstacle(
       MethodDescriptor<?, ?> method, CallOptions options, ClientConnection ring) {
     if (!ring.names(method)) {
@@ -185,7 +185,10 @@ public final class RingChannel extends ManagedChannel {
     return sessions.current();
   }
 
-  /** As {@link #ring}, for a call that goes over gRPC without one, and has its stream first. */
+  /**
+   * As {@link #ring}; without a ring the call goes over gRPC, and gets its stream before one is
+   * opened.
+   */
   ClientConnection ringOrSeek() {
     if (requireFabric) {
       return sessions.current();
@@ -197,7 +200,7 @@ public final class RingChannel extends ManagedChannel {
     return open;
   }
 
-  /** Whether a call had better wait for the ring that is being opened. */
+  /** Returns whether a call should wait for the ring that is being opened. */
   boolean isRingWorthAWait() {
     return sessions.isWorthAWait();
   }
@@ -207,7 +210,9 @@ public final class RingChannel extends ManagedChannel {
     return sessions.connect();
   }
 
-  /** As {@link #awaitRing}, however often it fails until then; whoever waits no longer cancels. */
+  /**
+   * As {@link #awaitRing}, but repeats failed attempts; the caller cancels when it stops waiting.
+   */
   CompletableFuture<ClientConnection> awaitRingForReady() {
     return sessions.connectWaitingForReady();
   }
@@ -216,23 +221,25 @@ public final class RingChannel extends ManagedChannel {
     return requireFabric;
   }
 
-  /** A call over gRPC, counted. */
+  /** Creates a call over gRPC and counts it. */
   <ReqT, RespT> ClientCall<ReqT, RespT> newGrpcCall(
       MethodDescriptor<ReqT, RespT> method, CallOptions options) {
     return life.newGrpcCall(method, options);
   }
 
-  /** A call that goes over gRPC could have been carried by a ring. */
+  /** Counts a call over gRPC that a ring could have carried. */
   void countFallback() {
     life.countFallback();
   }
 
-  /** A call had begun on a ring and begins again. */
+  /** Counts a call that had begun on a ring and begins again. */
   void countRepeatedCall() {
     life.countRepeatedCall();
   }
 
-  /** In place of a call that its ring does not carry: over gRPC or, if rings must, on the next. */
+  /**
+   * Creates the replacement of a call on a ring: over gRPC or, if a ring is required, on the next.
+   */
   <ReqT, RespT> ClientCall<ReqT, RespT> newOtherCall(
       MethodDescriptor<ReqT, RespT> method, CallOptions options, Executor callExecutor) {
     if (requireFabric) {
@@ -252,12 +259,12 @@ public final class RingChannel extends ManagedChannel {
     return own == null ? limits : new ClientLimits(own, limits.maxInboundMetadataLength());
   }
 
-  /** A call waits: until it leaves, what is beneath stays. False after a shutdown. */
+  /** Registers a call that waits: what is beneath stays until it leaves. False after a shutdown. */
   boolean enter(WaitingCall<?, ?> call) {
     return life.enter(call);
   }
 
-  /** A call that has waited is under way, or has ended. */
+  /** Called when a registered call is under way, or has ended. */
   void leave(WaitingCall<?, ?> call) {
     life.leave(call);
   }
@@ -292,8 +299,8 @@ public final class RingChannel extends ManagedChannel {
   }
 
   /**
-   * The state of the gRPC channel beneath, which a session keeps connected. Who requests a
-   * connection gets a ring beside it.
+   * Returns the state of the gRPC channel, which a session keeps connected. Requesting a connection
+   * also opens a ring.
    */
   @Override
   public ConnectivityState getState(boolean requestConnection) {
@@ -311,18 +318,18 @@ public final class RingChannel extends ManagedChannel {
 
   @Override
   public void resetConnectBackoff() {
-    grpc.resetConnectBackoff(); // first: who waits for a ring asks for it over that
+    grpc.resetConnectBackoff(); // first: waiting calls open their ring over that channel
     sessions.resetBackoff();
   }
 
-  /** Leaves the ring, too, when the calls on it have ended; the next call opens both again. */
+  /** Ends the ring, too, when its calls have ended; the next call opens both again. */
   @Override
   public void enterIdle() {
     sessions.enterIdle();
     grpc.enterIdle();
   }
 
-  /** For tests: as if no call had been under way on a session for long enough. */
+  /** For tests: acts as if a session had had no call for the idle timeout. */
   void onIdle(ClientSession session) {
     life.onIdle(session);
   }
@@ -338,7 +345,7 @@ public final class RingChannel extends ManagedChannel {
     return new RoutedCall<>(this, method, options, own == null ? executor : own);
   }
 
-  /** Where interceptors end and the choice begins. */
+  /** The innermost channel, behind the interceptors: creates calls that choose their transport. */
   private final class Rings extends Channel {
     @Override
     public <ReqT, RespT> ClientCall<ReqT, RespT> newCall(
@@ -353,9 +360,9 @@ public final class RingChannel extends ManagedChannel {
   }
 
   /**
-   * Where the process has interceptors for all channels: the gRPC beneath has them, too, so that
-   * only calls for a ring are to pass those here, and what a call is for is chosen when it is made.
-   * Those that find no room on the ring when they start pass them twice.
+   * The channel used where the process has interceptors for all channels. The gRPC channel has
+   * them, too, so only calls for a ring pass those here, and a call chooses its transport when it
+   * is created. Calls that find no room on the ring when they start pass them twice.
    */
   private final class Observed extends Channel {
     private final Channel rings;

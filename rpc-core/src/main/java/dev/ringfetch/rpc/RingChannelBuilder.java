@@ -31,11 +31,11 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Builds channels whose calls go over a ring where one connects the two processes, and over gRPC
- * otherwise.
+ * Builder of channels that send calls over a ring where one connects the two processes, and over
+ * gRPC otherwise.
  *
- * <p>A {@link ManagedChannelBuilder} like any other: what it does not override goes to the builder
- * of the gRPC channel beneath, which grpc-api's registry supplies (add grpc-netty or
+ * <p>It is a {@link ManagedChannelBuilder} like any other: settings that it does not override go to
+ * the builder of the gRPC channel underneath, which grpc-api's registry supplies (add grpc-netty or
  * grpc-netty-shaded to the application).
  */
 public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChannelBuilder> {
@@ -96,7 +96,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
     return new RingChannelBuilder(GrpcBuilders.newChannelBuilder(target, credentials), target);
   }
 
-  /** With the first of these that there is a transport for. */
+  /** Uses the first of these credentials that there is a transport for. */
   private static RingChannelBuilder newChannelBuilder(
       String target, List<ChannelCredentials> choice) {
     ManagedChannelProvider.ProviderNotFoundException none = null;
@@ -111,16 +111,16 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   }
 
   /**
-   * A channel over a gRPC channel that another builder makes. Call credentials that are bundled
+   * A channel over a gRPC channel that another builder creates. Call credentials that are bundled
    * with that one's credentials do not reach calls on a ring: give those to {@link
    * #newChannelBuilder}.
    *
-   * @param grpc builder of the channel beneath; this builder owns it from here on.
+   * @param grpc builder of the gRPC channel; this builder owns it from here on.
    * @param target name of the target for log lines.
    */
   public static RingChannelBuilder over(ManagedChannelBuilder<?> grpc, String target) {
     final RingChannelBuilder builder = new RingChannelBuilder(grpc, target);
-    builder.pulseNs = Pulse.INTERVAL_NS; // that one may have been told to keep connections alive
+    builder.pulseNs = Pulse.INTERVAL_NS; // the given builder may have keepalive set
     return builder;
   }
 
@@ -150,7 +150,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
     return this;
   }
 
-  /** Of these fabrics, in place of those on the class path. */
+  /** Sets the providers, instead of those on the class path. */
   RingChannelBuilder providers(List<FabricProvider> providers) {
     this.fabrics = fabrics.of(providers);
     return this;
@@ -167,12 +167,12 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   }
 
   /**
-   * Whether calls go over a ring although something stands between client and server that
-   * terminates connections or translates addresses: a proxy, a sidecar, a balancer, a forwarded
-   * port. They do not unless set here, at the other side, or by the system property {@code
-   * ringfetch.across.proxies}: such a thing may send each call to another server, and a ring leads
-   * to the one that has opened it. Set it where all calls go to that one anyway, as through the
-   * forwarded port of a container that shares memory with the client.
+   * Whether calls go over a ring although a proxy, a sidecar, a load balancer or a forwarded port
+   * between client and server terminates connections or translates addresses. They do not unless
+   * set here, at the other side, or by the system property {@code ringfetch.across.proxies}: such
+   * an intermediary may send each call to another server, but a ring leads to the server that has
+   * opened it. Set it where all calls go to that server anyway, as through the forwarded port of a
+   * container that shares memory with the client.
    */
   public RingChannelBuilder acrossProxies(boolean across) {
     sessionContext.acrossProxies(across);
@@ -199,7 +199,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   }
 
   /**
-   * Memory beside the rings, out of which the peer reads long requests.
+   * Sets the memory beside the rings, out of which the peer reads long requests.
    *
    * @param threshold length in bytes beyond which a message is long; 16 KiB unless set.
    * @param length of the memory of a session, in bytes, registered as it is needed; 0 for none, 16
@@ -211,9 +211,9 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   }
 
   /**
-   * What sessions may have for {@link #bulkMemory} together: those of all channels and servers that
-   * are given this budget. Unless set they share {@link BulkBudget#PROCESS}, of 1 GiB. Where it is
-   * used up, long messages go in frames.
+   * Sets the limit of {@link #bulkMemory} of all sessions together, over all channels and servers
+   * with this budget. Unless set they share {@link BulkBudget#PROCESS}, of 1 GiB. Where it is used
+   * up, long messages go in frames.
    */
   public RingChannelBuilder bulkBudget(BulkBudget budget) {
     sessionContext.bulkQuota(budget.quota());
@@ -268,7 +268,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
     return this;
   }
 
-  /** A ring without calls ends as the connection does that it was opened over. */
+  /** A ring without calls ends with the connection over which it was opened. */
   @Override
   public RingChannelBuilder idleTimeout(long value, TimeUnit unit) {
     grpc.idleTimeout(value, unit);
@@ -291,7 +291,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
 
   /**
    * As {@link #intercept(List)}, for gRPC's own extensions: such interceptors see the calls on a
-   * ring, too. They are told the target as this builder was.
+   * ring, too, with the target as given to this builder.
    */
   @Override
   protected RingChannelBuilder interceptWithTarget(InterceptorFactory factory) {
@@ -354,10 +354,11 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
         : interceptor;
   }
 
-  /** What is set afterwards is for the next channel. */
+  /** Builds a channel; later settings apply to the next one. */
   @Override
   public RingChannel build() {
-    // First: a factory is the application's, and may throw when nothing has been made yet.
+    // First: a factory is the application's code and may throw, as long as nothing has been
+    // created.
     final List<ClientInterceptor> made = interceptors.stream().map(this::resolve).toList();
     final SessionContext context = sessionContext.copy();
     final SharedFabrics shared = SharedFabrics.acquire(fabrics, fabricContext.copy(), context);

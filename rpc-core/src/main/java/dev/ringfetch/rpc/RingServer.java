@@ -17,7 +17,7 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.Collectors;
 
 /**
- * A server of gRPC on a port, and of rings beside it. Made by {@link RingServerBuilder};
+ * A server that serves gRPC on a port, and rings beside it. Built by {@link RingServerBuilder};
  * thread-safe.
  *
  * <p>Where no fabric can be used it serves gRPC alone, and says so once.
@@ -113,7 +113,7 @@ public final class RingServer extends Server {
     return this;
   }
 
-  /** What a counter of this server is at. */
+  /** Returns the value of a counter of this server. */
   long count(Counter counter) {
     return counter == Counter.SERVER_CALLS_GRPC ? grpcCalls.sum() : endpoint.count(counter);
   }
@@ -136,7 +136,9 @@ public final class RingServer extends Server {
     return endpoint.sessionCount();
   }
 
-  /** Whoever comes second waits for the first, so that nothing is left when it returns. */
+  /**
+   * Closes the fabrics. A second caller waits for the first, so that all is closed when it returns.
+   */
   private synchronized void closeFabrics() {
     if (!fabricsClosed && fabrics != null) {
       fabricsClosed = true;
@@ -174,7 +176,7 @@ public final class RingServer extends Server {
     return grpc.getMutableServices();
   }
 
-  /** Refuses new calls on the port, and asks the clients of rings to put no new ones there. */
+  /** Refuses new calls on the port, and asks the clients of rings to start no new ones there. */
   @Override
   public RingServer shutdown() {
     endpoint.drain();
@@ -191,7 +193,7 @@ public final class RingServer extends Server {
     return this;
   }
 
-  /** Whether anybody waits for the end or not: gRPC's server needs nobody to, either. */
+  /** Closes the fabrics at the end, even if no thread waits for it, as in gRPC's server. */
   private void closeFabricsAtTheEnd() {
     if (ending.compareAndSet(false, true)) {
       closeFabricsWhenTerminated();
@@ -219,8 +221,8 @@ public final class RingServer extends Server {
   }
 
   /**
-   * True when the port is closed, all calls have ended, those of sessions included whose call of
-   * the port was lost, and the fabrics are closed. Does not wait for that.
+   * True when the port is closed, all calls have ended, including those of sessions that have lost
+   * their gRPC stream, and the fabrics are closed. Does not wait.
    */
   @Override
   public boolean isTerminated() {

@@ -33,11 +33,11 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Builds servers that serve gRPC on a port and, beside it, rings to clients on the same host.
+ * Builder of servers that serve gRPC on a port and, beside it, rings to clients on the same host.
  *
- * <p>A {@link ServerBuilder} like any other: what it does not override goes to the builder of the
- * gRPC server beneath, which grpc-api's registry supplies (add grpc-netty or grpc-netty-shaded to
- * the application).
+ * <p>It is a {@link ServerBuilder} like any other: settings that it does not override go to the
+ * builder of the gRPC server underneath, which grpc-api's registry supplies (add grpc-netty or
+ * grpc-netty-shaded to the application).
  */
 public final class RingServerBuilder extends ForwardingServerBuilder<RingServerBuilder> {
   /** Sessions that are open at once, unless set. */
@@ -70,7 +70,7 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   private int maxSessions = MAX_SESSIONS_DEFAULT;
   private ConnectionRules rules = ConnectionRules.NONE;
 
-  // Of the servers that were built before.
+  // State of the servers that were built before.
   private final List<CallCounter> counters = new ArrayList<>();
   private int servicesHandedOver;
   private int interceptorsHandedOver;
@@ -94,10 +94,10 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   }
 
   /**
-   * A server over a gRPC server that another builder makes.
+   * A server over a gRPC server that another builder creates.
    *
-   * @param grpc builder of the server beneath, without services and interceptors; this builder owns
-   *     it from here on.
+   * @param grpc builder of the gRPC server, without services and interceptors; this builder owns it
+   *     from here on.
    */
   public static RingServerBuilder over(ServerBuilder<?> grpc) {
     return new RingServerBuilder(grpc);
@@ -109,12 +109,12 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   }
 
   /**
-   * Whether its clients' calls go over a ring although something stands between client and server
-   * that terminates connections or translates addresses: a proxy, a sidecar, a balancer, a
-   * forwarded port. They do not unless set here, at the other side, or by the system property
-   * {@code ringfetch.across.proxies}: such a thing may send each call to another server, and a ring
-   * leads to the one that has opened it. Set it where all calls go to that one anyway, as through
-   * the forwarded port of a container that shares memory with the client.
+   * Whether its clients' calls go over a ring although a proxy, a sidecar, a load balancer or a
+   * forwarded port between client and server terminates connections or translates addresses. They
+   * do not unless set here, at the other side, or by the system property {@code
+   * ringfetch.across.proxies}: such an intermediary may send each call to another server, but a
+   * ring leads to the server that has opened it. Set it where all calls go to that server anyway,
+   * as through the forwarded port of a container that shares memory with the client.
    */
   public RingServerBuilder acrossProxies(boolean across) {
     sessionContext.acrossProxies(across);
@@ -127,14 +127,14 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
     return this;
   }
 
-  /** Lengths in bytes of the rings of a session whose client wishes none that can be granted. */
+  /** Lengths in bytes of a session's rings where the client asks for none that can be granted. */
   public RingServerBuilder ringLengths(int requests, int responses) {
     sessionContext.requestRingLength(requests).responseRingLength(responses);
     return this;
   }
 
   /**
-   * Memory beside the rings, out of which the peer reads long responses.
+   * Sets the memory beside the rings, out of which the peer reads long responses.
    *
    * @param threshold length in bytes beyond which a message is long; 16 KiB unless set.
    * @param length of the memory of a session, in bytes, registered as it is needed; 0 for none, 16
@@ -146,9 +146,9 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   }
 
   /**
-   * What sessions may have for {@link #bulkMemory} together: those of all channels and servers that
-   * are given this budget. Unless set they share {@link BulkBudget#PROCESS}, of 1 GiB. Where it is
-   * used up, long messages go in frames.
+   * Sets the limit of {@link #bulkMemory} of all sessions together, over all channels and servers
+   * with this budget. Unless set they share {@link BulkBudget#PROCESS}, of 1 GiB. Where it is used
+   * up, long messages go in frames.
    */
   public RingServerBuilder bulkBudget(BulkBudget budget) {
     sessionContext.bulkQuota(budget.quota());
@@ -188,7 +188,7 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
     return this;
   }
 
-  /** Of these fabrics, in place of those on the class path. */
+  /** Sets the providers, instead of those on the class path. */
   RingServerBuilder providers(List<FabricProvider> providers) {
     this.fabrics = fabrics.of(providers);
     return this;
@@ -255,9 +255,9 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   }
 
   /**
-   * Adds a filter, which is told of every connection. Calls on a ring have the attributes that the
-   * filters gave the connection over which the ring was opened, and that one has terminated when
-   * its rings have, too.
+   * Adds a filter that sees every connection. Calls on a ring have the attributes that the filters
+   * gave the connection over which the ring was opened; for the filters, a connection terminates
+   * only when its rings have, too.
    */
   @Override
   public RingServerBuilder addTransportFilter(ServerTransportFilter filter) {
@@ -286,10 +286,10 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   }
 
   /**
-   * Whether handlers whose unary calls have proven short run in the polling threads, where neither
-   * an executor nor a supplier of executors is set; they do unless set. One that takes long all the
-   * same delays others by some tenths of a millisecond: then another thread polls on. docs/adr/0013
-   * says more.
+   * Whether handlers of unary calls that have proven to be short run on the polling threads, where
+   * neither an executor nor a supplier of executors is set; they do unless set. A handler that
+   * takes long all the same delays other calls by some tenths of a millisecond: then another thread
+   * continues to poll. docs/adr/0013 says more.
    */
   public RingServerBuilder inlineHandlers(boolean inline) {
     this.inlineHandlers = inline;
@@ -344,8 +344,8 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   }
 
   /**
-   * As of gRPC's, where a session ends, too, which has been without a call for so long. Its
-   * connection is closed when it has been without a stream for the same time after that.
+   * As in gRPC; a session that has been without a call for that time ends, too. Its connection is
+   * closed when it has been without a stream for the same time after that.
    */
   @Override
   public RingServerBuilder maxConnectionIdle(long time, TimeUnit unit) {
@@ -354,13 +354,13 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
     return this;
   }
 
-  /** Rules for sessions alone, which may be shorter than gRPC's. */
+  /** Sets the rules for sessions alone, which may be shorter than gRPC's; for tests. */
   RingServerBuilder rules(ConnectionRules rules) {
     this.rules = rules;
     return this;
   }
 
-  /** As of gRPC's: a session takes no new call after that time and a tenth. */
+  /** As in gRPC: a session takes no new call after that time and a tenth. */
   @Override
   public RingServerBuilder maxConnectionAge(long time, TimeUnit unit) {
     grpc.maxConnectionAge(time, unit);
@@ -368,7 +368,7 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
     return this;
   }
 
-  /** As of gRPC's: calls on a session whose age is over are ended after that time. */
+  /** As in gRPC: calls on a session that has reached its maximum age end after that time. */
   @Override
   public RingServerBuilder maxConnectionAgeGrace(long time, TimeUnit unit) {
     grpc.maxConnectionAgeGrace(time, unit);
@@ -377,8 +377,8 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   }
 
   /**
-   * A server with what is set so far; what is set afterwards is for the next one. As with gRPC's
-   * builders a second server is as the first, with the same handlers.
+   * Builds a server with the present settings; later settings apply to the next one. As with gRPC's
+   * builders, a second server has the same handlers as the first.
    */
   @Override
   public RingServer build() {
@@ -416,11 +416,13 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
         beneath, endpoint, fabrics, fabricContext.copy(), context, pollers, grpcCalls.calls());
   }
 
-  /** Gives the builder beneath what it has not got for an earlier server; it keeps what it gets. */
+  /**
+   * Passes to gRPC's builder the settings that it has not got for an earlier server; it keeps them.
+   */
   private CallCounter handOver() {
     services.subList(servicesHandedOver, services.size()).forEach(grpc::addService);
     servicesHandedOver = services.size();
-    // The server beneath has the global ones from its own builder, before these.
+    // The gRPC server has the global ones from its own builder, before these.
     interceptors.subList(interceptorsHandedOver, interceptors.size()).stream()
         .map(SessionInterceptor::new)
         .forEach(grpc::intercept);

@@ -15,9 +15,9 @@ import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 
 /**
- * A call that chooses its transport when it starts: itself, on a ring, or a call of the gRPC
- * channel to which it then hands everything. A ring call that the server cannot have seen, because
- * the ring was lost, starts again on gRPC, or on another ring where there is to be one.
+ * A call that chooses its transport when it starts: a ring, which it then uses itself, or a call of
+ * the gRPC channel, to which it then forwards everything. When the ring is lost before the server
+ * can have seen the call, it starts again on gRPC, or on another ring where a ring is required.
  */
 final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
   private static final String NO_STREAM =
@@ -42,17 +42,17 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
     this.channel = channel;
   }
 
-  /** The call began before a shutdown of the channel, if there was one. */
+  /** Marks a call that began before the channel's shutdown, if there was one. */
   void admit() {
     admitted = true;
   }
 
-  /** The call has waited for a ring long enough. */
+  /** Marks a call that has waited for a ring long enough. */
   void waitNoLonger() {
     waited = true;
   }
 
-  /** The call goes over gRPC, but asks for a ring as others do. */
+  /** Keeps the call on gRPC; it causes a ring to be opened as others do. */
   void keepOffRing() {
     keptOffRing = true;
   }
@@ -97,7 +97,7 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
     delegate.start(listener, headers);
   }
 
-  /** False when as many calls are under way on the ring as there can be, and gRPC is to serve. */
+  /** Starts on a ring. False when the ring has as many calls as it can, and gRPC is to serve. */
   private boolean startOn(ClientConnection ring, Listener<RespT> listener, Metadata headers) {
     if (options().getCredentials() != null) {
       delegate = WaitingCall.forCredentials(channel, method(), options(), executor(), ring);
@@ -126,7 +126,7 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
     executor().execute(context().wrap(() -> listener.onClose(status, new Metadata())));
   }
 
-  /** The call that this one has handed everything to, or null. */
+  /** The call that this one forwards everything to, or null. */
   private ClientCall<ReqT, RespT> delegate() {
     if (!started) {
       throw new IllegalStateException("Not started");
@@ -134,7 +134,7 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
     return delegate;
   }
 
-  /** What callers may not do after a cancel of their own; a race with one is their affair, too. */
+  /** Throws if the caller has cancelled before; a race with a cancel is the caller's fault, too. */
   private void checkNotCancelled() {
     if (cancelled) {
       throw new IllegalStateException("call was cancelled");
@@ -169,7 +169,7 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
     return channel.newOtherCall(method(), options(), executor());
   }
 
-  /** A call whose messages are not counted before they leave. */
+  /** Creates a streaming call, for any number of messages. */
   private ClientCall<ReqT, RespT> newStreamingCall() {
     final ClientConnection ring = channel.ring();
     if (ring == null || RingChannel.obstacle(method(), options(), ring) != null) {
@@ -182,7 +182,7 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
     return streaming == null ? newOtherCall() : streaming;
   }
 
-  /** Null when as many calls are under way on the ring as there can be. */
+  /** Creates a streaming call on a ring; null when the ring has as many calls as it can. */
   private ClientCall<ReqT, RespT> newStreamingCall(ClientConnection ring) {
     final ClientStream stream = ring.session().open();
     if (stream == null) {
@@ -193,17 +193,16 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
   }
 
   /**
-   * Goes on as another call, unless this one has ended. Whatever throws, the listener is told an
-   * end.
+   * Continues as another call, unless this one has ended. Whatever throws, the listener is closed.
    */
   private void leave(Supplier<ClientCall<ReqT, RespT>> other) {
     final SuccessorCall<ReqT, RespT> successor = new SuccessorCall<>();
-    delegate = successor; // first: a cancel that finds the call given up finds this
+    delegate = successor; // first: a cancel that finds the call given up must find the successor
     if (!giveUp()) {
       successor.end();
       return;
     }
-    // The thread that tells is anybody's: what is made here belongs to the call's context.
+    // This may run on any thread: what is created here belongs to the call's context.
     final Context before = context().attach();
     try {
       final ClientCall<ReqT, RespT> made;
@@ -216,7 +215,7 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
         return;
       }
       successor.become(made, this::replayOn);
-      forwardRequested(successor); // what was asked of this call while it was given up
+      forwardRequested(successor); // the messages requested while the call was given up
     } finally {
       context().detach(before);
     }

@@ -38,7 +38,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
-/** The session service of a server: opens sessions over gRPC and keeps those that are open. */
+/** The session service of a server: opens sessions over gRPC and keeps track of the open ones. */
 final class SessionEndpoint {
   private static final Context.Key<Peer> PEER = Context.key("ringfetch-peer");
   private static final Context.Key<String> PULSE = Context.key("ringfetch-pulse");
@@ -76,7 +76,7 @@ final class SessionEndpoint {
     this.admission = new Admission(context.clock());
   }
 
-  /** This service, behind what tells it of the connection that a client comes on. */
+  /** Returns this service, with the interceptor that tells it the client's connection. */
   ServerServiceDefinition definition() {
     return ServerInterceptors.intercept(
         ServerServiceDefinition.builder(SessionService.DESCRIPTOR)
@@ -152,7 +152,7 @@ final class SessionEndpoint {
     return true;
   }
 
-  /** What a counter of this server is at, but for calls over gRPC. */
+  /** Returns the value of a counter of this server, without calls over gRPC. */
   long count(Counter counter) {
     return switch (counter) {
       case SERVER_CALLS_RING -> ringCalls();
@@ -184,7 +184,7 @@ final class SessionEndpoint {
     return opening;
   }
 
-  /** One client's stream: adapts it to the session's terms. */
+  /** One client's stream: connects gRPC's call with the server side of the handshake. */
   private final class Opening
       implements StreamObserver<OpenRequest>,
           ControlStream<OpenResponse>,
@@ -205,7 +205,7 @@ final class SessionEndpoint {
       this.pulse = Pulse.of(PULSE.get(), this::beat);
     }
 
-    /** False when the stream has ended. */
+    /** Sends a beat. False when the stream has ended. */
     private synchronized boolean beat() {
       if (!ended && responses.isReady()) { // otherwise the client does not read
         responses.onNext(new OpenResponse());
@@ -213,7 +213,7 @@ final class SessionEndpoint {
       return !ended;
     }
 
-    /** The stream has ended, or is about to. */
+    /** Called when the stream has ended, or is about to. */
     private synchronized void onStreamEnd() {
       ended = true;
       if (pulse != null) {
@@ -230,7 +230,12 @@ final class SessionEndpoint {
       responses.setOnCancelHandler(this::cancelled);
       silent = admission.onStream(host);
       if (silent) {
-        handshake.onOpened();
+        try {
+          handshake.onOpened();
+        } catch (RuntimeException | Error e) {
+          spoken(); // or the host would be charged for ever
+          throw e;
+        }
       } else {
         sessionsRefused.increment();
         exhausted("too many streams of this host have said no hello");
@@ -238,7 +243,9 @@ final class SessionEndpoint {
       }
     }
 
-    /** Calls of the session have the identity of the connection that opens it. */
+    /**
+     * Creates the acceptor of a session's calls, with the identity of the connection that opens it.
+     */
     private CallAcceptor acceptor(String fabric) {
       return new CallAcceptor(
           calls,
@@ -315,7 +322,7 @@ final class SessionEndpoint {
     @Override
     public void exhausted(String reason) {
       fail(
-          draining // whatever there is no room for: the client looks for another server
+          draining // even where there is no room: the client looks for another server
               ? Status.UNAVAILABLE.withDescription("the server is shutting down")
               : Status.RESOURCE_EXHAUSTED.withDescription(reason));
     }
@@ -392,9 +399,9 @@ final class SessionEndpoint {
     public void onSession(ServerSession session) {
       final TransportFilters.Tenancy tenancy = TransportFilters.tenancy(peer.attributes());
       tenant = tenancy != null && tenancy.enter();
+      watch = rules.watch(session); // first: shutdownNow ends whatever is in the set
       sessions.add(session);
       sessionsOpened.increment();
-      watch = rules.watch(session);
       if (pulse != null) {
         pulse.start();
       }
@@ -426,7 +433,9 @@ final class SessionEndpoint {
     }
 
     private void forget(ServerSession session) {
-      watch.stop();
+      if (watch != null) { // there was memory for it
+        watch.stop();
+      }
       synchronized (sessions) {
         if (sessions.remove(session)) {
           endedCalls += session.count(Counter.SESSION_CALLS);

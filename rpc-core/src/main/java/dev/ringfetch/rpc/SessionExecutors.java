@@ -5,7 +5,7 @@ import io.grpc.ServerCall;
 import io.grpc.ServerCallExecutorSupplier;
 import java.util.concurrent.Executor;
 
-/** A user's choice of executors, which is not asked for the calls that open sessions. */
+/** A user's supplier of executors, bypassed for the calls that open sessions. */
 final class SessionExecutors implements ServerCallExecutorSupplier {
   private final ServerCallExecutorSupplier supplier;
 

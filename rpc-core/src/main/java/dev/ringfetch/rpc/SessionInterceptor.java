@@ -5,7 +5,7 @@ import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
 
-/** A user's interceptor on gRPC's way, which does not see the calls that open sessions. */
+/** A user's interceptor for calls over gRPC, bypassed for the calls that open sessions. */
 final class SessionInterceptor implements ServerInterceptor {
   private final ServerInterceptor user;
 

@@ -6,8 +6,8 @@ import io.grpc.ServerServiceDefinition;
 import java.util.List;
 
 /**
- * Where the gRPC server finds the session service: behind the user's services, so that neither
- * reflection nor {@code getServices} list it.
+ * Registry in which the gRPC server finds the session service: behind the user's services, so that
+ * neither reflection nor {@code getServices} list it.
  */
 final class SessionRegistry extends HandlerRegistry {
   private final ServerServiceDefinition session;

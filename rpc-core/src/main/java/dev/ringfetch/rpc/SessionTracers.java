@@ -3,7 +3,7 @@ package dev.ringfetch.rpc;
 import io.grpc.Metadata;
 import io.grpc.ServerStreamTracer;
 
-/** A user's tracers without the session service: its calls are none of the user's. */
+/** A user's tracer factory, bypassed for the calls of the session service. */
 final class SessionTracers extends ServerStreamTracer.Factory {
   private static final String OPEN = SessionService.OPEN.getFullMethodName();
   private static final ServerStreamTracer NONE = new ServerStreamTracer() {};

@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * Fabrics of this process's channels: those that select the same, use the same directory and spin
- * as long share them, and one polling thread. Closed with the last.
+ * The fabrics that channels of this process share: channels with the same selection, directory and
+ * spin time share the fabrics and one polling thread. The last channel closes them.
  */
 final class SharedFabrics {
   private static final Map<Key, SharedFabrics> SHARED = new HashMap<>();
@@ -47,7 +47,7 @@ final class SharedFabrics {
     return fabrics.counters();
   }
 
-  /** Tells that a channel was collected. */
+  /** Returns the cleaner for channels that were collected. */
   Cleaner orphans() {
     return orphans;
   }
@@ -56,7 +56,7 @@ final class SharedFabrics {
     return fabrics;
   }
 
-  /** Called once by each that acquired. */
+  /** Releases; called once for each acquire. */
   void release() {
     synchronized (SHARED) {
       if (--users > 0) {

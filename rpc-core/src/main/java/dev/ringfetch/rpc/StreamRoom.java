@@ -12,13 +12,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * Watches the streams of the application's calls on the connection beneath, where sessions have
- * streams, too, and a server may limit their number: the application's come first. A session's
- * stream is opened after that of the call that wants a ring, and is given up when calls wait for a
- * stream. Thread-safe.
+ * Watch over the streams of the gRPC connection, so that the application's calls get streams before
+ * sessions do. Sessions have streams on the same connection, and a server may limit their number.
+ * So a session's stream is opened after that of the call that wants a ring, and is given up when
+ * calls wait for a stream. Thread-safe.
  */
 final class StreamRoom {
-  /** How long a call has a connection and no stream on it before that is no coincidence. */
+  /** How long a call waits for a stream on its connection before it counts as a lack of streams. */
   static final long PATIENCE_NS = TimeUnit.MILLISECONDS.toNanos(250);
 
   /** Between two looks that see the same call wait: after a pause of the process it is sent. */
@@ -50,7 +50,7 @@ final class StreamRoom {
     this.timer = timer;
   }
 
-  /** What watches the streams of calls of a method. */
+  /** Returns the tracer factory that watches the streams of a method's calls. */
   ClientStreamTracer.Factory of(MethodDescriptor<?, ?> method) {
     return method.getType().clientSendsOneMessage() ? withMessage : alone;
   }
@@ -66,8 +66,8 @@ final class StreamRoom {
   }
 
   /**
-   * A stream of a session has ended. A call that takes its place may wait for a flush that only
-   * another write brings, where it was this side that has ended the stream.
+   * Called when a stream of a session has ended. If this side has ended it, a call that gets the
+   * stream instead may wait for a flush, which only another write causes.
    */
   void onReleased() {
     synchronized (waiting) {
@@ -136,31 +136,31 @@ final class StreamRoom {
     }
   }
 
-  /** What is done about it. */
+  /** The actions of the sessions on a lack of streams. */
   interface Sessions {
     /** Whether there are streams of sessions, or of attempts to open one. */
     boolean haveStreams();
 
     /**
-     * Calls wait for a stream. In a thread of the default executor.
+     * Makes room for calls that wait for a stream. On a thread of the default executor.
      *
-     * @param lacking whether they have waited for so long that streams of sessions are to go;
+     * @param lacking whether they have waited for so long that sessions' streams are to end;
      *     otherwise there may be room already, and the connection is to be flushed.
      */
     void makeRoom(boolean lacking);
 
-    /** A call's stream is on its way, or will never be. Must not block. */
+    /** Called when a call's stream is on its way, or will never be. Must not block. */
     void onCallSent();
   }
 
-  /** Of one stream, in any thread. */
+  /** Tracer of one stream. Any thread. */
   private final class Tracer extends ClientStreamTracer {
     private final boolean headersComeAlone;
     private long sinceNs; // guarded by waiting, as the next
     private boolean told;
 
     /**
-     * Creates it.
+     * Creates the tracer of one stream.
      *
      * @param headersComeAlone whether gRPC sends them at once, not with the call's only message.
      */
@@ -182,7 +182,7 @@ final class StreamRoom {
       }
     }
 
-    /** It is to have a stream, and may have to wait for one. */
+    /** Called when the call needs a stream, and may have to wait for one. */
     private void enter() {
       synchronized (waiting) {
         if (!told && waiting.add(this)) {
@@ -194,7 +194,7 @@ final class StreamRoom {
       }
     }
 
-    /** From here on it has a stream. */
+    /** Called when the call has a stream. */
     @Override
     public void outboundHeaders() {
       sent();

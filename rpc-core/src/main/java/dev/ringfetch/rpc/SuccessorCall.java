@@ -8,9 +8,9 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * A call in the place of one that was given up. Keeps what is asked of it until the real one has
- * been started and has heard what was asked before; a cancel does not wait for the latter. Nothing
- * of the user's (interceptors, marshallers, listeners) runs under the monitor. Thread-safe.
+ * A call that replaces one that was given up: queues its operations until the real call has been
+ * started and has got the earlier ones; a cancel does not wait for the latter. Nothing of the
+ * user's (interceptors, marshallers, listeners) runs under the monitor. Thread-safe.
  */
 final class SuccessorCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
   // Guarded by this.
@@ -23,9 +23,9 @@ final class SuccessorCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
   private volatile boolean repeated;
 
   /**
-   * Becomes a call that has been started, to which everything that was asked is said again.
+   * Becomes a call that has been started, and replays all operations on it.
    *
-   * @param earlier says what was asked before there was this successor.
+   * @param earlier replays the operations from before this successor existed.
    */
   void become(ClientCall<ReqT, RespT> started, Consumer<ClientCall<ReqT, RespT>> earlier) {
     final Consumer<ClientCall<ReqT, RespT>> cancelled;
@@ -50,7 +50,7 @@ final class SuccessorCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
     }
   }
 
-  /** Becomes no call: whatever is asked has no effect. */
+  /** Becomes no call: all operations have no effect. */
   void end() {
     synchronized (this) {
       if (real == null) {
@@ -61,7 +61,7 @@ final class SuccessorCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
     }
   }
 
-  /** What was asked since the last time; null when that was all, and nothing queues up any more. */
+  /** Takes the queued operations; null when there are none, and from then on none are queued. */
   private synchronized List<Consumer<ClientCall<ReqT, RespT>>> takeAsked() {
     if (asked.isEmpty()) {
       repeated = true;

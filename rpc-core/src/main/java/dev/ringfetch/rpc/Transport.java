@@ -4,7 +4,7 @@ import io.grpc.Attributes;
 import io.grpc.Grpc;
 
 /**
- * Which transport serves a channel's next call, and why.
+ * The transport that serves a channel's next call, and why.
  *
  * @param name the fabric's name, for example {@code shm}; {@code grpc}; or {@code none}.
  * @param reason in one line: the peer, or why there is no ring.

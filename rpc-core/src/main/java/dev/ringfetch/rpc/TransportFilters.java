@@ -8,9 +8,9 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A server's transport filters, as one, or as several where some were added between two servers of
- * one builder. Calls on a ring carry the attributes of the connection that opened it; so to the
- * filters a connection has not terminated before its rings have.
+ * A server's transport filters, combined into one; several where some were added between two
+ * servers of one builder. Calls on a ring carry the attributes of the connection that opened it, so
+ * for the filters a connection terminates only after its rings have.
  */
 final class TransportFilters extends ServerTransportFilter {
   private static final Attributes.Key<Tenancy> TENANCY =
@@ -22,7 +22,7 @@ final class TransportFilters extends ServerTransportFilter {
     this.filters = List.copyOf(filters);
   }
 
-  /** Who uses the connection that has these attributes; null where there are no filters. */
+  /** Returns the users of the connection with these attributes; null where there are no filters. */
   static Tenancy tenancy(Attributes attributes) {
     return attributes.get(TENANCY);
   }
@@ -49,8 +49,8 @@ final class TransportFilters extends ServerTransportFilter {
   }
 
   /**
-   * A connection and the sessions that were opened over it. Thread-safe, once the connection is
-   * ready.
+   * The count of the users of a connection: itself and the sessions that were opened over it.
+   * Thread-safe, once the connection is ready.
    */
   static final class Tenancy {
     // The connection itself, once for each of these.
@@ -62,12 +62,12 @@ final class TransportFilters extends ServerTransportFilter {
       tenants.incrementAndGet();
     }
 
-    /** One more session. False when all have left: the filters have been told the end. */
+    /** Adds a session. False when all have left: the filters have been told the end. */
     boolean enter() {
       return tenants.getAndUpdate(count -> count == 0 ? 0 : count + 1) > 0;
     }
 
-    /** True when this was the last; whoever it is calls {@link #terminate}. */
+    /** Removes a user. True for the last one: the caller then calls {@link #terminate}. */
     boolean leave() {
       return tenants.decrementAndGet() == 0;
     }

@@ -23,19 +23,19 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Unary calls of one method whose messages are bytes: what a generated stub, metadata and
- * marshallers allocate is left out, and this object serves one call after the other. To the server
- * they are calls like any other. Made by {@link RingChannel#newUnaryCall}.
+ * A reusable call of a unary method with messages that are plain bytes: it makes one call after the
+ * other, without the allocations of stubs, metadata and marshallers. To the server they are calls
+ * like any other. Created by {@link RingChannel#newUnaryCall}.
  *
- * <p>A call goes this way where a ring stands that has room for it, the request is not one of the
+ * <p>A call goes this way where a ring is open and has room for it, the request is not one of the
  * long messages ({@link RingChannelBuilder#bulkMemory}), the channel has no interceptors, and the
  * calling thread's {@link Context} is the root. Every other one becomes an ordinary call of the
  * channel, with the channel's executor: the same messages, the same end, over a ring or over gRPC.
  *
- * <p>One call at a time, by one thread at a time, which may be the listener's; {@link #cancel} is
- * for any thread. The end of a call that was {@linkplain #start started} on a ring is told in the
- * one thread that polls for all channels of the process: a listener that takes long holds up them
- * all, until another thread polls in its stead ({@link UnaryListener}).
+ * <p>Used for one call at a time, by one thread at a time, which may be the listener's; {@link
+ * #cancel} may be called on any thread. The listener of a call that was {@linkplain #start started}
+ * on a ring runs on the one thread that polls for all channels of the process: a listener that
+ * takes long delays them all, until a backup thread polls instead ({@link UnaryListener}).
  */
 public final class UnaryCall {
   private static final VarHandle UNDER_WAY;
@@ -63,7 +63,7 @@ public final class UnaryCall {
   @SuppressWarnings("unused") // through UNDER_WAY
   private volatile boolean underWay;
 
-  private volatile OnChannel told; // of whose end a thread tells, or null
+  private volatile OnChannel told; // the call with an end that a thread is reporting, or null
 
   private Thread runner; // that waits for the end, or null
   private volatile Runnable delivery; // of an end on the ring, for the runner
@@ -83,13 +83,13 @@ public final class UnaryCall {
   }
 
   /**
-   * Makes a call, of whose end the listener is told, perhaps before this returns.
+   * Starts a call; the listener gets its end, perhaps before this method returns.
    *
    * @param request holds the request message, which is copied.
    * @param offset of the message, in bytes.
    * @param length of the message, in bytes.
-   * @param timeoutNs until the call's deadline, or {@link #NO_TIMEOUT}, as is all that is longer
-   *     than a century; 0 or less for a call that is late already, and ends DEADLINE_EXCEEDED.
+   * @param timeoutNs until the call's deadline, or {@link #NO_TIMEOUT}, which is also the meaning
+   *     of anything longer than a century; a call with 0 or less ends DEADLINE_EXCEEDED.
    * @throws IllegalStateException if a call is under way.
    * @throws IndexOutOfBoundsException if the array has not so many bytes there.
    */
@@ -99,9 +99,9 @@ public final class UnaryCall {
   }
 
   /**
-   * Makes a call and waits for its end, of which the listener was told when this returns. The
-   * thread polls for the answer for some time, then sleeps, as it does in a blocking stub. Whoever
-   * interrupts it cancels the call.
+   * Makes a call and waits for its end; the listener has got the end when this method returns. The
+   * thread polls for the answer for some time, then sleeps, as in a blocking stub. An interrupt of
+   * the thread cancels the call.
    *
    * @return the status with which the call has ended.
    * @throws IllegalStateException if a call is under way.
@@ -136,12 +136,12 @@ public final class UnaryCall {
   }
 
   /**
-   * Ends the call that is under way, if there is one, with the status CANCELLED, of which its
-   * listener is told, unless another end was first. Any thread; it is whichever call is under way
-   * by then, as the one that was meant may have ended and the next one begun.
+   * Ends the call that is under way, if there is one, with the status CANCELLED, and tells its
+   * listener, unless another end was first. Any thread. Cancels the call that is under way at that
+   * moment: the intended one may have ended and the next one begun.
    */
   public void cancel(String reason) {
-    cancelReason = Objects.requireNonNull(reason, "reason"); // for one that becomes another call
+    cancelReason = Objects.requireNonNull(reason, "reason"); // for a call that becomes another one
     final ClientCall<byte[], byte[]> call = other;
     if (!onRing.cancelAndTell(reason) && call != null) {
       call.cancel(reason, null);
@@ -172,7 +172,7 @@ public final class UnaryCall {
       }
       onItsWay = true;
     } finally {
-      if (!onItsWay && runner == null) { // who calls is told, and nobody else
+      if (!onItsWay && runner == null) { // then the calling thread reports the end
         underWay = false;
       }
     }
@@ -181,7 +181,9 @@ public final class UnaryCall {
     }
   }
 
-  /** Returns null, or the request in an array of its own: no ring takes it. */
+  /**
+   * Prepares the call on a ring and returns null; without one, returns the request in an own array.
+   */
   private byte[] prepareOnRing(byte[] request, int offset, int length, long timeoutNs) {
     final ClientConnection ring =
         timeoutNs > 0 && Context.current() == Context.ROOT ? channel.bareRing(method) : null;
@@ -190,7 +192,7 @@ public final class UnaryCall {
         : onRing.prepare(ring, request, offset, length, timeoutNs);
   }
 
-  /** Goes on as an ordinary call. */
+  /** Continues as an ordinary call. */
   private void becomeOther(byte[] request, long timeoutNs) {
     ClientCall<byte[], byte[]> call = null;
     final OnChannel onChannel = new OnChannel();
@@ -250,15 +252,15 @@ public final class UnaryCall {
   }
 
   /**
-   * Has an end on the ring told, by the runner or in the poller's thread: not on the stack of who
-   * has found it, as a listener may wait for the end of another call.
+   * Schedules the report of an end on the ring, by the runner or on the poller's thread: not on the
+   * stack of the thread that has found it, because a listener may wait for the end of another call.
    */
   private void deliverLater(Poller poller, Runnable told) {
     final Thread waiting = runner;
     if (waiting == null) {
       try {
         poller.execute(told);
-      } catch (OutOfMemoryError e) { // no place in the poller's line: here, or nobody is told
+      } catch (OutOfMemoryError e) { // no room in the poller's queue: report here, or never
         told.run();
       }
       return;
@@ -291,7 +293,7 @@ public final class UnaryCall {
     return "UnaryCall[" + method.getFullMethodName() + ", under way: " + underWay + "]";
   }
 
-  /** What calls go by where nothing but a ring is needed. */
+  /** The part of the call that uses a ring directly. */
   private final class OnRing extends BareCall {
     private OnChannel continuation; // of an answer in several units
 
@@ -303,12 +305,15 @@ public final class UnaryCall {
     protected void begins() {
       channel.countRingCall();
       final String reason = cancelReason;
-      if (reason != null) { // who cancelled found no call that was sent
+      if (reason != null) { // the cancelling thread found no call that was sent
         final boolean unused = cancelAndTell(reason);
       }
     }
 
-    /** It is told in the runner's thread, or the poller's, as a task: nobody's context is there. */
+    /**
+     * Reports the end as a task on the runner's or the poller's thread, where no context is
+     * current.
+     */
     @Override
     protected void ended() {
       deliverLater(poller(), this);
@@ -318,7 +323,7 @@ public final class UnaryCall {
       return exceeded();
     }
 
-    /** Cancels the call under way, and has that told; false if there is none. */
+    /** Cancels the call under way and schedules the report of that; false if there is none. */
     boolean cancelAndTell(String reason) {
       if (!isSent()) {
         return false;
@@ -371,7 +376,7 @@ public final class UnaryCall {
     }
   }
 
-  /** Tells the end of a call on the ring that was cancelled, unless its deadline was first. */
+  /** Task that reports the end of a cancelled call on the ring, unless its deadline was first. */
   private final class CancelledEnd implements Runnable {
     private final OnRing call; // which makes no other one
     private final Status status;
@@ -389,7 +394,7 @@ public final class UnaryCall {
     }
   }
 
-  /** What a call of the channel says. */
+  /** The listener of an ordinary call of the channel. */
   private final class OnChannel extends ClientCall.Listener<byte[]> {
     private final AtomicBoolean awaited = new AtomicBoolean(); // the one that comes last
     private ClientCall<byte[], byte[]> call;
@@ -398,7 +403,7 @@ public final class UnaryCall {
     private Status status;
     private Metadata trailers;
     private Thread teller; // of its end
-    private OnChannel next; // whose end that thread tells then
+    private OnChannel next; // the call that the thread reports next
 
     @Override
     public void onMessage(byte[] received) {
@@ -416,7 +421,7 @@ public final class UnaryCall {
       sentOrClosed();
     }
 
-    /** There will be no end but this one. */
+    /** Reports the end of a call that could not be started. */
     void notStarted(Status why) {
       status = why;
       trailers = new Metadata();
@@ -458,7 +463,9 @@ public final class UnaryCall {
         told = ended;
         try {
           ended.tell();
-        } catch (Throwable t) { // the listener's, not that of who starts the call or ends it
+        } catch (Throwable t) {
+          // the listener's exception, which does not concern the thread that starts or ends the
+          // call
           Callbacks.report(t);
         }
         told = null;

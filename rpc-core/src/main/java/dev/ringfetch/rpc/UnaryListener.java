@@ -4,34 +4,34 @@ import io.grpc.Metadata;
 import io.grpc.Status;
 
 /**
- * Told how each call of a {@link UnaryCall} ends, by exactly one of these methods, which may start
- * the next call if this one was started.
+ * Listener for the ends of the calls of a {@link UnaryCall}: exactly one of its methods is called
+ * for each call. The method may start the next call if this one was started.
  *
- * <p>Told of a call that was {@linkplain UnaryCall#run run}, in the thread that runs it; what a
- * listener throws there comes out of {@code run}. Of one that was {@linkplain UnaryCall#start
- * started}, in the poller's thread, as callbacks are of channels with a direct executor, or, if no
- * ring carries the call, in the channel's executor, or in the thread that starts it; what a
- * listener throws there goes to that thread's uncaught exception handler.
+ * <p>For a call that was {@linkplain UnaryCall#run run}, the method is called on the thread that
+ * runs it; {@code run} throws what the listener throws. For a call that was {@linkplain
+ * UnaryCall#start started}, it is called on the poller's thread, as with a direct executor. If no
+ * ring carries the call, it is called in the channel's executor, or on the thread that starts the
+ * call. An exception of the listener there goes to that thread's uncaught exception handler.
  *
- * <p>In the poller's thread long work and waits keep all calls of the process waiting, and their
- * deadlines, until another thread polls in its stead: after 20 ms at the latest of a wait, or 110
- * ms of work, as which a system call counts, too (and 10 ms more where another listener waits for a
- * call). A listener that has started the next call and not returned by then may find itself told of
- * that one's end, by that thread.
+ * <p>On the poller's thread, long work and waits delay all calls of the process, and their
+ * deadlines, until a backup thread polls instead: after at most 20 ms of a wait, or 110 ms of work,
+ * which includes system calls (and 10 ms more where another listener waits for a call). If a
+ * listener has started the next call and not returned by then, the backup thread may report the end
+ * of that call concurrently.
  */
 public interface UnaryListener {
   /**
-   * The call was answered, with the status OK. Headers and trailers of the answer are not told.
+   * Called when the call was answered, with the status OK. Headers and trailers are not passed on.
    *
-   * @param answer holds the response message until this returns or the next call is made, in
-   *     whichever thread; not to be written to.
+   * @param answer contains the response message until this method returns or any thread makes the
+   *     next call; must not be written to.
    * @param offset of the message, in bytes.
    * @param length of the message, in bytes.
    */
   void onAnswer(UnaryCall call, byte[] answer, int offset, int length);
 
   /**
-   * The call has failed.
+   * Called when the call has failed.
    *
    * @param status why; never OK.
    * @param trailers that came with it, perhaps empty.

@@ -11,11 +11,11 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * Those who wait for a ring however often it cannot be opened, as gRPC's calls do that wait for
- * ready. As long as there is one of them, attempts follow each other, with one timer for all. A
- * waiter leaves by completing its own future, most often by a cancel. Thread-safe.
+ * The calls that wait until a ring can be opened, as gRPC's wait-for-ready calls wait for a
+ * connection. As long as one waits, attempts follow each other, with one timer for all. A waiter
+ * leaves by completing its own future, most often by a cancel. Thread-safe.
  *
- * @param <T> what is waited for.
+ * @param <T> type of the result of an attempt.
  */
 final class WaitForReady<T> {
   private static final long MIN_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(1);
@@ -29,7 +29,7 @@ final class WaitForReady<T> {
   private Status end;
 
   /**
-   * Creates it; nothing is attempted yet.
+   * Creates an empty set of waiters; nothing is attempted yet.
    *
    * @param attempt begins an attempt, or joins the one under way, or fails at once if it is too
    *     early for another.
@@ -41,7 +41,7 @@ final class WaitForReady<T> {
     this.pauseNs = pauseNs;
   }
 
-  /** What is waited for, once an attempt succeeds; fails after an {@link #end} only. */
+  /** Returns a future of the first successful attempt; it fails only after {@link #end}. */
   CompletableFuture<T> await() {
     final CompletableFuture<T> one = new CompletableFuture<>();
     synchronized (this) {
@@ -67,7 +67,7 @@ final class WaitForReady<T> {
     }
   }
 
-  /** The reason for the present pause is gone: whoever waits, if anybody does, tries at once. */
+  /** Ends the present pause: if there are waiters, the next attempt starts at once. */
   void wake() {
     synchronized (this) {
       cancelNext();
@@ -78,7 +78,7 @@ final class WaitForReady<T> {
     tryNow();
   }
 
-  /** Whoever waits has waited in vain, and so will whoever comes. */
+  /** Fails all present and future waiters. */
   void end(Status status) {
     final List<CompletableFuture<T>> ending;
     synchronized (this) {

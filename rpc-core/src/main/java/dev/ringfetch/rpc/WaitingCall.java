@@ -25,12 +25,11 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
 /**
- * A call that waits for something before it can start: for a ring, because its channel will have
- * nothing else, or for its credentials. Keeps what is asked of it and replays that on a new call as
- * soon as it has what it waits for. Ends under its deadline, when it or its context is cancelled,
- * or with the reason why there is nothing to wait for.
+ * A call that waits before it can start: for a ring, because its channel requires one, or for its
+ * credentials. It queues its operations and replays them on a new call when the wait is over. It
+ * ends at its deadline, when it or its context is cancelled, or when the wait fails.
  *
- * <p>Nothing of the user's runs under the monitor: neither executors nor marshallers.
+ * <p>No user code runs under the monitor: neither executors nor marshallers.
  */
 final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
   /** How long a call that can do without a ring waits for one. */
@@ -55,7 +54,7 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
   private Status endBeforeStart;
   private CompletableFuture<Metadata> waiting;
 
-  /** Set once: what the call has become. Until {@link #replayed} what is asked still queues up. */
+  /** Set once: what the call has become. Until {@link #replayed}, operations are still queued. */
   private volatile ClientCall<ReqT, RespT> real;
 
   private volatile boolean replayed;
@@ -63,10 +62,11 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
   /**
    * Creates a call.
    *
-   * @param optionsAfter of the call that this one becomes.
-   * @param holds whether the channel keeps what is beneath for it, also when it is shut down.
+   * @param optionsAfter options of the call that this one becomes.
+   * @param holds whether the channel keeps what is beneath for this call, also when it is shut
+   *     down.
    * @param once whether the call that this one becomes waits for no ring any more.
-   * @param what it waits for, for people.
+   * @param what name of the thing that it waits for, for messages.
    * @param awaited headers to be added once it is there; asked for when the call starts.
    */
   private WaitingCall(
@@ -145,7 +145,10 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
         wait.whenComplete((value, failure) -> timeout.cancel(false));
   }
 
-  /** No headers, once there is a ring. Whoever ends this wait, or lets it time out, ends that. */
+  /**
+   * Returns empty headers once there is a ring. A cancel or timeout of this future cancels the
+   * wait.
+   */
   static CompletableFuture<Metadata> withoutHeaders(CompletableFuture<ClientConnection> ring) {
     final CompletableFuture<Metadata> headers = ring.thenApply(made -> new Metadata());
     final CompletableFuture<?> unused = headers.whenComplete((none, failure) -> ring.cancel(false));
@@ -230,7 +233,7 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
             : Status.fromThrowable(cause));
   }
 
-  /** Makes this call another one, if it has not become one before. */
+  /** Turns this call into another one, if it has not become one before. */
   private boolean become(ClientCall<ReqT, RespT> call) {
     synchronized (this) {
       if (real != null) {
@@ -266,7 +269,7 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
     }
   }
 
-  /** What was asked since the last time; null when that was all, and nothing queues up any more. */
+  /** Takes the queued operations; null when there are none, and from then on none are queued. */
   private synchronized List<Runnable> takeAsked() {
     if (asked.isEmpty()) {
       replayed = true;
@@ -277,7 +280,7 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
     return taken;
   }
 
-  /** The channel waits for nothing any more, and tells others so, whatever this call's end does. */
+  /** Called on shutdownNow of the channel: ends the wait, without throwing. */
   void onShutdownNow() {
     try {
       end(Status.UNAVAILABLE.withDescription("Channel shutdownNow invoked"));

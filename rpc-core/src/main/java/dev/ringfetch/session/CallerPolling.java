@@ -6,8 +6,8 @@ import java.io.IOException;
 import org.agrona.concurrent.NanoClock;
 
 /**
- * Callers that block, and poll for themselves: the thread that waits for a response becomes the
- * owner of the session for a while, so that no other needs to be woken on the way.
+ * The polling of blocking callers: the thread that waits for a response becomes the owner of the
+ * session for a while, so that no other thread needs to be woken on the way.
  */
 final class CallerPolling {
   private static final int ACQUIRE_TRIES = 100;
@@ -17,7 +17,7 @@ final class CallerPolling {
   private final Poller poller;
   private final Notifications notifications;
   private final NanoClock clock;
-  private final SpinPace spin; // the session's owner's
+  private final SpinPace spin; // used by the session's owner
 
   CallerPolling(Session session) {
     this.session = session;
@@ -57,9 +57,11 @@ final class CallerPolling {
   }
 
   /**
-   * A task or callback in the poller's own thread waits: nobody else would poll, or not yet.
+   * Polls for a task or callback that waits on the poller's own thread: no other thread polls, or
+   * not yet.
    *
-   * @param mayLeave before the answer, since the duty can be lent again: others are in line.
+   * @param mayLeave whether it may leave before the answer: other tasks wait, and the lease can be
+   *     given up again.
    */
   private void pollNested(ClientStream stream, boolean mayLeave) {
     final int id = stream.id;
@@ -68,8 +70,8 @@ final class CallerPolling {
       driver.submit(stream, ClientStream.SEND);
       driver.drive();
       while (!stream.ended
-          && stream.flow == null // otherwise the thread has to take what comes
-          && stream.id == id // otherwise it is another call's by now
+          && stream.flow == null // otherwise the thread has to take the units
+          && stream.id == id // otherwise it belongs to another call by now
           && !session.hasEnded()
           && !Thread.currentThread().isInterrupted()
           && !(mayLeave && poller.tasks().isNestedLong())) {
@@ -83,8 +85,8 @@ final class CallerPolling {
   }
 
   /**
-   * Sends and polls as the owner, then leaves. The time counts from when the request was sent: to
-   * look at the clock takes longer than that. False when there is more to do.
+   * Sends and polls as the owner, then leaves. The time counts from the sending of the request:
+   * reading the clock again would take longer than that. False when there is more to do.
    */
   private boolean poll(ClientStream stream) {
     boolean over = false;
@@ -106,7 +108,7 @@ final class CallerPolling {
       if (!over) {
         driver.releaseAndTell();
         if (!driver.tryAcquire()) {
-          return true; // the duty has passed to another thread
+          return true; // another thread is the poller's driver now
         }
       }
     }
@@ -121,7 +123,8 @@ final class CallerPolling {
   /**
    * Polls as the owner.
    *
-   * @return true when the stream or the time has ended, false when others are to be told first.
+   * @return true when the stream or the time has ended, false when notifications have to be
+   *     delivered first.
    */
   private boolean pollUntilNews(ClientStream stream, long sentNs) {
     final Thread thread = Thread.currentThread();

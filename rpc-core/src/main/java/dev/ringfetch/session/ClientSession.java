@@ -22,10 +22,10 @@ import java.lang.invoke.VarHandle;
  * The client's side of a session: sends requests, polls for responses.
  *
  * <p>A call {@linkplain #open opens} a stream, fills its outbound unit, {@linkplain
- * ClientStream#prepare prepares} and {@linkplain #send sends} it, and lets go of it exactly once:
- * by {@link #recycle} after it was answered and has used the answer, by {@link #release} after it
- * was told of another end, or by {@link #cancel}. A stream's index is used again only when the
- * server has closed it, too.
+ * ClientStream#prepare prepares} and {@linkplain #send sends} it, and releases it exactly once: by
+ * {@link #recycle} after it was answered and has used the answer, by {@link #release} after it was
+ * told of another end, or by {@link #cancel}. A stream's index is used again only when the server
+ * has closed it, too.
  */
 public final class ClientSession extends Session {
   private static final VarHandle PENDING;
@@ -48,7 +48,7 @@ public final class ClientSession extends Session {
   private int pending;
   private final Crowding requests;
   private final Crowding responses;
-  private volatile String drainReason; // null while new calls are welcome
+  private volatile String drainReason; // null while new calls are accepted
 
   /**
    * Creates the session on a connected queue pair.
@@ -100,7 +100,7 @@ public final class ClientSession extends Session {
     polling.sendAndPoll(stream);
   }
 
-  /** Cancels a stream and lets go of it. It is told nothing more. */
+  /** Cancels a stream and releases it. It gets no further notification. */
   public void cancel(ClientStream stream) {
     driver.submit(stream, ClientStream.CANCEL);
     driver.drive();
@@ -108,7 +108,7 @@ public final class ClientSession extends Session {
   }
 
   /**
-   * Lets go of a stream that was told of an end.
+   * Releases a stream that was told of an end.
    *
    * @param cancelled true when a cancel counted instead: the stream waits for both.
    */
@@ -117,12 +117,12 @@ public final class ClientSession extends Session {
     driver.drive();
   }
 
-  /** Lets go of a stream that was {@link Outcome#ANSWERED}. */
+  /** Releases a stream that was {@link Outcome#ANSWERED}. */
   public void recycle(ClientStream stream) {
     streams.recycle(stream);
   }
 
-  /** Calls that are under way, perhaps a moment ago: for who looks now and then. */
+  /** Number of calls under way; may be slightly out of date. */
   public int callCount() {
     return (int) PENDING.getVolatile(this);
   }
@@ -137,7 +137,7 @@ public final class ClientSession extends Session {
     drain(DRAINED);
   }
 
-  /** As {@link #drain()}, for a reason that its end is told with, unless it has one. */
+  /** As {@link #drain()}, with a reason for the session's end, unless it has one. */
   public void drain(String reason) {
     refuseCalls(reason);
     driver.requestRound();
@@ -189,7 +189,10 @@ public final class ClientSession extends Session {
     recycleIfClosed(stream);
   }
 
-  /** A stream that has ended is another call's, or nobody's, by now: this is not that object. */
+  /**
+   * Handles a flow's operations. The index of a stream that has ended may belong to another stream
+   * by now, but this object does not.
+   */
   private void onFlowOperations(ClientStream stream, int asked) {
     if ((asked & ClientStream.SEND) != 0) {
       stream.cancelled = (asked & ClientStream.CANCEL) != 0;
@@ -199,7 +202,7 @@ public final class ClientSession extends Session {
     }
     if (stream.state == State.DONE || stream.state == State.CLOSING) {
       outbox.drop(stream.flow);
-    } else if (stream.state == State.SENT) { // before, the first unit is in hand
+    } else if (stream.state == State.SENT) { // before that, the first unit is being written
       if ((asked & Stream.WRITE) != 0) {
         outbox.addNext(stream);
       }
@@ -210,7 +213,7 @@ public final class ClientSession extends Session {
   }
 
   private void onSend(ClientStream stream) {
-    if (stream.cancelled) { // nobody has seen it
+    if (stream.cancelled) { // the server has not seen it
       done(stream);
     } else if (hasEnded()) {
       finish(stream, Outcome.NOT_SENT);
@@ -235,7 +238,9 @@ public final class ClientSession extends Session {
     close(stream);
   }
 
-  /** Ends a stream from this side: silently if nobody has seen it, otherwise with a CLOSE. */
+  /**
+   * Ends a stream from this side: silently if the server has not seen it, otherwise with a CLOSE.
+   */
   private void close(ClientStream stream) {
     if (stream.state == State.SENDING && !stream.outboundBegun) {
       outbox.remove(stream);
@@ -251,7 +256,10 @@ public final class ClientSession extends Session {
     }
   }
 
-  /** Nothing more comes for this id. The index of a flow serves another stream from here on. */
+  /**
+   * Called when nothing more comes for this id. The index of a flow serves another stream from here
+   * on.
+   */
   private void done(ClientStream stream) {
     stream.state = State.DONE;
     if (stream.flow != null) {
@@ -262,8 +270,8 @@ public final class ClientSession extends Session {
   }
 
   /**
-   * Both sides must have done with a stream, and so must the thread that tells: while it stands in
-   * the chain of those that are to be told it is not reset.
+   * Recycles a stream if both sides have finished with it, and so has the notifying thread: a
+   * stream in the chain of pending notifications is not reset.
    */
   private void recycleIfClosed(ClientStream stream) {
     final boolean letGo =
@@ -334,7 +342,7 @@ public final class ClientSession extends Session {
       return windows.onUpdate(stream, region, offset, length);
     }
     if (beginsFlow(stream, flags)) {
-      if (stream.state != State.SENT) { // of half a request there is no answer
+      if (stream.state != State.SENT) { // half a request gets no answer
         return false;
       }
       stream.openFlow(this);
@@ -361,7 +369,7 @@ public final class ClientSession extends Session {
         && stream.takesFlow();
   }
 
-  /** The one response of a call is taken when it was read; a flow knows what was. */
+  /** Returns whether a response may be read: a unary call takes one; a flow keeps count itself. */
   private static boolean mayTake(ClientStream stream) {
     return stream.flow != null
         || (stream.incoming.flags() & SUFFIX) == 0
@@ -386,7 +394,7 @@ public final class ClientSession extends Session {
         notifications.addFlow(stream);
       }
     } else if (!last) {
-      stream.inbound().clear(); // the next one comes into the same buffer
+      stream.inbound().clear(); // the next unit comes into the same buffer
       if (!stream.ended) {
         deadlines.remove(stream);
         close(stream);
@@ -495,8 +503,9 @@ public final class ClientSession extends Session {
   @Override
   boolean mustArmToLeave() {
     return pending > 0
-        || !reads.isEmpty() // a flow whose last unit is being read is not pending
-        || (!hasEnded() && (outbox.isBlocked() || delivery.isUncertain())); // or a frame of no call
+        || !reads.isEmpty() // a flow is not pending while its last unit is read
+        // or a frame that belongs to no call
+        || (!hasEnded() && (outbox.isBlocked() || delivery.isUncertain()));
   }
 
   @Override
@@ -508,8 +517,9 @@ public final class ClientSession extends Session {
       return settle();
     }
     try {
-      driver.disarm(); // armed before, it would leave without a look at the ring
-      driver.lookBeforeLeaving(); // so it would with nothing pending; another had it when it came
+      driver.disarm(); // if already armed, it would leave without a look at the ring
+      // the same with nothing pending; another thread had the session when the poller came
+      driver.lookBeforeLeaving();
     } catch (Throwable t) { // see Ending.failed
       ending.failed(t);
     }
@@ -520,14 +530,14 @@ public final class ClientSession extends Session {
   }
 
   /**
-   * Nothing is expected, or the server rings: the poller may leave. What it came for may stand in
-   * this side's memory, where another thread had the session when it came.
+   * Lets the poller leave when nothing is expected, or the server rings. If another thread had the
+   * session when the poller came, there may be a frame in this side's memory.
    */
   private boolean settle() {
     boolean settled = true;
     try {
       if (!inbox.isSettling()) {
-        driver.disarm(); // as above: of what the poller came for
+        driver.disarm(); // as above: look for the frame that the poller came for
       }
       final boolean awaitsTurn = carrier.isHolding();
       entry.awaitsTurn(awaitsTurn, carrier.heldUntilNs());
@@ -540,16 +550,19 @@ public final class ClientSession extends Session {
     return !driver.releaseAndTell() && settled;
   }
 
-  /** Told of a session's end, and before it, perhaps, that it has not room enough. */
+  /** Listener for a session's end, and for rings that are too short. */
   @FunctionalInterface
   public interface Listener {
     /**
-     * A ring has been full again and again, for some of its lengths: it is too short. Called by the
-     * thread that owns the session, perhaps often: returns at once, and does not use it.
+     * Called when a ring has been full repeatedly, over several of its lengths: it is too short.
+     * Called by the thread that owns the session, perhaps often: returns at once, and does not use
+     * it.
      */
     default void onCrowded(ClientSession session) {}
 
-    /** The session has ended; every call on it has been told. Called once, owning nothing. */
+    /**
+     * Called once when the session has ended and every call on it has been told, without ownership.
+     */
     void onEnded(ClientSession session, String reason);
   }
 }

@@ -2,23 +2,24 @@ package dev.ringfetch.session;
 
 import dev.ringfetch.session.unit.Unit;
 
-/** A call as the client's session sees it. */
+/** The client session's state of one call. */
 public final class ClientStream extends Stream {
-  /** The call asks: send the request. */
+  /** Operation: send the request. */
   static final int SEND = 1;
 
-  /** The call asks: cancel, and forget the call. */
+  /** Operation: cancel, and forget the call. */
   static final int CANCEL = 2;
 
-  /** The call says: it was told of an end, and that end counted. */
+  /** Operation: release, after the call was told of an end, and that end counted. */
   static final int RELEASE = 4;
 
   /**
-   * The call says: it was told of an end, but a cancel counted, which comes or has come as well.
+   * Operation: release, after the call was told of an end, but a cancel counted, which comes or has
+   * come as well.
    */
   static final int RELEASE_CANCELLED = 8;
 
-  /** Where a stream is on its way, as the owner of the session sees it. */
+  /** The state of a stream, as the owner of the session sees it. */
   enum State {
     IDLE,
     SENDING,
@@ -64,8 +65,8 @@ public final class ClientStream extends Stream {
    * @param flags of the unit; see {@link dev.ringfetch.ring.FrameDescriptor}.
    * @param methodId in the server's table.
    * @param deadlineNs in terms of the session's clock, or {@link #NO_DEADLINE}.
-   * @param maxInboundLength longest unit that is kept, in bytes; of a longer one only the length
-   *     is.
+   * @param maxInboundLength longest unit that is kept, in bytes; of a longer one only the length is
+   *     kept.
    */
   public void prepare(
       Listener listener, int flags, int methodId, long deadlineNs, int maxInboundLength) {
@@ -81,10 +82,9 @@ public final class ClientStream extends Stream {
   }
 
   /**
-   * Prepares a call that sends units as it goes, and takes them so. The stream serves this call
-   * only.
+   * Prepares a call that sends and receives any number of units. The stream serves this call only.
    *
-   * @param listener told when there is something new in {@link #flow()}.
+   * @param listener notified of changes in {@link #flow()}.
    * @param deadlineNs in terms of the session's clock, or {@link #NO_DEADLINE}.
    * @param maxInboundLength longest unit that is kept, in bytes.
    * @param first unit, with PREFIX.
@@ -98,7 +98,7 @@ public final class ClientStream extends Stream {
     flow.offer(first);
   }
 
-  /** What {@link #prepareFlow} has made. */
+  /** The flow that {@link #prepareFlow} has created. */
   public Flow flow() {
     return flow;
   }
@@ -112,19 +112,19 @@ public final class ClientStream extends Stream {
     return listener instanceof AnswerListener;
   }
 
-  /** Makes a flow of a stream whose request has left: the answer takes several units. */
+  /** Turns a stream into a flow after its request has left: the answer takes several units. */
   void openFlow(ClientSession session) {
     final AnswerListener answered = (AnswerListener) listener;
     flowListener = () -> answered.onFlow(session, this);
     flow = Flow.ofAnswer();
   }
 
-  /** The stream of the same index for the next call. */
+  /** Creates the stream of the same index for the next call. */
   ClientStream next() {
     return new ClientStream(id + (1 << INDEX_BITS));
   }
 
-  /** Forgets the call; the next one has an id that none had. */
+  /** Forgets the call; the next one has an id that no call had before. */
   @Override
   void reset() {
     super.reset();
@@ -138,31 +138,33 @@ public final class ClientStream extends Stream {
     ended = false;
   }
 
-  /** Told that there is something new in a flow. */
+  /** Listener for changes in a flow. */
   @FunctionalInterface
   public interface FlowListener {
-    /** Look at it: units, room, its end. Called in a thread that owns nothing, also by several. */
+    /**
+     * Called when the flow has new units, room, or its end. On a thread without ownership, also on
+     * several at a time.
+     */
     void onFlow();
   }
 
-  /** Told how a call ended. */
+  /** Listener for the end of a call. */
   public interface Listener {
     /**
-     * The call has ended; called at most once, in a thread that owns nothing. The listener answers
-     * for the stream exactly once: by {@link ClientSession#recycle}, when it has done with the
-     * buffers, if it was answered and that counted; otherwise by {@link ClientSession#release}.
-     * After {@link Outcome#NOT_SENT} and {@link Outcome#SESSION_ENDED} there is nothing to answer
-     * for.
+     * Called at most once, when the call has ended, on a thread without ownership. The listener
+     * releases the stream exactly once: by {@link ClientSession#recycle}, when it has finished with
+     * the buffers, if it was answered and that counted; otherwise by {@link ClientSession#release}.
+     * After {@link Outcome#NOT_SENT} and {@link Outcome#SESSION_ENDED} there is nothing to release.
      */
     void onClosed(ClientSession session, ClientStream stream, Outcome outcome);
   }
 
-  /** Takes also an answer that comes in several units, as that of a server's stream does. */
+  /** Listener that also takes an answer of several units, as a streaming server sends it. */
   public interface AnswerListener extends Listener {
     /**
-     * There is something new in the stream's flow, which takes the place of {@link #onClosed}: the
-     * listener answers for the stream by {@link ClientSession#cancel}, if it ends the call first.
-     * Called in a thread that owns nothing, also by several at a time.
+     * Called instead of {@link #onClosed} when the stream's flow has changed: the listener releases
+     * the stream by {@link ClientSession#cancel}, if it ends the call first. On a thread without
+     * ownership, also on several at a time.
      */
     void onFlow(ClientSession session, ClientStream stream);
   }

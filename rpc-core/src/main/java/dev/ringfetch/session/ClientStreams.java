@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 /**
  * The streams of a client's session by their index, and the indexes that are free. Any thread takes
  * a stream and gives it back. The table grows with the calls that were under way at once: an idle
- * session has next to none of it.
+ * session uses next to no memory for it.
  */
 final class ClientStreams {
   private static final int CHUNK_BITS = 8;
@@ -14,8 +14,8 @@ final class ClientStreams {
 
   private final int maxStreams;
   private final AtomicReferenceArray<AtomicReferenceArray<ClientStream>> chunks;
-  private final AtomicInteger used = new AtomicInteger(); // the highest index that was ever
-  private final FreeList free; // of those up to it
+  private final AtomicInteger used = new AtomicInteger(); // the highest index so far
+  private final FreeList free; // of the indexes up to it
 
   ClientStreams(int maxStreams) {
     this.maxStreams = maxStreams;
@@ -28,7 +28,7 @@ final class ClientStreams {
     return maxStreams + 1;
   }
 
-  /** All streams that there are have indexes below this one. */
+  /** All existing streams have indexes below this one. */
   int bound() {
     return used.get() + 1;
   }
@@ -49,7 +49,7 @@ final class ClientStreams {
     if (unused != FreeList.NONE) {
       return create(unused);
     }
-    final int given = free.take(); // while the last that was unused went to another thread
+    final int given = free.take(); // while another thread took the last unused one
     return given == FreeList.NONE ? null : get(given);
   }
 
@@ -79,7 +79,7 @@ final class ClientStreams {
     chunks.get(index >>> CHUNK_BITS).set(index & CHUNK_MASK, stream);
   }
 
-  /** Gives a stream back that nobody uses any more: the next call gets it, with another id. */
+  /** Gives an unused stream back: the next call gets it, with another id. */
   void recycle(ClientStream stream) {
     final int index = stream.index();
     stream.reset();

@@ -3,15 +3,15 @@ package dev.ringfetch.session;
 import org.agrona.concurrent.NanoClock;
 
 /**
- * Finds out that a ring is too short: it was full, and so many times its whole length has gone
- * through it since it was full before, without a pause. A burst now and then is none of it, and
- * neither is a peer that stands still for once.
+ * Detection of a ring that is too short: it was full repeatedly, without a pause, while {@link
+ * #RINGS} times its length has gone through it. An occasional burst does not count, and neither
+ * does a peer that stops for a while.
  */
 final class Crowding {
-  /** So many rings full, one after the other. */
+  /** How many times a ring's length has to go through it. */
   static final int RINGS = 16;
 
-  /** A pause after which all begins anew, in nanoseconds. */
+  /** A pause of this length resets the count, in nanoseconds. */
   static final long CALM_NS = 1_000_000_000;
 
   private final NanoClock clock;
@@ -21,9 +21,9 @@ final class Crowding {
   private int rings;
 
   /**
-   * Creates it for a ring of so many slots.
+   * Creates the detection for a ring of this many slots.
    *
-   * @param position where it begins.
+   * @param position at which the ring starts.
    */
   Crowding(NanoClock clock, int slots, long position) {
     this.clock = clock;
@@ -32,10 +32,11 @@ final class Crowding {
   }
 
   /**
-   * The ring is full, or was when it was looked at.
+   * Called when the ring is full, or was at the last look.
    *
-   * @param positionNow of who writes it, or of who reads it, in slots; always the same one.
-   * @return whether it is too short; again after as many times more.
+   * @param positionNow position of the writer, or of the reader, in slots; always the same of the
+   *     two.
+   * @return whether it is too short; true again only after as many lengths more.
    */
   boolean onFull(long positionNow) {
     if (positionNow - position < slots) {

@@ -7,9 +7,9 @@ import dev.ringfetch.session.poller.Callbacks;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * How a session ends: any thread says why, the first reason counts, and an owner brings it about.
- * In order, what is committed is taken in first; after a failure, nothing is believed that came in.
- * Either way every stream is told, once.
+ * The end of a session: any thread gives a reason, the first one counts, and an owner ends the
+ * session. In an orderly end, committed frames are taken in first; after a failure, nothing that
+ * came in is trusted. Either way every stream is told, once.
  */
 final class Ending {
   private static final String NO_MEMORY = "session failed: no memory to serve it in";
@@ -21,14 +21,14 @@ final class Ending {
   private long unconsumed; // slots
   private volatile boolean peerAtFault;
   private volatile boolean over;
-  private volatile boolean doomed; // it could not even be ended: the poller does
+  private volatile boolean doomed; // ending it has failed: the poller ends it
 
   Ending(Session session) {
     this.session = session;
     this.memory = session.queuePair.memory();
   }
 
-  /** Why the session ends or has ended; null while it does not. */
+  /** The reason of the end; null while the session does not end. */
   String reason() {
     return reason.get();
   }
@@ -38,7 +38,7 @@ final class Ending {
     return reason.get() != null && !over;
   }
 
-  /** True when the session has ended, and this side is out of its memory. */
+  /** True when the session has ended, and this side does not use its memory any more. */
   boolean isOver() {
     return over;
   }
@@ -48,7 +48,7 @@ final class Ending {
     return doomed && !over;
   }
 
-  /** True when the session ended by what no peer does that is in order. */
+  /** True when the session ended because the peer broke a rule. */
   boolean isPeerAtFault() {
     return peerAtFault;
   }
@@ -58,7 +58,7 @@ final class Ending {
     return unconsumed;
   }
 
-  /** Lets the session end with this round; owner, or before {@link SessionDriver#drive}. */
+  /** Ends the session with this round; owner, or before {@link SessionDriver#drive}. */
   void request(String why) {
     reason.compareAndSet(null, why);
   }
@@ -69,7 +69,7 @@ final class Ending {
     request(why);
   }
 
-  /** Ends the session in the poller's thread, for what the peer has done. Any thread. */
+  /** Ends the session on the poller's thread, because the peer broke a rule. Any thread. */
   void blameLater(String why) {
     blame(why);
     session.poller.activateLater(session.entry);
@@ -83,9 +83,9 @@ final class Ending {
   }
 
   /**
-   * The poller looks after the session, which may have been doomed.
+   * Called by the poller for each session after an alarm, as it may have been doomed.
    *
-   * @param abandoned whether its token was left behind, in the midst of something.
+   * @param abandoned whether a thread left its token behind, in the middle of its work.
    */
   void recover(boolean abandoned) {
     doomed = false;
@@ -94,7 +94,9 @@ final class Ending {
     }
   }
 
-  /** Ends on the owner's side: what is committed first, then the rest is told. */
+  /**
+   * Ends the session as its owner: takes in committed frames first, then tells the other streams.
+   */
   void end() {
     session.inbox.drain();
     session.reads.drain();
@@ -104,9 +106,10 @@ final class Ending {
   }
 
   /**
-   * Ends the session; owner. A fault of its memory comes up late, at the return of a method or the
-   * end of a loop's round, and the compiler inlines: so whoever calls what touches the memory
-   * catches it, though that catches it, too. The token would not be let go otherwise.
+   * Ends the session; owner. The JVM throws a fault of memory late, at the return of a method or
+   * the end of a loop's iteration, and the compiler inlines. So callers of methods that access the
+   * memory catch it, too, although these methods catch it. Otherwise the token would not be
+   * released.
    */
   void failed(Throwable t) {
     try {
@@ -138,7 +141,7 @@ final class Ending {
       session.distrust(stream);
     }
     session.reads.forEachReader(
-        stream -> { // nothing else tells a call whose last unit will not be read
+        stream -> { // nothing else tells a call that its last unit will not be read
           if (stream.flow != null) {
             stream.flow.distrust();
             notifications.addFlow(stream);
@@ -148,10 +151,10 @@ final class Ending {
     finish();
   }
 
-  /** Where this throws, for want of memory, it is called again: what was done is not done twice. */
+  /** Finishes the end. Called again if it throws for lack of memory; no step is done twice. */
   private void finish() {
     session.memoryGuard.forget();
-    session.bulk.refuse(); // what the peer may still read is not given out again
+    session.bulk.refuse(); // memory that the peer may still read is not given out again
     session.outbox.clear();
     session.reads.clear();
     session.onEnd();

@@ -3,7 +3,7 @@ package dev.ringfetch.session;
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.fabric.QueuePair;
 
-/** The events of a session's queue pair; the poller's thread. */
+/** The handler of a queue pair's events for its session, on the poller's thread. */
 final class FabricEvents implements QueuePair.Listener {
   private final Session session;
 

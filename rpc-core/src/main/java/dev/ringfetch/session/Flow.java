@@ -13,24 +13,24 @@ import java.util.ArrayDeque;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
- * What a stream of many units has beyond one that carries a request and a response: units that wait
- * for the ring, units that wait for the call, and a window in each direction.
+ * The flow control of a stream with many units: queues of units that wait for the ring or for the
+ * call, and a window in each direction.
  *
- * <p>A message is begun while those that the peer's call has not consumed yet take less than {@link
- * #WINDOW_LENGTH}, and goes on to its end whatever it takes: so no message is too long for the
- * window, and what a call that does not read makes this side hold is a window and one message.
- * Counted are a unit's bytes and 64 for each; headers, ends and updates are free. Cumulative
- * acknowledgement as in Binder's transport (gRFC L73). A side whose call consumes messages of which
- * few fit in its window lets the window grow, so that the next one is on its way meanwhile.
+ * <p>A message may begin while the messages that the peer's call has not consumed yet take less
+ * than {@link #WINDOW_LENGTH}, and is then sent to its end: so no message is too long for the
+ * window, and a call that does not read keeps at most a window and one message in memory. A unit
+ * counts its bytes and 64 more; headers, ends and updates are free. Cumulative acknowledgement as
+ * in Binder's transport (gRFC L73). If few of the messages that a call consumes fit in its window,
+ * its side lets the window grow, so that the next message is on its way meanwhile.
  *
- * <p>Three parties: the call ({@link #offer}, {@link #peek} and what is public; its inbound half is
- * one thread's at a time), the owner of the session (the rest).
+ * <p>Two parties use it: the call ({@link #offer}, {@link #peek} and the public methods; its
+ * inbound half by one thread at a time), and the owner of the session (the other methods).
  */
 public final class Flow {
   /** Messages that are on their way, or that the call has not consumed, in bytes; at first. */
   public static final int WINDOW_LENGTH = 64 * 1024;
 
-  /** What a window may grow to, in bytes. */
+  /** The largest window, in bytes. */
   static final int MAX_WINDOW_LENGTH = 8 * 1024 * 1024;
 
   private static final int MESSAGES_IN_WINDOW = 4;
@@ -64,7 +64,7 @@ public final class Flow {
   private volatile boolean sent;
   private volatile boolean underWay;
 
-  // The owner's.
+  // Used by the owner.
   private Unit current;
   private long begun;
   private long countedQueued;
@@ -77,14 +77,14 @@ public final class Flow {
   private int toldWindow = WINDOW_LENGTH;
   private int peerWindow = WINDOW_LENGTH; // for what goes out
   private Outcome ending;
-  private boolean whole; // what comes in was there at the start, and is not counted
+  private boolean whole; // the inbound units were there at the start, and are not counted
   private boolean inboundBegun;
   private boolean inboundEnded;
   private boolean dropped;
   boolean updateDue;
   boolean listed;
 
-  /** The flow of a request that is there: only its response takes several units. */
+  /** Creates the flow of a complete request: only its response takes several units. */
   static Flow ofRequest(Unit request) {
     final Flow flow = new Flow();
     flow.whole = true;
@@ -94,7 +94,7 @@ public final class Flow {
     return flow;
   }
 
-  /** The flow of an answer to a request that has left: nothing more goes out. */
+  /** Creates the flow of an answer to a request that has left: nothing more goes out. */
   static Flow ofAnswer() {
     final Flow flow = new Flow();
     flow.underWay = true;
@@ -102,13 +102,13 @@ public final class Flow {
     return flow;
   }
 
-  /** Puts a unit in line. The session is to be told: {@link Session#write}. */
+  /** Queues a unit. {@link Session#write} then tells the session. */
   void offer(Unit unit) {
     QUEUED.getAndAdd(this, unit.cost());
     outbound.add(unit);
   }
 
-  /** The call is ready for more as long as fewer bytes than this wait for the ring. */
+  /** Sets the limit: the call is ready for more while fewer bytes than this wait for the ring. */
   public void readyLength(int bytes) {
     readyLength = bytes;
   }
@@ -123,7 +123,10 @@ public final class Flow {
     return queued;
   }
 
-  /** What waits for the ring more than the last time, or less; nothing waits in the end; owner. */
+  /**
+   * The change of the bytes that wait for the ring since the last call; none wait in the end;
+   * owner.
+   */
   long newlyQueued() {
     final long now = dropped ? 0 : queued;
     final long before = countedQueued;
@@ -150,7 +153,7 @@ public final class Flow {
     inbound.remove();
   }
 
-  /** How the stream ended, or null. All that came before is in line by then. */
+  /** The end of the stream, or null. All earlier units are queued by then. */
   public Outcome outcome() {
     return outcome;
   }
@@ -166,7 +169,7 @@ public final class Flow {
   }
 
   /**
-   * The call has done with a unit's message, or does not want it.
+   * Called when the call has finished with a unit's message, or does not want it.
    *
    * @return true when the peer should be told.
    */
@@ -180,7 +183,7 @@ public final class Flow {
     return before / UPDATE_LENGTH != after / UPDATE_LENGTH;
   }
 
-  /** Takes the next unit in hand, unless the window is closed; owner. */
+  /** Loads the next unit to send, unless the window is closed; owner. */
   boolean load(Stream stream) {
     if (current != null || dropped) {
       return false;
@@ -208,13 +211,13 @@ public final class Flow {
     return begun - peerConsumed >= peerWindow;
   }
 
-  /** True while a unit is in hand; owner. */
+  /** True while a unit is loaded; owner. */
   boolean isLoaded() {
     return current != null;
   }
 
   /**
-   * The unit in hand is in the ring; owner.
+   * Called when the loaded unit is in the ring; owner.
    *
    * @return true when the call is to be told that there is room.
    */
@@ -233,7 +236,7 @@ public final class Flow {
     return true;
   }
 
-  /** Drops what waits for the ring, and what the call still offers: the stream has ended; owner. */
+  /** Drops the waiting units, and later ones, because the stream has ended; owner. */
   void dropOutbound() {
     dropped = true;
     Unit unit;
@@ -247,7 +250,7 @@ public final class Flow {
     updateDue = false;
   }
 
-  /** The last unit is in the ring; owner. */
+  /** Called when the last unit is in the ring; owner. */
   void sentAll() {
     sent = true;
   }
@@ -261,9 +264,9 @@ public final class Flow {
   }
 
   /**
-   * A unit is whole. The call sees it with the next {@link #publish}; owner.
+   * Adds a complete unit. The call sees it with the next {@link #publish}; owner.
    *
-   * @param kept false when there is no call any more to consume it.
+   * @param kept false when no call is left to consume it.
    */
   void onUnit(Unit unit, boolean kept) {
     inboundBegun = true;
@@ -275,12 +278,12 @@ public final class Flow {
     }
   }
 
-  /** Nothing more comes; the call sees it with the next {@link #publish}; owner. */
+  /** Ends the inbound half; the call sees it with the next {@link #publish}; owner. */
   void end(Outcome outcome) {
     ending = outcome;
   }
 
-  /** Lets the call see what came in. What has come out of memory that went is not; owner. */
+  /** Lets the call see the inbound units, except those that were read out of lost memory; owner. */
   void publish() {
     while (hasArrived()) {
       inbound.add(arrived.peek()); // first: it may throw
@@ -297,18 +300,18 @@ public final class Flow {
     return next != null && !next.bytes().isReading();
   }
 
-  /** What came in since the last {@link #publish} may be garbage; owner. */
+  /** Drops the units since the last {@link #publish}, because they may be garbage; owner. */
   void distrust() {
     arrived.clear();
     ending = Outcome.SESSION_ENDED; // unless another one is published
   }
 
-  /** Bytes of messages that this side holds; owner. */
+  /** Bytes of messages that this side keeps in memory; owner. */
   long heldLength() {
     return received - released;
   }
 
-  /** What the call has consumed since the last time, which is held no longer; owner. */
+  /** Bytes that the call has consumed since the last time, which are not kept any more; owner. */
   long release() {
     final long now = consumed;
     final long before = released;
@@ -352,7 +355,7 @@ public final class Flow {
     return released;
   }
 
-  /** The peer was told; owner. */
+  /** Called when the peer was told; owner. */
   void onTold() {
     updateDue = false;
     told = released;
@@ -360,7 +363,7 @@ public final class Flow {
   }
 
   /**
-   * The peer's call has consumed messages; owner.
+   * Called when the peer's call has consumed messages; owner.
    *
    * @param length of the peer's window from now on, or 0: as before.
    * @return false when they were never sent, or the window is none.

@@ -4,9 +4,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * Free indexes of a table: a lock-free stack, any thread takes and gives back. The head carries a
- * stamp beside the index, so that an index that was taken and given back in between is noticed.
- * Memory is taken for indexes that were given.
+ * The free indexes of a table: a lock-free stack, from which any thread takes and gives back. The
+ * head has a stamp beside the index, so that an index that was taken and given back in between is
+ * noticed. Memory is allocated only for indexes that were given.
  */
 final class FreeList {
   /** No index is free. */
@@ -19,7 +19,7 @@ final class FreeList {
   /** The index on top, and above it the stamp. */
   final AtomicLong head = new AtomicLong(INDEX_MASK);
 
-  /** In chunks, which are there before an index of theirs is. */
+  /** In chunks, which are allocated before one of their indexes is used. */
   private final AtomicReferenceArray<int[]> next;
 
   FreeList(int capacity) {

@@ -6,9 +6,9 @@ import dev.ringfetch.session.unit.Unit;
 import dev.ringfetch.session.unit.UnitBuffer;
 
 /**
- * What a client has its server hold, and how much that may be: bytes of long requests and of
- * streams' messages, and calls that it has cancelled and that have not let go. Belongs to the owner
- * of the session.
+ * The limit of the memory that a client occupies at its server: bytes of long requests and of
+ * streams' messages, and cancelled calls that have not been released. Belongs to the owner of the
+ * session.
  */
 final class HeldBytes {
   /** A client with few streams may cancel and call again before handlers learn of the cancel. */
@@ -21,9 +21,9 @@ final class HeldBytes {
   private int abandoned;
 
   /**
-   * Creates it.
+   * Creates the count, at zero.
    *
-   * @param maxLength bytes that may be held.
+   * @param maxLength limit of the bytes.
    * @param maxStreams calls that may be under way.
    */
   HeldBytes(long maxLength, int maxStreams) {
@@ -31,17 +31,17 @@ final class HeldBytes {
     this.maxAbandoned = Math.max(MIN_ABANDONED, maxStreams);
   }
 
-  /** Bytes that are held. */
+  /** Bytes that are occupied. */
   long length() {
     return length;
   }
 
-  /** Most bytes that may be. */
+  /** Limit of the bytes. */
   long maxLength() {
     return maxLength;
   }
 
-  /** Cancelled calls that have not let go. */
+  /** Cancelled calls that have not been released. */
   int abandoned() {
     return abandoned;
   }
@@ -51,16 +51,16 @@ final class HeldBytes {
     return abandoned >= maxAbandoned;
   }
 
-  /** Counts the one request of a call, if it is long. False when it is too much. */
+  /** Counts the request of a unary call, if it is long. False when it exceeds the limit. */
   boolean addRequest(ServerStream stream) {
     return stream.incoming.total() <= UnitBuffer.RETAINED_LENGTH
         || add(stream, stream.incoming.total());
   }
 
   /**
-   * Counts a unit of a flow from its first frame on: a message until the call has consumed it, what
-   * has none to the end of the stream, since nobody says when that was read. False when it is too
-   * much.
+   * Counts a unit of a flow from its first frame on: a message until the call has consumed it, a
+   * unit without a message until the end of the stream, since its consumption is not reported.
+   * False when it exceeds the limit.
    */
   boolean addUnit(ServerStream stream) {
     final int total = stream.incoming.total();
@@ -81,12 +81,12 @@ final class HeldBytes {
     return true;
   }
 
-  /** The call of a flow has consumed messages. */
+  /** Subtracts messages that the call of a flow has consumed. */
   void consumed(long bytes) {
     length -= bytes;
   }
 
-  /** Nobody reads what came in for a stream. */
+  /** Subtracts a stream's inbound units, which will not be read. */
   void release(ServerStream stream) {
     length -= stream.heldLength;
     stream.heldLength = 0;
@@ -96,15 +96,15 @@ final class HeldBytes {
   }
 
   /**
-   * A cancelled call is still counted while code of the user has it: else a client that cancels at
-   * once could have more run here than it may have under way.
+   * Counts a cancelled call while user code still uses it: otherwise a client that cancels at once
+   * could make more handlers run than it may have calls under way.
    */
   void abandon(ServerStream stream) {
     stream.abandoned = true;
     abandoned++;
   }
 
-  /** The call has learned that it was cancelled, and holds its request no longer. */
+  /** Subtracts a cancelled call that has been released. */
   void letGo(ServerStream stream) {
     stream.abandoned = false;
     abandoned--;

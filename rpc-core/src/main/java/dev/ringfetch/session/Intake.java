@@ -22,9 +22,9 @@ import dev.ringfetch.session.unit.Units;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Makes calls and streams of the frames that a client sends: what no client may send ends the
- * session, what is too much is answered here, and the rest is handed on when it is whole. Belongs
- * to the owner of the session.
+ * The server's handler of a client's frames: turns them into calls and streams. A frame that no
+ * client may send ends the session; a request beyond the limits is answered here; the others are
+ * passed on when they are complete. Belongs to the owner of the session.
  */
 final class Intake {
   private static final int CANCELLED_CODE = 1;
@@ -48,7 +48,7 @@ final class Intake {
     this.maxUnitLength = Units.maxLength(maxInboundLength, context.maxMetadataLength());
   }
 
-  /** A frame of a stream. False when it is one that no client may write. */
+  /** Handles a frame of a stream. False when no client may write it. */
   boolean onFrame(int streamId, int flags, int code, MemoryRegion region, int offset, int length) {
     final int index = streamId & Stream.INDEX_MASK;
     if (index == 0 || index >= streams.length()) {
@@ -105,8 +105,8 @@ final class Intake {
   }
 
   /**
-   * Whether more waits to be sent than one frame an index, DRAIN, and an answer for each offer:
-   * indexes are used again before their ends were even sent.
+   * Returns whether more frames wait to be sent than one for each index, DRAIN, and an answer for
+   * each offer: the client then reuses indexes before their ends were even sent.
    */
   private boolean owesTooMuch() {
     return session.outbox.length() > streams.length() + MemoryExchange.MAX_OFFERS;
@@ -141,7 +141,7 @@ final class Intake {
     return true;
   }
 
-  /** Answers a request that is too much on its first frame; the rest is dropped as it comes. */
+  /** Answers a request beyond the limits on its first frame; the rest is dropped as it comes. */
   private void reject(ServerStream stream, String reason) {
     final byte[] description = reason.getBytes(StandardCharsets.UTF_8);
     stream.outbound().addBytes(description, 0, description.length);
@@ -162,14 +162,14 @@ final class Intake {
     onWhole(stream);
   }
 
-  /** The last read is done of those that a unit of this stream has waited for. */
+  /** Called when all reads that a unit of this stream has waited for are done. */
   void onRead(ServerStream stream) {
     if (streams.isOpen(stream) && (stream.flow != null || !stream.incoming.isPartial())) {
       onWhole(stream);
     }
   }
 
-  /** Tells the call what there is of a unit, or of the stream, that was read to its end. */
+  /** Tells the call about a unit, or the stream, that was read to its end. */
   private void onWhole(ServerStream stream) {
     if (stream.flow != null ? !stream.flow.hasArrived() : stream.inbound().isReading()) {
       return;

@@ -4,9 +4,9 @@ import dev.ringfetch.fabric.MemoryFaults;
 import dev.ringfetch.fabric.MemoryRegion;
 
 /**
- * Notices that a peer has taken away memory that a session uses, before anything else is done and
- * anybody is told: accesses that fail do so late, somewhere in the thread. Belongs to the owner of
- * the session.
+ * The check that a peer has not taken away memory that a session uses, before the data is used and
+ * notifications are sent: the JVM reports failed accesses late, anywhere in the thread. Used by the
+ * owner of the session.
  */
 final class MemoryGuard {
   private final Session session;
@@ -22,28 +22,28 @@ final class MemoryGuard {
     this.memory = session.queuePair.memory();
   }
 
-  /** The memory was accessed, or is about to be: {@link #verifyTouched} verifies. */
+  /** Notes an access of the memory, so that {@link #verifyTouched} verifies. */
   void touch() {
     touched = true;
   }
 
-  /** Whatever was touched is nobody's concern any more: the session has ended. */
+  /** Forgets accesses, because the session has ended. */
   void forget() {
     touched = false;
   }
 
-  /** After polls that have found nothing: nobody else looks after this thread. */
+  /** Verifies after polls that have found nothing, on threads that no poller verifies. */
   void verify() {
     touched = true;
     verifyTouched();
   }
 
   /**
-   * Has a fault come up here, if there was one, and ends the session if it was of its memory. The
-   * access may have been to another session's; then what this one has read is sound.
+   * Provokes a pending fault here, and ends the session if its own memory is gone. The access may
+   * have been to another session's memory; then the data of this one is sound.
    *
-   * <p>Called within the {@code try} that ends before the token is let go: the error may come up as
-   * soon as the next method is entered.
+   * <p>Called within the {@code try} that ends before the token is released: the error may be
+   * thrown as soon as the next method is entered.
    */
   void verifyTouched() {
     if (touched) {

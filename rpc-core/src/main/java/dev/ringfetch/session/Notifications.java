@@ -6,9 +6,9 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * What there is to tell once a session's token is let go: what every stream is told once, in a
- * chain through the streams, and what is seldom told, as tasks. The owner adds to it and takes all;
- * the taker tells, when it owns nothing any more.
+ * The pending notifications of a session, delivered after its token was released: the single
+ * notification of each stream, in a chain through the streams, and rare ones as tasks. The owner
+ * adds and takes them; the taker delivers them without ownership.
  */
 final class Notifications {
   private final Consumer<Stream> calls;
@@ -19,17 +19,20 @@ final class Notifications {
   private List<Runnable> tasks;
 
   /**
-   * Creates it, without any.
+   * Creates an empty set of notifications.
    *
-   * @param calls tells the call above a stream what happened.
-   * @param flowCalls tells the call above a flow that there is something new in it.
+   * @param calls notifies the call of a stream.
+   * @param flowCalls notifies the call of a flow of changes.
    */
   Notifications(Consumer<Stream> calls, Consumer<Stream> flowCalls) {
     this.calls = calls;
     this.flowCalls = flowCalls;
   }
 
-  /** Once only for a stream: another thread may be walking the chain in which it stood before. */
+  /**
+   * Adds a stream's notification; once only, as another thread may be walking the chain that
+   * contained it.
+   */
   void add(Stream stream) {
     if (tail == null) {
       head = stream;
@@ -39,7 +42,7 @@ final class Notifications {
     tail = stream;
   }
 
-  /** For a stream with a flow: as often as there is something new in that. */
+  /** Adds a notification of a flow; as often as it changes. */
   void addFlow(Stream stream) {
     if (!stream.flow.listed) {
       if (flows == null) {
@@ -50,7 +53,7 @@ final class Notifications {
     }
   }
 
-  /** For what is told seldom enough to be allocated. */
+  /** Adds a notification that is rare enough to be allocated. */
   void add(Runnable task) {
     if (tasks == null) {
       tasks = new ArrayList<>();
@@ -58,7 +61,7 @@ final class Notifications {
     tasks.add(task);
   }
 
-  /** True when there is a call to be told. */
+  /** True when a call is to be notified. */
   boolean hasCalls() {
     return head != null || flows != null;
   }
@@ -89,7 +92,7 @@ final class Notifications {
     return taken;
   }
 
-  /** What came in with these is not to be seen: the memory went. */
+  /** Drops the inbound units of these flows, because the memory was taken away. */
   void distrustFlows() {
     if (flows != null) {
       flows.forEach(stream -> stream.flow.distrust());
@@ -103,7 +106,7 @@ final class Notifications {
     return taken;
   }
 
-  /** Tells flows that were taken. */
+  /** Notifies flows that were taken. */
   void tellFlows(List<Stream> flows) {
     if (flows != null) {
       for (final Stream stream : flows) {
@@ -116,7 +119,7 @@ final class Notifications {
     }
   }
 
-  /** Tells a chain that was taken. */
+  /** Notifies a chain that was taken. */
   void tell(Stream first) {
     Stream stream = first;
     while (stream != null) {

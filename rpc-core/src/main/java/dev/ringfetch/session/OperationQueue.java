@@ -4,8 +4,9 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * Streams that ask the owner for something, in the order in which they asked. Any thread adds, the
- * owner takes all at once. Intrusive: bounded by the number of streams, and nothing is allocated.
+ * The queue of streams with operations for the owner, in the order of their requests. Any thread
+ * adds, the owner takes all at once. Intrusive: bounded by the number of streams, and nothing is
+ * allocated.
  */
 final class OperationQueue {
   private static final VarHandle HEAD;
@@ -34,7 +35,7 @@ final class OperationQueue {
     return (Stream) HEAD.getVolatile(this) == null;
   }
 
-  /** Takes all streams: the first, linked by {@code nextOperation} to those that asked later. */
+  /** Takes all streams: returns the first, linked by {@code nextOperation} to the later ones. */
   Stream takeAll() {
     if (isEmpty()) {
       return null;

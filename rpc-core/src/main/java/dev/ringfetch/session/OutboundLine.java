@@ -1,16 +1,16 @@
 package dev.ringfetch.session;
 
 /**
- * Streams that have something to send, in the order of their turns. Linked through the streams,
- * each of which stands here once: nothing is allocated, so that no want of memory leaves the line
- * half changed, and the session without a way to its end. Belongs to the owner of the session.
+ * The queue of streams with output, in the order of their turns. It is linked through the streams,
+ * each of which is in it at most once: nothing is allocated, so that a lack of memory cannot leave
+ * the queue half changed, and the session unable to end. Used by the owner of the session.
  */
 final class OutboundLine {
   private Stream first;
   private Stream last;
   private int length;
 
-  /** Puts a stream at the end, which is not in line. */
+  /** Appends a stream that is not in the queue. */
   void add(Stream stream) {
     assert stream.previousInLine == null && stream.nextInLine == null && stream != first;
     if (last == null) {
@@ -23,12 +23,12 @@ final class OutboundLine {
     length++;
   }
 
-  /** The stream whose turn it is, or null. */
+  /** The stream that is next, or null. */
   Stream first() {
     return first;
   }
 
-  /** Takes a stream out, if it is in line. */
+  /** Removes a stream, if it is in the queue. */
   void remove(Stream stream) {
     if (stream != first && stream.previousInLine == null) {
       return;
@@ -54,7 +54,7 @@ final class OutboundLine {
     return first == null;
   }
 
-  /** How many streams are in line. */
+  /** Number of streams in the queue. */
   int length() {
     return length;
   }

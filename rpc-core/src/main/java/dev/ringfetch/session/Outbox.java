@@ -23,9 +23,9 @@ import java.nio.ByteOrder;
 import java.util.ArrayDeque;
 
 /**
- * The line of streams that have something to send, and its way into the ring: frame by frame, so
- * that a long unit does not keep the others waiting, and published once for all. Belongs to the
- * owner of the session.
+ * The output of a session: queues streams with output, and writes their units into the ring, frame
+ * by frame in turn, so that a long unit does not delay the others, and publishes all at once.
+ * Belongs to the owner of the session.
  */
 final class Outbox {
   /** Length of the payload of a window update that also tells the length of the window. */
@@ -75,7 +75,7 @@ final class Outbox {
     return blocked;
   }
 
-  /** True when no stream is in line. */
+  /** True when no stream is queued. */
   boolean isEmpty() {
     return line.isEmpty();
   }
@@ -85,12 +85,12 @@ final class Outbox {
     return maxPayload;
   }
 
-  /** How many streams are in line. */
+  /** Number of queued streams. */
   int length() {
     return line.length();
   }
 
-  /** Drops what is in line, and what the peer has not read: the session has ended. */
+  /** Drops queued output and memory that the peer has not read, because the session has ended. */
   void clear() {
     Stream stream;
     while ((stream = line.first()) != null) {
@@ -105,25 +105,26 @@ final class Outbox {
     }
   }
 
-  /** Puts a stream's unit, or its header-only frame, in line for the ring. */
+  /** Queues a stream's unit, or its header-only frame. */
   void add(Stream stream) {
     if (!stream.outboundQueued) {
       stream.outboundQueued = true;
       line.add(stream);
-      if (stream.flow == null && !stream.headerOnly) { // a flow's wait in the flow, and count there
+      // a flow's units wait in the flow, and count there
+      if (stream.flow == null && !stream.headerOnly) {
         stream.queuedLength = stream.outbound().length();
         queuedLength += stream.queuedLength;
       }
     }
   }
 
-  /** Puts a frame in line that the peer does not expect, and so does not listen for. */
+  /** Queues a frame that the peer does not expect, and so does not poll for. */
   void addUnsolicited(Stream stream) {
     stream.unsolicited = true;
     add(stream);
   }
 
-  /** Puts a flow in line if it has a unit that may go. */
+  /** Queues a flow if it has a unit that may be sent. */
   void addNext(Stream stream) {
     queuedLength += stream.flow.newlyQueued();
     if (stream.flow.load(stream)) {
@@ -131,7 +132,7 @@ final class Outbox {
     }
   }
 
-  /** Takes a stream out of the line. */
+  /** Removes a stream from the queue. */
   void remove(Stream stream) {
     if (stream.outboundQueued) {
       line.remove(stream);
@@ -145,7 +146,7 @@ final class Outbox {
     stream.queuedLength = 0;
   }
 
-  /** Drops the units of a flow: its stream has ended. */
+  /** Drops the units of a flow, because its stream has ended. */
   void drop(Flow flow) {
     flow.dropOutbound();
     queuedLength += flow.newlyQueued();
@@ -157,7 +158,7 @@ final class Outbox {
   }
 
   /**
-   * Writes frames, one a stream in turn, until the line is empty or the ring is full.
+   * Writes frames, one a stream in turn, until the queue is empty or the ring is full.
    *
    * @return how many frames were written.
    */
@@ -203,7 +204,7 @@ final class Outbox {
       }
     }
     unblock();
-    if (writer.position() != before) { // by the padding before a frame without room, too
+    if (writer.position() != before) { // also by the padding before a frame that has no room
       tally.add(Counter.SESSION_FRAMES_SENT, frames);
       publish();
     }
@@ -230,7 +231,7 @@ final class Outbox {
     }
   }
 
-  /** Tells the peer what this side's call has consumed of a flow. */
+  /** Tells the peer how much of a flow this side's call has consumed. */
   private int writeUpdate(Stream stream) {
     final Flow flow = stream.flow;
     final int window = flow.untoldWindow();
@@ -261,7 +262,10 @@ final class Outbox {
     return segments == null ? null : segments.peek();
   }
 
-  /** Gives memory back to the pool that the peer has read. False when it was not given so much. */
+  /**
+   * Gives memory back to the pool that the peer has read. False when the peer claims to have read
+   * too much.
+   */
   boolean takeBack() {
     final long now = peerControl.released();
     long count = now - released;
@@ -312,7 +316,9 @@ final class Outbox {
     return written;
   }
 
-  /** A unit of which some stands in registered memory goes as a chain: what is copied, first. */
+  /**
+   * Writes a frame of a unit with parts in registered memory: a chain, with the copied bytes first.
+   */
   private int writePart(Stream stream, UnitBuffer unit, int ack) {
     final Segments.Part part = unit.segments().peek();
     final int sent = stream.outboundSent;
@@ -359,15 +365,15 @@ final class Outbox {
     return written;
   }
 
-  /** Told of what happens to the line; owner. */
+  /** Listener for the events of the output; owner. */
   interface Listener {
-    /** The last byte of a stream's unit, or its header-only frame, is in the ring. */
+    /** Called when the last byte of a stream's unit, or its header-only frame, is in the ring. */
     void onSent(Stream stream);
 
-    /** There is no room for a frame. */
+    /** Called when there is no room for a frame. */
     void onFull();
 
-    /** The peer has done what no peer may. */
+    /** Called when the peer has broken a rule. */
     void onViolation(String what);
   }
 }

@@ -1,6 +1,6 @@
 package dev.ringfetch.session;
 
-/** The events of a session's outbox: what has left, and what cannot. Owner. */
+/** The handler of an outbox's events for its session. Used by the owner. */
 final class OutboxEvents implements Outbox.Listener {
   private final Session session;
 

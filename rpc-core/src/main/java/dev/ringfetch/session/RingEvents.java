@@ -9,8 +9,9 @@ import dev.ringfetch.session.carrier.CarrierSession;
 import dev.ringfetch.session.poller.Poller;
 
 /**
- * The events of a session's two rings: hands frames that came in to the session, its streams and
- * its registered memory, and answers what the carrier asks about the session. Owner.
+ * The handler of the events of a session's two rings: passes inbound frames to the session, its
+ * streams and its registered memory, and answers the carrier's questions about the session. Used by
+ * the owner.
  */
 final class RingEvents implements CarrierSession {
   private final Session session;

@@ -12,12 +12,12 @@ import dev.ringfetch.session.carrier.RingPair;
 import dev.ringfetch.session.poller.Poller;
 
 /**
- * The server's side of a session: polls for requests, hands them to the {@link Acceptor}, sends
- * responses in the order in which they come.
+ * The server's side of a session: polls for requests, passes them to the {@link Acceptor}, and
+ * sends responses in the order in which they come.
  *
  * <p>A cancel is answered at once, here, whatever the handler does: the client's stream id is free
  * again without waiting for user code. The stream of a cancelled call is left to that code and to
- * garbage collection, and counted until the call lets go of it; streams of others are reused.
+ * garbage collection, and counted until the call releases it; other streams are reused.
  */
 public final class ServerSession extends Session {
   private static final int DEADLINE_EXCEEDED_CODE = 4;
@@ -33,7 +33,7 @@ public final class ServerSession extends Session {
   private boolean drainSent;
   private volatile boolean aborting;
   private volatile long unanswered;
-  private long cancels; // calls that were cancelled or late, each with a CLOSE of one slot
+  private long cancels; // calls that were cancelled or late and whose CLOSE may be unconsumed
 
   /**
    * Creates the session on a connected queue pair.
@@ -56,12 +56,12 @@ public final class ServerSession extends Session {
   }
 
   /**
-   * Sends a call's response: the unit is in {@link ServerStream#outbound()}. The call lets go of
-   * the stream; what was cancelled meanwhile is dropped.
+   * Sends a call's response: the unit is in {@link ServerStream#outbound()}. The call releases the
+   * stream; the response is dropped if the call was cancelled meanwhile.
    *
    * @param flags of the unit; see {@link dev.ringfetch.ring.FrameDescriptor}.
    * @param code of the status.
-   * @param reusable false when another thread may still look at the inbound unit.
+   * @param reusable false when another thread may still read the inbound unit.
    */
   public void respond(ServerStream stream, int flags, int code, boolean reusable) {
     stream.responseFlags = flags;
@@ -72,8 +72,8 @@ public final class ServerSession extends Session {
   }
 
   /**
-   * Answers a call from another stream, because somebody may still write into the call's own: that
-   * one is not reused.
+   * Answers a call from another stream, because another thread may still write into the call's own,
+   * which is not reused.
    *
    * @param substitute with the unit; see {@link ServerStream#substitute}.
    * @param flags of the unit.
@@ -85,8 +85,8 @@ public final class ServerSession extends Session {
   }
 
   /**
-   * The call of a stream that was cancelled is over: nobody uses the stream any more. Until then,
-   * or until the call responds, the session counts the request as held. Idempotent.
+   * Releases the stream of a cancelled call, when no thread uses it any more. Until then, or until
+   * the call responds, the session counts the request. Idempotent.
    */
   public void release(ServerStream stream) {
     driver.submit(stream, ServerStream.RELEASE);
@@ -95,18 +95,18 @@ public final class ServerSession extends Session {
 
   /**
    * Calls under way when the session ended, and slots with answers that the client had not taken:
-   * what this side did for nobody. Calls that were cancelled, or late, are not among them.
+   * work that was done in vain. Calls that were cancelled, or late, do not count.
    */
   public long unanswered() {
     return unanswered;
   }
 
-  /** Calls that the client waits for. Any thread; what has just begun or ended may be missing. */
+  /** Number of calls that the client waits for. Any thread; the latest may be missing. */
   public int openCalls() {
     return streams.openCount();
   }
 
-  /** Bytes of long requests and of streams' messages that are held; owner. */
+  /** Bytes of long requests and of streams' messages that are kept in memory; owner. */
   @Override
   long heldLength() {
     return held.length();
@@ -146,7 +146,7 @@ public final class ServerSession extends Session {
     }
   }
 
-  /** The client ends the session, when its last call has ended. */
+  /** Sends DRAIN; the client then ends the session after its last call. */
   private void sendDrain() {
     outbox.addUnsolicited(notice(SESSION_STREAM_ID, DRAIN, 0));
   }
@@ -171,7 +171,7 @@ public final class ServerSession extends Session {
       return;
     }
     if ((asked & ServerStream.RESPOND) == 0 || !current) {
-      return; // in particular, one that serves another call by now is left alone
+      return; // in particular, a stream that serves another call by now is left alone
     }
     stream.answered = true;
     if (stream.substitute == null) {
@@ -209,19 +209,19 @@ public final class ServerSession extends Session {
     }
   }
 
-  /** The call has handed it over, and it goes nowhere. */
+  /** Drops a response that the call has handed over. */
   private static void dropResponse(ServerStream stream) {
     (stream.substitute == null ? stream : stream.substitute).outbound().releaseSegments();
   }
 
-  /** The call has learned that it was cancelled, and holds its request no longer. */
+  /** Handles the release of a cancelled call. */
   private void letGo(ServerStream stream, int asked) {
     held.letGo(stream);
     if ((asked & ServerStream.RESPOND) != 0) {
       dropResponse(stream);
     }
     if ((asked & ServerStream.RELEASE) != 0) {
-      stream.inbound().clear(); // the handler may keep the call for ever, not this
+      stream.inbound().clear(); // the handler may keep the call forever, but not this memory
     }
   }
 
@@ -252,7 +252,7 @@ public final class ServerSession extends Session {
     }
   }
 
-  /** A stream is over, and nobody reads what came in for it. */
+  /** Forgets a stream that is over; its inbound units will not be read. */
   void forget(ServerStream stream) {
     leaveTable(stream);
     held.release(stream);
@@ -284,8 +284,11 @@ public final class ServerSession extends Session {
     cancel((ServerStream) late, DEADLINE_EXCEEDED_CODE);
   }
 
-  /** Answers a call in the handler's stead. Nothing follows for its id. */
+  /** Answers a call instead of the handler. Nothing follows for its id. */
   void cancel(ServerStream stream, int code) {
+    if (writer.unconsumed() == 0) {
+      cancels = 0; // the client has taken the answers to the earlier ones
+    }
     cancels++;
     abandon(stream);
     stream.cancelled();
@@ -308,7 +311,7 @@ public final class ServerSession extends Session {
 
   private static void tellCancelled(ServerStream stream) {
     final ServerStream.Listener listener = stream.listener();
-    if (listener != null) { // otherwise it looks for itself
+    if (listener != null) { // otherwise the call checks itself
       listener.onCancelled();
     }
   }
@@ -337,11 +340,12 @@ public final class ServerSession extends Session {
   @Override
   void tell(Stream stream) {
     if (stream.flow != null && stream.flow.peek() == null) {
-      return; // the memory went before anybody had seen the request
+      return; // the memory was taken away before a handler saw the request
     }
     try {
       acceptor.onRequest(this, (ServerStream) stream);
-    } catch (Throwable t) { // nobody will answer: the client learns by the end of the session
+    } catch (Throwable t) {
+      // no handler will answer: the client learns it by the end of the session
       doom();
       throw t;
     }
@@ -369,7 +373,7 @@ public final class ServerSession extends Session {
   void tellFlow(Stream told) {
     final ServerStream stream = (ServerStream) told;
     final ServerStream.Listener listener = stream.listener();
-    if (listener != null) { // otherwise it looks for itself
+    if (listener != null) { // otherwise the call checks itself
       listener.onFlow();
     }
   }
@@ -379,7 +383,9 @@ public final class ServerSession extends Session {
     listener.onEnded(this, reason);
   }
 
-  /** A handler's thread leaves without arming: this side's poller always comes back. */
+  /**
+   * False: a handler's thread leaves without arming, because this side's poller always comes back.
+   */
   @Override
   boolean mustArmToLeave() {
     return false;
@@ -402,20 +408,22 @@ public final class ServerSession extends Session {
     return !driver.releaseAndTell() && armed;
   }
 
-  /** Takes requests. */
+  /** Receiver of requests. */
   @FunctionalInterface
   public interface Acceptor {
     /**
-     * A request has arrived. Called in a thread that owns nothing: the poller's, or, of what was
-     * committed when the session ended, the one that ended it.
+     * Called when a request has arrived, on a thread without ownership: the poller's, or, for
+     * requests that were committed when the session ended, the thread that ended it.
      */
     void onRequest(ServerSession session, ServerStream stream);
   }
 
-  /** Told of a session's end. */
+  /** Listener for a session's end. */
   @FunctionalInterface
   public interface Listener {
-    /** The session has ended; every call on it has been told. Called once, owning nothing. */
+    /**
+     * Called once when the session has ended and every call on it has been told, without ownership.
+     */
     void onEnded(ServerSession session, String reason);
   }
 }

@@ -1,17 +1,17 @@
 package dev.ringfetch.session;
 
-/** A call as the server's session sees it. */
+/** The server session's state of one call. */
 public final class ServerStream extends Stream {
-  /** The call asks: send the response. */
+  /** Operation: send the response. */
   static final int RESPOND = 1;
 
-  /** The call says: nobody uses the stream any more, which was cancelled. */
+  /** Operation: release, because no thread uses the cancelled stream any more. */
   static final int RELEASE = 2;
 
   private volatile Listener listener;
   private volatile boolean cancelled;
 
-  // The response as the call hands it over; the owner copies it, unless it has answered itself.
+  // The response of the call; the owner copies it, unless the session has answered.
   int responseFlags;
   int responseCode;
   boolean reusable;
@@ -20,21 +20,21 @@ public final class ServerStream extends Stream {
   boolean handed;
   long handedNs; // behind a card
   boolean answered;
-  boolean abandoned; // cancelled, and the call has not let go of it
-  long heldLength; // what the session counts for it
+  boolean abandoned; // cancelled, and the call has not released it
+  long heldLength; // bytes that the session counts for it
 
   ServerStream() {}
 
-  /** A stream for {@link ServerSession#respondInstead}, to be filled by one thread. */
+  /** Creates a stream for {@link ServerSession#respondInstead}, to be filled by one thread. */
   public static ServerStream substitute() {
     final ServerStream stream = new ServerStream();
-    stream.cancelled = true; // of nobody: it is sent, and forgotten
+    stream.cancelled = true; // it has no call: it is sent, and forgotten
     return stream;
   }
 
   /**
-   * Sets who is told of a cancel; called in {@link ServerSession.Acceptor#onRequest}. Look at
-   * {@link #isCancelled} afterwards: a cancel that came earlier was told to nobody.
+   * Sets the listener for a cancel; called in {@link ServerSession.Acceptor#onRequest}. The caller
+   * checks {@link #isCancelled} afterwards, because an earlier cancel was not reported.
    */
   public void listener(Listener listener) {
     this.listener = listener;
@@ -46,8 +46,8 @@ public final class ServerStream extends Stream {
   }
 
   /**
-   * Makes a flow of a stream whose request is whole: the response takes several units. Called in
-   * {@link ServerSession.Acceptor#onRequest}, or by the call that was made there.
+   * Turns a stream with a complete request into a flow: the response takes several units. Called in
+   * {@link ServerSession.Acceptor#onRequest}, or by the call that was created there.
    */
   public Flow openFlow() {
     if (flow == null) {
@@ -86,17 +86,17 @@ public final class ServerStream extends Stream {
     heldLength = 0;
   }
 
-  /** Told that a call is over before it was answered. */
+  /** Listener for calls that are over before they were answered. */
   public interface Listener {
     /**
-     * The call was cancelled, and the client answered: what the handler says is dropped. Called at
-     * most once, in a thread that owns nothing, possibly while the handler answers.
+     * Called when the call was cancelled, and the client has got an answer: the handler's answer is
+     * dropped. At most once, on a thread without ownership, possibly while the handler answers.
      */
     void onCancelled();
 
     /**
-     * There is something new in the stream's flow: units, room, its end. Called in a thread that
-     * owns nothing, also by several at a time.
+     * Called when the stream's flow has new units, room, or its end. On a thread without ownership,
+     * also on several at a time.
      */
     default void onFlow() {}
   }

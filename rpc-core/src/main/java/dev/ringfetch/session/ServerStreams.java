@@ -7,8 +7,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The streams of a server's session by their index: those that are open, the id that each index had
- * last, and objects for the next ones. The tables grow with the highest index. Belongs to the owner
- * of the session, but for their number.
+ * last, and spare objects for the next ones. The tables grow with the highest index. Belongs to the
+ * owner of the session, but for the number of open streams.
  */
 final class ServerStreams {
   private static final int MAX_POOLED = 1024;
@@ -46,18 +46,18 @@ final class ServerStreams {
     return index < open.length ? open[index] : null;
   }
 
-  /** True when a stream is open, and not only one that has its index. */
+  /** True when this very stream is open, not just another one with its index. */
   boolean isOpen(ServerStream stream) {
     return get(stream.index()) == stream;
   }
 
-  /** True when the last stream that was closed at the index of an id had this one. */
+  /** True when the last stream that was closed at the index of this id had this id. */
   boolean isClosed(int id) {
     final int index = id & Stream.INDEX_MASK;
     return index < closedIds.length && closedIds[index] == id;
   }
 
-  /** A stream for an id whose index has none. */
+  /** Opens a stream for an id with a free index. */
   ServerStream open(int id) {
     final ServerStream stream = pool.isEmpty() ? new ServerStream() : pool.remove(pool.size() - 1);
     stream.id = id;
@@ -69,7 +69,7 @@ final class ServerStreams {
     return stream;
   }
 
-  /** Both tables, or neither where there is no memory for one. */
+  /** Grows both tables, or neither where there is no memory for one. */
   private void reserve(int index) {
     if (index >= open.length) {
       final int grown = Math.min(length, Math.max(index + 1, 2 * open.length));
@@ -79,7 +79,7 @@ final class ServerStreams {
     }
   }
 
-  /** Nothing comes for a stream any more, and its index is free. */
+  /** Closes a stream, for which nothing comes any more, and frees its index. */
   void close(ServerStream stream) {
     if (open[stream.index()] != null) {
       openCount.setOpaque(openCount.getPlain() - 1);
@@ -88,7 +88,7 @@ final class ServerStreams {
     closedIds[stream.index()] = stream.id;
   }
 
-  /** Keeps a stream for the next call, if there is room: nobody refers to it. */
+  /** Keeps an unused stream for the next call, if there is room. */
   void recycle(ServerStream stream) {
     if (pool.size() < MAX_POOLED) {
       stream.reset();

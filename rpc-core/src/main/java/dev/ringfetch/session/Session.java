@@ -25,11 +25,11 @@ import dev.ringfetch.session.unit.Unit;
 import org.agrona.concurrent.NanoClock;
 
 /**
- * One side of a session: a duty cycle over its end of two rings, without a thread of its own.
+ * One side of a session: serves its ends of two rings in rounds, without a thread of its own.
  *
- * <p>What there is of a session belongs to the holder of its token: {@link SessionDriver} says who
- * that is. No code of the user runs while a thread holds the token: what there is to tell is
- * chained up, and told afterwards.
+ * <p>The state of a session belongs to the thread that holds its token, which {@link SessionDriver}
+ * decides. No user code runs while a thread holds the token: notifications are queued, and
+ * delivered afterwards.
  */
 public abstract class Session {
   final QueuePair queuePair;
@@ -93,7 +93,7 @@ public abstract class Session {
     return poller;
   }
 
-  /** Has the poller serve this session from now on. */
+  /** Adds this session to its poller. */
   public void serve() {
     poller.add(entry);
   }
@@ -108,12 +108,12 @@ public abstract class Session {
     return clock.nanoTime();
   }
 
-  /** One line for people: what serves, and the peer. */
+  /** One line for messages: the fabric and the peer. */
   public String describe() {
     return queuePair.peer();
   }
 
-  /** What one of the session's counters is at. Any thread. */
+  /** Returns the value of one of the session's counters. Any thread. */
   public final long count(Counter counter) {
     return tally.get(counter);
   }
@@ -128,7 +128,7 @@ public abstract class Session {
     return ending.reason();
   }
 
-  /** True when the session ended by what no peer does that is in order. */
+  /** True when the session ended because the peer broke a rule. */
   public boolean isPeerAtFault() {
     return ending.isPeerAtFault();
   }
@@ -143,7 +143,7 @@ public abstract class Session {
     return ring.position();
   }
 
-  /** Memory out of which the peer reads long messages. */
+  /** The memory out of which the peer reads long messages. */
   public BulkPool bulk() {
     return bulk;
   }
@@ -155,7 +155,7 @@ public abstract class Session {
     driver.drive();
   }
 
-  /** The call of a flow has done with a unit that came in. One thread at a time. */
+  /** Called when the call of a flow has finished with an inbound unit. One thread at a time. */
   public final void consumed(Stream stream, Unit unit) {
     if (stream.flow.consume(unit)) {
       driver.submit(stream, Stream.CONSUMED);
@@ -163,22 +163,22 @@ public abstract class Session {
     }
   }
 
-  /** Ends the session. Any thread; what is committed is still delivered, the rest fails. */
+  /** Ends the session. Any thread; committed frames are still delivered, the other calls fail. */
   public final void end(String reason) {
     ending.request(reason);
     driver.drive();
   }
 
   /**
-   * Ends the session in the poller's thread, as soon as that is possible: there is no memory to do
-   * it here, or no stack. Allocates nothing. Any thread.
+   * Ends the session on the poller's thread, as soon as possible, because this thread lacks the
+   * memory or the stack to do it. Allocates nothing. Any thread.
    */
   public final void doom() {
     ending.doom();
   }
 
   /**
-   * One round of the duty cycle; owner.
+   * Does one round; owner.
    *
    * @param poll false to leave the frames that came in to the next round.
    * @return how much was done.
@@ -200,7 +200,7 @@ public abstract class Session {
       exchange.offer();
       done += outbox.flush();
       carrier.handOver();
-      if (!poll || done > 0) { // of a poll that finds nothing, the poller takes care
+      if (!poll || done > 0) { // after a poll that finds nothing, the poller verifies
         memoryGuard.touch();
       }
       if (ending.isDue()) {
@@ -214,7 +214,7 @@ public abstract class Session {
     return done;
   }
 
-  /** What is not counted as it happens; owner, before it lets go. */
+  /** Counts events that are not counted as they happen; owner, before it releases the token. */
   final void count() {
     tally.set(
         Counter.SESSION_BYTES_SENT, (writer.position() - writeStart) * FrameDescriptor.SLOT_LENGTH);
@@ -246,61 +246,66 @@ public abstract class Session {
     return entry.publishedDeadlineNs();
   }
 
-  /** A frame of this side's own, which no call has filled. */
+  /** Creates a frame of the session itself, without a call. */
   abstract Stream notice(int id, int flags, int code);
 
-  /** A frame that concerns the session. False when it is one that no peer may write; owner. */
+  /** Handles a frame that concerns the session. False when no peer may write it; owner. */
   abstract boolean onSessionFrame(int flags);
 
   /**
-   * A frame of a stream. False when it is one that no peer may write; owner. See {@link
+   * Handles a frame of a stream. False when no peer may write it; owner. See {@link
    * RingPoller.FrameHandler}.
    */
   abstract boolean onStreamFrame(
       int streamId, int flags, int code, MemoryRegion region, int offset, int length);
 
-  /** The last read is done of those that a unit of this stream has waited for; owner. */
+  /** Called when all reads that a unit of this stream has waited for are done; owner. */
   abstract void onRead(Stream stream);
 
-  /** What a stream asks for; owner. */
+  /** Handles the operations that a stream has requested; owner. */
   abstract void onOperations(Stream stream, int asked);
 
-  /** The last byte of a stream's unit, or its header-only frame, is in the ring; owner. */
+  /**
+   * Called when the last byte of a stream's unit, or its header-only frame, is in the ring; owner.
+   */
   abstract void onSent(Stream stream);
 
-  /** A stream's deadline has passed; owner. It is out of the queue. */
+  /** Called when a stream's deadline has passed; owner. It is out of the queue. */
   abstract void onDeadline(Stream stream);
 
-  /** The session has ended: every stream is told; owner. */
+  /** Tells every stream that the session has ended; owner. */
   abstract void onEnd();
 
-  /** What this side looks after in every round; owner. */
+  /** Does the work of this side in every round; owner. */
   abstract void onRound();
 
-  /** There is no room for a frame; owner. Clients ask for longer rings. */
+  /** Called when there is no room for a frame; owner. Clients then ask for longer rings. */
   void onOutboundFull() {}
 
-  /** The peer has no room for a frame, as its line says; owner. */
+  /** Called when the peer has no room for a frame, as its line says; owner. */
   void onInboundFull() {}
 
-  /** What came in for a stream that waits to be told may be garbage: the memory went; owner. */
+  /**
+   * Drops the inbound unit of a stream in the notifications, because the memory was taken away;
+   * owner.
+   */
   abstract void distrust(Stream ready);
 
-  /** Tells the call above a stream what happened; owns nothing. */
+  /** Notifies the call of a stream; without ownership. */
   abstract void tell(Stream stream);
 
-  /** Tells the call above a flow that there is something new in it; owns nothing. */
+  /** Notifies the call of a flow of changes; without ownership. */
   abstract void tellFlow(Stream stream);
 
-  /** Which side this is, for people. */
+  /** The name of this side, for messages. */
   abstract String side();
 
-  /** Bytes that this side holds of what came in; owner. */
+  /** Bytes of inbound units that this side keeps in memory; owner. */
   long heldLength() {
     return 0;
   }
 
-  /** Tells the end of the session to whoever keeps it; owns nothing. Called once. */
+  /** Notifies the session's listener of the end; without ownership. Called once. */
   abstract void tellEnd(String reason);
 
   /**
@@ -310,9 +315,9 @@ public abstract class Session {
   abstract boolean mustArmToLeave();
 
   /**
-   * The poller wants to stop polling.
+   * Called when the poller wants to stop polling.
    *
-   * @return false when it must not: there is something to do, or nobody else would.
+   * @return false when it must not, because there is work that no other thread would do.
    */
   abstract boolean retire();
 }

@@ -15,7 +15,9 @@ import java.util.Objects;
 import org.agrona.concurrent.NanoClock;
 import org.agrona.concurrent.SystemNanoClock;
 
-/** Options of sessions. Setters return this; a context is not changed once a session uses it. */
+/**
+ * The options of sessions. Setters return this; a context is not changed once a session uses it.
+ */
 public final class SessionContext implements PollerContext, BulkContext, RemoteContext {
   /** Default of {@link #requestRingLength()}. */
   public static final int REQUEST_RING_LENGTH_DEFAULT = 256 * 1024;
@@ -32,10 +34,13 @@ public final class SessionContext implements PollerContext, BulkContext, RemoteC
   /** Default of {@link #maxStreams()}. */
   public static final int MAX_STREAMS_DEFAULT = 16 * 1024;
 
-  /** Largest {@link #maxStreams()}: stream ids have 16 bits for it, and 0 is the session's. */
+  /** Largest {@link #maxStreams()}: stream ids have 16 bits for it, and 0 denotes the session. */
   public static final int MAX_STREAMS_LIMIT = Stream.INDEX_MASK;
 
-  /** Default of {@link #spinNs()}: none on one core, where it would only keep the peer from it. */
+  /**
+   * Default of {@link #spinNs()}: none on one core, where spinning would only keep the peer from
+   * running.
+   */
   public static final long SPIN_NS_DEFAULT =
       Runtime.getRuntime().availableProcessors() == 1 ? 0 : 50_000;
 
@@ -51,16 +56,18 @@ public final class SessionContext implements PollerContext, BulkContext, RemoteC
   /** Default of {@link #bulkLength()}. */
   public static final int BULK_LENGTH_DEFAULT = 16 * 1024 * 1024;
 
-  /** Default of {@link #hintWaitNs()}: some times what a datagram takes between two cards. */
+  /**
+   * Default of {@link #hintWaitNs()}: several times the latency of a datagram between two cards.
+   */
   public static final long HINT_WAIT_NS_DEFAULT = 20_000;
 
-  /** Default of {@link #turnThreshold()}: half of what cards have at hand that have little. */
+  /** Default of {@link #turnThreshold()}: half of the connections that small cards can cache. */
   public static final int TURN_THRESHOLD_DEFAULT = 128;
 
   /** Default of {@link #turnGroup()}: ScaleRPC's. */
   public static final int TURN_GROUP_DEFAULT = 40;
 
-  /** Default of {@link #turnLengthNs()}: some ten calls for each that a turn makes slower. */
+  /** Default of {@link #turnLengthNs()}: some ten calls for each one that the turn delays. */
   public static final int TURN_LENGTH_NS_DEFAULT = 200_000;
 
   /** Default of {@link #inlinePerMs()}. */
@@ -92,9 +99,11 @@ public final class SessionContext implements PollerContext, BulkContext, RemoteC
   private int turnGroup = TURN_GROUP_DEFAULT;
   private int turnLengthNs = TURN_LENGTH_NS_DEFAULT;
   private boolean acrossProxies;
-  private TurnSchedule turns; // as long as nobody has asked: none
+  private TurnSchedule turns; // null until first requested
 
-  /** A context of its own with the same options; what its sessions share is not these' here. */
+  /**
+   * Creates a separate context with the same options; its sessions share nothing with this one's.
+   */
   public SessionContext copy() {
     final SessionContext copy = new SessionContext();
     copy.inlinePerMs = inlinePerMs;
@@ -122,7 +131,7 @@ public final class SessionContext implements PollerContext, BulkContext, RemoteC
     return copy;
   }
 
-  /** Whether sessions are opened although something stands between client and server. */
+  /** Whether sessions are opened although a proxy stands between client and server. */
   public boolean acrossProxies() {
     return acrossProxies;
   }
@@ -158,8 +167,8 @@ public final class SessionContext implements PollerContext, BulkContext, RemoteC
   }
 
   /**
-   * Longest ring in bytes, a power of two, of a session whose channel does not know yet that it
-   * needs longer ones; where these are full, another session takes its place.
+   * Longest ring in bytes, a power of two, of a channel's first session; when its rings have been
+   * full, a session with longer rings replaces it.
    */
   public int initialRingLength() {
     return initialRingLength;
@@ -173,8 +182,8 @@ public final class SessionContext implements PollerContext, BulkContext, RemoteC
   }
 
   /**
-   * Longest frame in bytes: longer units go as a chain, between whose frames those of other calls
-   * find room. Never more than the ring.
+   * Longest frame in bytes: longer units go as a chain of frames, with frames of other calls in
+   * between. Never more than the ring.
    */
   public int maxFrameLength() {
     return maxFrameLength;
@@ -285,10 +294,10 @@ public final class SessionContext implements PollerContext, BulkContext, RemoteC
   }
 
   /**
-   * Bytes that a server holds for one session at once, from their first frame on: of long requests
-   * and other long units until their call has ended, of a stream's messages until its handler has
-   * consumed them. What is beyond ends its call. (Short requests are bounded by {@link
-   * #maxStreams}.)
+   * Bytes that a server keeps in memory for one session at once, from their first frame on: of long
+   * requests and other long units until their call has ended, of a stream's messages until its
+   * handler has consumed them. A unit beyond the limit ends its call. (Short requests are bounded
+   * by {@link #maxStreams}.)
    */
   public long maxHeldLength() {
     return maxHeldLength;

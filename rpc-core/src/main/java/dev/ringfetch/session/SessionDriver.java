@@ -7,9 +7,9 @@ import dev.ringfetch.session.poller.Poller;
 import java.util.List;
 
 /**
- * Who does a session's work, and until when. Any thread asks for something; whoever holds the
- * {@link OwnerToken} token does {@linkplain Session#work rounds} of the duty cycle until nothing is
- * owed, lets the token go, and tells what there is to tell.
+ * The scheduler of a session's work: decides which thread does it, and until when. Any thread
+ * submits operations; the thread that holds the {@link OwnerToken} does {@linkplain Session#work
+ * rounds} until none are left, releases the token, and delivers the notifications.
  *
  * <p>A thread that stops polling while something is pending <em>arms</em> the session, unless the
  * poller polls it: it sets the sleep flag in the control line, fences fully, and looks at the ring
@@ -23,18 +23,19 @@ final class SessionDriver implements PolledSession {
   private final OwnerToken ownership = new OwnerToken();
   private final OperationQueue operations = new OperationQueue();
 
-  private Stream asking; // first of those that were taken out of the queue, and not heard yet
+  // first of the streams that were taken out of the queue, and not handled yet
+  private Stream asking;
 
   private volatile boolean missed; // the poller came while another thread was about to leave
   private volatile boolean attention;
 
-  /** Creates it when the session has everything else. */
+  /** Creates the driver, as the last part of the session. */
   SessionDriver(Session session) {
     this.session = session;
     this.events = new FabricEvents(session);
   }
 
-  /** Asks the owner for something. The caller {@linkplain #drive drives} afterwards. */
+  /** Submits an operation to the owner. The caller {@linkplain #drive drives} afterwards. */
   void submit(Stream stream, int operation) {
     if (stream.request(operation)) {
       operations.add(stream);
@@ -47,12 +48,12 @@ final class SessionDriver implements PolledSession {
     drive();
   }
 
-  /** True when a round is asked for. Any thread. */
+  /** True when a round is requested. Any thread. */
   private boolean owes() {
     return !operations.isEmpty() || attention || session.ending.isDue();
   }
 
-  /** Hears what was asked for; owner, at the start of a round. */
+  /** Handles submitted operations; owner, at the start of a round. */
   int takeOperations() {
     if (attention) {
       attention = false;
@@ -72,8 +73,8 @@ final class SessionDriver implements PolledSession {
   }
 
   /**
-   * Does what was asked for, unless another thread owns the session: then that one does. Neither
-   * polls nor looks at deadlines: a callback that asks for something would find itself telling the
+   * Does the submitted operations, unless another thread owns the session and so does them. Neither
+   * polls nor looks at deadlines: otherwise a callback that submits an operation would deliver the
    * next callback, and so on.
    */
   void drive() {
@@ -104,7 +105,9 @@ final class SessionDriver implements PolledSession {
     return !session.delivery.isBehind() && (!session.mustArmToLeave() || isPolled() || arm());
   }
 
-  /** True when a poller will look by itself. Behind a card it may sleep between looks. */
+  /**
+   * True when the poller will look without being called. Behind a card it may sleep between looks.
+   */
   private boolean isPolled() {
     return session.carrier.armsAtOnce() && session.entry.isPolled();
   }
@@ -139,7 +142,7 @@ final class SessionDriver implements PolledSession {
       if (!session.reads.isEmpty()) {
         return false;
       }
-      missed = false; // what the poller came for is answered by the look that follows
+      missed = false; // the look that follows finds what the poller came for
       session.memoryGuard.touch();
       if (!session.inbox.arm()) {
         return false;
@@ -156,7 +159,7 @@ final class SessionDriver implements PolledSession {
   }
 
   /**
-   * As {@link #arm}, by the poller, which comes back while it cannot be had at once; owner.
+   * As {@link #arm}, for the poller, which comes back while arming takes time; owner.
    *
    * @return true when the peer rings from now on.
    */
@@ -185,10 +188,10 @@ final class SessionDriver implements PolledSession {
   }
 
   /**
-   * Lets the token go, armed if frames are expected and nobody else polls, and tells what there is
-   * to tell.
+   * Releases the token, armed if frames are expected and no other thread polls, and delivers the
+   * notifications.
    *
-   * @return true when something was asked for meanwhile, so that the caller should drive.
+   * @return true when operations were submitted meanwhile, so that the caller should drive.
    */
   boolean leave() {
     int tries = 0;
@@ -197,7 +200,8 @@ final class SessionDriver implements PolledSession {
         session.poller.activateLater(session.entry);
       }
       while (!mayLeave()) {
-        // Behind a card the poller waits; else it is half a frame, whose rest may never come.
+        // Behind a card the poller waits; else it is half a frame, and the rest of it may never
+        // come.
         if (!session.carrier.armsAtOnce() || ++tries > LEAVE_TRIES) {
           session.poller.activateLater(session.entry);
           break;
@@ -212,15 +216,15 @@ final class SessionDriver implements PolledSession {
   }
 
   /**
-   * Does what the poller came for, until a round finds nothing: called back, the poller would find
-   * the next owner; owner. Disarmed, since the peer rings once for what it writes in one sleep.
+   * Does rounds in place of the poller, until one finds nothing, because the poller, if called
+   * back, might find the next owner; owner. Disarmed, since the peer rings only once for one sleep.
    *
    * @return false when there may be more.
    */
   private boolean look() {
-    session.carrier.watched(false); // it has gone
+    session.carrier.watched(false); // the poller has gone
     if (session.carrier.armsAtOnce()) {
-      disarm(); // another thread may have armed since this one has polled
+      disarm(); // another thread may have armed after this one's poll
     }
     for (int rounds = 0; rounds < LEAVE_TRIES; rounds++) {
       missed = false;
@@ -232,15 +236,15 @@ final class SessionDriver implements PolledSession {
     return false;
   }
 
-  /** Has the owner look once more before it leaves, as if the poller had come. */
+  /** Makes the owner look once more before it leaves, as if the poller had come. */
   void lookBeforeLeaving() {
     missed = true;
   }
 
   /**
-   * Lets the token go, and tells what there is to tell.
+   * Releases the token, and delivers the notifications.
    *
-   * @return true when something was asked for meanwhile.
+   * @return true when operations were submitted meanwhile.
    */
   boolean releaseAndTell() {
     final boolean earlier;
@@ -259,7 +263,7 @@ final class SessionDriver implements PolledSession {
       tasks = session.notifications.takeTasks();
       taken = true;
     } finally {
-      ownership.release(); // come what may: a token that is kept is a session that hangs
+      ownership.release(); // in any case: a session with a lost token hangs
       if (!taken) {
         session.poller.alarm();
       }
@@ -278,7 +282,7 @@ final class SessionDriver implements PolledSession {
     return unasked || owes();
   }
 
-  /** When a round is due without anything that comes in. */
+  /** The time at which a round is due even if nothing comes in. */
   private long earliestNs() {
     return Math.min(session.deadlines.earliestNs(), session.carrier.lookDueNs());
   }
@@ -293,7 +297,7 @@ final class SessionDriver implements PolledSession {
     try {
       if (shared
           && !session.ending.isOver()
-          && hasWork()) { // afterwards this side is out of the memory
+          && hasWork()) { // afterwards this side does not use the memory
         session.queuePair.memory().verify();
       }
       clean = true;
@@ -314,12 +318,12 @@ final class SessionDriver implements PolledSession {
       return done;
     }
     if (session.ending.isOver()) {
-      drive(); // the poller forgets what has ended, and does not come back
+      drive(); // the poller forgets ended sessions, and does not come back
     }
     return done + 1;
   }
 
-  /** True when a round will do more than to look at an empty ring; owner. */
+  /** True when a round will do more than look at an empty ring; owner. */
   private boolean hasWork() {
     return session.inbox.hasNext()
         || session.inbox.isArmed()
@@ -332,7 +336,7 @@ final class SessionDriver implements PolledSession {
   @Override
   public boolean probe() {
     if (!ownership.isMine() && (session.ending.isOver() || !ownership.tryAcquire())) {
-      return false; // whoever owns it looks before it leaves
+      return false; // the owner looks before it leaves
     }
     try {
       session.memoryGuard.probe();
@@ -363,7 +367,8 @@ final class SessionDriver implements PolledSession {
   @Override
   public boolean retire() {
     if (session.carrier.armsAtOnce()) { // else it may be polled on
-      session.entry.lastLook(); // first: who leaves from here on arms, or is missed
+      // first: a thread that leaves from here on arms, or sees that the poller was here
+      session.entry.lastLook();
     }
     return session.retire();
   }

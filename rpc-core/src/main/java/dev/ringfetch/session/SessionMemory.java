@@ -6,7 +6,10 @@ import static dev.ringfetch.ring.FrameDescriptor.SESSION_STREAM_ID;
 import dev.ringfetch.counters.Tally;
 import dev.ringfetch.session.bulk.BulkOwner;
 
-/** The owner of a session's registered memory: gives it rounds and frames of the session. */
+/**
+ * The adapter between a session and its registered memory: gives that one rounds and frames of the
+ * session.
+ */
 public final class SessionMemory implements BulkOwner {
   private final Session session;
 

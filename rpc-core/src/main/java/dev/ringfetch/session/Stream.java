@@ -8,12 +8,12 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * One call as a session sees it: an id, the unit that goes out and the unit that comes in. Streams
- * are reused, so that a call allocates neither them nor their buffers.
+ * A session's state of one call: an id, the outbound unit and the inbound unit. Streams are reused,
+ * so that a call allocates neither them nor their buffers.
  *
  * <p>Two parties use a stream: the call above it (buffers, as described at each) and the owner of
- * the session (everything package-private but {@link #operations}, which is how the call asks the
- * owner for something).
+ * the session (everything package-private except {@link #operations}, by which the call submits
+ * operations to the owner).
  */
 public abstract class Stream extends Dated {
   private static final VarHandle OPERATIONS;
@@ -31,56 +31,56 @@ public abstract class Stream extends Dated {
 
   static final int INDEX_MASK = (1 << INDEX_BITS) - 1;
 
-  /** The call of a flow asks: there are units to be sent. */
+  /** Operation of a flow: there are units to be sent. */
   static final int WRITE = 16;
 
-  /** The call of a flow says: it has consumed messages. */
+  /** Operation of a flow: the call has consumed messages. */
   static final int CONSUMED = 32;
 
   private UnitBuffer outbound = new UnitBuffer();
 
-  /** The unit that comes in. */
+  /** The inbound unit. */
   final UnitAssembler incoming = new UnitAssembler();
 
-  /** What there is of units beyond the first; null while there is one each way. */
+  /** The units beyond the first; null while there is one each way. */
   Flow flow;
 
   int id;
 
-  // What the call asks for, a bit each; the stream is in the queue while any is set.
+  // The submitted operations, a bit each; the stream is in the queue while any is set.
   @SuppressWarnings("unused") // through OPERATIONS
   private volatile int operations;
 
   Stream nextOperation;
 
-  // The unit that goes out.
+  // The outbound unit.
   int outboundFlags;
   int outboundCode;
   int outboundSent;
   boolean outboundQueued;
-  int queuedLength; // what it counts for in the line
+  int queuedLength; // bytes that it counts in the queue
   boolean outboundBegun;
   boolean headerOnly;
   boolean unsolicited;
   Stream previousInLine;
   Stream nextInLine;
 
-  // The chain of streams whose calls have something to be told.
+  // The chain of streams with pending notifications.
   Stream nextReady;
 
   Stream() {}
 
-  /** Bytes that go out: the call's until it hands them over, the session's afterwards. */
+  /** Outbound bytes: owned by the call until it hands them over, by the session afterwards. */
   public final UnitBuffer outbound() {
     return outbound;
   }
 
-  /** Bytes that came in: the session's until it hands them over, the call's afterwards. */
+  /** Inbound bytes: owned by the session until it hands them over, by the call afterwards. */
   public final UnitBuffer inbound() {
     return incoming.bytes();
   }
 
-  /** The unit that goes out next is in this buffer. */
+  /** Sets the buffer of the next outbound unit. */
   final void outbound(UnitBuffer bytes) {
     outbound = bytes;
   }
@@ -95,7 +95,7 @@ public abstract class Stream extends Dated {
     return incoming.code();
   }
 
-  /** Length that the unit that came in was announced with; longer than what is kept if too long. */
+  /** The announced length of the inbound unit; more than the kept bytes if it is too long. */
   public final int inboundTotal() {
     return incoming.total();
   }
@@ -110,12 +110,12 @@ public abstract class Stream extends Dated {
     return id & INDEX_MASK;
   }
 
-  /** Adds what the call asks for. True when the caller must put the stream into the queue. */
+  /** Adds an operation. True when the caller must put the stream into the queue. */
   final boolean request(int operation) {
     return (int) OPERATIONS.getAndBitwiseOr(this, operation) == 0;
   }
 
-  /** Takes what the call asks for. */
+  /** Takes the submitted operations. */
   final int takeOperations() {
     return (int) OPERATIONS.getAndSet(this, 0);
   }

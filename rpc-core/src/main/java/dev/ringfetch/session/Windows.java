@@ -3,7 +3,7 @@ package dev.ringfetch.session;
 import dev.ringfetch.fabric.MemoryRegion;
 
 /**
- * The windows of a session's flows: what the peer's updates open, what this side's tell, and how
+ * The windows of a session's flows: handles the peer's updates, sends this side's, and limits how
  * much they all may grow together. Belongs to the owner of the session.
  */
 final class Windows {
@@ -16,7 +16,7 @@ final class Windows {
     this.outbox = outbox;
   }
 
-  /** A window update has come in for a stream. False when it is none. */
+  /** Handles a window update for a stream. False when it is invalid. */
   boolean onUpdate(Stream stream, MemoryRegion region, int offset, int length) {
     if (stream.flow == null || (length != Long.BYTES && length != Outbox.MAX_UPDATE_LENGTH)) {
       return false;
@@ -30,9 +30,10 @@ final class Windows {
   }
 
   /**
-   * The call of a flow has consumed messages: the peer is told when that is worth a frame.
+   * Called when the call of a flow has consumed messages; tells the peer when that is worth a
+   * frame.
    *
-   * @return bytes that are held no longer.
+   * @return bytes that are not kept any more.
    */
   long update(Stream stream) {
     final Flow flow = stream.flow;
@@ -45,7 +46,7 @@ final class Windows {
     return released;
   }
 
-  /** A flow has ended, and its window is others'. Once for each. */
+  /** Returns the window of a flow that has ended. Once for each. */
   void close(Stream stream) {
     grown -= stream.flow.grown();
   }

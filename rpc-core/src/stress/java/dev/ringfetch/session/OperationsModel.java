@@ -13,7 +13,7 @@ import org.jetbrains.lincheck.datastructures.Validate;
 
 /**
  * Threads ask a session for something and try to own it, in orders of their accesses that Lincheck
- * chooses: whoever leaves last, nothing that was asked stays behind. As whatever Lincheck runs, it
+ * chooses: whichever thread leaves last, no request stays behind. As all that Lincheck runs, it
  * sees each access at once, so it finds no fault of memory order. It creates objects of this class
  * and reads the annotations: so it is public.
  */

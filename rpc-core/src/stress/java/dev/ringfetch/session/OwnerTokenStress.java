@@ -13,16 +13,16 @@ import org.openjdk.jcstress.infra.results.III_Result;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * The token and the queue beside it: what is asked for while the owner leaves is not forgotten.
+ * The token and the queue beside it: a request during the owner's release is not lost.
  *
- * <p>The owner lets the token go and loads the queue, who asks stores to the queue and
- * loads the token: x86-64 lets both miss each other where {@link OwnerToken#release} is but a release
+ * <p>The owner releases the token and loads the queue, the requester stores to the queue and loads
+ * the token: x86-64 lets both miss each other where {@link OwnerToken#release} is but a release
  * store. That former owners' plain stores are visible it guarantees by itself.
  */
 public final class OwnerTokenStress {
   private OwnerTokenStress() {}
 
-  /** One owner at a time, who sees what the one before has stored. */
+  /** One owner at a time, which sees the stores of the owner before. */
   @JCStressTest
   @Outcome(
       id = {"1, 1, 2", "1, 0, 1", "0, 1, 1"},

@@ -11,7 +11,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * A poller was rung for a session that a caller owns just then, and which the caller, who only
+ * A poller was rung for a session that a caller owns just then, and which the caller, which only
  * sends, leaves as it was: armed. One of the two looks at the ring.
  */
 @JCStressTest

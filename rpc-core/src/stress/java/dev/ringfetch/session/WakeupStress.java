@@ -12,9 +12,10 @@ import org.openjdk.jcstress.infra.results.III_Result;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * The handshakes between two processes, over mapped memory: who stores fences and looks at what the
- * other stores, and one of the two sees. {@code SessionWakeupTest} tries all interleavings of these
- * steps in one thread; here the processor keeps its stores back, which x86-64 does.
+ * The handshakes between two processes, over mapped memory: each side stores, fences and loads the
+ * other's store, and at least one of the two sees it. {@code SessionWakeupTest} tries all
+ * interleavings of these steps in one thread; here the processor keeps its stores back, which
+ * x86-64 does.
  */
 public final class WakeupStress {
   private WakeupStress() {}

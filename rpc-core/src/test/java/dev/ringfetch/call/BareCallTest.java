@@ -30,7 +30,9 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Answers are lent until their listener returns, or makes the next call, and no longer. */
+/**
+ * Tests of answers: each is valid until its listener returns or makes the next call, and no longer.
+ */
 @Timeout(60)
 final class BareCallTest {
   private static final int RING_LENGTH = 64 * 1024;

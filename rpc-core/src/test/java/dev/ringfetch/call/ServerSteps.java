@@ -225,7 +225,7 @@ final class ServerSteps {
     return frames;
   }
 
-  /** Messages as they come: a response is drained by whoever sends it. */
+  /** Messages as they come: the sender of a response drains it. */
   private static final class Copied implements MethodDescriptor.Marshaller<InputStream> {
     @Override
     public InputStream stream(InputStream message) {

@@ -56,7 +56,7 @@ public final class HeapCard extends HeapQueuePair {
     copy(server, offset, memory(), offset, length);
   }
 
-  /** The server, or who pretends to be it, sends this. */
+  /** Receives a datagram of the server, or of an impostor. */
   public void receive(byte[] datagram) {
     if (datagrams.size() < MAX_WAITING) {
       datagrams.add(Arrays.copyOf(datagram, Math.min(datagram.length, MAX_DATAGRAM)));

@@ -155,7 +155,7 @@ final class Bench implements AutoCloseable {
         limitNs);
   }
 
-  /** All classes, the mutant in its place: who reads class files must not find two of a name. */
+  /** All classes, the mutant in its place: a reader of class files must not find two of a name. */
   private String whole(Path mutated) throws IOException {
     final Path whole = output.resolve("whole");
     delete(whole);

@@ -121,7 +121,7 @@ final class Worker {
 
   /**
    * Ends the JVM when a suite takes too long. Processor time decides, as a busy machine has little
-   * of it to give; who uses next to none for long waits for what does not come.
+   * of it to give; a JVM that uses next to none for long waits for an event that does not come.
    */
   private void watch() {
     String watched = "";

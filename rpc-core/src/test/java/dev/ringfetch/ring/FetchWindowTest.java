@@ -201,7 +201,7 @@ class FetchWindowTest extends FetchedRing {
     assertEquals(List.of(256, 100 * SLOT, 1024, 256, 256, 100 * SLOT, 1024, 256), windows);
   }
 
-  /** Which may be many: those who wait must not read much. */
+  /** Misses may be many: a waiting caller must not read much. */
   @ParameterizedTest
   @ValueSource(ints = {0, RingFetcher.MAX_MISSES})
   void answersOfOneLengthAreOneReadEachBesidesMisses(int misses) {

@@ -323,7 +323,7 @@ class HintTest {
     assertEquals(0, receiver.taken());
   }
 
-  /** By which those who wait for datagrams learn that they do not wait for long enough. */
+  /** So callers that wait for datagrams learn that they do not wait for long enough. */
   @Test
   void whatComesAfterItWasFetchedIsLate() {
     write(1);

@@ -42,7 +42,7 @@ final class Authority {
         sign(name, keys, Instant.now().plus(DAY), extension(IS_AUTHORITY, true, sequence(TRUE)));
   }
 
-  /** What those trust who trust this authority. */
+  /** The certificate of this authority, for trust managers. */
   InputStream certificate() {
     return pem("CERTIFICATE", certificate);
   }

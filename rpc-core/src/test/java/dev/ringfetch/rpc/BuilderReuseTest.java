@@ -222,7 +222,7 @@ class BuilderReuseTest extends RingFixture {
         "a poller is left");
   }
 
-  /** Later, in the constructor: there is a channel beneath. */
+  /** Later, in the constructor: there is a gRPC channel already. */
   @Test
   void anInterceptorThatIsNoneLeavesNothingBehind() {
     final Remembering beneath = new Remembering();
@@ -242,7 +242,7 @@ class BuilderReuseTest extends RingFixture {
     assertTrue(beneath.built == null || beneath.built.isShutdown(), "the channel beneath");
   }
 
-  /** A poller that is about to end may be kept by a callback: nobody waits for it who asks. */
+  /** A callback may delay the end of a poller: a caller that asks does not wait for it. */
   @Test
   void toAskWhetherAServerHasTerminatedTakesNoTime() throws Exception {
     final CountDownLatch inside = new CountDownLatch(1);

@@ -20,7 +20,7 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
-/** Who tells whom what, in which order, and what callers may not do. */
+/** The rules of calls: order of the callbacks, and misuse by callers. */
 abstract class CallRulesContract extends TransportContract {
   CallRulesContract(Supplier<TransportHarness> harnesses) {
     super(harnesses);

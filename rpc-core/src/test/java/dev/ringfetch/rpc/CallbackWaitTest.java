@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 final class CallbackWaitTest extends UnaryCallFixture {
   private static final long DEADLINE_MS = 200;
 
-  /** Longer than others are waited for, who are to go on meanwhile. */
+  /** Longer than the time limit of the other calls, which must go on meanwhile. */
   private static final long LONG_MS = TimeUnit.SECONDS.toMillis(4 * TransportHarness.TIMEOUT_S);
 
   private final CountDownLatch over = new CountDownLatch(1);

@@ -141,7 +141,7 @@ abstract class CredentialsContract extends TransportContract {
     assertServes();
   }
 
-  /** Whoever hands over nothing is told so, and the call's deadline counts on. */
+  /** Credentials that apply no headers get an error, and the call's deadline counts on. */
   @Test
   void credentialsAnswerOnceAndWithHeaders() throws Exception {
     start(Served.digesting());

@@ -32,7 +32,7 @@ class GrowthTest extends RingFixture {
   /** Lengths of the rings of requests that were asked for. */
   private final List<Integer> wishes = Collections.synchronizedList(new ArrayList<>());
 
-  /** A server that does not answer who asks for long ones. */
+  /** True if the server does not answer clients that ask for long rings. */
   private volatile boolean silent;
 
   private volatile boolean abandoned;

@@ -139,7 +139,8 @@ final class HandshakeStreamTest implements HandshakeStream.Listener {
   }
 
   /**
-   * Classes of ours, or of an interceptor beneath: calls go over gRPC, and meet the latter, too.
+   * Classes of ours, or of an interceptor of the gRPC channel: calls go over gRPC, and meet the
+   * latter, too.
    */
   @Test
   void aMissingClassFailsNoCall() throws Exception {

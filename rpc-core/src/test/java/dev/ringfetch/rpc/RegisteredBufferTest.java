@@ -305,7 +305,7 @@ final class RegisteredBufferTest {
           TIMEOUT_S,
           () -> {
             System.gc();
-            warmUp(); // whoever asks for memory next
+            warmUp(); // the next request for memory
             return session.count(Counter.SESSION_BUFFERS_LEAKED) == 1;
           });
       assertEquals(1, session.count(Counter.SESSION_BUFFERS_LENT));

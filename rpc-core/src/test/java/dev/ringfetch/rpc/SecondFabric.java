@@ -9,7 +9,7 @@ import dev.ringfetch.fabric.QueuePair;
 import java.io.IOException;
 import java.util.ServiceLoader;
 
-/** Shared memory under another name: a fabric of which nobody knows who reads along. */
+/** Shared memory under another name: a fabric without a known security level. */
 public final class SecondFabric implements FabricProvider {
   static final String NAME = "second";
 

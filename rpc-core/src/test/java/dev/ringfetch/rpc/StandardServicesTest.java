@@ -177,7 +177,7 @@ class StandardServicesTest {
       return answer;
     }
 
-    /** It knows of connections, and so of the server and the channel beneath the ring. */
+    /** It knows of connections, and so of the gRPC server and channel that the ring belongs to. */
     @Test
     void channelzTellsServersAndChannels() {
       final ChannelzGrpc.ChannelzBlockingStub stub = ChannelzGrpc.newBlockingStub(channel);

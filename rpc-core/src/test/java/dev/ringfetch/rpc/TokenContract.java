@@ -70,7 +70,7 @@ abstract class TokenContract extends TransportContract {
     }
   }
 
-  /** The server's door is open to whoever connects: what has to show a token is each call. */
+  /** Any client can connect to the server; each call has to show a token. */
   private void start(ChannelCredentials credentials) throws Exception {
     harness.secure(Tls.server(), credentials);
     required = harness.securityLevel();

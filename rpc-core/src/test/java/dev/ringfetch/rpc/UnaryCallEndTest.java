@@ -218,7 +218,7 @@ final class UnaryCallEndTest extends UnaryCallFixture {
     assertSame(Status.OK, run(call, new byte[1]));
   }
 
-  /** Who calls is told, and nobody else. */
+  /** Only the caller gets the failure. */
   @Test
   void aCallThatCannotBeginIsNotUnderWay() throws Exception {
     serve(Bytes.digesting());

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Whoever is told of the end of a call of bytes may do anything. */
+/** Tests of listeners of calls of bytes: they may do anything at the end of a call. */
 final class UnaryCallListenerTest extends UnaryCallFixture {
   @ParameterizedTest
   @EnumSource(Way.class)
@@ -256,7 +256,7 @@ final class UnaryCallListenerTest extends UnaryCallFixture {
     assertTrue(call.toString().endsWith("false]"), call::toString);
   }
 
-  /** Whoever is told of what listeners throw may throw, too. */
+  /** The handler of listeners' exceptions may throw, too. */
   @Test
   void aHandlerOfWhatListenersThrowMayThrow() throws Exception {
     serve(Bytes.digesting());

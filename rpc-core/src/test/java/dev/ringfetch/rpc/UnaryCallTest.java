@@ -149,7 +149,7 @@ final class UnaryCallTest extends UnaryCallFixture {
     assertEquals(2, channel.grpcCalls());
   }
 
-  /** The executor is the channel's, and has nothing to do with who waits for himself. */
+  /** The executor is the channel's, and is not used by a caller that waits itself. */
   @ParameterizedTest
   @EnumSource(Way.class)
   void aCallThatIsRunNeedsNoExecutor(Way way) throws Exception {

@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
 
-/** Who waits for a ring, and for how long. */
+/** Tests of calls that wait for a ring: which do, and for how long. */
 final class WaitForReadyTest {
   private int attempts;
   private CompletableFuture<String> attempt = CompletableFuture.failedFuture(new Exception("no"));
@@ -75,7 +75,7 @@ final class WaitForReadyTest {
     assertEquals(3, attempts);
   }
 
-  /** As an interceptor beneath may. */
+  /** As an interceptor of the gRPC channel may. */
   @Test
   void anAttemptThatThrowsIsFollowedByOthers() throws Exception {
     final WaitForReady<String> patient =

@@ -155,7 +155,7 @@ final class BulkSteps {
     }
   }
 
-  /** All that was lent is there again, once both sides have looked. */
+  /** Asserts that all leased memory is free again, once both sides have looked. */
   void assertGivenBack() {
     steps.client.driver.requestRound();
     steps.server.driver.requestRound();

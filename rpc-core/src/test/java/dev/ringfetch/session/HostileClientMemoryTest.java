@@ -17,7 +17,7 @@ class HostileClientMemoryTest {
   private final Fading region = new Fading();
   private final SessionSteps steps = new SessionSteps(Sizes.ROOMY, region);
 
-  /** Memory that may be gone: whoever has loaded from it learns when it is verified. */
+  /** Memory that may be gone: the session that has loaded from it notices when it verifies. */
   private static final class Fading extends DirectRegion {
     boolean gone;
     private boolean fault;

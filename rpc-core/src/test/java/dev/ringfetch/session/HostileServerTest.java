@@ -105,7 +105,7 @@ class HostileServerTest {
     assertEquals(Outcome.NOT_SENT, unsent.outcome);
   }
 
-  /** Whoever sends meanwhile relies on the poller, which forgets a session that has ended. */
+  /** A thread that sends meanwhile relies on the poller, which forgets a session that has ended. */
   @Test
   void sendWhileThePollerEndsTheSession() {
     int access = 0;

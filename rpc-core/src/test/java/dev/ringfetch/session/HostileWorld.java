@@ -298,7 +298,7 @@ abstract class HostileWorld extends HostilePeer {
     return ByteBuffer.wrap(copy);
   }
 
-  /** What does not depend on who the peer is. */
+  /** Operations that do not depend on the kind of peer. */
   final void actAlike(int operation) {
     switch (operation) {
       case 7 -> step(true);

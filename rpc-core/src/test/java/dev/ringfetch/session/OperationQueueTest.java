@@ -64,7 +64,10 @@ class OperationQueueTest {
     assertTrue(stream.request(2));
   }
 
-  /** Threads ask, whoever gets the token serves, as a session does: no request is forgotten. */
+  /**
+   * Threads ask, and the thread that gets the token serves, as in a session: no request is
+   * forgotten.
+   */
   @Test
   @Timeout(60)
   void noRequestIsForgotten() throws Exception {

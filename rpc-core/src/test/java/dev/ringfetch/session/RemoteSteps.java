@@ -112,7 +112,7 @@ final class RemoteSteps {
     server.poller().doWork();
   }
 
-  /** Nothing has happened for so long that whoever may goes to sleep. */
+  /** Lets so much time pass that every thread that may sleep does. */
   void spinTimeIsOver() {
     nowNs += SPIN_NS;
   }

@@ -76,7 +76,7 @@ final class Rest {
     }
   }
 
-  /** What is under way arrives, and whoever has nothing to do sleeps. */
+  /** Lets everything under way arrive, and idle threads go to sleep. */
   private void settle() {
     final long untilNs = simulation.timeline.nowNs() + SETTLE_NS;
     for (int steps = 0; simulation.timeline.nowNs() < untilNs && steps < MAX_STEPS / 20; steps++) {

@@ -310,7 +310,7 @@ class SessionBulkTest {
     bulk.assertGivenBack();
   }
 
-  /** Who finds the pool empty has the session look what the peer has read. */
+  /** A caller that finds the pool empty makes the session check what the peer has read. */
   @Test
   void whatThePeerHasReadIsThereForWhoAsks() {
     bulk.attached();

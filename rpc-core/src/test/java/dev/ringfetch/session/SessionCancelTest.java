@@ -247,7 +247,7 @@ class SessionCancelTest {
     assertTrue(other.isOver() && third.isOver());
   }
 
-  /** Nor those that were late: whoever pays for calls without an answer does not pay for these. */
+  /** Nor those that were late: the counter of calls without an answer does not include these. */
   @Test
   void cancelledCallsAreNotUnanswered() {
     SessionSteps steps = new SessionSteps(Sizes.ROOMY);

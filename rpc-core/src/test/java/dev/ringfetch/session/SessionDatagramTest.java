@@ -78,7 +78,7 @@ class SessionDatagramTest {
     assertHints(3, 2, 0);
   }
 
-  /** Whoever waits for a slow handler reads once in a while. */
+  /** A caller that waits for a slow handler reads once in a while. */
   @Test
   void waitBeginsAnewAfterARead() throws IOException {
     steps.send();

@@ -79,7 +79,7 @@ class SessionDatagramWaitTest {
     assertEquals(41, steps.client.count(Counter.SESSION_HINTS_DROPPED));
   }
 
-  /** Where they are lost, whoever waits for them soon does so for as short as may be. */
+  /** Where datagrams are lost, the wait for them soon shrinks to its minimum. */
   @Test
   void waitShrinksWithDatagramsThatAreLost() throws IOException {
     for (int i = 0; i < 10; i++) {

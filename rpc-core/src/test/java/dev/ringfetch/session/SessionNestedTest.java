@@ -71,7 +71,7 @@ class SessionNestedTest {
     assertEquals(List.of("returned ANSWERED", "next task"), told);
   }
 
-  /** Whoever is told may let go of the stream much later: the wait is over all the same. */
+  /** The listener may release the stream much later: the wait is over all the same. */
   @Test
   void waitEndsThoughTheStreamIsStillInUse() {
     ClientStream stream = steps.client.open();

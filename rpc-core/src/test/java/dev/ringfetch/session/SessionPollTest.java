@@ -128,7 +128,7 @@ class SessionPollTest {
     assertFalse(PollerSteps.isActive(steps.client.entry), "it was called");
   }
 
-  /** The ring is spent, and nothing is pending: whoever leaves has seen all that is there. */
+  /** The ring is spent, and nothing is pending: a caller that leaves has seen all that is there. */
   @Test
   void callerTakesAllThatThePollerWasRungFor() {
     final Call call = call();
@@ -214,7 +214,9 @@ class SessionPollTest {
     assertTrue(looks < 6, () -> "looks=" + looks);
   }
 
-  /** While others are told the token is free, and whoever takes it polls from then on. */
+  /**
+   * While other listeners run, the token is free, and the thread that takes it polls from then on.
+   */
   @Test
   void callerLeavesThePollingToWhoeverTakesTheToken() {
     Call other = steps.send(bytes(8, 2));
@@ -236,7 +238,7 @@ class SessionPollTest {
     assertEquals(Outcome.ANSWERED, call.outcome);
   }
 
-  /** Whoever has the token sends the request; the caller does not wait for it for long. */
+  /** The owner of the token sends the request; the caller does not wait for it for long. */
   @Test
   void callerGivesUpWaitingForTheToken() {
     assertTrue(steps.client.driver.tryAcquire());

@@ -27,9 +27,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Whoever does what next is drawn from a seed: calls, streams, answers, cancels, time, doorbells
- * that come late, threads that hold a session meanwhile, stores that the other side sees late. In
- * the end every call has ended, once, rightly.
+ * The next actor and its action are drawn from a seed: calls, streams, answers, cancels, time,
+ * doorbells that come late, threads that hold a session meanwhile, stores that the other side sees
+ * late. In the end every call has ended, once, rightly.
  *
  * <p>A failure names its seed: run it first with {@code -Dtest.args=-Dringfetch.seed=SEED}.
  */

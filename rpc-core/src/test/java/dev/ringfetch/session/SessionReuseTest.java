@@ -37,7 +37,7 @@ class SessionReuseTest {
   private final Stream one = new TestStream(1);
   private final Stream other = new TestStream(2);
 
-  private int nextId = 1; // of whoever has the stream
+  private int nextId = 1; // of the stream's present user
 
   @Test
   void deadlineIsOfOneCall() {
@@ -54,7 +54,7 @@ class SessionReuseTest {
     assertEquals(Stream.NO_DEADLINE, next.stream.deadlineNs());
   }
 
-  /** Who has been answered is not told of the next one's cancel. */
+  /** An answered call's listener does not get the next call's cancel. */
   @Test
   void listenerIsOfOneCall() {
     steps.send(bytes(3, 1));
@@ -64,7 +64,9 @@ class SessionReuseTest {
     assertNull(call.stream.listener());
   }
 
-  /** Whoever finds the index free finds the stream empty, with an id that nobody had. */
+  /**
+   * A call that finds the index free finds the stream empty, with an id that no call had before.
+   */
   @Test
   void streamIsFreeWhenItIsEmpty() throws Exception {
     SessionSteps single = new SessionSteps(new Sizes(1024, 256, 1, 1000));

@@ -50,7 +50,7 @@ class SessionWakeupTest {
     }
   }
 
-  /** Who acts: two actions of one single-threaded actor never interleave. */
+  /** The actors: two actions of one single-threaded actor never interleave. */
   private enum Actor {
     CLIENT_THREAD,
     CLIENT_POLLER,

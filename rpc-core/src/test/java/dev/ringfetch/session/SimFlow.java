@@ -89,7 +89,7 @@ abstract class SimFlow {
     other.peer = this;
   }
 
-  /** The first unit was sent with the stream, or taken by whoever accepted it. */
+  /** The first unit was sent with the stream, or taken by the side that accepted it. */
   final void first(Unit unit, boolean own) {
     if (own) {
       offered += unit.cost();

@@ -12,10 +12,10 @@ import java.util.EnumSet;
 import java.util.List;
 
 /**
- * A server and its clients, each a process with several threads, in one thread and virtual time:
- * who goes on next, where it loses the processor, what its peers see of its stores, and what goes
- * wrong, is drawn from a seed. Whatever happens, every call ends once and rightly, and after the
- * last fault everything comes to rest, with nothing lost.
+ * A server and its clients, each a process with several threads, in one thread and virtual time: a
+ * seed determines which thread goes on next, where it loses the processor, what its peers see of
+ * its stores, and which faults happen. Whatever happens, every call ends once and rightly, and
+ * after the last fault everything comes to rest, with nothing lost.
  */
 final class Simulation {
   private static final int MAX_DEPTH = 3; // of threads that lost the processor to another one

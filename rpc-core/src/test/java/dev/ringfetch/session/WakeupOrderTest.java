@@ -162,7 +162,7 @@ class WakeupOrderTest {
     assertEquals(1, fabric.server().ringsSent());
   }
 
-  /** By who does not look for a sleeper. */
+  /** By a sender that does not look for a sleeper. */
   @Test
   void whatIsNotExpectedIsStoredThenFencedThenRungFor() {
     clearInvocations(region);

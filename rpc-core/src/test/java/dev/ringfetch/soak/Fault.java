@@ -72,7 +72,7 @@ record Fault(Kind kind, List<Role> victims, int micros) {
   }
 
   private static List<Role> victims(Kind kind, Random random) {
-    if (kind == Kind.STOP) { // anybody, also those who are never killed
+    if (kind == Kind.STOP) { // any process, also those that are never killed
       final Role[] all = Role.values();
       return List.of(all[random.nextInt(all.length)]);
     }

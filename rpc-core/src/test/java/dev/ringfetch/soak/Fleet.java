@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.Random;
 
 /**
- * The processes of a soak, and who may be killed:
+ * The processes of a soak, and which of them may be killed:
  *
  * <pre>
  *   steady server  <--- witness (never killed; requires a ring: not one of its calls may fail)

@@ -25,7 +25,7 @@ final class Invariants {
   /** Descriptors that a process may have more of at the end: gRPC's, which come and go. */
   private static final int MAX_MORE_DESCRIPTORS = 8;
 
-  /** Threads of one poller: who has the duty, who relieves, who stands by. */
+  /** Threads of one poller: the driver and the two backup threads. */
   private static final int MAX_POLLERS = 3;
 
   /** Threads that a process may have more of at the end: of pools, which shrink with time. */
@@ -169,7 +169,9 @@ final class Invariants {
     return left;
   }
 
-  /** Of those who are never killed: what they hold now is what they will hold at the end. */
+  /**
+   * Records the resources of the processes that are never killed; at the end they must be the same.
+   */
   void begin() throws Exception {
     for (final Role role : Role.values()) {
       final Vitals vitals = settled(role);
@@ -180,7 +182,8 @@ final class Invariants {
   }
 
   /**
-   * Nobody maps a session that is over, and those who are never killed hold no more than before.
+   * Checks that no process maps a session that is over, and that the processes that are never
+   * killed have no more resources than before.
    */
   void checkLeaks() throws Exception {
     for (final Role role : Role.values()) {

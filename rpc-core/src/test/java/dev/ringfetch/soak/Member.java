@@ -69,7 +69,7 @@ final class Member implements AutoCloseable {
         lines.add(line);
       }
     } catch (IOException e) {
-      lines.add(END); // it was killed; whoever asks is told so
+      lines.add(END); // it was killed; a reader learns it from this line
       return;
     }
     lines.add(END);

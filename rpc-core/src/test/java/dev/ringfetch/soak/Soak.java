@@ -92,7 +92,7 @@ final class Soak {
       try (Fleet fleet = new Fleet(directory, logs, random)) {
         new Soak(fleet, random).run(kills, seed);
       }
-      final RingChannel next = // whoever comes next sweeps
+      final RingChannel next = // the next process sweeps
           RingChannelBuilder.forAddress("localhost", 1)
               .usePlaintext()
               .shmDirectory(directory)

@@ -58,7 +58,7 @@ class BulkTruncatedTest {
     awaitCalls(neighbour);
   }
 
-  /** Of the client's session: who owns one, server or client, may take more for the neighbour's. */
+  /** Of the client's session: an owner, server or client, may take more for the neighbour's. */
   private List<Path> filesOf(SystemChild owner, SystemChild client) throws Exception {
     final List<Path> files = new ArrayList<>();
     for (final Path file : BulkChild.files(directory, owner.pid())) {

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Somebody sets the wall clock by hours while calls with deadlines are under way: none ends early,
  * and none goes on for ever.
  *
- * <p>Server and client run in a JVM beneath libfaketime, which takes the clock from a file that the
+ * <p>Server and client run in a JVM under libfaketime, which takes the clock from a file that the
  * test writes. It leaves CLOCK_MONOTONIC alone, as the kernel does when the time is set: what is
  * measured with System.nanoTime must not notice.
  */

@@ -114,7 +114,7 @@ class CountersProcessTest {
     assertEquals(List.of(), Tree.files(directory));
   }
 
-  /** Whoever reads is told; the process and its calls go on, and the next snapshot is whole. */
+  /** The reader gets an error; the process and its calls go on, and the next snapshot is whole. */
   @Test
   void aFileThatWasCutOffHurtsNobody() throws Exception {
     try (SystemChild server = SystemChild.server(directory, 0)) {

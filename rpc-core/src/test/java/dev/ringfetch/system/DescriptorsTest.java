@@ -19,8 +19,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A process runs out of file descriptors: who has a ring notices nothing, who wants one goes over
- * gRPC with the reason until there are descriptors again, and nothing spins or leaks meanwhile.
+ * A process runs out of file descriptors: a client with a ring notices nothing, a client that wants
+ * one goes over gRPC with the reason until there are descriptors again, and nothing spins or leaks
+ * meanwhile.
  */
 class DescriptorsTest {
   private static final int LIMIT = 256;

@@ -15,7 +15,7 @@ import java.util.stream.Stream;
  *     thread for a minute.
  * @param descriptors open files and sockets.
  * @param mapped bytes of shared memory.
- * @param files bytes of files in the shared-memory directory, whoever made them.
+ * @param files bytes of files in the shared-memory directory, of all creators.
  */
 record Footprint(long heap, int threads, int descriptors, long mapped, long files) {
   private static final int COLLECTIONS = 3;

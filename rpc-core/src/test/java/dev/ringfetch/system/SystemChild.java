@@ -52,7 +52,11 @@ public final class SystemChild implements AutoCloseable {
   /** Starts a client that misbehaves. Its first line comes after it has done so once. */
   static SystemChild hostile(Path directory, int port, Manner manner) throws IOException {
     final String seed = "-Dringfetch.seed=" + Long.getLong("ringfetch.seed", 1);
-    return start(List.of(seed), directory, "hostile", port, manner);
+    return start(
+        List.of(),
+        List.of("-XX:TieredStopAtLevel=1", seed),
+        SystemChild.class,
+        List.of(directory.toString(), "hostile", Integer.toString(port), manner.toString()));
   }
 
   /** Starts a process that burns as much of a core as it is told, and does nothing else. */

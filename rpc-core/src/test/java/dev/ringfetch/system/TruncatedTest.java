@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A peer that takes its memory away loses its session; who has another one notices nothing. */
+/** A peer that takes its memory away loses its session; clients with another one notice nothing. */
 @Tag("long")
 class TruncatedTest {
   private static final int ROUNDS = 2 * Integer.getInteger("ringfetch.hunt", 1);
@@ -63,7 +63,7 @@ class TruncatedTest {
       assertEquals(0, neighbour.count("failures"));
       assertTrue(neighbour.count("ring") > neighbour.count("grpc"));
       final RingChannel next = SystemChild.channelBuilder(directory, server.getPort()).build();
-      SystemChild.awaitRing(next); // the poller serves who comes
+      SystemChild.awaitRing(next); // the poller serves the new client
       next.shutdownNow();
       server.shutdownNow();
       assertTrue(server.awaitTermination(LIMIT_S, TimeUnit.SECONDS));

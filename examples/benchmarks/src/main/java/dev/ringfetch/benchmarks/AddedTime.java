@@ -7,8 +7,9 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * What peers add to the p50 of their floor, in microseconds; over verbs also beside what the ring
- * in shared memory adds to memory alone, and how much longer others take, in the same run.
+ * The time that peers add to the p50 of their floor, in microseconds. Over verbs it is also
+ * compared with the time that the ring in shared memory adds to memory alone, and with other peers
+ * of the same run.
  */
 final class AddedTime {
   private static final List<VerbsPeer> BYTES = List.of(VerbsPeer.darpc);
@@ -20,7 +21,7 @@ final class AddedTime {
     this.rows = rows;
   }
 
-  /** For people: a line for each that has a floor which was measured, too. */
+  /** For people: a line for each peer whose floor was measured, too. */
   List<String> lines() {
     final List<String> lines = new ArrayList<>();
     for (final VerbsRow row : rows) {
@@ -81,7 +82,7 @@ final class AddedTime {
     return row.p50().median() / to.p50().median();
   }
 
-  /** What the ring over verbs is an alternative to. */
+  /** The peers that the ring over verbs is an alternative to. */
   private List<VerbsRow> others(VerbsRow row) {
     return row.peer().floor().isPresent() && row.peer().link().equals("verbs")
         ? (row.peer().hasStub() ? STUBS : BYTES)
@@ -89,7 +90,7 @@ final class AddedTime {
         : List.of();
   }
 
-  /** What a row adds, divided by what the ring adds in shared memory with the same calls. */
+  /** The time that a row adds, divided by that of the ring in shared memory with the same calls. */
   private Optional<Double> toShared(VerbsRow row) {
     if (row.peer().link().equals("shm")) {
       return Optional.empty();

@@ -16,7 +16,7 @@ import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordedFrame;
 import jdk.jfr.consumer.RecordingFile;
 
-/** What a process allocates: how much, exactly, and as what, by sampling. */
+/** The allocation of a process: its exact size, and its classes and places by sampling. */
 final class Allocation {
   private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
   private static final String SAMPLE = "jdk.ObjectAllocationSample";
@@ -25,7 +25,7 @@ final class Allocation {
 
   private Allocation() {}
 
-  /** Has a child process answer questions about its allocation. */
+  /** Adds the commands by which a child process reports its allocation. */
   static CommandLoop addTo(CommandLoop loop) {
     final Allocation allocation = new Allocation();
     return loop.on("allocated", arguments -> AllocatedBytes.answer())

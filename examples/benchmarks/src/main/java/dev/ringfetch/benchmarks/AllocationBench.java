@@ -13,7 +13,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Counts the bytes that a call allocates, on both sides. */
+/** A benchmark of the bytes that a call allocates, on both sides. */
 @Command(
     name = "allocation",
     modelTransformer = RunOptions.Adding.class,
@@ -40,7 +40,7 @@ final class AllocationBench implements Callable<Integer> {
   @Option(names = "--objects", description = "Also list what is allocated, and where.")
   private boolean objects;
 
-  /** What a call allocates in the client's process, and in the server's. */
+  /** Bytes that a call allocates in the client's process, and in the server's. */
   private record Bytes(double client, double server) {}
 
   @Override

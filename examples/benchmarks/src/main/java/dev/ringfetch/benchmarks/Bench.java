@@ -7,7 +7,10 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 
-/** Measures calls over rings beside calls over gRPC, between two processes. */
+/**
+ * The program of all benchmarks: measures calls over rings beside calls over gRPC, between two
+ * processes.
+ */
 @Command(
     name = "bench",
     mixinStandardHelpOptions = true,
@@ -59,7 +62,7 @@ public final class Bench {
     return command.execute(all);
   }
 
-  /** What is wrong with the options, and not all of them above it. */
+  /** Prints the error in the options, without the list of all options above it. */
   private static int onMistake(ParameterException mistake, String[] args) {
     final CommandLine command = mistake.getCommandLine();
     command.getErr().println(mistake.getMessage());
@@ -68,7 +71,7 @@ public final class Bench {
     return command.getCommandSpec().exitCodeOnInvalidInput();
   }
 
-  /** What the system or an option is to blame for is told in a line; what is left is a bug's. */
+  /** Prints one line for an error of the system or of an option; any other exception is a bug. */
   private static int onFailure(Exception failure, CommandLine command, ParseResult parsed)
       throws Exception {
     if (!(failure instanceof IOException || failure instanceof UncheckedIOException)) {

@@ -29,7 +29,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** A client process: one channel, whose calls it makes and measures when asked to. */
+/** A client process with one channel: makes and measures calls on command. */
 @Command(name = "bench-client")
 final class BenchClient implements Callable<Integer> {
   /** Bulk as the messages of one call. */
@@ -100,12 +100,12 @@ final class BenchClient implements Callable<Integer> {
         : connection.describe();
   }
 
-  /** Some calls of the smallest size, as many as are asked for. */
+  /** A given number of calls of the smallest size. */
   private Answer calls(int calls) {
     return stopwatch.run(stubs.lookup(StubCalls.SMALL), calls).answer();
   }
 
-  /** Calls of the smallest size and nothing else for some time, with what they have posted. */
+  /** Calls of the smallest size and nothing else for some time, with their work requests. */
   private Answer small(int millis) {
     return WorkRequests.with(
         () -> stopwatch.runFor(stubs.lookup(StubCalls.SMALL), millis).answer());

@@ -17,7 +17,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** The server process: an index and a sink for bulk, which also tells what it costs. */
+/** The server process: an index and a sink for bulk. It also reports its processor time. */
 @Command(name = "bench-server")
 final class BenchServer implements Callable<Integer> {
   private static final int END_SECONDS = 10;

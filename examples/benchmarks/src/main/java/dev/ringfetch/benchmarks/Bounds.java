@@ -10,8 +10,8 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 
 /**
- * What the options' numbers may be. They are counts, lengths and times: one that makes no sense is
- * refused before anything is measured, as it would cost a run, or print figures of nothing.
+ * The least values of the options' numbers: counts, lengths and times. A senseless value is refused
+ * before anything is measured, as it would waste a run, or print meaningless figures.
  */
 final class Bounds {
   /** Of these 0 says something: none, or at once. */
@@ -21,9 +21,9 @@ final class Bounds {
   private Bounds() {}
 
   /**
-   * Looks at the numbers of all options.
+   * Checks the numbers of all options.
    *
-   * @throws ParameterException that names the first one that is too small.
+   * @throws ParameterException that names the first option with too small a number.
    */
   static void check(ParseResult parsed) {
     for (final CommandLine command : parsed.asCommandLineList()) {

@@ -9,7 +9,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Measures bulk from a client's process to a server's, and small calls beside it. */
+/** A benchmark of bulk from a client's process to a server's, and of small calls beside it. */
 @Command(
     name = "bulk",
     modelTransformer = RunOptions.Adding.class,
@@ -79,7 +79,7 @@ final class BulkBench implements Callable<Integer> {
     return CommandLine.ExitCode.OK;
   }
 
-  /** Who takes part. */
+  /** The contenders. */
   enum BulkPeer {
     /** Memory and nothing else. */
     raw,
@@ -91,11 +91,11 @@ final class BulkBench implements Callable<Integer> {
     ring
   }
 
-  /** Who runs handlers and callbacks. */
+  /** The executors of handlers and callbacks. */
   enum Executors {
     /** The threads of the transport. */
     direct("direct"),
-    /** What a builder provides that was not told. */
+    /** The builder's default executor. */
     standard("default");
 
     private final String text;
@@ -111,7 +111,7 @@ final class BulkBench implements Callable<Integer> {
   }
 
   /**
-   * How long everything goes.
+   * Numbers and lengths of the rounds.
    *
    * @param rounds how many.
    * @param millis length of a round.

@@ -11,9 +11,9 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 
-/** All processes of a run: they are there at once, so that they can be measured by turns. */
+/** The processes of a run: all run at once, so that they can be measured by turns. */
 final class BulkProcesses implements AutoCloseable {
-  /** All memory from the start on: how a heap grows is not what is measured. */
+  /** All memory from the start on, so that the growth of a heap is not measured. */
   static final List<String> FLAGS = List.of("-Xms1g", "-Xmx1g", "-XX:+AlwaysPreTouch");
 
   private final Map<LaneKind, LanePair> lanes = new EnumMap<>(LaneKind.class);
@@ -58,7 +58,7 @@ final class BulkProcesses implements AutoCloseable {
     return pairs;
   }
 
-  /** Throws if a call that was measured as the ring's was not. */
+  /** Throws if a call that counts as the ring's did not go over the ring. */
   void checkRings() {
     for (final Pair pair : pairs.values()) {
       if (pair.contenders().contains(Contender.ring)) {

@@ -5,12 +5,12 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** How calls that are waited for end. */
+/** The waits for the ends of calls. */
 final class CallEnd {
   private CallEnd() {}
 
   /**
-   * Waits for what calls give.
+   * Waits for the results of calls.
    *
    * @throws IllegalStateException if one fails, or they do not end in time.
    */

@@ -10,9 +10,9 @@ import java.util.function.Predicate;
 import org.HdrHistogram.Histogram;
 
 /**
- * Unary calls by an asynchronous stub, always as many on their way as asked for: the callback that
- * ends one issues the next. All callbacks have to come from one thread, as they do on one channel
- * with a direct executor; the first call is issued alone, all others by that thread.
+ * Unary calls by an asynchronous stub, with a fixed number in flight: the callback that ends one
+ * issues the next. All callbacks have to come from one thread, as they do on one channel with a
+ * direct executor; the first call is issued alone, all others by that thread.
  */
 final class CallsInFlight<T> {
   private static final long LONGEST_NS = TimeUnit.SECONDS.toNanos(60);
@@ -34,7 +34,7 @@ final class CallsInFlight<T> {
     this(call, expected, PATIENCE_MILLIS);
   }
 
-  /** As above; the last ones are waited for so long. */
+  /** Same, with a time limit of the wait for the last calls. */
   CallsInFlight(Consumer<StreamObserver<T>> call, Predicate<T> expected, long patienceMillis) {
     this.call = call;
     this.expected = expected;
@@ -115,7 +115,7 @@ final class CallsInFlight<T> {
       while (!idle.isEmpty() && failure == null && (nowNs - startNs < lengthNs || issued < limit)) {
         final Slot slot = idle.remove();
         issued++;
-        slot.issuedNs = nowNs; // to look at the clock again would cost what a call does
+        slot.issuedNs = nowNs; // another look at the clock would cost as much as a call
         call.accept(slot);
       }
     }

@@ -17,7 +17,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Measures several client processes at once, which are more than the machine has processors. */
+/** A benchmark of several client processes at once, more than the machine has processors. */
 @Command(
     name = "clients",
     modelTransformer = RunOptions.Adding.class,
@@ -58,7 +58,7 @@ final class ClientsBench implements Callable<Integer> {
 
   @Mixin private Rings rings;
 
-  /** Who calls at the same time. */
+  /** The clients that call at the same time. */
   private record Turn(Side side, int active) {}
 
   @Override
@@ -114,7 +114,7 @@ final class ClientsBench implements Callable<Integer> {
             () -> run(crowds, turn, options.millis())));
   }
 
-  /** Says whether the rings' clients share what there is. */
+  /** Returns whether the rings' clients share the processors fairly. */
   private boolean print(List<Turn> turns, Map<Turn, List<CrowdRound>> measured) {
     out.printf(
         "%d bytes, %d calls in flight each, asynchronous stub, direct executors; %d rounds of %d ms"

@@ -13,7 +13,10 @@ final class Compilers {
   private ProcessUse before = new ProcessUse(Map.of(), 0);
   private long beforeNs = System.nanoTime();
 
-  /** How much of a processor they have had since this was asked last, or since they began. */
+  /**
+   * The part of a processor that they have had since the last call of this method, or since they
+   * began.
+   */
   double share() throws IOException {
     final ProcessUse now = use();
     final long nowNs = System.nanoTime();

@@ -1,8 +1,8 @@
 package dev.ringfetch.benchmarks;
 
-/** What carries the calls that are measured. */
+/** The transport of the calls that are measured. */
 enum Contender {
-  /** A ring; there is no falling back. */
+  /** A ring, without a fallback. */
   ring,
   /** gRPC over HTTP/2, by netty. */
   grpc,

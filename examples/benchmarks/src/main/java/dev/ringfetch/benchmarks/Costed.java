@@ -10,34 +10,34 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * What a round gave, and what the machine had to do meanwhile.
+ * The result of a round, and the load of the machine meanwhile.
  *
- * @param value what the round gave.
- * @param clientCores processor time of the processes that ask, by the time that passed.
- * @param serverCores of the process that answers; 0 where that is the one that asks.
- * @param foreign the part of the machine that others had, from 0 to 1: other processes, those of
- *     the benchmark that ought to rest, the host of a virtual machine.
+ * @param value the result of the round.
+ * @param clientCores processor time of the clients' processes, divided by the time that passed.
+ * @param serverCores of the server's process; 0 where client and server are one process.
+ * @param foreign the part of the machine that other processes had, from 0 to 1: other processes,
+ *     those of the benchmark that ought to rest, the host of a virtual machine.
  * @param restingCores processor time of the latter, by the time that passed.
  */
 record Costed<T>(
     T value, double clientCores, double serverCores, double foreign, double restingCores) {
   /**
-   * What is measured.
+   * A measurement.
    *
-   * @param <X> what it may throw.
+   * @param <X> the exception that it may throw.
    */
   @FunctionalInterface
   interface Round<T, X extends Exception> {
     T take() throws X;
   }
 
-  /** Looks at the processes of a client and of a server before and after a round of theirs. */
+  /** Measures the processor time of a client's and a server's process during a round of theirs. */
   static <T, X extends Exception> Costed<T> measure(
       ChildProcess client, ChildProcess server, Round<T, X> round) throws X {
     return measure(List.of(client), server, round);
   }
 
-  /** As that, of several clients. */
+  /** Same, with several clients. */
   static <T, X extends Exception> Costed<T> measure(
       List<ChildProcess> clients, ChildProcess server, Round<T, X> round) throws X {
     final List<ChildProcess> processes = new ArrayList<>(clients);
@@ -63,7 +63,7 @@ record Costed<T>(
         Math.max(0, after.restingNs - before.restingNs) / wallNs); // less: one has ended
   }
 
-  /** What was used up to a moment. */
+  /** The processor time used up to a moment. */
   private record Moment(
       long atNs, MachineUse machine, ProcessUse own, List<ProcessUse> processes, long restingNs) {
     static Moment of(List<ChildProcess> processes) {
@@ -80,12 +80,12 @@ record Costed<T>(
             ProcessUse.of(ProcessHandle.current().pid()),
             uses,
             othersNs(processes.stream().map(ChildProcess::pid).collect(Collectors.toSet())));
-      } catch (IOException e) { // the system does not tell what processes use
+      } catch (IOException e) { // the system does not report what processes use
         throw new UncheckedIOException(e);
       }
     }
 
-    /** Of this process's children but those, as far as the system tells. */
+    /** Processor time of this process's other children, as far as the system reports it. */
     private static long othersNs(Set<Long> measured) {
       return ProcessHandle.current()
           .children()

@@ -25,7 +25,7 @@ final class Crowd implements AutoCloseable {
    * Starts client processes of a server, each with a channel of its own and direct executors, and
    * has each make its first call.
    *
-   * @param side what the channels are of.
+   * @param side kind of the channels.
    * @param count how many.
    */
   static Crowd start(long port, Side side, int count, Rings rings) throws IOException {
@@ -52,14 +52,14 @@ final class Crowd implements AutoCloseable {
     return clients.subList(0, count);
   }
 
-  /** Has each keep to the cores of clients. */
+  /** Pins each to the cores of clients. */
   void pin(Pinning pinning) throws IOException {
     for (final ChildProcess client : clients) {
       pinning.pinClient(client);
     }
   }
 
-  /** Has each make calls by itself: all at once, their compilers would not get on. */
+  /** Warms each up alone: all at once, their compilers would get too little processor time. */
   void warmUp(int payload, int inFlight, int millis) {
     for (final ChildProcess client : clients) {
       final Figures unused = Figures.parse(client.ask("async", payload, inFlight, millis));
@@ -67,11 +67,11 @@ final class Crowd implements AutoCloseable {
   }
 
   /**
-   * Has the first of them make calls by asynchronous stub, all at the same time.
+   * Makes the first of them issue calls by asynchronous stub, all at the same time.
    *
    * @param active how many of them; the others rest.
    * @param inFlight calls that each has on its way.
-   * @return what each gave.
+   * @return the result of each.
    */
   List<Figures> run(int active, int payload, int inFlight, int millis) {
     final List<CompletableFuture<Figures>> rounds = new ArrayList<>();

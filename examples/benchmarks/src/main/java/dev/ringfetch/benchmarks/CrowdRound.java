@@ -4,10 +4,10 @@ import dev.ringfetch.examples.load.Figures;
 import java.util.List;
 
 /**
- * What clients that called at the same time got, all together.
+ * The combined result of clients that called at the same time.
  *
  * @param perSecond calls of all of them in a second.
- * @param slowest what the one with the fewest calls in a second had of the mean, from 0 to 1.
+ * @param slowest calls in a second of the slowest client, as a part of the mean, from 0 to 1.
  * @param p50Us the median client's median, in microseconds.
  * @param p99Us the longest 99th percentile of a client, in microseconds.
  */

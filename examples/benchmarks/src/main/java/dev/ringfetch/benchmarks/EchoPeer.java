@@ -6,7 +6,7 @@ import dev.ringfetch.examples.process.ChildProcess;
 import dev.ringfetch.examples.verbs.VerbsContender;
 import dev.ringfetch.examples.verbs.VerbsRound;
 
-/** Bytes there and back, as a peer. */
+/** The peer that sends bytes there and back. */
 record EchoPeer(EchoPair pair) implements PeerContender, VerbsContender {
   private static final int PAYLOAD = 32; // of rounds beside verbs
 

@@ -2,7 +2,7 @@ package dev.ringfetch.benchmarks;
 
 /** A row that is to be measured. */
 record Entry(Peer peer, Load load) {
-  /** Whose processes it takes. */
+  /** The entrant whose processes it uses. */
   Entrant entrant() {
     return new Entrant(peer, load.mode().setup());
   }

@@ -14,9 +14,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * What a process holds.
+ * The memory and descriptors that a process has.
  *
- * @param heap bytes of what is reachable on the heap.
+ * @param heap bytes of reachable objects on the heap.
  * @param direct bytes of buffers outside of the heap.
  * @param mapped bytes of mapped files; two processes that map one file have its bytes once each.
  * @param descriptors open files and sockets.
@@ -28,7 +28,7 @@ record Footprint(long heap, long direct, long mapped, long descriptors) {
 
   static final Footprint NONE = new Footprint(0, 0, 0, 0);
 
-  /** Has a child process answer {@link #of}. */
+  /** Adds the command of a child process that {@link #of} calls. */
   static CommandLoop addTo(CommandLoop loop) {
     return loop.on(
         COMMAND,
@@ -87,7 +87,7 @@ record Footprint(long heap, long direct, long mapped, long descriptors) {
         descriptors - before.descriptors);
   }
 
-  /** One of several that hold this together, for a table. */
+  /** The share of one among several that have this together, for a table. */
   String each(int count) {
     return count == 0
         ? ""

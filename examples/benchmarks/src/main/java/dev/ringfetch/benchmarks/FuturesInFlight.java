@@ -9,9 +9,9 @@ import java.util.function.Supplier;
 import org.HdrHistogram.Histogram;
 
 /**
- * Calls by a future stub, by one thread that keeps as many on their way as asked for: it waits for
- * the oldest, then issues another. A call ends when the thread has its answer in hand, so that one
- * that overtakes others counts with them.
+ * Calls by a future stub, by one thread that keeps a fixed number in flight: it waits for the
+ * oldest call, then issues another. A call ends when the thread has its answer in hand, so that a
+ * call that overtakes others counts with them.
  */
 final class FuturesInFlight<T> {
   private static final long LONGEST_NS = TimeUnit.SECONDS.toNanos(60);

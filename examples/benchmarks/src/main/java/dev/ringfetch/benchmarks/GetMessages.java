@@ -1,8 +1,8 @@
 package dev.ringfetch.benchmarks;
 
 /**
- * Messages of Index.Get as the bytes that protobuf makes of them, written and read where they are:
- * what an application may do that has no use for message objects.
+ * Messages of Index.Get as the bytes that protobuf makes of them, written and read in place, as an
+ * application may do that needs no message objects.
  *
  * <pre>
  *    GetRequest                      GetResponse

@@ -8,8 +8,8 @@ import java.util.Base64;
 import java.util.Deque;
 
 /**
- * What one side of a handshake says, for somebody who carries it to the other: this process's
- * commands and answers take the place of a stream.
+ * The steps that one side of a handshake sends. The parent process carries them to the other side:
+ * commands and answers of the processes take the place of a stream.
  */
 final class HandshakeSteps<T extends Message<T>> implements ControlStream<T> {
   private static final String STEP = "step";
@@ -23,7 +23,7 @@ final class HandshakeSteps<T extends Message<T>> implements ControlStream<T> {
 
   @Override
   public void close() {
-    // Whoever carries the steps stops when it has a session.
+    // The parent process stops to carry steps when there is a session.
   }
 
   @Override
@@ -36,7 +36,7 @@ final class HandshakeSteps<T extends Message<T>> implements ControlStream<T> {
     throw new IllegalStateException(reason);
   }
 
-  /** The next step, for the other side; fails if nothing was said. */
+  /** The next step, for the other side; fails if there is none. */
   synchronized Answer take() {
     return new Answer().with(STEP, Base64.getEncoder().encodeToString(said.remove().encode()));
   }

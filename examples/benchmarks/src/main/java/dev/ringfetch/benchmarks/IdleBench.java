@@ -11,7 +11,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Measures what a connected pair costs while nothing is asked of it, and the call after that. */
+/** A benchmark of the cost of a connected pair without calls, and of the next call after that. */
 @Command(
     name = "idle",
     mixinStandardHelpOptions = true,
@@ -61,7 +61,7 @@ final class IdleBench implements Callable<Integer> {
     return passed ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
   }
 
-  /** What the two processes use while nothing happens; says whether that is little enough. */
+  /** Measures the processor time of two idle processes; returns whether it is within the limit. */
   private boolean look(Pair pair, Contender contender) throws IOException, InterruptedException {
     final ProcessUse client = ProcessUse.of(pair.client(contender).pid());
     final ProcessUse server = ProcessUse.of(pair.server().pid());
@@ -121,7 +121,7 @@ final class IdleBench implements Callable<Integer> {
     return pair.ask(contender, "calls", 1).figure("p50");
   }
 
-  /** Lets time pass: the time is what is measured here, nothing is waited for. */
+  /** Lets time pass: this is the measured interval, not a wait for something. */
   static void pause(long millis) throws InterruptedException {
     final boolean unused = new CountDownLatch(1).await(millis, TimeUnit.MILLISECONDS);
   }

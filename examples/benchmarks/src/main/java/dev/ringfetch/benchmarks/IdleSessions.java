@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Sessions of a server that nobody calls, in two client processes. */
+/** Idle sessions of a server, in two client processes. */
 final class IdleSessions implements AutoCloseable {
   private static final int HOLDERS = 2;
   private static final int FIRST_ADDRESS = 2; // 127.0.0.1 is the busy client's
@@ -41,7 +41,7 @@ final class IdleSessions implements AutoCloseable {
     }
   }
 
-  /** What the processes hold. */
+  /** The footprints of the processes. */
   Footprint footprint() throws IOException {
     Footprint sum = Footprint.NONE;
     for (final ChildProcess holder : holders) {
@@ -50,7 +50,7 @@ final class IdleSessions implements AutoCloseable {
     return sum;
   }
 
-  /** What the processes have used so far. */
+  /** The processor time of the processes so far. */
   List<ProcessUse> use() throws IOException {
     final List<ProcessUse> use = new ArrayList<>();
     for (final ChildProcess holder : holders) {

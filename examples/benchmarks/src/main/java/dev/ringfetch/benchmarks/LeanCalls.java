@@ -33,7 +33,7 @@ final class LeanCalls {
     return stopwatch.runFor(new Call(key(lookup), length), millis);
   }
 
-  /** As many calls at once as asked for, for some time; the callback of one issues the next. */
+  /** A fixed number of calls in flight, for some time; the callback of one issues the next. */
   Figures inFlight(Lookup lookup, int length, int limit, long millis) throws InterruptedException {
     final byte[] key = key(lookup);
     idle.clear();

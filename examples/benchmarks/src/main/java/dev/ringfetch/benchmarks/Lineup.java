@@ -8,8 +8,8 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /**
- * The peers of a benchmark whose processes run. One that fails is ended at once: what is left of it
- * may poll, beside those that are measured. Not for several threads.
+ * The peers of a benchmark whose processes run. A peer that fails is ended at once, because its
+ * remaining processes might poll beside those that are measured. Not for several threads.
  */
 final class Lineup<P, C> implements AutoCloseable {
   private static final int ATTEMPTS = 6; // on an emulated machine one JVM in five crashes
@@ -21,7 +21,7 @@ final class Lineup<P, C> implements AutoCloseable {
   /**
    * Creates an empty one.
    *
-   * @param people are told what becomes of peers.
+   * @param people printer of messages about peers.
    * @param ending ends a peer's processes.
    */
   Lineup(Consumer<String> people, Consumer<C> ending) {
@@ -42,10 +42,10 @@ final class Lineup<P, C> implements AutoCloseable {
   }
 
   /**
-   * Starts a peer and warms it up, anew if that fails.
+   * Starts a peer and warms it up, and tries again if that fails.
    *
    * @param name for people.
-   * @return false, and people are told, if it cannot take part.
+   * @return false, after a message, if it cannot take part.
    */
   boolean add(P peer, String name, Starter<C> starter, Heater<C> heater) throws IOException {
     for (int attempt = 1; attempt <= ATTEMPTS; attempt++) {
@@ -75,7 +75,7 @@ final class Lineup<P, C> implements AutoCloseable {
     return contenders.keySet();
   }
 
-  /** Tells people. */
+  /** Prints a message for people. */
   void tell(String what) {
     people.accept(what);
   }

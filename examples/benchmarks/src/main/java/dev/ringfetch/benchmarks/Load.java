@@ -4,13 +4,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a peer is asked to do.
+ * The load that a peer is measured with.
  *
  * @param mode how calls are made.
  * @param payload of an answer, in bytes.
- * @param inFlight how many calls are on their way at once.
- * @param rate how many calls are due in a second, whenever those before end; 0: the next one begins
- *     when one ends.
+ * @param inFlight number of calls in flight.
+ * @param rate number of calls that are due in a second, independent of the ends of others; 0: the
+ *     next call begins when one ends.
  */
 record Load(Mode mode, int payload, int inFlight, int rate) {
   /** Shortest answer, in bytes. */
@@ -44,8 +44,8 @@ record Load(Mode mode, int payload, int inFlight, int rate) {
   }
 
   /**
-   * What a mode is measured with: calls one at a time by length, where that is what the mode is
-   * for, and small calls at each depth.
+   * The loads of a mode: calls one at a time by length, where the mode is made for these, and small
+   * calls at each depth.
    *
    * @param payloads of answers, in bytes.
    * @param depths how many calls are on their way together, beside one.

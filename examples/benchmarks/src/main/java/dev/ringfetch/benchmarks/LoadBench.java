@@ -19,12 +19,12 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * Measures whether what client and server use follows what is asked of them: at parts of the calls
- * that one thread makes when each begins as the one before ends.
+ * A benchmark that shows whether the processor time of client and server follows their load. The
+ * loads are parts of the rate that one thread reaches when each call begins as the one before ends.
  *
- * <p>The calling thread sleeps until calls are due, so that what its process uses is for the calls
- * ({@link OpenLoop#sleeping}). What is left without a transport, stub, messages and handler, is
- * measured at the ring's rates, too ({@link Contender#none}).
+ * <p>The calling thread sleeps until calls are due, so that its process uses processor time only
+ * for the calls ({@link OpenLoop#sleeping}). The cost of stub, messages and handler without a
+ * transport is measured at the ring's rates, too ({@link Contender#none}).
  */
 @Command(
     name = "load",
@@ -60,7 +60,7 @@ final class LoadBench implements Callable<Integer> {
 
   private final Map<Contender, Pair> pairs = new EnumMap<>(Contender.class);
 
-  /** What has its turn. */
+  /** A contender with its rate. */
   private record Turn(Contender contender, int percent, int rate) {}
 
   @Override
@@ -137,7 +137,10 @@ final class LoadBench implements Callable<Integer> {
     return turns;
   }
 
-  /** Has a client make small calls at a rate, 0 for none, by a thread that sleeps until then. */
+  /**
+   * Makes a client issue small calls at a rate, 0 for none, by a thread that sleeps until each is
+   * due.
+   */
   private Costed<Figures> take(Turn turn) {
     final Pair pair = pairs.get(turn.contender());
     return marks.count(

@@ -6,7 +6,7 @@ import java.util.Locale;
 import java.util.function.ToDoubleFunction;
 
 /**
- * What the rounds of one peer at one rate gave.
+ * The results of one peer's rounds at one rate.
  *
  * @param percent of the most calls that one thread of the peer makes.
  * @param rate calls that were due in a second.

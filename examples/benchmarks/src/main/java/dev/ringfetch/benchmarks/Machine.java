@@ -7,14 +7,14 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 
-/** Where and when something was measured. */
+/** The machine and the time of a measurement. */
 final class Machine {
   private static final Path CPU = Path.of("/proc/cpuinfo");
   private static final Path LOAD = Path.of("/proc/loadavg");
 
   private Machine() {}
 
-  /** Prints what a reader of figures has to know. */
+  /** Prints the facts that a reader of the figures needs. */
   static void print(PrintStream out) throws IOException {
     out.println("machine  " + cpu() + ", " + Runtime.getRuntime().availableProcessors() + " cores");
     out.println(

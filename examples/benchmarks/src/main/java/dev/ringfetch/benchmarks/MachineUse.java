@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * What all processors of the machine have done so far, as Linux counts it, in ticks of 10 ms.
+ * The use of all processors of the machine so far, as Linux counts it, in ticks of 10 ms.
  *
  * @param busy in which they ran something.
  * @param stolen in which the host of a virtual machine had them.
@@ -41,7 +41,7 @@ record MachineUse(long busy, long stolen, long all) {
   }
 
   /**
-   * The part of the machine that somebody else had, the host included, from 0 to 1.
+   * The part of the machine that other processes had, the host included, from 0 to 1.
    *
    * @param ownNs time on processors that is not somebody else's.
    */

@@ -3,9 +3,9 @@ package dev.ringfetch.benchmarks;
 import java.util.Locale;
 
 /**
- * Counts the rounds of a benchmark, and marks those in which others had so much of the machine, or
- * those that ought to rest so much of a processor, that the figures are doubtful. A run with marked
- * rounds is to be repeated.
+ * The counter of a benchmark's rounds. It marks the rounds with doubtful figures: other processes
+ * had too much of the machine, or processes that ought to rest had too much of a processor. A run
+ * with marked rounds is to be repeated.
  */
 final class Marks {
   private static final double MAX_FOREIGN = 0.1;
@@ -28,7 +28,7 @@ final class Marks {
     return round;
   }
 
-  /** Counts a round, and returns what it gave. */
+  /** Counts a round, and returns its result. */
   <T> T counted(Costed<T> round) {
     return count(round).value();
   }

@@ -28,12 +28,12 @@ enum Mode {
     this.setup = setup;
   }
 
-  /** What processes it takes. */
+  /** The kind of processes that it needs. */
   Setup setup() {
     return setup;
   }
 
-  /** Whether calls are made one after the other, whoever makes them. */
+  /** Whether calls are made one after the other, by a stub or without one. */
   boolean isOneByOne() {
     return this == blocking;
   }

@@ -8,7 +8,10 @@ import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.util.Arrays;
 
-/** Takes a message as a marshaller writes it and gives it to one that reads; used over and over. */
+/**
+ * A reusable buffer between two marshallers: takes a message from the writing one and gives it to
+ * the reading one.
+ */
 final class NullBuffer extends InputStream implements KnownLength {
   private static final int INITIAL_LENGTH = 1 << 17;
 

@@ -9,8 +9,8 @@ import io.grpc.ServerServiceDefinition;
 
 /**
  * A transport that does nothing but what the gRPC API asks of every transport: it marshals request
- * and response, runs handler and listeners, and makes the metadata objects that they must be given.
- * All on the calling thread. What a real transport costs is the difference to this. For one thread.
+ * and response, runs handler and listeners, and makes the metadata objects that they need. All on
+ * the calling thread. The cost of a real transport is the difference to this. For one thread.
  */
 public final class NullChannel extends Channel {
   private final ServerServiceDefinition service;
@@ -40,12 +40,12 @@ public final class NullChannel extends Channel {
     return responses;
   }
 
-  /** Adds what the server's part of a call has allocated. */
+  /** Adds the allocation of the server's part of a call. */
   void countServerBytes(long bytes) {
     serverBytes += bytes;
   }
 
-  /** What the server's parts of all calls have allocated. */
+  /** Bytes that the server's parts of all calls have allocated. */
   long serverBytes() {
     return serverBytes;
   }

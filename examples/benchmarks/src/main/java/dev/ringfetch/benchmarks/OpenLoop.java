@@ -7,14 +7,14 @@ import org.HdrHistogram.Histogram;
 
 /**
  * Calls that begin when they are due, at a fixed rate, by one thread that blocks in each: a call
- * that is held up by the one before counts from when it was due, so that no stall hides the calls
- * that it kept from being made.
+ * that the one before delays counts from when it was due, so that no stall hides the calls that it
+ * kept from being made.
  *
- * <p>What the system takes to wake a sleeper is not the peer's. A {@linkplain #punctual() punctual}
- * thread sleeps between calls but for the last {@value #SPIN_NS} ns, and uses that much of a
- * processor for each call by itself, with any peer. A {@linkplain #sleeping() sleeping} one uses
- * none: it wakes late, makes the calls that have become due one after the other, and counts from
- * when it woke.
+ * <p>The time that the system takes to wake a sleeping thread is not the peer's. A {@linkplain
+ * #punctual() punctual} thread sleeps between calls but for the last {@value #SPIN_NS} ns, and uses
+ * that much of a processor for each call, with any peer. A {@linkplain #sleeping() sleeping} thread
+ * uses none: it wakes late, makes the calls that have become due one after the other, and counts
+ * from when it woke.
  */
 final class OpenLoop {
   private static final long LONGEST_NS = TimeUnit.SECONDS.toNanos(60);

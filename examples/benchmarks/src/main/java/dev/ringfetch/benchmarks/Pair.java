@@ -21,13 +21,13 @@ final class Pair implements AutoCloseable {
     this.server = server;
   }
 
-  /** Starts them and has every client make its first call, by the loopback interface. */
+  /** Starts them and makes every client's first call, by the loopback interface. */
   static Pair start(boolean direct, List<Contender> contenders, List<String> flags)
       throws IOException {
     return start("localhost", direct, contenders, new Rings(), flags);
   }
 
-  /** Starts them and has every client make its first call, to an address of this host. */
+  /** Starts them and makes every client's first call, to an address of this host. */
   static Pair start(
       String host, boolean direct, List<Contender> contenders, Rings rings, List<String> flags)
       throws IOException {
@@ -68,7 +68,7 @@ final class Pair implements AutoCloseable {
     return clients.get(contender).ask(command, arguments);
   }
 
-  /** As {@link #ask}, and looks at what that cost. */
+  /** Same as {@link #ask}, and measures the cost. */
   Costed<Answer> measure(Contender contender, String command, Object... arguments) {
     return Costed.measure(client(contender), server, () -> ask(contender, command, arguments));
   }
@@ -85,7 +85,7 @@ final class Pair implements AutoCloseable {
     return server;
   }
 
-  /** Who takes part. */
+  /** The contenders. */
   Set<Contender> contenders() {
     return clients.keySet();
   }

@@ -7,7 +7,7 @@ import dev.ringfetch.examples.verbs.VerbsRound;
 import java.io.IOException;
 import java.util.List;
 
-/** Index.Get by stubs, as a peer. */
+/** The peer that calls Index.Get by stubs. */
 record PairContender(Pair pair, Contender contender) implements VerbsContender {
   /** Starts both processes with such a ring; the client uses an address of this host. */
   static PairContender ring(String host, Rings rings, boolean direct, List<String> flags)

@@ -22,7 +22,9 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Has JMH measure the parts of a call: each in JVMs of its own, time and bytes an operation. */
+/**
+ * A benchmark of the parts of a call by JMH: each in JVMs of its own, time and bytes an operation.
+ */
 @Command(
     name = "parts",
     modelTransformer = RunOptions.Adding.class,

@@ -8,7 +8,7 @@ import dev.ringfetch.examples.process.Rings;
 import java.io.IOException;
 import java.util.List;
 
-/** Who takes part in {@link PeersBench}. */
+/** The peers of {@link PeersBench}. */
 enum Peer {
   /** Memory and nothing else. */
   raw("raw", false, (setup, flags) -> new EchoPeer(EchoPair.start(LaneKind.raw, flags))),
@@ -60,7 +60,7 @@ enum Peer {
     return starter.start(setup, flags);
   }
 
-  /** Whether calls can be made in this way. */
+  /** Whether the peer supports a mode. */
   boolean takes(Mode mode) {
     return switch (mode) {
       case blocking, future, async, standard -> stubs;
@@ -69,12 +69,15 @@ enum Peer {
     };
   }
 
-  /** Whether so many can be on their way: of memory alone a message is all there is. */
+  /** Whether so many calls can be in flight: memory alone takes only one message. */
   boolean takes(Load load) {
     return takes(load.mode()) && (this != raw || load.inFlight() == 1);
   }
 
-  /** Whether client and server are one process: what it uses is the client's in all figures. */
+  /**
+   * Whether client and server are one process: its processor time counts as the client's in all
+   * figures.
+   */
   boolean isOneProcess() {
     return this == inProcess;
   }

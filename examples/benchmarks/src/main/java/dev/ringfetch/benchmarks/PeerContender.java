@@ -10,18 +10,18 @@ import org.HdrHistogram.Histogram;
  * Both answer {@code allocated}, the client {@code latencies}. Not for several threads at once.
  */
 interface PeerContender extends AutoCloseable {
-  /** Has the client make such calls for some time. */
+  /** Makes the client issue calls of a load for some time. */
   Figures run(Load load, int millis);
 
-  /** What the calls of the last run took, in nanoseconds, one by one. */
+  /** The latencies of the last run's calls, in nanoseconds, one by one. */
   default Histogram latencies() {
     return Latencies.parse(client().ask("latencies"));
   }
 
-  /** The process that asks. */
+  /** The client's process. */
   ChildProcess client();
 
-  /** The process that answers. */
+  /** The server's process. */
   ChildProcess server();
 
   /** Whether one process does both. */

@@ -6,8 +6,8 @@ import java.util.function.ToDoubleFunction;
 
 /**
  * Rows as a picture, in SVG: a line for each, from its p50 (a dot) over its p99 to its p99.9
- * (ticks) on the left, its calls per second on the right. Both scales are logarithmic, and medians
- * of the rounds are what is drawn.
+ * (ticks) on the left, its calls per second on the right. Both scales are logarithmic, and all
+ * figures are medians of the rounds.
  */
 final class PeerPlot {
   private static final int ROW = 16;
@@ -19,7 +19,7 @@ final class PeerPlot {
   private static final int NUMBER = 80; // room for one behind a bar
   private static final int WIDTH = LABELS + PANEL + GAP + PANEL + NUMBER;
 
-  // Of seven peers, told apart also by those who do not see red or green.
+  // Colours of seven peers that red-green colour-blind readers can distinguish, too.
   private static final List<String> COLOURS =
       List.of("#000000", "#e69f00", "#56b4e9", "#009e73", "#8c7a00", "#0072b2", "#d55e00");
 

@@ -6,18 +6,18 @@ import dev.ringfetch.examples.process.ChildProcess;
 import java.util.OptionalLong;
 
 /**
- * What one round of a peer gave.
+ * The result of one round of a peer.
  *
  * @param figures of the calls.
- * @param client what the client's process used.
- * @param server what the server's process used; nothing where that is the client's.
- * @param foreign the part of the machine that others had meanwhile, from 0 to 1: other processes,
- *     peers that ought to rest, the host of a virtual machine.
+ * @param client use of the client's process.
+ * @param server use of the server's process; nothing where that is the client's.
+ * @param foreign the part of the machine that other processes had meanwhile, from 0 to 1: other
+ *     processes, peers that ought to rest, the host of a virtual machine.
  * @param restingCores processor time of those peers in the time that passed.
  */
 record PeerRound(Figures figures, Use client, Use server, double foreign, double restingCores) {
   /**
-   * What a process used.
+   * The processor time and the allocation of a process.
    *
    * @param cores processor time in the time that passed.
    * @param bytesPerCall allocated; NaN where the process cannot tell.
@@ -27,12 +27,12 @@ record PeerRound(Figures figures, Use client, Use server, double foreign, double
     static final Use NONE = new Use(0, 0);
   }
 
-  /** Whether others had so much that the figures are doubtful. */
+  /** Whether other processes had so much that the figures are doubtful. */
   boolean isMarked() {
     return Marks.isMarked(foreign, restingCores);
   }
 
-  /** Has a peer make calls for some time, and looks at its processes before and after. */
+  /** Makes a peer issue calls for some time, and measures its processes. */
   static PeerRound measure(PeerContender peer, Load load, int millis) {
     final boolean one = peer.isOneProcess();
     final OptionalLong clientBytes = allocated(peer.client());

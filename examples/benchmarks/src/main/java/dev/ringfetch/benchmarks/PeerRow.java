@@ -5,16 +5,16 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.ToDoubleFunction;
 
-/** What the rounds of one peer with one load gave: of each figure the median, and how it spread. */
+/** The results of one peer's rounds with one load: the median and the spread of each figure. */
 record PeerRow(Peer peer, Load load, List<PeerRound> rounds) {
   private static final String UNKNOWN = "-";
 
-  /** Rounds in which others had so much of the machine that they are doubtful. */
+  /** Rounds that are doubtful, because other processes had too much of the machine. */
   long marked() {
     return rounds.stream().filter(PeerRound::isMarked).count();
   }
 
-  /** Whether both processes said in each round what they allocated. */
+  /** Whether both processes reported their allocation in each round. */
   boolean tellsAllocation() {
     return rounds.stream()
         .noneMatch(

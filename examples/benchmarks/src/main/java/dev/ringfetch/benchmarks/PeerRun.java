@@ -13,7 +13,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.HdrHistogram.Histogram;
 
-/** One run of {@link PeersBench}: the processes, their rounds, and what came of them. */
+/** One run of {@link PeersBench}: the processes, their rounds, and the results. */
 final class PeerRun implements AutoCloseable {
   private static final String BENCHMARK = "bench peers";
 
@@ -29,10 +29,10 @@ final class PeerRun implements AutoCloseable {
   /**
    * Creates it; nothing runs yet.
    *
-   * @param entries rows that are asked for.
+   * @param entries the requested rows.
    * @param flags of the JVMs.
    * @param pinning of the processes, once they are warm.
-   * @param logs with the rounds that an earlier run has left; gets all others.
+   * @param logs with the rounds of an earlier run; the new rounds are added.
    */
   PeerRun(List<Entry> entries, Timing timing, List<String> flags, Pinning pinning, RoundLogs logs)
       throws IOException {
@@ -61,15 +61,15 @@ final class PeerRun implements AutoCloseable {
     return missing(entry) > 0;
   }
 
-  /** One line for people: what there is to do, and how long it takes. */
+  /** One line for people: the rounds to measure, and their duration. */
   String describe() {
     return timing.describe(logged.size(), warmUps, this::missing);
   }
 
   /**
-   * Measures whatever can take part.
+   * Measures all peers that can take part.
    *
-   * @return false, and people are told, if something cannot.
+   * @return false, after a message, if a peer cannot take part.
    */
   boolean measure() throws IOException {
     try {
@@ -98,7 +98,7 @@ final class PeerRun implements AutoCloseable {
     return rows;
   }
 
-  /** Starts all that is needed and warms it up; takes out what cannot take part. */
+  /** Starts and warms up all peers that are needed; removes those that cannot take part. */
   private boolean prepare() throws IOException {
     final Set<Entrant> entrants =
         warmUps.keySet().stream()

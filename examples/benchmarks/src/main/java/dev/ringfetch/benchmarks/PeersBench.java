@@ -16,7 +16,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Measures calls between two processes of one host by all that can carry them, side by side. */
+/** A benchmark of calls between two processes of one host, over all transports side by side. */
 @Command(
     name = "peers",
     modelTransformer = RunOptions.Adding.class,
@@ -176,7 +176,7 @@ final class PeersBench implements Callable<Integer> {
     }
   }
 
-  /** What is asked for. */
+  /** The requested rows. */
   private List<Entry> entries() {
     final List<Entry> entries = new ArrayList<>();
     for (final Peer peer :
@@ -203,7 +203,7 @@ final class PeersBench implements Callable<Integer> {
     return entries;
   }
 
-  /** Quick looks leave what has no stub at one at a time. */
+  /** A quick run measures modes without a stub with one call at a time only. */
   private boolean isBriefly(Mode mode) {
     return options.quick() && mode == Mode.direct && depths == null;
   }

@@ -10,9 +10,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
 /**
- * Which cores the threads of a peer's processes may use: those of clients one half, those of
- * servers the other. Done by {@code taskset}, once a peer is warm: until then its compilers may use
- * all cores, and it finds out how many there are.
+ * The assignment of cores to the threads of a peer's processes: clients use one half, servers the
+ * other. {@code taskset} does it, once a peer is warm: until then its compilers may use all cores,
+ * and it finds out how many there are.
  *
  * @param clients cores of clients.
  * @param servers cores of servers.
@@ -23,12 +23,12 @@ record Pinning(List<Integer> clients, List<Integer> servers, String obstacle) {
   private static final String ALLOWED = "Cpus_allowed_list:";
   private static final int PATIENCE_SECONDS = 10;
 
-  /** None, for this reason. */
+  /** No pinning, for this reason. */
   static Pinning none(String obstacle) {
     return new Pinning(List.of(), List.of(), obstacle);
   }
 
-  /** What this machine allows. */
+  /** The pinning that this machine allows. */
   static Pinning ofMachine() throws IOException {
     if (!Files.exists(STATUS)) {
       return none("not Linux");
@@ -70,7 +70,7 @@ record Pinning(List<Integer> clients, List<Integer> servers, String obstacle) {
         List.copyOf(cores.subList(0, half)), List.copyOf(cores.subList(half, cores.size())), null);
   }
 
-  /** What rounds that are compared have in common, in words for scripts. */
+  /** The settings that compared rounds must share, in words for scripts. */
   String settings() {
     return "clients=" + list(clients) + " servers=" + list(servers);
   }
@@ -97,12 +97,12 @@ record Pinning(List<Integer> clients, List<Integer> servers, String obstacle) {
         || (pin(peer.client(), clients) && pin(peer.server(), servers));
   }
 
-  /** Pins all threads of a client's process, for a command that can be told not to. */
+  /** Pins all threads of a client's process, for a command with an option against it. */
   void pinClient(ChildProcess client) throws IOException {
     pinOrThrow(client, clients);
   }
 
-  /** Pins all threads of a server's process, for a command that can be told not to. */
+  /** Pins all threads of a server's process, for a command with an option against it. */
   void pinServer(ChildProcess server) throws IOException {
     pinOrThrow(server, servers);
   }

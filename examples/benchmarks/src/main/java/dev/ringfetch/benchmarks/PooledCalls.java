@@ -12,9 +12,9 @@ import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
 
 /**
- * Unary calls by an asynchronous stub whose callbacks come from the threads of a pool, always as
- * many on their way as asked for: the callback that ends one issues the next. Not for executors
- * that run callbacks while the call is issued; for those there is {@link CallsInFlight}.
+ * Unary calls by an asynchronous stub whose callbacks come from the threads of a pool, with a fixed
+ * number in flight: the callback that ends one issues the next. Not for executors that run
+ * callbacks while the call is issued: {@link CallsInFlight} is for those.
  */
 final class PooledCalls<T> {
   private static final long LONGEST_NS = TimeUnit.SECONDS.toNanos(60);

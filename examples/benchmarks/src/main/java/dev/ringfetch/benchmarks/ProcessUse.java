@@ -9,7 +9,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * What a process has used so far, as Linux counts it.
+ * The processor time of a process so far, as Linux counts it.
  *
  * @param threads those that there are, by thread id.
  * @param ticks time on a processor in whole ticks of 10 ms, with threads that have ended.
@@ -21,11 +21,11 @@ record ProcessUse(Map<Long, ThreadUse> threads, long ticks) {
   private static final long MAX_INACCURACY_NS = 3 * TICK_NS; // user and system time, and when
 
   /**
-   * What one thread has used.
+   * The processor time of one thread.
    *
    * @param name as the system knows it: 15 characters at most.
    * @param cpuNs time on a processor.
-   * @param switches how often it gave the processor up of itself: to sleep, that is.
+   * @param switches how often it gave up the processor voluntarily, in order to sleep.
    */
   record ThreadUse(String name, long cpuNs, long switches) {
     /** True of threads of the JVM itself, which wake now and then whatever runs. */
@@ -62,7 +62,7 @@ record ProcessUse(Map<Long, ThreadUse> threads, long ticks) {
       for (final Path task : tasks.collect(Collectors.toList())) {
         try {
           threads.put(Long.valueOf(task.getFileName().toString()), thread(task));
-        } catch (IOException e) { // it has ended, which a read within tells in its own way
+        } catch (IOException e) { // it has ended, which a read reports by another exception
           if (Files.exists(task)) {
             throw e;
           }

@@ -7,8 +7,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * How far a benchmark is: a bar on a terminal, which stays on its line, or else a line now and
- * then. Not for several threads.
+ * The progress display of a benchmark: a bar on a terminal, which stays on its line, or else a line
+ * now and then. Not for several threads.
  */
 final class Progress {
   private static final int WIDTH = 30;
@@ -35,7 +35,7 @@ final class Progress {
     this.allMillis = allMillis;
   }
 
-  /** To where this process tells of errors. */
+  /** To the standard error of this process. */
   static Progress ofProcess(String benchmark, double allMillis) {
     return new Progress(System.err, isTerminal(), benchmark, allMillis);
   }
@@ -50,7 +50,7 @@ final class Progress {
     }
   }
 
-  /** Something begins. */
+  /** Begins a step. */
   void begin(String what) {
     if (terminal) {
       out.print(CLEAR + bar() + " " + what);
@@ -61,18 +61,18 @@ final class Progress {
     }
   }
 
-  /** What has begun is done; it was to take so long. */
+  /** Ends the current step, which was planned to take so long. */
   void done(double millis) {
     doneMillis += millis;
   }
 
-  /** Tells something else, which stays. */
+  /** Prints a line that stays. */
   void tell(String what) {
     clear();
     out.println(benchmark + ": " + what);
   }
 
-  /** Leaves no bar behind. */
+  /** Removes the bar. */
   void clear() {
     if (open) {
       out.print(CLEAR);

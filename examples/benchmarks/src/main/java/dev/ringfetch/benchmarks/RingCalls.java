@@ -12,8 +12,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.HdrHistogram.Histogram;
 
 /**
- * Calls that a session carries as they are: bytes there, bytes back, without stub, protobuf or call
- * layer. One run at a time.
+ * Calls directly by a session: bytes there, bytes back, without stub, protobuf or call layer. One
+ * run at a time.
  */
 final class RingCalls {
   private static final int METHOD = 0;
@@ -36,7 +36,7 @@ final class RingCalls {
     return stopwatch.runFor(call, millis);
   }
 
-  /** As many calls at once as asked for, for some time; the callback of one issues the next. */
+  /** A fixed number of calls in flight, for some time; the callback of one issues the next. */
   Figures inFlight(int length, int limit, long millis) throws InterruptedException {
     final CallsInFlight<Boolean> calls =
         new CallsInFlight<>(observer -> issue(observer, length), right -> right);
@@ -74,7 +74,7 @@ final class RingCalls {
     return new IllegalStateException(outcome + ": " + of.endReason());
   }
 
-  /** A call that is waited for, again and again. */
+  /** A reusable call that a thread waits for. */
   private final class Blocking implements Runnable, ClientStream.Listener {
     private final Thread caller = Thread.currentThread();
     private final int length;
@@ -111,7 +111,7 @@ final class RingCalls {
     }
   }
 
-  /** A call that nobody waits for. */
+  /** A call that no thread waits for. */
   private final class Call implements ClientStream.Listener {
     private StreamObserver<Boolean> observer;
     private int length;

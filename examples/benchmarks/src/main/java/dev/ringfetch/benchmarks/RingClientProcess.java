@@ -17,7 +17,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** A client process with a session and nothing above it, whose calls it makes when asked to. */
+/** A client process with a session and nothing above it: makes calls on command. */
 @Command(name = "ring-client")
 final class RingClientProcess implements Callable<Integer>, ClientHandshake.Listener {
   @Mixin private final RingEnd end = new RingEnd();
@@ -74,7 +74,7 @@ final class RingClientProcess implements Callable<Integer>, ClientHandshake.List
     return figures.answer();
   }
 
-  /** Calls of the smallest size for some time, one after the other, with what they have posted. */
+  /** Calls of the smallest size for some time, one after the other, with their work requests. */
   private Answer small(int millis) {
     return WorkRequests.with(() -> calls.oneByOne(RingMessage.REQUEST_LENGTH, millis).answer());
   }
@@ -96,6 +96,6 @@ final class RingClientProcess implements Callable<Integer>, ClientHandshake.List
 
   @Override
   public void onEnded(ClientSession session, String reason) {
-    // Whoever makes calls is told by them.
+    // The calls report the end.
   }
 }

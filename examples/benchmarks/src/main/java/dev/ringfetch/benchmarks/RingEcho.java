@@ -5,7 +5,7 @@ import dev.ringfetch.session.ServerStream;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Answers what {@link RingCalls} asks, in the poller's thread. */
+/** The handler of the calls of {@link RingCalls}: answers in the poller's thread. */
 final class RingEcho implements ServerSession.Acceptor {
   private static final int OK = 0;
 

@@ -12,8 +12,8 @@ import java.util.ServiceLoader;
 import picocli.CommandLine.Mixin;
 
 /**
- * What both processes of a session by itself have: a fabric, with one polling thread, and counters
- * that are published as those of channels and servers are.
+ * The common part of both processes of a session by itself: a fabric, with one polling thread, and
+ * counters that are published as those of channels and servers are.
  */
 final class RingEnd implements AutoCloseable {
   @Mixin private final Rings rings = new Rings();

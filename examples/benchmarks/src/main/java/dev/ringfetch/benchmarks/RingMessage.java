@@ -16,7 +16,7 @@ import dev.ringfetch.session.unit.UnitBuffer;
  *   +----------+----------+--- ... ----+         +----------+------ ... --------+
  * </pre>
  *
- * Length: bytes that the answer is to have. Number: which no call before had.
+ * Length: bytes that the answer is to have. Number: differs from that of every earlier call.
  */
 final class RingMessage {
   /** Flags of both: a whole message, with nothing before it and nothing behind. */
@@ -52,7 +52,7 @@ final class RingMessage {
   /**
    * Fills an answer.
    *
-   * @param value whose first bytes give way to the number; the answer is as long.
+   * @param value whose first bytes are replaced by the number; the answer is as long.
    * @param pool of memory for long ones.
    */
   static void putAnswer(UnitBuffer unit, byte[] value, int number, BulkPool pool) {

@@ -10,7 +10,7 @@ import java.util.List;
 
 /** A session of the ring by itself, as a peer. */
 record RingPeer(ChildProcess client, ChildProcess server) implements PeerContender, VerbsContender {
-  /** Starts both processes, and carries what they say to each other until they have a session. */
+  /** Starts both processes, and carries their handshake steps until they have a session. */
   static RingPeer start(Rings rings, List<String> flags) throws IOException {
     final ChildProcess server =
         ChildProcess.start(flags, RingServerProcess.class, rings.serverArguments());

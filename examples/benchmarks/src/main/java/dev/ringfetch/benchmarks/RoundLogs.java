@@ -23,8 +23,8 @@ import org.HdrHistogram.HistogramLogWriter;
 
 /**
  * A folder with a log of HdrHistogram for each row: an interval for each round, latencies in
- * nanoseconds, and behind it a comment with all else that the round gave, which {@link #rounds}
- * reads. What goes on with a run that was interrupted.
+ * nanoseconds, and behind it a comment with all other results of the round, which {@link #rounds}
+ * reads. An interrupted run can be resumed from it.
  */
 final class RoundLogs implements AutoCloseable {
   private static final String SETTINGS = "settings";
@@ -35,7 +35,7 @@ final class RoundLogs implements AutoCloseable {
   private static final double AS_IT_IS = 1;
 
   private final Path folder;
-  private final FileChannel lock; // held while it is open: two runs would measure one another
+  private final FileChannel lock; // locked while it is open: two runs would measure one another
 
   private RoundLogs(Path folder, FileChannel lock) {
     this.folder = folder;
@@ -43,14 +43,15 @@ final class RoundLogs implements AutoCloseable {
   }
 
   /**
-   * Opens a folder, which is made if need be. What a round has left of itself that could not be
-   * written whole is cut off.
+   * Opens a folder, which is created if need be. An incompletely written round at the end of a log
+   * is cut off.
    *
    * @param resume whether there are logs in it.
-   * @param settings what rounds have to have in common, in one line.
-   * @param entries of which there may be logs: nothing is left out of what is written of all.
-   * @param told of logs in which there was no whole round, and which are begun anew.
-   * @throws IllegalArgumentException if there are others, with the reason.
+   * @param settings the settings that all rounds must share, in one line.
+   * @param entries the only entries of which there may be logs, so that the file of all rounds is
+   *     complete.
+   * @param told gets the names of logs without a whole round, which are begun anew.
+   * @throws IllegalArgumentException if there are logs of other entries, with the reason.
    */
   static RoundLogs open(
       Path folder,
@@ -110,7 +111,7 @@ final class RoundLogs implements AutoCloseable {
     }
   }
 
-  /** Keeps what is up to the last round that is whole; what is behind it no reader would take. */
+  /** Truncates a log after its last whole round; no reader would accept the rest. */
   private static void cutTorn(Path log, Consumer<String> told) throws IOException {
     final String text = Files.readString(log, StandardCharsets.ISO_8859_1); // a byte a character
     final int round = text.lastIndexOf("\n#" + ROUND, text.lastIndexOf('\n') - 1);
@@ -145,7 +146,7 @@ final class RoundLogs implements AutoCloseable {
     }
   }
 
-  /** Writes a file of what came of all rounds. */
+  /** Writes a file with the results of all rounds. */
   void write(String name, String text) throws IOException {
     Files.writeString(folder.resolve(name), text);
   }
@@ -182,7 +183,7 @@ final class RoundLogs implements AutoCloseable {
   /**
    * The rounds of a row that there are.
    *
-   * @throws IllegalArgumentException if there is one that nobody can have measured.
+   * @throws IllegalArgumentException if there is a round with impossible figures.
    */
   List<PeerRound> rounds(Entry entry) throws IOException {
     final List<PeerRound> rounds = new ArrayList<>();

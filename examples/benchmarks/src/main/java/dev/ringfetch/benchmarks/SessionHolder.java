@@ -27,8 +27,8 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
- * A client process with as many channels as it is asked for, each with a session of its own. Each
- * makes a call over its ring when it is opened, and rests from then on.
+ * A client process with any number of channels, each with a session of its own. Each makes a call
+ * over its ring when it is opened, and rests from then on.
  */
 @Command(name = "session-holder")
 final class SessionHolder implements Callable<Integer> {

@@ -18,7 +18,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Measures what idle sessions cost a busy one, and what each of them costs by itself. */
+/** A benchmark of the cost of idle sessions: for a busy one, and by themselves. */
 @Command(
     name = "sessions",
     modelTransformer = RunOptions.Adding.class,
@@ -69,7 +69,7 @@ final class SessionsBench implements Callable<Integer> {
     try (Pair pair = Pair.start("localhost", true, List.of(Contender.ring), rings, List.of());
         IdleSessions idle = IdleSessions.start(pair.askServer("port").count("port"), rings)) {
       pair.ask(Contender.ring, "small", options.warmUp());
-      idle.hold(counts.get(counts.size() - 1)); // what opening them needs is there from now on
+      idle.hold(counts.get(counts.size() - 1)); // memory that opening them needs exists from now on
       idle.hold(0);
       final boolean cheap = beside(pair, idle);
       final boolean quiet = alone(pair, idle);
@@ -77,7 +77,7 @@ final class SessionsBench implements Callable<Integer> {
     }
   }
 
-  /** Calls of one client beside idle sessions; says whether they hardly take longer. */
+  /** Measures calls of one client beside idle sessions; returns whether they hardly take longer. */
   private boolean beside(Pair pair, IdleSessions idle) {
     final Map<Integer, List<Figures>> measured =
         Turns.take(
@@ -123,7 +123,7 @@ final class SessionsBench implements Callable<Integer> {
     return ratio < MAX_RATIO;
   }
 
-  /** What idle sessions cost while nothing is asked; says whether that is little. */
+  /** Measures the cost of idle sessions without calls; returns whether it is low. */
   private boolean alone(Pair pair, IdleSessions idle) throws IOException, InterruptedException {
     final FileStore shm = Files.getFileStore(SHM);
     idle.hold(0);

@@ -1,12 +1,12 @@
 package dev.ringfetch.benchmarks;
 
-/** How the processes of a peer are set up: who runs handlers and callbacks there. */
+/** The executors of handlers and callbacks in the processes of a peer. */
 enum Setup {
   /** Nobody: there are no stubs, both ends poll. */
   bare("none"),
   /** The threads of the transport, on both sides. */
   direct("direct"),
-  /** What builders provide that were not told, on both sides. */
+  /** The builders' default executors, on both sides. */
   standard("default");
 
   private final String executors;

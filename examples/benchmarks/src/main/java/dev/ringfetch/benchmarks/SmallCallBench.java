@@ -11,7 +11,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** Small calls alone and beside an upload on the same channel: what the upload makes them wait. */
+/**
+ * A benchmark of small calls alone and beside an upload on the same channel: shows how long the
+ * upload delays them.
+ */
 final class SmallCallBench {
   private static final int LENGTH = 32;
 
@@ -26,17 +29,17 @@ final class SmallCallBench {
     this.marks = marks;
   }
 
-  /** Who makes small calls, and beside what. */
+  /** A contender that makes small calls, and the upload beside them. */
   private record Entrant(Contender contender, Executors executors, Company company) {}
 
-  /** What one round gave: the small calls, and the upload in GB/s. */
+  /** The result of one round: the small calls, and the upload in GB/s. */
   private record Round(Figures calls, double gigabytes) {
     static Round parse(Answer answer) {
       return new Round(Figures.parse(answer), answer.figure("gb"));
     }
   }
 
-  /** What came of it. */
+  /** The results. */
   private record Row(Entrant entrant, Spread p50, Spread p99, Spread gigabytes) {
     Row(Entrant entrant, List<Round> rounds) {
       this(
@@ -47,7 +50,7 @@ final class SmallCallBench {
     }
   }
 
-  /** Has all make calls with such executors, by turns. */
+  /** Makes all contenders issue calls with such executors, by turns. */
   void measure(Executors executors) {
     final List<Entrant> entrants = new ArrayList<>();
     for (final Contender contender : processes.pairs().get(executors).contenders()) {

@@ -9,7 +9,7 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
 
 /**
- * What several rounds gave for one figure.
+ * The spread of one figure over several rounds.
  *
  * @param median of the rounds.
  * @param least of the rounds.

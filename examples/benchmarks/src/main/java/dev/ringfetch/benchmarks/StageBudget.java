@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * What a call is made of: its stages, of one thread, and the way between two processes, held
- * against the call between two processes.
+ * The budget of a call: compares its stages in one thread, plus the way between two processes, with
+ * the call between two processes.
  *
  * @param stages rounds of the call in one thread, in nanoseconds.
  * @param bytes that the stages allocate.
@@ -43,7 +43,7 @@ record StageBudget(
     return Spread.of(calls, figures -> figures.p50Us() * NS_PER_US);
   }
 
-  /** What the whole has beyond its parts, in nanoseconds: round by round. */
+  /** The difference of the whole and its parts, in nanoseconds: round by round. */
   Spread rest() {
     final double[] rests = new double[stages.size()];
     for (int i = 0; i < rests.length; i++) {
@@ -106,6 +106,6 @@ record StageBudget(
   }
 
   private static String number(double figure) {
-    return Long.toString(Math.round(figure)); // a format would have a negative nothing
+    return Long.toString(Math.round(figure)); // a format would print a negative zero
   }
 }

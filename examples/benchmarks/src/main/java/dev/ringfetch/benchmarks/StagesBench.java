@@ -16,8 +16,8 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
 /**
- * Splits a unary call into stages, in one thread, and compares their sum with what the call takes
- * between two processes, and with the way between them.
+ * A benchmark that splits a unary call into stages, in one thread, and compares their sum with the
+ * time of the call between two processes, and with the way between them.
  */
 @Command(
     name = "stages",
@@ -48,7 +48,7 @@ final class StagesBench implements Callable<Integer> {
   private int millis;
   private int warmUp;
 
-  /** What takes part. */
+  /** The parts of the comparison. */
   private enum Entrant {
     /** The call in one thread. */
     stages,

@@ -19,7 +19,10 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
-/** Index.Get by the stubs of one channel, made and measured when a child process is asked to. */
+/**
+ * Calls of Index.Get by the stubs of one channel, made and measured on the commands of a child
+ * process.
+ */
 final class StubCalls {
   /** Length of a small answer's value, in bytes. */
   static final int SMALL = 32;
@@ -44,10 +47,10 @@ final class StubCalls {
   }
 
   /**
-   * Has a child process answer {@code round} (length, milliseconds), {@code due} and {@code sleepy}
-   * (length, calls a second, milliseconds), {@code future}, {@code async}, {@code pooled} and
-   * {@code lean} (length, calls in flight, milliseconds), and {@code latencies} of the last of
-   * them.
+   * Adds the commands of a child process: {@code round} (length, milliseconds), {@code due} and
+   * {@code sleepy} (length, calls a second, milliseconds), {@code future}, {@code async}, {@code
+   * pooled} and {@code lean} (length, calls in flight, milliseconds), and {@code latencies} of the
+   * last of them.
    */
   CommandLoop addTo(CommandLoop loop) {
     return latencies

@@ -5,11 +5,11 @@ import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.examples.process.ChildProcess;
 
 /**
- * Index.Get by generated stubs, as a peer.
+ * The peer that calls Index.Get by generated stubs.
  *
  * @param client that has {@link StubCalls}.
  * @param server the same where there is one process.
- * @param end what ends them.
+ * @param end ends the processes.
  */
 record StubPeer(ChildProcess client, ChildProcess server, Runnable end) implements PeerContender {
   static StubPeer of(PairContender stubs) {

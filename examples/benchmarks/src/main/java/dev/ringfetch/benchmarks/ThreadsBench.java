@@ -12,7 +12,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Counts what several threads get through one channel. */
+/** A benchmark of the calls in a second that several threads make over one channel. */
 @Command(
     name = "threads",
     modelTransformer = RunOptions.Adding.class,

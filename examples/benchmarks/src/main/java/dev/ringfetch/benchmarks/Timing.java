@@ -9,7 +9,7 @@ import java.util.Set;
 import java.util.function.ToIntFunction;
 
 /**
- * How long everything goes.
+ * Numbers and lengths of rounds and warm-ups.
  *
  * @param rounds how many.
  * @param millis length of a round.
@@ -19,7 +19,9 @@ record Timing(int rounds, int millis, int warmUp) {
   /** Enough for memory alone: little code, and millions of calls a second. */
   private static final int SHORT_WARM_UP_MILLIS = 1500;
 
-  /** What a further load of a mode has: only what depends on lengths and depths is new. */
+  /**
+   * Warm-up of a further load of a mode: only the code that depends on lengths and depths is new.
+   */
   private static final int FURTHER = 4;
 
   private static final double MILLIS_PER_SECOND = 1000;
@@ -38,7 +40,7 @@ record Timing(int rounds, int millis, int warmUp) {
     return warmUps;
   }
 
-  /** What rounds that are compared have in common, in words for scripts, with the JDK. */
+  /** The settings that compared rounds must share, in words for scripts, with the JDK. */
   String settings() {
     return "millis="
         + millis
@@ -62,9 +64,9 @@ record Timing(int rounds, int millis, int warmUp) {
   }
 
   /**
-   * One line for people: what there is to do, and how long it takes.
+   * One line for people: the rounds to measure, and their duration.
    *
-   * @param rows that are asked for.
+   * @param rows that are requested.
    * @param warmUps of those that are not finished.
    * @param missing rounds of a row.
    */

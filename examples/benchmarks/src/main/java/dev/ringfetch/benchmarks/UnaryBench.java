@@ -13,7 +13,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Times Index.Get by blocking stub, by size of the value and by executors. */
+/** A benchmark of Index.Get by blocking stub, by size of the value and by executors. */
 @Command(
     name = "unary",
     modelTransformer = RunOptions.Adding.class,

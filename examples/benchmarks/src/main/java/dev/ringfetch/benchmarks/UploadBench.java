@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.BiFunction;
 
-/** Bulk one way, by size of the message: who carries how much in a second. */
+/** A benchmark of bulk one way, by size of the message: bytes in a second of each transport. */
 final class UploadBench {
   private static final int KIBIBYTE = 1024;
   private static final int MEBIBYTE = KIBIBYTE * KIBIBYTE;
@@ -28,17 +28,17 @@ final class UploadBench {
   }
 
   /**
-   * Who sends, and how.
+   * A contender that sends messages.
    *
    * @param upload sends messages of some length for some milliseconds.
    */
   private record Entrant(
       String peer, String mode, BiFunction<Integer, Integer, Costed<Transfer>> upload) {}
 
-  /** What came of it. */
+  /** The results. */
   private record Row(Entrant entrant, int length, Spread gigabytes) {}
 
-  /** Has all send messages of one length, by turns. */
+  /** Makes all contenders send messages of one length, by turns. */
   void measure(int length) {
     final List<Entrant> entrants = entrants(length);
     System.err.printf("uploading messages of %s: %d ways%n", text(length), entrants.size());
@@ -153,7 +153,7 @@ final class UploadBench {
     }
   }
 
-  /** What memory alone carried of such messages, or 0. */
+  /** The rate of memory alone with such messages, or 0. */
   private double raw(int length) {
     return rows.stream()
         .filter(row -> row.length == length && row.entrant.peer.equals(RAW))

@@ -21,7 +21,10 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Measures small calls over RDMA, and what they are compared with, on one host with a device. */
+/**
+ * A benchmark of small calls over RDMA, and of the peers to compare with, on one host with a
+ * device.
+ */
 @Command(
     name = "verbs",
     modelTransformer = RunOptions.Adding.class,
@@ -76,7 +79,7 @@ final class VerbsBench implements Callable<Integer> {
   private final Lineup<VerbsPeer, VerbsContender> lineup =
       new Lineup<>(this::tell, VerbsContender::close);
 
-  private Progress progress; // null until it is known how much there is to do
+  private Progress progress; // null until the number of rounds is known
 
   @Override
   public Integer call() throws IOException {
@@ -196,8 +199,8 @@ final class VerbsBench implements Callable<Integer> {
   }
 
   /**
-   * Of all JVMs, whatever this one was told. In rounds that are short beside what the second
-   * compiler takes, it is no help.
+   * Flags of all JVMs, independent of those of this one. In rounds that are short compared with the
+   * time of the second compiler, it is no help.
    */
   private List<String> flags() {
     final List<String> flags = new ArrayList<>(FLAGS);

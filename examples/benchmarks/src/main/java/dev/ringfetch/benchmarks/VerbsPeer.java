@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/** Who takes part in {@link VerbsBench}. */
+/** The peers of {@link VerbsBench}. */
 enum VerbsPeer {
   /** Memory and nothing else. */
   raw(
@@ -84,7 +84,7 @@ enum VerbsPeer {
   }
 
   /**
-   * What peers have in common.
+   * The settings that all peers share.
    *
    * @param host by whose address the processes meet.
    * @param spinMicros how long both sides of a ring poll before they sleep.
@@ -124,12 +124,12 @@ enum VerbsPeer {
     return text;
   }
 
-  /** How it is called and answered. */
+  /** How its client calls and its server answers. */
   String mode() {
     return mode;
   }
 
-  /** What lies between the processes. */
+  /** The link between the processes. */
   String link() {
     return link;
   }
@@ -142,7 +142,7 @@ enum VerbsPeer {
     };
   }
 
-  /** Who uses the same link in the same way and adds nothing to it. */
+  /** The floor of this peer: uses the same link in the same way and adds nothing to it. */
   Optional<VerbsPeer> floor() {
     return Optional.ofNullable(floor);
   }

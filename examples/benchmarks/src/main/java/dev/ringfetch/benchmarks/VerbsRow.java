@@ -7,7 +7,7 @@ import java.util.Locale;
 import java.util.function.Function;
 
 /**
- * What the rounds of one peer gave.
+ * The results of one peer's rounds.
  *
  * @param peer whose rounds they were.
  * @param p50 of the rounds, in microseconds.

@@ -4,17 +4,18 @@ import java.io.IOException;
 import java.util.function.IntConsumer;
 
 /**
- * Calls before the first that count, for as long as was asked for and then on until compilers rest:
- * what they still work on is slower than it will be, and they take processors from who is measured.
+ * The warm-up of a peer: makes calls for a given time, and then until compilers rest. Code that
+ * they still compile is slower than it will be, and they take processors from the peers that are
+ * measured.
  */
 final class WarmUp {
   /** Of a processor: less than this and compilers rest. */
   static final double RESTING = 0.05;
 
   private static final int SLICES = 9;
-  private static final int MOST = 4; // times what was asked for
+  private static final int MOST = 4; // times the given time
 
-  /** How much of a processor compilers have had since this was asked last. */
+  /** The part of a processor that compilers have had since the last call of this method. */
   @FunctionalInterface
   interface Share {
     double taken() throws IOException;
@@ -25,9 +26,10 @@ final class WarmUp {
   /**
    * Warms up.
    *
-   * @param millis what is asked for; about four times as much at the most.
+   * @param millis the given time; it takes about four times as much at the most.
    * @param round makes calls for so many milliseconds.
-   * @return what compilers have had of a processor in the last round, a ninth as long as asked.
+   * @return the part of a processor that compilers had in the last round, which takes a ninth of
+   *     the given time.
    */
   static double run(int millis, IntConsumer round, Share compilers) throws IOException {
     final int slice = Math.max(1, millis / SLICES);

@@ -29,7 +29,7 @@ final class CostedTest {
       final Costed<Figures> one = Costed.measure(client, client, () -> pair.round(32, MILLIS));
       assertEquals(0, one.serverCores(), one::toString);
       assertTrue(one.clientCores() > 0.05, one::toString);
-      assertTrue(one.foreign() > 0, one::toString); // the server's, who was not asked about
+      assertTrue(one.foreign() > 0, one::toString); // the server's, which was not measured
       assertTrue(one.restingCores() > 0.05, one::toString);
     }
   }

@@ -49,13 +49,13 @@ public abstract class ChannelInterop extends AbstractInteropTest {
   private static final CallOptions.Key<Boolean> UNCOUNTED =
       CallOptions.Key.createWithDefault("uncounted", false);
 
-  /** Directory of the shared-memory fabric; set by whoever runs the cases. */
+  /** Directory of the shared-memory fabric; set by the caller of the cases. */
   static Path directory;
 
-  /** Host of the server; set by whoever runs the cases. */
+  /** Host of the server; set by the caller of the cases. */
   static String host = "localhost";
 
-  /** What chooses the fabric; set by whoever runs the cases. */
+  /** The option that chooses the fabric; set by the caller of the cases. */
   static UnaryOperator<RingChannelBuilder> fabric = UnaryOperator.identity();
 
   /** Comes after a case that has passed, and not after one that skips itself. */

@@ -24,7 +24,7 @@ import org.junit.Test;
  * suite, in place of those that the suite leaves out without a server of its own.
  */
 public final class RemoteInterop extends ChannelInterop {
-  /** The server's port; set by whoever runs the cases. */
+  /** The server's port; set by the caller of the cases. */
   static int serverPort;
 
   @Override

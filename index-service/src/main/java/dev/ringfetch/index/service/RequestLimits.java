@@ -5,7 +5,7 @@ import io.grpc.Status;
 import io.grpc.StatusException;
 import java.nio.charset.StandardCharsets;
 
-/** How large the parts of a request may be. The checks throw INVALID_ARGUMENT. */
+/** Limits of the parts of a request. The checks throw INVALID_ARGUMENT. */
 final class RequestLimits {
   /** Longest index name, in bytes of its UTF-8 form. */
   static final int MAX_INDEX_NAME_BYTES = 255;

@@ -1,2 +1,2 @@
-/** Internal: the Index service: checks what a request asks for, and lets the store do it. */
+/** Internal: the Index service: checks requests, and lets the store execute them. */
 package dev.ringfetch.index.service;

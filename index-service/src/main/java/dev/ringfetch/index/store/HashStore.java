@@ -6,7 +6,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiFunction;
 
 /**
- * One index, held in memory: finds entries by key, in no order.
+ * An index in memory: finds entries by key, in no order.
  *
  * <p>Entries are the immutable protobuf messages that go into answers, and keys and values are
  * those of the request messages: nothing is copied on the way in or out. So the byte strings given
@@ -54,7 +54,7 @@ public final class HashStore {
   }
 
   /**
-   * What a put did.
+   * Result of a put.
    *
    * @param version the version that the entry has now
    * @param created whether the key was absent before
@@ -62,7 +62,7 @@ public final class HashStore {
   public record PutResult(long version, boolean created) {}
 
   /**
-   * What a compare-and-set did.
+   * Result of a compare-and-set.
    *
    * @param applied whether the value was written
    * @param entry the entry as it is afterwards, or null if there is none
@@ -70,8 +70,8 @@ public final class HashStore {
   public record CompareResult(boolean applied, Entry entry) {}
 
   /**
-   * A write, as the map runs it while it excludes other writes of the key. It notes on itself what
-   * it found, for the thread that brought it.
+   * A write, as the map runs it while it excludes other writes of the key. It keeps its findings in
+   * its own fields, for the calling thread.
    */
   private final class Write implements BiFunction<ByteString, Entry, Entry> {
     private final ByteString value;
@@ -98,7 +98,8 @@ public final class HashStore {
       applied = true;
       created = before == null;
       return Entry.newBuilder()
-          // The bytes that the map holds as its key already, rather than equal ones held twice.
+          // The bytes that the map already has as its key, so that equal bytes are not stored
+          // twice.
           .setKey(before == null ? key : before.getKey())
           .setValue(value)
           .setVersion(versions.next(key.hashCode()))

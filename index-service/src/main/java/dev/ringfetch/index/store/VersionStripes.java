@@ -3,11 +3,11 @@ package dev.ringfetch.index.store;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * Where the versions of a hash store come from: a fixed number of counters, and each key belongs to
- * one of them for good.
+ * The source of a hash store's versions: a fixed number of counters. Each key always belongs to the
+ * same one of them.
  *
- * <p>Keys that share a counter skip numbers, which versions may do. In exchange nothing has to be
- * remembered of a key that was deleted, its counter has moved on all the same; and writers of
+ * <p>Keys that share a counter skip numbers, which versions may do. In exchange, a deleted key
+ * needs no memory of its version, as its counter has moved on all the same; and writers of
  * different keys meet at one counter only by chance, unlike with a single counter for all.
  *
  * <p>Safe for use by many threads.

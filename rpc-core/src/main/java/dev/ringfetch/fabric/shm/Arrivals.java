@@ -21,13 +21,14 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The socket at which the peers of one doorbell's offers arrive. What arrives is a stranger until
- * it has presented an offer's nonce and token; strangers are few, and do not stay.
+ * The socket at which the peers of one doorbell's offers arrive. A connection is a <i>stranger</i>
+ * until it has presented an offer's nonce and token; the number of strangers and their time are
+ * limited.
  *
  * <p>Offers come and go from any thread; the rest belongs to the thread that owns the doorbell.
  */
 final class Arrivals implements Selectable {
-  /** Answer to a peer whose token was right. A wrong one is told by the end of the connection. */
+  /** Answer to a peer with the right token. After a wrong one the connection is closed. */
   static final byte ACCEPTED = 1;
 
   private static final Logger LOGGER = System.getLogger(Arrivals.class.getName());
@@ -35,7 +36,7 @@ final class Arrivals implements Selectable {
   private static final int STRANGER_LIMIT = 64;
   private static final int ACCEPT_LIMIT = 16;
   private static final long STRANGER_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
-  private static final int REFUSAL_LIMIT = 16; // in the time of a pause
+  private static final int REFUSAL_LIMIT = 16; // within one pause
   private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
   private final ShmDoorbell doorbell;
@@ -46,7 +47,7 @@ final class Arrivals implements Selectable {
   private final SelectionKey key;
   private final Map<Nonce, ShmOffer> offers = new ConcurrentHashMap<>();
 
-  /** In the order in which their time is up. Only the close comes from another thread. */
+  /** In the order of their timeouts. Only {@link #close} is called from another thread. */
   private final Queue<Stranger> strangers = new ConcurrentLinkedQueue<>();
 
   private int strangerCount;
@@ -132,8 +133,8 @@ final class Arrivals implements Selectable {
   }
 
   /**
-   * Whoever could not be accepted, for want of descriptors for one, stays in the backlog and the
-   * socket stays ready: the poller would spin.
+   * Stops accepting for a while. A connection that could not be accepted, for example for lack of
+   * descriptors, stays in the backlog, and the socket stays ready: the poller would spin.
    */
   private void pause(IOException cause) {
     pause();
@@ -146,7 +147,7 @@ final class Arrivals implements Selectable {
   }
 
   /**
-   * Logs a failure only when it is over: a logger may need the very descriptors that it is about.
+   * Logs a failure only when it is over: a logger may need the very descriptors that are lacking.
    */
   private void recover() {
     if (failure != null) {
@@ -164,7 +165,7 @@ final class Arrivals implements Selectable {
       strangers.add(stranger);
       strangerCount++;
     } catch (IOException | UnsupportedOperationException | LinkageError e) {
-      // The poller lives on. Closed first: a logger may need the descriptor.
+      // The poller continues. Closed first: a logger may need the descriptor.
       Cleanup.close(channel);
       LOGGER.log(Level.WARNING, "refused at " + path, e);
     }
@@ -183,7 +184,9 @@ final class Arrivals implements Selectable {
     forget(stranger);
   }
 
-  /** Refuses who had no business here. Where many come, takes its time for those who follow. */
+  /**
+   * Rejects a connection with a wrong token; delays further ones when there are many (rate limit).
+   */
   private void turnAway(Stranger stranger, String reason) {
     long nowNs = System.nanoTime();
     if (nowNs - refusalsNs >= PAUSE_NS) {
@@ -215,7 +218,7 @@ final class Arrivals implements Selectable {
     return isPaused ? Math.min(dueNs, pausedUntilNs - nowNs) : dueNs;
   }
 
-  /** Sends away who has stayed too long, and accepts again after a pause. */
+  /** Rejects connections whose time is over, and accepts again after a pause. */
   void onTime() {
     if (dueInNs() > 0) {
       return;
@@ -232,7 +235,7 @@ final class Arrivals implements Selectable {
     }
   }
 
-  /** Lets a stranger in that has said all it had to say, or sends it away. */
+  /** Accepts or rejects a stranger, once all its bytes have come. */
   private int judge(Stranger stranger) {
     ByteBuffer said = stranger.said.flip();
     ShmOffer offer = offers.get(Nonce.get(said));
@@ -248,7 +251,7 @@ final class Arrivals implements Selectable {
       return 0;
     }
     forget(stranger);
-    // Before the answer: a peer that was let in finds the name gone.
+    // Before the answer: a peer that was accepted finds the name gone.
     offer.file().unlink();
     answer(stranger.channel);
     Link link = new Link(doorbell, stranger.channel, stranger.key);
@@ -270,7 +273,7 @@ final class Arrivals implements Selectable {
     try {
       channel.write(ByteBuffer.wrap(new byte[] {ACCEPTED}));
     } catch (IOException e) {
-      // The peer has died since: whoever binds the queue pair is told so.
+      // The peer has died since: the code that binds the queue pair is told so.
       LOGGER.log(Level.DEBUG, "the peer has gone", e);
     }
   }

@@ -6,13 +6,13 @@ import java.lang.System.Logger.Level;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Best-effort release where a failure must not hide or prevent what comes after it. */
+/** Best-effort release of resources, where a failure must not hide or prevent later steps. */
 final class Cleanup {
   private static final Logger LOGGER = System.getLogger(Cleanup.class.getName());
 
   private Cleanup() {}
 
-  /** Deletes a file or an empty directory; somebody else may have been faster. */
+  /** Deletes a file or an empty directory; another process may have been faster. */
   static void delete(Path path) {
     try {
       Files.deleteIfExists(path);

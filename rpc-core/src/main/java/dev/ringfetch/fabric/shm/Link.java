@@ -17,9 +17,10 @@ import java.util.concurrent.locks.ReentrantLock;
  * The socket between two sides: a byte is a ring, the end of the stream is the end of the peer.
  *
  * <p>The end of the stream also says that no thread of the sender is inside the memory any more, so
- * neither side sends it before its close. The owner of the memory, when closed first, only ends its
- * half and waits for the peer's: pages must not go while the peer may be inside. That wait needs
- * the doorbell to be polled; if it is closed instead, the pages go with the last mapping.
+ * neither side ends the stream before its close. The owner of the memory, when closed first, only
+ * ends its half and waits for the peer's: pages must not be freed while the peer may use them. That
+ * wait needs the doorbell to be polled; if it is closed instead, the pages go with the last
+ * mapping.
  *
  * <pre>
  *   OPEN  -- the peer ends, or
@@ -34,7 +35,7 @@ import java.util.concurrent.locks.ReentrantLock;
 final class Link implements Selectable {
   private static final Logger LOGGER = System.getLogger(Link.class.getName());
 
-  /** More rings than this at a time are noise: one is enough to be heard. */
+  /** A peer that rings more often than this at a time is muted: one ring is enough. */
   private static final int MUTE_RINGS = 64;
 
   private static final long MUTE_NS = TimeUnit.MILLISECONDS.toNanos(1);
@@ -53,7 +54,7 @@ final class Link implements Selectable {
 
   private final AtomicInteger ringers = new AtomicInteger();
 
-  /** Belongs to whoever took {@link #ringers} from zero. */
+  /** Owned by the thread that raised {@link #ringers} from zero. */
   private final ByteBuffer ring = ByteBuffer.allocateDirect(1);
 
   /** Guards every change of the state, and the key against a doorbell that closes. */
@@ -64,10 +65,10 @@ final class Link implements Selectable {
   private volatile IOException broken; // by a ring that could not be sent
   private volatile QueuePair.Listener listener;
 
-  // The doorbell's owner's.
+  // Owned by the doorbell's owner.
   private boolean isMuted;
   private long mutedUntilNs;
-  Link nextMuted; // in the line of those that are
+  Link nextMuted; // in the list of muted links
 
   /**
    * Takes over a connected, authenticated channel, registered with the doorbell without interest.
@@ -117,7 +118,8 @@ final class Link implements Selectable {
   }
 
   /**
-   * With the lock held. A socket can be written to at once: what broke it is told without delay.
+   * Registers interest; with the lock held. If the socket is broken, it is registered for writing,
+   * which makes it ready, and reports the break, at once.
    */
   private void listen() {
     key.interestOps(
@@ -125,9 +127,9 @@ final class Link implements Selectable {
   }
 
   /**
-   * Sends a byte, or nothing where the socket is full of rings that nobody has heard yet. Of
-   * threads that ring at the same time one does it for all, once more for those that came while it
-   * was at it.
+   * Sends a byte, or nothing where the socket is full of rings that the peer has not consumed yet.
+   * If several threads ring at the same time, one of them does it for all, and once more for those
+   * that came meanwhile.
    */
   void ring() {
     if (state != OPEN || ringers.getAndIncrement() != 0) {
@@ -137,7 +139,7 @@ final class Link implements Selectable {
     do {
       try {
         sendByte();
-      } catch (Throwable t) { // or nobody would ever ring again
+      } catch (Throwable t) { // or no thread would ever ring again
         ringers.set(0);
         throw t;
       }
@@ -154,7 +156,10 @@ final class Link implements Selectable {
     }
   }
 
-  /** The peer may sleep for good: it is not rung twice for what it was rung for. */
+  /**
+   * Ends the link after a failed ring: no second ring would follow, so the peer might sleep
+   * forever.
+   */
   private void breakOff(IOException cause) {
     lock.lock();
     try {
@@ -192,7 +197,7 @@ final class Link implements Selectable {
     return end(reason, true);
   }
 
-  /** Not listened to for a while; the end of the stream, too, is found after it. */
+  /** Stops listening for a while; the end of the stream, too, is noticed only after it. */
   private void mute() {
     lock.lock();
     try {
@@ -244,7 +249,7 @@ final class Link implements Selectable {
       if (state >= CLOSING) {
         return 0;
       }
-      // What ended is read no more: the end of a stream stays ready for ever.
+      // A stream that has ended is not read any more: its end stays ready forever.
       key.interestOps(0);
       if (state == ENDED) {
         return 0;
@@ -261,7 +266,7 @@ final class Link implements Selectable {
     return 1;
   }
 
-  /** Ends this side. The caller's threads are out of the memory. Idempotent. */
+  /** Ends this side. The caller's threads must not use the memory any more. Idempotent. */
   void close() {
     lock.lock();
     try {
@@ -282,9 +287,9 @@ final class Link implements Selectable {
   }
 
   /**
-   * Ends this side because its doorbell closes. Only a side that was closed before is known to be
-   * out of the memory, and nothing will hear of the peer's end later: what is not known by now
-   * costs the early return of the pages.
+   * Ends this side because its doorbell closes. Only a side that was closed before is known not to
+   * use the memory, and the peer's end will not be noticed later: where it is not known by now, the
+   * pages are not returned early.
    */
   void abandon() {
     lock.lock();
@@ -317,7 +322,7 @@ final class Link implements Selectable {
     shutdownOutput();
     Cleanup.close(channel);
     for (SessionFile file : files) {
-      file.unlink(); // if the peer never said that it has it
+      file.unlink(); // if the peer never confirmed that it has the file
       if (isNobodyInside) {
         file.truncate();
       }

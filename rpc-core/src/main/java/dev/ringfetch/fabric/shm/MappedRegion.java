@@ -8,15 +8,16 @@ import java.nio.ByteOrder;
 import java.nio.MappedByteBuffer;
 
 /**
- * The only class that touches mapped memory. It is written for the day on which a page is taken
- * away underneath, by a peer that truncates the file: HotSpot then skips the instruction that
- * faulted and throws an {@link InternalError} in the thread some time later, if it can. What that
- * asks for was measured on JDK 17 and 25 for x86-64:
+ * The access to mapped memory; no other class touches it. It survives the loss of a page, when a
+ * peer truncates the file: HotSpot then skips the instruction that faulted and throws an {@link
+ * InternalError} on the thread some time later, if it can. The following rules were found by
+ * measurements on JDK 17 and 25 for x86-64:
  *
  * <ul>
  *   <li>Memory is loaded as {@code long} and in bulk only. HotSpot cannot decode the one
- *       instruction that C2 makes of an {@code int} load that the caller widens to {@code long},
- *       and dies. So an {@code int} is cut out of a {@code long} load. Stores have no such form.
+ *       instruction that C2 generates for an {@code int} load that the caller widens to {@code
+ *       long}, and crashes. So an {@code int} is extracted from a {@code long} load. Stores have no
+ *       such form.
  *   <li>{@link #verify()} fixes the place where the error is thrown.
  *   <li>{@link #compareAndExchangeLong} and {@link #getAndAddLong} kill the JVM when they meet such
  *       a page in interpreted code. They are outside of this failure model, and no ring uses them.
@@ -25,7 +26,7 @@ import java.nio.MappedByteBuffer;
  * <p>A region's length is a multiple of 8.
  *
  * <p>May be used from any thread. The mapping lives until this object is garbage: unmapping it
- * earlier could pull it from under a thread that is inside.
+ * earlier would be unsafe for a thread that uses it.
  */
 final class MappedRegion implements MemoryRegion {
   private static final VarHandle LONG =
@@ -37,9 +38,9 @@ final class MappedRegion implements MemoryRegion {
   private final int length;
 
   /**
-   * Where {@link #verify()} lets its array escape to. Never read: a race on it is of no account. Of
-   * this region, not of the class: threads that poll different sessions would take the cache line
-   * from each other with every store.
+   * The field that {@link #verify()} stores its array to, so that the array escapes. Never read, so
+   * races on it do not matter. A field of the region, not a static one: threads that poll different
+   * sessions would contend for the cache line with every store.
    */
   @SuppressWarnings("unused")
   private Object barrier;
@@ -50,7 +51,7 @@ final class MappedRegion implements MemoryRegion {
     this.length = buffer.capacity();
   }
 
-  /** A part of the memory for accesses that are not this class's: see {@link ShmMemory}. */
+  /** A part of the memory for accesses outside of this class: see {@link ShmMemory}. */
   ByteBuffer slice(int index, int length) {
     return buffer.slice(index, length);
   }
@@ -95,7 +96,9 @@ final class MappedRegion implements MemoryRegion {
     return cut((long) LONG.getAcquire(buffer, index & ~Integer.BYTES), index);
   }
 
-  /** The int at an index, of the long that was loaded from the same index without its bit 2. */
+  /**
+   * Extracts the int at an index from the long that was loaded at that index with bit 2 cleared.
+   */
   private static int cut(long word, int index) {
     return (int) (word >>> ((index & Integer.BYTES) * Byte.SIZE));
   }
@@ -123,8 +126,8 @@ final class MappedRegion implements MemoryRegion {
   /**
    * {@inheritDoc}
    *
-   * <p>A pending error is thrown wherever a thread comes back from the VM. To allocate an array of
-   * arrays goes there even in compiled code, unless the outer length is a positive constant, and
+   * <p>A pending error is thrown wherever a thread comes back from the VM. Allocating an array of
+   * arrays enters the VM even in compiled code, unless the outer length is a positive constant, and
    * costs about 24 ns. The array must escape, or C2 leaves the allocation out.
    */
   @Override

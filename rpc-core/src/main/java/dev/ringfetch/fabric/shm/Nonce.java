@@ -4,8 +4,8 @@ import java.nio.ByteBuffer;
 import java.security.SecureRandom;
 
 /**
- * Random name of one offer: proves that a file is the one that was offered, and finds the offer
- * when its peer arrives. Not a secret; that is the token.
+ * The random name of one offer: proves that a file is the one that was offered, and identifies the
+ * offer when its peer arrives. It is not a secret; the token is.
  */
 record Nonce(long first, long second) {
   static final int LENGTH = 16;
@@ -16,7 +16,7 @@ record Nonce(long first, long second) {
     return new Nonce(RANDOM.nextLong(), RANDOM.nextLong());
   }
 
-  /** Another one that is seen to be of the same connection. */
+  /** Returns another nonce that is recognisably of the same connection. */
   Nonce beside() {
     return new Nonce(first, RANDOM.nextLong());
   }
@@ -34,8 +34,8 @@ record Nonce(long first, long second) {
   }
 
   /**
-   * Written out: on JDK 17 the one that a record has by itself leaves its class in a cache of the
-   * JDK's, and with it keeps the class loader.
+   * Written out, because on JDK 17 a record's default implementation leaves the class in a cache of
+   * the JDK, which keeps the class loader.
    */
   @Override
   public boolean equals(Object other) {

@@ -13,10 +13,10 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What belongs to the user of this process, and to nobody else. Immutable.
+ * Checks that files and peers belong to the user of this process alone. Immutable.
  *
- * <p>Names in a directory that everybody may write to prove nothing, so every path is looked at
- * before it is used, without following links.
+ * <p>Names in a world-writable directory prove nothing, so every path is checked before it is used,
+ * without following links.
  */
 final class Ownership {
   private static final Path SELF = Path.of("/proc/self");
@@ -85,8 +85,8 @@ final class Ownership {
   /**
    * Refuses a socket whose other end belongs to another user.
    *
-   * <p>Users are equal when their ids are. Their names are not to be had without a descriptor: who
-   * has run out of them is given the id as a name.
+   * <p>Users are equal when their ids are. The JDK cannot look up names without a file descriptor:
+   * a process that has run out of them gets the id as the name.
    */
   void checkPeer(SocketChannel channel) throws IOException {
     UserPrincipal peer = PeerCredentials.user(channel);

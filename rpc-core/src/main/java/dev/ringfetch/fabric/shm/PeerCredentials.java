@@ -7,14 +7,14 @@ import java.nio.file.attribute.UserPrincipal;
 import jdk.net.ExtendedSocketOptions;
 
 /**
- * Credentials of the process at the other end of a Unix-domain socket. The only class that refers
- * to {@code jdk.net}: a Java image or a graph of modules may lack that module, and this class is
- * asked first.
+ * The credentials of the process at the other end of a Unix-domain socket. This is the only class
+ * that refers to {@code jdk.net}: a Java image or a graph of modules may lack that module, so its
+ * availability is checked first.
  */
 final class PeerCredentials {
   private PeerCredentials() {}
 
-  /** Why credentials cannot be read in this process, in one line, or null when they can. */
+  /** Returns in one line why credentials cannot be read in this process, or null if they can. */
   static String unavailability() {
     try (SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
       return channel.supportedOptions().contains(ExtendedSocketOptions.SO_PEERCRED)

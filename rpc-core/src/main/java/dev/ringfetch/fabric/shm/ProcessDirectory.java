@@ -18,13 +18,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
 
 /**
- * The directory in which one fabric of this process keeps its files, and what tells others that the
- * process lives: a {@link SignOfLife} in it, and a lock beside it.
+ * The directory in which one fabric of this process keeps its files, and the evidence for others
+ * that the process lives: a {@link SignOfLife} in it, and a lock beside it.
  *
  * <p>The lock file is there before the directory and goes after it, and the kernel drops the lock
  * with the process. Whatever moment a process is killed at, it leaves a lock that nobody holds,
  * from which {@link Sweep} finds everything else. The lock counts until the sign is given, where no
- * sign can be given, and to processes of earlier versions: POSIX drops it as soon as anything in
+ * sign can be given, and for processes of earlier versions: POSIX drops it as soon as anything in
  * this process, another class loader for instance, closes a descriptor of the file.
  *
  * <p>May be used from any thread. Owned by the fabric.
@@ -38,8 +38,9 @@ final class ProcessDirectory implements AutoCloseable {
   private static final SecureRandom RANDOM = new SecureRandom();
 
   /**
-   * Names that this process holds or is about to. A lock of POSIX goes as soon as the process
-   * closes any descriptor of the file, so a lock file named here is never opened a second time.
+   * Names of lock files that this process has locked or is about to lock. A POSIX lock is dropped
+   * as soon as the process closes any descriptor of the file, so a lock file named here is never
+   * opened a second time.
    */
   private static final Set<String> HELD = ConcurrentHashMap.newKeySet();
 
@@ -79,7 +80,7 @@ final class ProcessDirectory implements AutoCloseable {
     try {
       Files.createDirectory(root, Ownership.privateDirectory());
     } catch (FileAlreadyExistsException e) {
-      // Whose it is and what it is, is checked next, whoever made it.
+      // Its owner and type are checked next, whichever process created it.
     } catch (IOException e) {
       throw new IOException("no directory " + root + ": " + Reason.of(e), e);
     }
@@ -93,7 +94,7 @@ final class ProcessDirectory implements AutoCloseable {
           return directory;
         }
       } catch (IOException e) {
-        // Not the name: each attempt has another one, and would be logged as another reason.
+        // Without the name: each attempt has another one, and would be logged as another reason.
         throw new IOException("no directory in " + root + ": " + Reason.of(e), e);
       }
     }
@@ -114,7 +115,7 @@ final class ProcessDirectory implements AutoCloseable {
               Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
               Ownership.privateFile());
       FileLock lock = channel.tryLock();
-      // Nobody makes a random name twice: if the name is there, it still names the file locked
+      // A random name is not created twice: if the name exists, it still names the file locked
       // here.
       if (lock == null || !Files.exists(lockPath, LinkOption.NOFOLLOW_LINKS)) {
         return null;
@@ -134,7 +135,7 @@ final class ProcessDirectory implements AutoCloseable {
     }
   }
 
-  /** Null where the lock has to do: no session can be offered there either. */
+  /** Returns null where only the lock is possible; no session can be offered there either. */
   private static SignOfLife tryGiveSign(Path path) {
     try {
       return SignOfLife.give(path);

@@ -5,7 +5,10 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 
-/** What the system said, without the file: one reason is logged once, whatever the file's name. */
+/**
+ * The system's reason of a failure, without the file's name, so that one reason is logged only
+ * once.
+ */
 final class Reason {
   private Reason() {}
 

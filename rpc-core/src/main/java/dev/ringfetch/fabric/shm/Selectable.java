@@ -1,13 +1,13 @@
 package dev.ringfetch.fabric.shm;
 
-/** What is attached to a selection key of a doorbell. */
+/** The attachment of a selection key of a doorbell: handles its channel's events. */
 @FunctionalInterface
 interface Selectable {
   /**
-   * The channel may be ready, or may have been: nested polls see the same key. Called in the thread
-   * that owns the doorbell; never throws.
+   * Called when the channel is ready, or may have been: nested polls see the same key. On the
+   * thread that owns the doorbell; never throws.
    *
-   * @return how many events were told to listeners.
+   * @return how many events were delivered to listeners.
    */
   int onReady();
 }

@@ -11,8 +11,8 @@ import java.nio.ByteOrder;
 import java.nio.file.Path;
 
 /**
- * Where an offer is. It holds names and numbers, never paths: the peer resolves them below its own
- * root, so no descriptor can make it open anything else.
+ * The address of an offer. It consists of names and numbers, never paths: the peer resolves them
+ * below its own root, so no descriptor can make it open anything else.
  *
  * <pre>
  *   0        1        5        9        13               29       30
@@ -29,16 +29,16 @@ import java.nio.file.Path;
  * @param nonce that the file must carry.
  */
 record SessionAddress(String process, int session, int bell, int length, Nonce nonce) {
-  /** In place of a bell's number: memory that a connection registered beyond its session's. */
+  /** Instead of a bell's number: marks memory that a connection registered beside its session's. */
   static final int NO_BELL = -1;
 
   private static final byte VERSION = 1;
   private static final int FIXED_LENGTH = 30;
 
-  /** What {@code sockaddr_un} holds, without the terminating zero. */
+  /** Capacity of {@code sockaddr_un}, without the terminating zero. */
   private static final int SOCKET_PATH_LIMIT = 107;
 
-  /** Whether it leads to memory beyond a session's own, which nobody connects to. */
+  /** Returns whether it is the address of registered memory, to which no peer connects. */
   boolean isRegistered() {
     return bell == NO_BELL;
   }
@@ -60,7 +60,8 @@ record SessionAddress(String process, int session, int bell, int length, Nonce n
   /**
    * Address of a socket.
    *
-   * @throws IOException when the path does not fit into one, which the kernel says less clearly.
+   * @throws IOException when the path does not fit into one; the kernel's own message is less
+   *     clear.
    */
   static UnixDomainSocketAddress socketAddress(Path path) throws IOException {
     int length = path.toString().getBytes(UTF_8).length;

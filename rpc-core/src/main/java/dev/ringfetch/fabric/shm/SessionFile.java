@@ -15,8 +15,8 @@ import java.nio.file.StandardOpenOption;
 import java.util.Set;
 
 /**
- * The file behind a session's memory, or what it registers beyond, at its owner. One page of
- * header, which is never mapped, then the memory:
+ * The file of a session's memory, or of registered memory, at its owner. It has one page of header,
+ * which is never mapped, then the memory:
  *
  * <pre>
  *   0        8        16               32           4096
@@ -50,7 +50,7 @@ final class SessionFile implements AutoCloseable {
   /**
    * Creates, zeroes and maps the file.
    *
-   * @throws IOException when it cannot be had; nothing is left behind.
+   * @throws IOException when it cannot be created; nothing is left behind.
    */
   static SessionFile create(Path path, int length, Nonce nonce) throws IOException {
     FileChannel channel = null;
@@ -113,7 +113,7 @@ final class SessionFile implements AutoCloseable {
     }
   }
 
-  /** Opens the file of a peer and refuses whatever is not what the address says. */
+  /** Opens the file of a peer and throws if it does not match the address. */
   static FileChannel open(Path path, SessionAddress address, Ownership ownership)
       throws IOException {
     FileChannel channel;
@@ -168,19 +168,22 @@ final class SessionFile implements AutoCloseable {
     return region;
   }
 
-  /** Takes the file's name away: from here on it lives as long as the two sides hold it. */
+  /**
+   * Takes the file's name away: from here on it lives as long as one of the two sides has it open
+   * or mapped.
+   */
   void unlink() {
     Cleanup.delete(path);
   }
 
-  /** Leaves the pages to the last mapping: threads that nobody knows of may be inside. */
+  /** Leaves the pages to the last mapping, because unknown threads may use them. */
   void keep() {
     kept = true;
   }
 
   /**
    * Gives the pages back at once, unless they are {@linkplain #keep kept}. Only when no other
-   * thread of either side is or will be inside the memory.
+   * thread of either side uses or will use the memory.
    */
   void truncate() {
     if (kept) {

@@ -4,8 +4,8 @@ import dev.ringfetch.fabric.CompletionQueue;
 import dev.ringfetch.fabric.QueuePair;
 
 /**
- * Completions in posting order. On shm every work request is done when it was posted, so all of
- * them are {@link QueuePair#SUCCESS}, also those that are polled after the end.
+ * The completion queue of shm, in posting order. Every work request is done when it was posted, so
+ * all completions are {@link QueuePair#SUCCESS}, also those that are polled after the end.
  */
 final class ShmCompletions implements CompletionQueue {
   /** A power of two. */

@@ -13,8 +13,8 @@ import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
 /**
- * One attempt to take an offer, under one deadline. Belongs to the thread that connects, which is
- * not the one that owns the doorbell.
+ * One attempt to take an offer, under one deadline. Used by the connecting thread, which is not the
+ * owner of the doorbell.
  */
 final class ShmConnectAttempt {
   private final Path root;
@@ -91,7 +91,7 @@ final class ShmConnectAttempt {
   }
 
   private void awaitAnswer(SocketChannel channel, Selector selector) throws IOException {
-    // One byte and no more: what follows are rings, which belong to the doorbell.
+    // One byte and no more: the bytes that follow are rings, which belong to the doorbell.
     ByteBuffer answer = ByteBuffer.allocate(1);
     int bytes = channel.read(answer);
     while (bytes == 0) {

@@ -16,13 +16,13 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Keeps counters beside the memory of sessions, each process's in a {@link ProcessDirectory}: so
- * the lock and the sweep that look after sessions' files look after these.
+ * The store of counter files beside the memory of sessions, each process's in a {@link
+ * ProcessDirectory}, so that the lock and the sweep for sessions' files serve these, too.
  */
 public final class ShmCounterFiles implements CounterFiles {
   static final String NAME = "counters";
 
-  /** Made by {@link java.util.ServiceLoader}. */
+  /** Creates the store; called by {@link java.util.ServiceLoader}. */
   public ShmCounterFiles() {}
 
   private static Path root(Path directory, Ownership ownership) {

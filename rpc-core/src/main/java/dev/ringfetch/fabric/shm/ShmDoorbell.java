@@ -14,8 +14,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A selector over the sockets of one poller's queue pairs and, once it has offered memory, over the
- * socket at which their peers arrive.
+ * The doorbell of shm: a selector over the sockets of one poller's queue pairs and, once memory was
+ * offered, over the socket at which their peers arrive.
  *
  * <p>{@link #await} and {@link #poll} belong to one owner thread; everything else may be called
  * from any. A thread that owns the doorbell and is interrupted does not sleep in {@link #await}.
@@ -37,14 +37,14 @@ final class ShmDoorbell implements Doorbell {
   private volatile Arrivals arrivals;
   private volatile boolean closed;
 
-  // In the order in which they are listened to again, linked; the owner's.
+  // Linked list of muted links, in the order in which they are unmuted. Owned by the owner thread.
   private Link firstMuted;
   private Link lastMuted;
 
-  /** Copy of the selected keys; the owner's, null while it is in use by an outer call. */
+  /** Copy of the selected keys, of the owner thread; null while an outer call uses it. */
   private SelectionKey[] batch;
 
-  /** Where rings go; the owner's. */
+  /** Buffer that rings are read into, of the owner thread. */
   private final ByteBuffer drain = ByteBuffer.allocateDirect(DRAIN_LENGTH);
 
   ShmDoorbell(ShmFabric fabric) throws IOException {
@@ -56,12 +56,15 @@ final class ShmDoorbell implements Doorbell {
     return fabric;
   }
 
-  /** Room for rings that are read only to be counted. For the owner, until it reads again. */
+  /**
+   * Returns the buffer for rings, which are only counted. For the owner thread, until it reads
+   * again.
+   */
   ByteBuffer drain() {
     return drain.clear();
   }
 
-  /** Hands what a listener threw to the thread's handler, so that it ends nothing else. */
+  /** Passes an exception of a listener to the thread's handler, so that it affects nothing else. */
   static void report(Throwable failure) {
     Thread thread = Thread.currentThread();
     thread.getUncaughtExceptionHandler().uncaughtException(thread, failure);
@@ -88,7 +91,7 @@ final class ShmDoorbell implements Doorbell {
       }
       return dispatch();
     } catch (ClosedSelectorException | CancelledKeyException e) {
-      // Closed by another thread meanwhile: what was told was told, and the next call says so.
+      // Closed by another thread meanwhile: the next call throws.
       return 0;
     }
   }
@@ -114,9 +117,8 @@ final class ShmDoorbell implements Doorbell {
     int told = 0;
     Set<SelectionKey> selected = selector.selectedKeys();
     if (!selected.isEmpty()) {
-      // A listener may poll in its turn and so change the selected keys: they are copied and
-      // cleared
-      // first. An inner call finds no batch and makes its own.
+      // A listener may poll, too, and so change the selected keys: they are copied and cleared
+      // first. An inner call finds no batch and allocates its own.
       SelectionKey[] keys = batch;
       batch = null;
       int count;
@@ -177,7 +179,7 @@ final class ShmDoorbell implements Doorbell {
     }
   }
 
-  /** From here on the queue pair is closed with the doorbell. */
+  /** Adds a link, which is closed with the doorbell from here on. */
   void add(Link link) {
     links.add(link);
     if (closed) {
@@ -193,7 +195,7 @@ final class ShmDoorbell implements Doorbell {
 
   /**
    * The socket for arrivals, opened at the first call, and again where the fabric's directory was
-   * replaced or the socket's file deleted: nobody arrives at the old one any more.
+   * replaced or the socket's file deleted: no peer arrives at the old one any more.
    */
   Arrivals arrivals() throws IOException {
     Arrivals unreachable = null;

@@ -22,7 +22,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Memory in mapped files below one directory of this user.
+ * The fabric between processes of one user: memory in mapped files below one directory.
  *
  * <p>Opening sweeps what dead processes have left there. The first offer creates a directory for
  * this fabric, which {@link #close} removes; where a process ends without it, a later sweep does.
@@ -32,7 +32,7 @@ final class ShmFabric implements Fabric {
    * {@code LINE} rests on words, not on lines: a read loads the first word, then the others from
    * the lowest up, 8 bytes at a time and each with acquire. It sees everything that was stored
    * before any word that it loaded earlier, but two words of one line may be of different moments.
-   * The CPU's own line is never torn into less than words, and no more than that is relied on.
+   * The CPU's own line is never torn into less than words, and nothing beyond that is assumed.
    */
   static final FabricCapabilities CAPABILITIES =
       new FabricCapabilities(
@@ -177,8 +177,8 @@ final class ShmFabric implements Fabric {
   }
 
   /**
-   * The directory of this fabric, created at the first call, and again where somebody has deleted
-   * it. Sessions that are open need it no longer.
+   * The directory of this fabric, created at the first call, and again where it was deleted.
+   * Sessions that are open need it no longer.
    */
   ProcessDirectory directory() throws IOException {
     lock.lock();
@@ -223,7 +223,7 @@ final class ShmFabric implements Fabric {
     for (ShmDoorbell doorbell : doorbells) {
       doorbell.close();
     }
-    // No lock: nothing creates a directory any more, and closing it twice does nothing.
+    // No lock: no thread creates a directory any more, and closing it twice has no effect.
     if (directory != null) {
       directory.close();
     }

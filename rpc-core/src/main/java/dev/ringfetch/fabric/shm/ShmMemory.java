@@ -4,7 +4,10 @@ import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.RegisteredMemory;
 import java.nio.ByteBuffer;
 
-/** A file of this process that one peer maps. Its {@link Link} gives the pages back. */
+/**
+ * Registered memory of shm: a file of this process that one peer maps. Its {@link Link} gives the
+ * pages back.
+ */
 final class ShmMemory implements RegisteredMemory {
   private final SessionFile file;
   private final SessionAddress address;

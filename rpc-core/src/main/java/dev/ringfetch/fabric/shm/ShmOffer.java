@@ -5,8 +5,8 @@ import dev.ringfetch.fabric.MemoryRegion;
 import java.security.MessageDigest;
 
 /**
- * Memory on offer. Whoever removes it from {@link Arrivals} first, a peer or a close, owns the
- * file.
+ * An offer of memory. The peer's arrival or the close, whichever removes it from {@link Arrivals}
+ * first, owns the file.
  */
 final class ShmOffer implements Fabric.Offer {
   private final Arrivals arrivals;
@@ -40,7 +40,7 @@ final class ShmOffer implements Fabric.Offer {
     return listener;
   }
 
-  /** Compares in a time that does not tell how much of the token is right. */
+  /** Compares tokens in constant time. */
   boolean isToken(byte[] presented) {
     return MessageDigest.isEqual(token, presented);
   }
@@ -62,7 +62,7 @@ final class ShmOffer implements Fabric.Offer {
     }
   }
 
-  /** Frees the memory of an offer that no peer will take: none of them was let in. */
+  /** Frees the memory of an offer that no peer has taken. */
   void discard() {
     file.unlink();
     file.truncate();

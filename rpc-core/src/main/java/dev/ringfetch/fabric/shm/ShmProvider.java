@@ -9,10 +9,10 @@ import java.io.IOException;
 public final class ShmProvider implements FabricProvider {
   static final String NAME = "shm";
 
-  /** Above every fabric that needs a device: nothing is nearer than the same memory. */
+  /** Above every fabric that needs a device, since shared memory is the fastest. */
   private static final int PRIORITY = 100;
 
-  /** Made by {@link java.util.ServiceLoader}. */
+  /** Creates the provider; called by {@link java.util.ServiceLoader}. */
   public ShmProvider() {}
 
   @Override

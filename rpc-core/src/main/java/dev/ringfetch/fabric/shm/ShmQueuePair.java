@@ -11,13 +11,13 @@ import dev.ringfetch.fabric.WorkRequests;
 import java.io.IOException;
 
 /**
- * Work requests on memory that both sides map: each is done, and complete, when it was posted.
- * Rings and the end of the connection are those of its {@link Link}.
+ * The queue pair of shm: executes work requests on memory that both sides map; each is done, and
+ * complete, when it was posted. Rings and the end of the connection are those of its {@link Link}.
  *
  * <p>{@link #compareAndSwap} and {@link #fetchAndAdd} are outside of the failure model of a file
  * that a process of one's own user truncates: they may kill the JVM then (see {@link
- * MappedRegion}). Rings use neither of them. A {@link #read} of such memory completes with
- * anything; {@link MemoryRegion#verify()} of {@link #memory()} tells.
+ * MappedRegion}). Rings use neither of them. A {@link #read} of such memory returns undefined data;
+ * {@link MemoryRegion#verify()} of {@link #memory()} reports the fault.
  */
 final class ShmQueuePair implements QueuePair {
   private static final String ENDED = "the connection has ended";
@@ -34,7 +34,7 @@ final class ShmQueuePair implements QueuePair {
     this.fabric = fabric;
     this.link = link;
     this.memory = memory;
-    // Both sides know the nonce, and another session's memory is told apart by it.
+    // Both sides know the nonce, and it distinguishes the memory of different sessions.
     this.nonce = address.nonce();
     this.remote = new RemoteMemory(0, memory.length(), (int) nonce.first());
     this.peer = "shm " + address.process() + "/session-" + address.session();
@@ -158,7 +158,7 @@ final class ShmQueuePair implements QueuePair {
     return refusal;
   }
 
-  /** Why a work request cannot be posted, or {@link #POSTED}. */
+  /** Returns why a work request cannot be posted, or {@link #POSTED}. */
   private int refusal(long workRequestId) {
     if (!link.isOpen()) {
       return CLOSED;

@@ -14,17 +14,17 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 
 /**
- * The socket that tells whether the process of a directory lives. The kernel refuses connections to
+ * The socket that shows whether the process of a directory lives. The kernel refuses connections to
  * it from the moment at which the process has ended, and nothing else that the process does, in
- * whichever class loader, closes it. Nobody accepts the connections: that one could be made, or
- * that too many wait, is the sign.
+ * whichever class loader, closes it. The connections are never accepted: the sign is that a
+ * connection succeeds, or that too many wait.
  */
 final class SignOfLife implements AutoCloseable {
   static final String NAME = "alive";
 
   private static final Logger LOGGER = System.getLogger(SignOfLife.class.getName());
   private static final String UNFINISHED = "birth";
-  private static final int BACKLOG = 1; // what waits costs memory until the close
+  private static final int BACKLOG = 1; // waiting connections cost memory until the close
 
   private final ServerSocketChannel socket;
 
@@ -36,7 +36,7 @@ final class SignOfLife implements AutoCloseable {
    * Gives a directory of this process its sign. Under its name the socket listens from the first
    * moment: between its binding and its listening it would look dead.
    *
-   * @throws IOException when there is none to be had, because the path is too long, for instance.
+   * @throws IOException when none can be created, because the path is too long, for instance.
    */
   static SignOfLife give(Path directory) throws IOException {
     final Path unfinished = directory.resolve(UNFINISHED);
@@ -56,7 +56,7 @@ final class SignOfLife implements AutoCloseable {
     }
   }
 
-  /** What the sign of another process's directory tells. */
+  /** Reads the sign of another process's directory. */
   static Reading read(Path directory) {
     final Path path = directory.resolve(NAME);
     if (!Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
@@ -66,7 +66,7 @@ final class SignOfLife implements AutoCloseable {
       probe.configureBlocking(false); // too many wait: an error, not one more that waits
       probe.connect(SessionAddress.socketAddress(path));
       return Reading.ALIVE;
-    } catch (ConnectException e) { // nobody listens
+    } catch (ConnectException e) { // no process listens
       LOGGER.log(Level.DEBUG, "{0} is of a process that has ended", directory);
       return Reading.DEAD;
     } catch (IOException e) { // too many wait; this process lacks something; it is gone by now
@@ -80,13 +80,13 @@ final class SignOfLife implements AutoCloseable {
     Cleanup.close(socket);
   }
 
-  /** What a sign tells. */
+  /** The result of reading a sign. */
   enum Reading {
-    /** The process lives, or cannot be told to be dead. */
+    /** The process lives, or is not known to be dead. */
     ALIVE,
     /** The process has ended. */
     DEAD,
-    /** There is no sign: the process is of an earlier version, or had none to give. */
+    /** There is no sign: the process is of an earlier version, or could not create one. */
     NONE
   }
 }

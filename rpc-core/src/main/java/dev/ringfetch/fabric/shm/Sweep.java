@@ -18,20 +18,19 @@ import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Removes what dead processes left below a root. Any number of processes may sweep one root at the
- * same time, and processes come and go meanwhile: what vanishes while it is looked at is no
- * failure.
+ * The removal of the files that dead processes left below a root. Any number of processes may sweep
+ * one root at the same time, and processes come and go meanwhile: a file that vanishes during the
+ * sweep is not a failure.
  */
 final class Sweep {
   private static final Logger LOGGER = System.getLogger(Sweep.class.getName());
 
-  /** One sweep at a time in this process: two would meet in the lock table of the JVM. */
+  /** One sweep at a time in this process: two would conflict in the lock table of the JVM. */
   private static final ReentrantLock SWEEPING = new ReentrantLock();
 
   /**
-   * Lock files without a sign of life that this JVM turned out to hold through another class
-   * loader. Their channels stay open for good, since closing one would drop the lock of the other
-   * holder.
+   * Lock files without a sign of life that this JVM has turned out to have locked through another
+   * class loader. Their channels stay open for good, since closing one would drop that lock.
    */
   private static final Map<String, FileChannel> HELD_ELSEWHERE_IN_JVM = new HashMap<>();
 
@@ -65,7 +64,7 @@ final class Sweep {
     } else if (ProcessDirectory.isName(entry)
         && !Files.exists(
             root.resolve(entry + ProcessDirectory.LOCK_SUFFIX), LinkOption.NOFOLLOW_LINKS)) {
-      // Locks come first and go last: a directory without one belongs to nobody.
+      // Locks come first and go last: a directory without one has no owner.
       deleteDirectory(root.resolve(entry));
     }
   }

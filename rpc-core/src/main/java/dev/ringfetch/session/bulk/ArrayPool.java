@@ -4,15 +4,15 @@ import java.util.ArrayDeque;
 import java.util.Iterator;
 
 /**
- * Long arrays of units that came in, kept for the next ones, of whatever session: to allocate one,
- * which zeroes it, costs about as much as to fill it. Any thread.
+ * A pool of long arrays for inbound units, shared by all sessions: allocating one, which zeroes it,
+ * costs about as much as filling it. Any thread.
  */
 public final class ArrayPool {
-  /** What is kept at the most, in bytes. */
+  /** Limit of the kept arrays, in bytes. */
   static final int MAX_LENGTH =
       (int) Math.min(16 * 1024 * 1024, Runtime.getRuntime().maxMemory() / 16);
 
-  /** How many are kept at the most: they are looked through. */
+  /** Limit of the number of kept arrays, since they are searched linearly. */
   static final int MAX_ARRAYS = 128;
 
   /** Of a length that never grows: it might be left half changed for want of memory. */
@@ -35,7 +35,7 @@ public final class ArrayPool {
     return new byte[wanted];
   }
 
-  /** Keeps an array that nobody uses any more, if there is room for it. */
+  /** Keeps an unused array, if there is room for it. */
   public synchronized void give(byte[] array) {
     if (array.length > MAX_LENGTH) {
       return;

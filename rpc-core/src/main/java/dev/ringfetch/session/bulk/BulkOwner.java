@@ -2,7 +2,7 @@ package dev.ringfetch.session.bulk;
 
 import dev.ringfetch.counters.Tally;
 
-/** The session of a {@link BulkPool} and a {@link MemoryExchange}, as these see it. */
+/** The interface of a session for its {@link BulkPool} and {@link MemoryExchange}. */
 public interface BulkOwner {
   /** The time of the session's clock, in nanoseconds. */
   long nanoTime();
@@ -10,7 +10,7 @@ public interface BulkOwner {
   /** The counters of the session. */
   Tally tally();
 
-  /** Which session it is, for people. */
+  /** The name of the session, for messages. */
   String label();
 
   /** Asks for a round, in which offers are sent and memory is taken back. Any thread. */
@@ -19,7 +19,7 @@ public interface BulkOwner {
   /** True when the session has ended. Any thread. */
   boolean hasEnded();
 
-  /** Ends the session soon, for what the peer has done. Any thread. */
+  /** Ends the session soon, because the peer broke a rule. Any thread. */
   void blameLater(String reason);
 
   /** Longest payload of one frame, in bytes; owner. */

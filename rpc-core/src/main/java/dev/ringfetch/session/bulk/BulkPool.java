@@ -17,15 +17,16 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Registered memory of one side of a session, out of which the peer reads what is too long for a
- * ring: the sender marshals into it, a frame names it, the receiver copies it out and says so in
- * its control line. Memory is registered when it is asked for first, and offered to the peer; until
- * the peer has attached it, and whenever there is none, messages go as chains: nobody waits.
+ * The pool of one side's registered memory, out of which the peer reads messages that are too long
+ * for a ring: the sender marshals into it, a frame names it, the receiver copies it out and says so
+ * in its control line. Memory is registered on the first request, and offered to the peer; until
+ * the peer has attached it, and whenever there is none, messages go as chains of frames: no thread
+ * waits.
  *
- * <p>Threads: any, but for what is the owner's of the owner.
+ * <p>Any thread may call the methods, except for those of the owner.
  */
 public final class BulkPool {
-  /** What is registered at a time, in bytes. */
+  /** Length of one registration, in bytes. */
   public static final int REGION_LENGTH = 4 * 1024 * 1024;
 
   private static final System.Logger LOGGER = System.getLogger(BulkPool.class.getName());
@@ -47,7 +48,7 @@ public final class BulkPool {
   // Guarded by this.
   private BulkRegion offered; // the peer has not answered
   private boolean registering;
-  private boolean exhausted; // nothing more is to be had
+  private boolean exhausted; // no more memory can be registered
   private boolean closed;
   private long registeredLength;
   private long retryNs;
@@ -83,7 +84,7 @@ public final class BulkPool {
   }
 
   /**
-   * Takes memory out of the pool, and has it grow if there is too little.
+   * Takes memory out of the pool, and lets the pool grow if there is too little.
    *
    * @param length in bytes.
    * @return memory of this length, or null when there is none now.
@@ -174,7 +175,7 @@ public final class BulkPool {
   }
 
   /**
-   * The descriptor of what is to be offered to the peer now, or null; owner.
+   * The descriptor of memory to be offered to the peer now, or null; owner.
    *
    * @param maxLength what a frame holds: where it does not fit, no memory is offered.
    */
@@ -196,7 +197,7 @@ public final class BulkPool {
   }
 
   /**
-   * The peer has answered the offer; owner.
+   * Called when the peer has answered the offer; owner.
    *
    * @return false when there was none.
    */
@@ -225,7 +226,10 @@ public final class BulkPool {
     segment.region().give(segment.offset(), pages);
   }
 
-  /** Not once the session ends: this side may be out of the memory then. Guarded by this. */
+  /**
+   * Poisons memory; not once the session ends, as this side must not use the memory then. Guarded
+   * by this.
+   */
   private void poison(MemoryRegion memory, int offset, int length) {
     if (poisoned && !closed) {
       try {
@@ -265,12 +269,12 @@ public final class BulkPool {
     }
   }
 
-  /** What the application has of this pool. */
+  /** The memory of this pool that the application has. */
   Leases leases() {
     return leases;
   }
 
-  /** Where a unit keeps what it has of this pool, for as long as it has it. */
+  /** Creates the list of a unit's memory from this pool. */
   synchronized Segments lend(Object unit) {
     final Segments segments = new Segments(this, unit, dropped);
     lent.add(segments);
@@ -281,7 +285,7 @@ public final class BulkPool {
     lent.remove(segments);
   }
 
-  /** Units that nobody refers to, and that were not cleared, have left their memory behind. */
+  /** Takes back the memory of units that were collected without being cleared. */
   private void takeBackDropped() {
     Reference<?> reference;
     while ((reference = dropped.poll()) != null) {
@@ -290,7 +294,10 @@ public final class BulkPool {
     }
   }
 
-  /** Units that were dropped with memory of this pool, and whose memory the collector gave back. */
+  /**
+   * Number of units that were dropped with memory of this pool, which was taken back after the
+   * garbage collection.
+   */
   public synchronized int droppedUnits() {
     takeBackDropped();
     return droppedUnits;
@@ -307,16 +314,16 @@ public final class BulkPool {
   }
 
   /**
-   * What a thread does that has filled memory of this pool, before it does anything else: a peer
-   * that took the memory away makes that fail late, here.
+   * Called by a thread that has filled memory of this pool, before it does anything else: if the
+   * peer has taken the memory away, the late fault is thrown here.
    */
   public void verify() {
     queuePair.memory().verify();
   }
 
   /**
-   * A fault has come up in a thread that filled memory of this pool: it ends the session if the
-   * memory is gone. Any thread.
+   * Handles a fault of a thread that filled memory of this pool: ends the session if the memory is
+   * gone. Any thread.
    *
    * @return false when the fault was of something else.
    */
@@ -348,13 +355,16 @@ public final class BulkPool {
     return sum;
   }
 
-  /** The session ends: nothing is given out any more; owner. */
+  /** Gives out no more memory, because the session ends; owner. */
   public synchronized void refuse() {
     closed = true;
     leases.end();
   }
 
-  /** Nobody of the session uses the memory: what is in use is left to the collector; owner. */
+  /**
+   * Closes the pool when the session does not use its memory any more; memory that the application
+   * has is left to the garbage collector; owner.
+   */
   public synchronized void close() {
     quota.release(registeredLength);
     registeredLength = 0;

@@ -4,8 +4,8 @@ import java.lang.ref.PhantomReference;
 import java.lang.ref.ReferenceQueue;
 
 /**
- * A {@link Segment} that the application has in hand, until it says that it has done with it. If
- * what it has it in is garbage before that, nobody ever will say so, and {@link Leases} does.
+ * The application's use of a {@link Segment}, until it closes the lease. If the lease's holder is
+ * garbage before that, the segment is lost, and {@link Leases} reports it.
  */
 public final class Lease extends PhantomReference<Object> {
   private final Leases leases;
@@ -29,12 +29,12 @@ public final class Lease extends PhantomReference<Object> {
     return segment;
   }
 
-  /** Where the application has asked for it, or null when nobody wanted to know. */
+  /** The stack trace of the allocation, or null when it is not recorded. */
   Throwable origin() {
     return origin;
   }
 
-  /** The application has done with it. Once, while its holder is still reachable. */
+  /** Ends the lease. Called once, while its holder is still reachable. */
   public void close() {
     leases.closed(this);
     segment.release();

@@ -7,16 +7,17 @@ import java.util.HashSet;
 import java.util.Set;
 
 /**
- * What the application has in hand of a {@link BulkPool}. What it has forgotten to give back is
- * counted and logged once the collector has found it, when memory is asked for the next time. It
- * stays lost all the same: somebody may still write into a view of it, which no collector sees.
+ * The open leases of a {@link BulkPool}. A segment that the application has forgotten to give back
+ * is counted and logged, with the next allocation after the garbage collector has found it. It
+ * stays lost all the same: the application may still write through a view of it, which the
+ * collector does not see.
  *
- * <p>When the session has ended nothing can be lost to it any more.
+ * <p>When the session has ended, no segment counts as lost any more.
  *
  * <p>Thread-safe.
  */
 final class Leases {
-  /** System property: {@code true} has every lease remember where it began. */
+  /** System property: with {@code true} each lease records the stack trace of its allocation. */
   static final String PROPERTY = "ringfetch.leaks";
 
   private static final System.Logger LOGGER = System.getLogger(BulkPool.class.getName());
@@ -34,7 +35,7 @@ final class Leases {
     this.owner = owner;
   }
 
-  /** A segment is the application's, as long as it has this object. */
+  /** Creates the lease of a segment. */
   Lease add(Segment segment, Object holder) {
     final Throwable origin = traced ? new Throwable("allocated here") : null;
     final Lease lease = new Lease(this, segment, holder, lost, origin);
@@ -54,7 +55,7 @@ final class Leases {
     owner.tally().set(Counter.SESSION_BUFFERS_LENT, ended ? 0 : open.size());
   }
 
-  /** Counts and logs what was lost since. Costs a volatile load when nothing was. */
+  /** Counts and logs newly lost segments. Costs a volatile load when there are none. */
   void report() {
     Reference<?> reference;
     while ((reference = lost.poll()) != null) {
@@ -93,7 +94,7 @@ final class Leases {
         lease.origin());
   }
 
-  /** The session ends: what has not been given back yet is not lost to anybody. */
+  /** Called when the session ends: segments that were not given back do not count as lost. */
   synchronized void end() {
     ended = true;
     count();

@@ -7,9 +7,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * How registered memory becomes common to both sides of a session: each offers what its {@link
- * BulkPool} has registered, and attaches what the other offers. Belongs to the owner of the
- * session.
+ * The exchange of registered memory between the two sides of a session: each offers the memory that
+ * its {@link BulkPool} has registered, and attaches the memory that the other offers. Belongs to
+ * the owner of the session.
  */
 public final class MemoryExchange {
   /** How often a peer may offer memory. */
@@ -30,7 +30,7 @@ public final class MemoryExchange {
   private int offers; // of the peer
   private int attachedLength; // bytes
 
-  /** Creates it; nothing is offered. */
+  /** Creates the exchange; nothing is offered yet. */
   public MemoryExchange(BulkOwner owner, BulkPool pool, QueuePair queuePair) {
     this.owner = owner;
     this.pool = pool;
@@ -57,8 +57,7 @@ public final class MemoryExchange {
   }
 
   /**
-   * The peer offers memory that it has registered, or answers an offer. False when that is none, or
-   * one too many.
+   * Handles an offer of the peer, or its answer to one. False when it is invalid, or one too many.
    */
   public boolean onFrame(int code, MemoryRegion region, int offset, int length) {
     if (!reachable) {
@@ -78,8 +77,8 @@ public final class MemoryExchange {
   }
 
   /**
-   * Attaches what the peer has registered. One of the few places where an owner asks the system for
-   * something: once for some megabytes.
+   * Attaches memory that the peer has registered. One of the few places where an owner makes system
+   * calls: once for some megabytes.
    */
   private boolean attach(byte[] descriptor) {
     try {

@@ -4,10 +4,10 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * The limit of the registered memory that several sessions have together for long messages, and the
- * spare arrays that they share. A session that finds the quota used up sends long messages as it
- * does when its own memory is used up, in frames; it asks again once a second at the most. What a
- * session has it keeps until it ends. (What the application still has in its {@code
- * RegisteredBuffer}s then counts no longer, and is left to the collector.)
+ * spare arrays that they share. A session that finds the quota used up sends long messages in
+ * frames, as it does when its own memory is used up; it asks again once a second at the most. A
+ * session keeps its memory until it ends. (Memory in {@code RegisteredBuffer}s that the application
+ * still has then counts no longer, and is left to the garbage collector.)
  *
  * <p>Thread-safe.
  */

@@ -6,11 +6,11 @@ import dev.ringfetch.fabric.MemoryRegion;
 import java.util.Arrays;
 
 /**
- * What stands in registered memory that nobody has, where that is asked for: whoever still reads it
- * reads this, and whoever has still written to it is found when it is given out again.
+ * The optional fill pattern of free registered memory: code that still reads the memory gets this
+ * pattern, and code that has still written to it is detected when the memory is given out again.
  */
 final class Poison {
-  /** System property: {@code true} has memory poisoned. It costs two passes over all of it. */
+  /** System property: with {@code true} memory is poisoned. It costs two passes over all of it. */
   static final String PROPERTY = "ringfetch.poison";
 
   /** Every byte of it. */
@@ -31,7 +31,7 @@ final class Poison {
     }
   }
 
-  /** Offset of the first byte of these pages that somebody has changed, or -1. */
+  /** Offset of the first byte of these pages that was changed, or -1. */
   static int changed(MemoryRegion region, int offset, int length) {
     final byte[] found = new byte[PAGE_LENGTH];
     for (int page = offset; page < offset + length; page += PAGE_LENGTH) {

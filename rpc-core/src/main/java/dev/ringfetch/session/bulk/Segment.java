@@ -5,8 +5,8 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A run of registered memory. It belongs to everybody who {@linkplain #retain retains} it, and goes
- * back to its {@link BulkPool} with the last {@link #release}.
+ * A run of registered memory, with a reference count: each user {@linkplain #retain retains} it,
+ * and it goes back to its {@link BulkPool} with the last {@link #release}.
  */
 public final class Segment {
   private final BulkPool pool;
@@ -38,7 +38,7 @@ public final class Segment {
     region.memory().region().putBytes(offset + index, source, sourceOffset, count);
   }
 
-  /** Counts one more who uses it. IllegalStateException when nobody does any more. */
+  /** Adds a reference. IllegalStateException when there is none any more. */
   public Segment retain() {
     if (references.getAndUpdate(count -> count > 0 ? count + 1 : count) <= 0) {
       throw new IllegalStateException("given back: length=" + length);
@@ -46,7 +46,7 @@ public final class Segment {
     return this;
   }
 
-  /** Counts one less who uses it. IllegalStateException when nobody does any more. */
+  /** Removes a reference. IllegalStateException when there is none any more. */
   public void release() {
     final int before = references.getAndUpdate(count -> count > 0 ? count - 1 : count);
     if (before <= 0) {
@@ -58,7 +58,7 @@ public final class Segment {
   }
 
   /**
-   * Leaves the caller's reference to an application.
+   * Passes the caller's reference to an application.
    *
    * @param holder what the application has it in: when that is garbage, the segment is lost.
    */
@@ -66,7 +66,7 @@ public final class Segment {
     return pool.leases().add(this, holder);
   }
 
-  /** Where a unit keeps what it has of this segment's pool, for as long as it has it. */
+  /** Creates the list of a unit's memory from this segment's pool. */
   public Segments lend(Object unit) {
     return pool.lend(unit);
   }

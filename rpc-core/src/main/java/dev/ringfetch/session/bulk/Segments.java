@@ -5,8 +5,8 @@ import java.lang.ref.ReferenceQueue;
 import java.util.Arrays;
 
 /**
- * The parts of a unit that stand in registered memory, in their order. Belongs to whoever owns the
- * unit; if nobody does any more, the pool takes it back.
+ * The parts of a unit in registered memory, in their order. Used by the owner of the unit; when the
+ * unit is garbage, the pool takes the memory back.
  */
 public final class Segments extends PhantomReference<Object> {
   private final BulkPool pool;
@@ -64,7 +64,7 @@ public final class Segments extends PhantomReference<Object> {
     return taken;
   }
 
-  /** Gives back what was not taken. Idempotent. */
+  /** Gives back the parts that were not taken. Idempotent. */
   public void release() {
     while (next < count) {
       take().release();

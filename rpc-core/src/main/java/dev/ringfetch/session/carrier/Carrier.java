@@ -4,10 +4,10 @@ import dev.ringfetch.session.poller.Dated;
 import dev.ringfetch.session.poller.Timetable;
 
 /**
- * How frames get from one side of a session to the other over one kind of fabric, and what this
- * side does for it beside reading and writing them. Belongs to the owner of the session.
+ * The strategy for moving frames between the two sides of a session over one kind of fabric, with
+ * the additional work of this side beside reading and writing. Used by the owner of the session.
  *
- * <p>What a fabric does not need does nothing here.
+ * <p>The default methods do nothing, for fabrics that do not need them.
  */
 public abstract class Carrier {
   private final Inbox inbox;
@@ -30,14 +30,15 @@ public abstract class Carrier {
     return inbox;
   }
 
-  /** The way of what this side has written. */
+  /** The delivery of the data that this side has written. */
   public final Delivery delivery() {
     return delivery;
   }
 
   /**
    * True where both sides load and store one memory: the peer knows as soon as this side has stored
-   * that it sleeps, so that any thread can have it ring. Otherwise that takes the poller some time.
+   * that it sleeps, so that any thread can arm the session. Otherwise that takes the poller some
+   * time.
    */
   public final boolean armsAtOnce() {
     return armsAtOnce;
@@ -48,7 +49,7 @@ public abstract class Carrier {
     return null;
   }
 
-  /** The peer has rung. Any thread. */
+  /** Called when the peer has rung. Any thread. */
   public void onRing() {}
 
   /** The time of the next {@link #look} that is due; {@link Dated#NO_DEADLINE} without one. */
@@ -59,16 +60,16 @@ public abstract class Carrier {
   /** Looks whether the memory is sound, if that is due. */
   public void look() {}
 
-  /** A round begins. */
+  /** Called at the beginning of a round. */
   public void beginRound() {}
 
-  /** What a server looks after in every round. */
+  /** Does the server's work in every round. */
   public void onRound() {}
 
-  /** Everything of a round was taken in and written: it is handed to the fabric. */
+  /** Hands the output of a round to the fabric. */
   public void handOver() {}
 
-  /** A round is over, come what may. */
+  /** Called at the end of a round, also after a failure. */
   public void endRound() {}
 
   /** True when output is to wait for this side's turn; called in every round. */
@@ -86,19 +87,19 @@ public abstract class Carrier {
     return 0;
   }
 
-  /** True when the poller stays until what is held was sent. */
+  /** True when the poller stays until the waiting output was sent. */
   public boolean isWatched() {
     return false;
   }
 
-  /** The poller has come by, or has gone. */
+  /** Called when the poller has come, or has gone. */
   public void watched(boolean stays) {}
 
-  /** The last byte of a unary request was written. */
+  /** Called when the last byte of a unary request was written. */
   public void onRequestSent(int streamId) {}
 
   /**
-   * A stream was closed by the server.
+   * Called when a stream was closed by the server.
    *
    * @param answer whether it was the one answer of a unary call.
    * @param code of the last unit.
@@ -116,6 +117,6 @@ public abstract class Carrier {
     return status;
   }
 
-  /** Counts what is not counted as it happens. */
+  /** Counts events that are not counted as they happen. */
   public void count() {}
 }

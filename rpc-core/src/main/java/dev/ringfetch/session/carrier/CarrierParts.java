@@ -4,7 +4,7 @@ import dev.ringfetch.counters.Tally;
 import org.agrona.concurrent.NanoClock;
 
 /**
- * What a carrier is made of.
+ * The objects that a carrier consists of.
  *
  * @param rings both rings of this side.
  * @param session that the carrier works for.

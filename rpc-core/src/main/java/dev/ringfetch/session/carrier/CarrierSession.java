@@ -3,7 +3,9 @@ package dev.ringfetch.session.carrier;
 import dev.ringfetch.ring.RingPoller;
 import dev.ringfetch.session.poller.Poller;
 
-/** The session of a {@link Carrier}, as that one sees it; its frames go there. Owner. */
+/**
+ * The interface of a session for its {@link Carrier}, which passes frames to it. Used by the owner.
+ */
 public interface CarrierSession extends RingPoller.FrameHandler {
   /** Ends the session with this round, because the peer broke a rule. */
   void blame(String why);

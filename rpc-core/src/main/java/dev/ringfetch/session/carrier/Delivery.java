@@ -8,8 +8,8 @@ import dev.ringfetch.ring.ControlFlyweight;
 import dev.ringfetch.ring.RingWriter;
 
 /**
- * How what this side has stored, frames and its control line, gets to the peer, and how the peer is
- * woken for it. Belongs to the owner of the session.
+ * The transfer of this side's frames and control line to the peer, and the wake-up of the peer.
+ * Used by the owner of the session.
  */
 public abstract class Delivery {
   protected final QueuePair queuePair;
@@ -19,7 +19,7 @@ public abstract class Delivery {
   protected final ControlFlyweight peerControl;
   protected final Tally tally;
 
-  /** Creates the way of what is written to these rings. */
+  /** Creates the delivery of the data that is written to these rings. */
   protected Delivery(Tally tally, RingPair rings) {
     this.tally = tally;
     this.queuePair = rings.queuePair();
@@ -29,16 +29,19 @@ public abstract class Delivery {
     this.peerControl = rings.peerControl();
   }
 
-  /** Frames were written. */
+  /** Called when frames were written. */
   public abstract void onWritten();
 
-  /** Frames were written, and some that the peer does not expect, and so does not listen for. */
+  /**
+   * Called when frames were written, including some that the peer does not expect, and so does not
+   * poll for.
+   */
   public abstract void onWrittenUnsolicited();
 
   /** True while the peer has output and no credit, as far as this side can tell. */
   public abstract boolean isPeerBlocked();
 
-  /** What this side has consumed was told, and a fence is behind it. */
+  /** Wakes a peer without credit, after this side has published its position and fenced. */
   public abstract void wakeBlockedPeer();
 
   /** Hands over what is due; at the end of every round, where it is not done by storing. */
@@ -52,7 +55,7 @@ public abstract class Delivery {
     return isBehind();
   }
 
-  /** Counts what is not counted as it happens. */
+  /** Counts events that are not counted as they happen. */
   public void count() {}
 
   protected final void ring() {

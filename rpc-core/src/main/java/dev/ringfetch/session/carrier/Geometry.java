@@ -5,7 +5,7 @@ import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.ControlDescriptor;
 
 /**
- * What both sides of a session have agreed on.
+ * The parameters of a session that both sides have agreed on.
  *
  * @param requestRingLength in bytes.
  * @param responseRingLength in bytes.

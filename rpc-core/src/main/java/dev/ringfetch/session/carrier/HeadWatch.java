@@ -6,15 +6,14 @@ import java.util.concurrent.TimeUnit;
 import org.agrona.concurrent.NanoClock;
 
 /**
- * The watch over the head of the ring that this side polls: ends the session when what stands there
- * can be of no writer that keeps to the order of its stores, in whatever step it was stopped.
- * Another process of the same user has overwritten it then, and no frame would come through any
- * more.
+ * The watch over the head of the ring that this side polls: ends the session when the words there
+ * cannot come from a writer that keeps to the order of its stores, wherever it was stopped. Then
+ * another process of the same user has overwritten the ring, and no further frame would arrive.
  *
  * <p>Costs nothing while frames come. Where a ring of the doorbell brings no frame, or a frame is
  * there by half, the watch looks once, {@link #PATIENCE_NS} later. The peer rings for later frames
- * too, so where it writes any there is another look. A ring whose head was overwritten and that the
- * peer writes nothing more to looks like one in which nothing was written.
+ * too, so where it writes any there is another look. If the head was overwritten and the peer
+ * writes nothing more, the ring looks like one in which nothing was written.
  *
  * <p>Only where both sides load and store one memory; belongs to the owner of the session.
  */
@@ -39,12 +38,12 @@ public final class HeadWatch {
     this.toldAt = ring.position() - 1;
   }
 
-  /** The peer has rung. Any thread. */
+  /** Called when the peer has rung. Any thread. */
   void onRing() {
     rung = true;
   }
 
-  /** This side is about to have the peer ring, after a poll that has found nothing. */
+  /** Called before this side arms, after a poll that has found nothing. */
   void onArm() {
     if (rung) {
       rung = false;
@@ -55,7 +54,7 @@ public final class HeadWatch {
     toldAt = ring.position();
   }
 
-  /** The head is to be looked at in a while. */
+  /** Schedules a look at the head. */
   void suspect() {
     if (!suspicious || position != ring.position()) {
       suspicious = true;

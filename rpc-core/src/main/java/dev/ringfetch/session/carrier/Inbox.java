@@ -7,7 +7,7 @@ import dev.ringfetch.ring.RingPoller;
 
 /**
  * This side's end of the ring that the peer writes: takes its frames, credits the peer with the
- * room, and has the peer ring when nobody polls. Belongs to the owner of the session.
+ * room, and makes the peer ring when no thread polls. Belongs to the owner of the session.
  */
 public abstract class Inbox {
   public static final int POLL_LIMIT = 64; // slots; then others have their turn
@@ -22,7 +22,7 @@ public abstract class Inbox {
 
   private boolean violated;
 
-  /** Creates the end of a ring whose credit goes by this delivery. */
+  /** Creates the end of a ring; the delivery transfers its credit. */
   protected Inbox(CarrierParts parts, Delivery delivery) {
     final RingPair rings = parts.rings();
     this.session = parts.session();
@@ -34,10 +34,10 @@ public abstract class Inbox {
     this.tally = parts.tally();
   }
 
-  /** Takes some of what came in, and returns how many frames that were. */
+  /** Takes some inbound frames, and returns their number. */
   public abstract int poll();
 
-  /** Takes all that is committed and can be reached, at the session's end. */
+  /** Takes all committed frames that can be reached, at the session's end. */
   public abstract void drain();
 
   /** True while the peer is to ring, or was told so. */
@@ -52,7 +52,7 @@ public abstract class Inbox {
    */
   public abstract boolean arm();
 
-  /** Stops the peer from ringing: somebody polls. */
+  /** Stops the peer from ringing, because a thread polls. */
   public abstract void disarm();
 
   /** True while the peer was told, and it is not known whether something had come in by then. */
@@ -87,7 +87,7 @@ public abstract class Inbox {
     return frames;
   }
 
-  /** True when what comes in is not to be believed any more. */
+  /** True when inbound data is not to be trusted any more. */
   protected final boolean isViolated() {
     return violated;
   }

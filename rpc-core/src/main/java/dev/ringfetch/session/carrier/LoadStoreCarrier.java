@@ -1,6 +1,8 @@
 package dev.ringfetch.session.carrier;
 
-/** The carrier between sides that load and store one memory: what is stored is there. */
+/**
+ * The carrier between sides that load and store one memory, where stored data needs no transfer.
+ */
 public final class LoadStoreCarrier extends Carrier {
   private final HeadWatch watch;
 

@@ -1,10 +1,10 @@
 package dev.ringfetch.session.carrier;
 
-/** Of a ring in memory that this side loads from: what is there is there. */
+/** The inbox of a ring in memory that this side loads from. */
 public class PollingInbox extends Inbox {
   private boolean armed;
 
-  /** Creates it. */
+  /** Creates the inbox. */
   public PollingInbox(CarrierParts parts, Delivery delivery) {
     super(parts, delivery);
   }
@@ -16,7 +16,7 @@ public class PollingInbox extends Inbox {
     return frames;
   }
 
-  /** As much as a sane peer can have put in. */
+  /** Takes at most as many slots as a correct peer can have written. */
   @Override
   public void drain() {
     if (!isViolated()) {

@@ -3,7 +3,7 @@ package dev.ringfetch.session.carrier;
 import dev.ringfetch.counters.Tally;
 import org.agrona.concurrent.NanoClock;
 
-/** To a peer that loads from the same memory: what is stored is delivered. */
+/** The delivery to a peer that loads from the same memory: stored data is delivered. */
 final class StoreDelivery extends Delivery {
   /**
    * After how long a sleeper that was rung is rung again for what is written then. It has heard the
@@ -17,7 +17,8 @@ final class StoreDelivery extends Delivery {
   /**
    * What the peer had consumed when it was rung last for more than that. It consumes what it was
    * rung for before it sleeps again, and tells so first: while it has not, it is the same sleep,
-   * whose ring it will hear. Means nothing before the first ring: every value is a position.
+   * and it will notice the ring of that one. Undefined before the first ring, since every value is
+   * a position.
    */
   private long rungAt;
 

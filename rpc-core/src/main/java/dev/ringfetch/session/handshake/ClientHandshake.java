@@ -28,9 +28,9 @@ import java.util.StringJoiner;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The client's side of opening a session: sends what it can, takes the answer, connects; where it
- * cannot connect over one fabric, it asks again for the others. Driven by whoever owns the control
- * stream, one call at a time.
+ * The client's side of opening a session: sends its capabilities, takes the answer, connects; where
+ * it cannot connect over one fabric, it asks again for the others. Called by the owner of the
+ * control stream, one call at a time.
  */
 public final class ClientHandshake {
   private static final long CONNECT_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(5);
@@ -250,7 +250,7 @@ public final class ClientHandshake {
     }
   }
 
-  /** The server's memory cannot be reached over a fabric: perhaps it can over another. */
+  /** Tries the other fabrics, because the server's memory cannot be reached over this one. */
   private void tryOthers(String fabric, String reason) {
     obstacles.put(fabric, reason);
     listener.onUnreachable(fabric);
@@ -258,7 +258,7 @@ public final class ClientHandshake {
     hello();
   }
 
-  /** The server does not keep to the rules. */
+  /** Refuses, because the server has broken a rule. */
   private void refuse(String reason) {
     decline(reason);
     control.close();
@@ -270,7 +270,7 @@ public final class ClientHandshake {
         new OpenRequest().set(OpenRequest.DECLINE, new Decline().set(Decline.REASON, reason)));
   }
 
-  /** Told what comes of a handshake: {@link #onSession} or {@link #onRefused}, once. */
+  /** Listener for the result of a handshake: {@link #onSession} or {@link #onRefused}, once. */
   public interface Listener extends ClientSession.Listener {
     /** Why this client may not use a fabric, in one line, or null when it may. */
     default String obstacle(String fabric) {
@@ -287,7 +287,7 @@ public final class ClientHandshake {
       return false;
     }
 
-    /** What the server had offered over this fabric could not be reached. */
+    /** Called when the memory that the server has offered over this fabric could not be reached. */
     default void onUnreachable(String fabric) {}
 
     /**
@@ -298,7 +298,7 @@ public final class ClientHandshake {
      */
     void onSession(ClientSession session, String fabric, List<String> methods);
 
-    /** There is no session, for this reason. */
+    /** Called when there is no session, with the reason. */
     void onRefused(String reason);
 
     /** The session has ended, after {@link #onSession} or while it is called. */

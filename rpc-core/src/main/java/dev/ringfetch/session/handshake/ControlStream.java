@@ -1,8 +1,8 @@
 package dev.ringfetch.session.handshake;
 
 /**
- * This side's end of the stream over which a session is opened; what comes in is handed to the
- * handshake by whoever owns the stream. Thread-safe.
+ * This side's end of the stream over which a session is opened; the owner of the stream passes
+ * inbound steps to the handshake. Thread-safe.
  *
  * @param <T> type of this side's steps.
  */

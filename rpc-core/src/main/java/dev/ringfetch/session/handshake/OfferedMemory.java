@@ -2,7 +2,10 @@ package dev.ringfetch.session.handshake;
 
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Bounds what this process has on offer; what is connected counts no longer. Thread-safe. */
+/**
+ * The limit of the memory that this process has on offer; connected memory does not count.
+ * Thread-safe.
+ */
 final class OfferedMemory {
   /** Bytes that are on offer at once, unless one offer alone is longer. */
   static final long MAX_LENGTH = 256L * 1024 * 1024;

@@ -81,7 +81,7 @@ public final class PolledFabric implements AutoCloseable {
     }
   }
 
-  /** Gives back what there is of a fabric whose opening has failed. */
+  /** Closes the parts of a fabric that could not be opened completely. */
   private void abandon(Throwable failure) {
     try {
       for (final Poller poller : pollers) {

@@ -27,15 +27,17 @@ import java.util.function.Function;
 import java.util.random.RandomGenerator;
 
 /**
- * The server's side of opening a session: takes what the client can, offers memory, and makes the
- * session when the client has connected. Driven by whoever owns the control stream; {@link
- * #onRequest} one call at a time, {@link #onClosed} at any time.
+ * The server's side of opening a session: takes the client's capabilities, offers memory, and
+ * creates the session when the client has connected. Called by the owner of the control stream;
+ * {@link #onRequest} one call at a time, {@link #onClosed} at any time.
  */
 public final class ServerHandshake {
   /** How long an offer waits for its client, which connects at once or not at all. */
   static final long OFFER_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
 
-  /** How long a client may take to say hello, which comes with the stream or behind a decline. */
+  /**
+   * How long a client may take to send its hello, which comes with the stream or after a decline.
+   */
   static final long HELLO_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
 
   private static final SecureRandom RANDOM = new SecureRandom();
@@ -51,7 +53,7 @@ public final class ServerHandshake {
 
   private boolean begun;
   private Offering offering; // guarded by this, as those below
-  private Silence silence; // while the client is to say hello
+  private Silence silence; // while the hello is awaited
   private ServerSession session;
   private boolean closed;
 
@@ -59,7 +61,7 @@ public final class ServerHandshake {
    * Creates the handshake.
    *
    * @param methods full names; the index is the id.
-   * @param acceptors who takes the calls of a session, by the name of its fabric.
+   * @param acceptors supplies the acceptor of a session's calls, by the name of its fabric.
    * @param timer ends waits for the client; its tasks write to the control stream.
    */
   public ServerHandshake(
@@ -73,7 +75,10 @@ public final class ServerHandshake {
     this(fabrics, methods, context, acceptors, control, listener, timer, RANDOM);
   }
 
-  /** Creates the handshake with a source of tokens, epochs and positions of its own. */
+  /**
+   * Creates the handshake with the given timer and source of tokens, epochs and positions; for
+   * tests.
+   */
   ServerHandshake(
       List<PolledFabric> fabrics,
       List<String> methods,
@@ -93,7 +98,7 @@ public final class ServerHandshake {
     this.listener = listener;
   }
 
-  /** The client's stream is open: its hello is waited for, and not for ever. */
+  /** Called when the client's stream is open: starts the timeout of its hello. */
   public void onOpened() {
     awaitHello();
   }
@@ -102,8 +107,8 @@ public final class ServerHandshake {
     final Silence begun = new Silence();
     synchronized (this) {
       if (!closed) {
-        silence = begun;
         begun.timeout = timer.schedule(() -> onSilent(begun), HELLO_TIMEOUT_NS);
+        silence = begun;
       }
     }
   }
@@ -139,14 +144,17 @@ public final class ServerHandshake {
     final Offering declined = request.has(OpenRequest.DECLINE) ? take() : null;
     if (declined != null) {
       withdraw(declined);
-      begun = false; // it may say hello again, without that fabric
+      begun = false; // it may send a hello again, without that fabric
       awaitHello();
     } else {
       onClosed(); // a step that does not come here
     }
   }
 
-  /** The control stream has ended, or is to: what is on offer is withdrawn, a session drained. */
+  /**
+   * Called when the control stream has ended, or is to end: withdraws an offer, or drains the
+   * session.
+   */
   public void onClosed() {
     final Offering withdrawn;
     final ServerSession draining;
@@ -165,7 +173,10 @@ public final class ServerHandshake {
     control.close();
   }
 
-  /** A client that takes an answer and never connects would hold the memory for ever. */
+  /**
+   * Withdraws an offer after its timeout: otherwise a client that never connects would keep the
+   * memory forever.
+   */
   private void onTimeout(Offering late) {
     if (take(late)) {
       withdraw(late);
@@ -174,13 +185,16 @@ public final class ServerHandshake {
     }
   }
 
-  /** Ends the offer that there is, if any, for the one who withdraws it. */
+  /** Takes the present offer, if any, for the thread that withdraws it. */
   private synchronized Offering take() {
     final Offering taken = offering;
     return taken != null && take(taken) ? taken : null;
   }
 
-  /** Ends an offer, for the one who connects or withdraws it. False: it was not on any more. */
+  /**
+   * Takes an offer, for the thread that connects or withdraws it. False when another thread was
+   * first.
+   */
   private synchronized boolean take(Offering taken) {
     if (offering != taken) {
       return false;
@@ -387,7 +401,8 @@ public final class ServerHandshake {
       return;
     }
     OfferedMemory.release(taken.length);
-    // The poller first, the others who may end it later: it is taken out after it was put in.
+    // The poller first, then the listeners that may end the session: it must be added before it is
+    // removed.
     opened.serve();
     listener.onSession(opened);
     final boolean drain;
@@ -405,7 +420,7 @@ public final class ServerHandshake {
     control.close();
   }
 
-  /** What is on offer to the client: one at a time, of those that it could not reach before. */
+  /** The present offer to the client: one at a time; the ones before could not be reached. */
   private static final class Offering {
     final int length; // what is counted for it
     Fabric.Offer offer;
@@ -421,18 +436,18 @@ public final class ServerHandshake {
     Runnable timeout; // cancels it
   }
 
-  /** Runs a task later. Costs nothing while there is none. */
+  /** The timer of handshakes. Costs nothing while there is no task. */
   @FunctionalInterface
   public interface Timer {
     /** Runs the task once after a delay, unless what is returned is run before. */
     Runnable schedule(Runnable task, long delayNs);
   }
 
-  /** Told what comes of a handshake. */
+  /** Listener for the result of a handshake. */
   public interface Listener {
     /**
-     * A client asks. To be run once, in any thread, now or when it is the client's turn; or never,
-     * when the control stream has been ended.
+     * Called when a client has sent its hello. The callee runs the answer once, on any thread, now
+     * or when it is the client's turn; or never, when it has ended the control stream.
      */
     default void onHello(Runnable answer) {
       answer.run();
@@ -444,7 +459,7 @@ public final class ServerHandshake {
     }
 
     /**
-     * What stands between the client and this server, in one line; null when nothing is known to.
+     * Describes in one line the proxy between the client and this server; null when none is known.
      *
      * @param clientAddress of the client, as the message Hello has it.
      */
@@ -452,13 +467,13 @@ public final class ServerHandshake {
       return null;
     }
 
-    /** A client wants a session. False refuses it: there are too many. */
+    /** Called when a client wants a session. False refuses it: there are too many. */
     boolean onOpening();
 
-    /** Nothing came of what {@link #onOpening} allowed. */
+    /** Called when the session that {@link #onOpening} allowed was not opened. */
     void onNotOpened();
 
-    /** The client has let the time pass in which it was to say hello, or to connect. */
+    /** Called when the client has not sent its hello, or has not connected, in time. */
     default void onAbandoned() {}
 
     /** A session is open. */

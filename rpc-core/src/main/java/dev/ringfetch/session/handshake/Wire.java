@@ -1,6 +1,6 @@
 package dev.ringfetch.session.handshake;
 
-/** What the two sides of a handshake hold each other to. */
+/** The constants of the handshake protocol, which both sides check. */
 public final class Wire {
   /** Version of frames, units and handshake. */
   public static final int VERSION = 1;
@@ -11,7 +11,7 @@ public final class Wire {
   /** Largest ring that a client gets, in bytes. */
   static final int MAX_WISHED_RING_LENGTH = 16 * 1024 * 1024;
 
-  /** Where rings start is from 0 up to here, exclusive, in slots. */
+  /** Exclusive upper bound of the start positions of rings, in slots. */
   static final long POSITIONS_LIMIT = 1L << 62;
 
   private Wire() {}

@@ -1,5 +1,5 @@
 /**
- * Handshakes: how both sides agree on a fabric and a geometry, and open a session. The room above
- * the sessions.
+ * Handshakes: how both sides agree on a fabric and a geometry, and open a session. The package
+ * above the sessions.
  */
 package dev.ringfetch.session.handshake;

@@ -1,11 +1,11 @@
 package dev.ringfetch.session.poller;
 
-/** The poller that a {@link BackupThread} stands by for, as that one sees it. */
+/** The interface of a poller for its {@link BackupThread}. */
 interface BackupHost {
-  /** Stands by in the calling thread, and serves when the poller is to be taken over. */
+  /** Stands by on the calling thread, and serves when the poller is to be taken over. */
   void standBy();
 
-  /** True when nobody serves the poller's sessions any more, for ever. */
+  /** True when no thread will serve the poller's sessions any more. */
   boolean isFinished();
 
   /** Name of the thread that has served the poller first. */

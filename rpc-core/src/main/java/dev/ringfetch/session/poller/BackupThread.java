@@ -7,22 +7,21 @@ import java.util.concurrent.locks.LockSupport;
 import org.agrona.concurrent.NanoClock;
 
 /**
- * The place of the thread that takes a poller's duty over when what the poller's own thread runs
- * meanwhile keeps it from it. Whoever stands here looks every now and then while anything is run,
- * and else is parked. When a look is due, and what it leads to, is for {@link InlineBackup} and
- * {@link TaskBackup} to say.
+ * The backup thread of a poller: polls while the poller's own thread is stuck in a task. It looks
+ * now and then while a task runs, and is parked otherwise. {@link InlineBackup} and {@link
+ * TaskBackup} decide when a look is due, and what follows from it.
  *
- * <p>At most one thread stands here. It is started when it is first needed; later it is one that
- * has lost the duty and come back, or again a new one.
+ * <p>There is at most one such thread at a time. It is started when it is first needed; later it is
+ * a thread that has lost the poller and come back, or again a new one.
  */
 abstract class BackupThread {
-  /** A look: there is nothing to look after. */
+  /** Result of a look: there is nothing to watch. */
   static final long REST = -1;
 
-  /** A look: the poller is to be taken over. */
+  /** Result of a look: take the poller over. */
   static final long TAKE = -2;
 
-  /** No thread is started for so long after a {@link #pause}. */
+  /** How long no thread is started after a {@link #pause}. */
   static final long START_PAUSE_NS = 10_000_000;
 
   final BackupHost host;
@@ -36,18 +35,19 @@ abstract class BackupThread {
   private final AtomicInteger started = new AtomicInteger();
 
   /**
-   * True while the thread looks. It sets this to false and then looks once more whether the duty is
-   * lent; who lends the duty looks at this afterwards. Each is a volatile store before a volatile
-   * load, so that one of the two sees.
+   * True while the thread looks. It sets this to false and then checks once more for a lease; a
+   * thread that gives a lease checks this field afterwards. Each is a volatile store before a
+   * volatile load, so that one of the two notices.
    */
   private volatile boolean looking;
 
-  // Of who asks for a thread; where two do at once, it may be asked once too often.
+  // Written by the thread that requests a backup; if two do so at once, one request may be
+  // superfluous.
   private boolean paused;
   private long pausedNs;
 
   /**
-   * Creates the place; nobody stands here.
+   * Creates the backup, without a thread.
    *
    * @param infix between the poller's name and a number, in the names of threads that are started.
    */
@@ -60,38 +60,41 @@ abstract class BackupThread {
     this.infix = infix;
   }
 
-  /** Another thread stands here from now on. */
+  /** Called when another thread becomes the backup. */
   abstract void stand();
 
-  /** It looks from now on, after a rest. */
+  /** Called when the thread begins to look, after a rest. */
   abstract void begin();
 
   /**
-   * One look.
+   * Does one look.
    *
    * @return nanoseconds until the next one, {@link #REST} or {@link #TAKE}.
    */
   abstract long look();
 
-  /** The thread that stood here has the duty. */
+  /** Called when the thread has taken the poller over. */
   abstract void taken();
 
-  /** Who stands here, or null. */
+  /** The backup thread, or null. */
   final Thread thread() {
     return thread.get();
   }
 
-  /** True while it is worth while to stand here. */
+  /** True while a backup thread is wanted. */
   final boolean isAsked() {
     return looking;
   }
 
-  /** True while somebody looks. */
+  /** True while the thread looks. */
   final boolean looks() {
     return looking && thread.get() != null;
   }
 
-  /** Has somebody stand here and look. False where no thread is to be had, or was a moment ago. */
+  /**
+   * Starts or wakes the thread, so that it looks. False where none can be started, or could not a
+   * moment ago.
+   */
   final boolean summon() {
     if (thread.get() == null && (isPaused() || !start())) {
       return false;
@@ -100,7 +103,7 @@ abstract class BackupThread {
     return true;
   }
 
-  /** Has whoever stands here look, or comes next. */
+  /** Makes the present or the next backup thread look. */
   final void wake() {
     if (!looking) {
       looking = true;
@@ -113,13 +116,13 @@ abstract class BackupThread {
     return paused;
   }
 
-  /** For a while no thread is started: to ask the system takes longer than most of what is run. */
+  /** Starts no thread for a while: starting one takes longer than most tasks. */
   final void pause() {
     paused = true;
     pausedNs = clock.nanoTime();
   }
 
-  /** False where no thread is to be had. */
+  /** Starts a thread. False where none can be started. */
   private boolean start() {
     Thread next = null;
     try {
@@ -127,9 +130,9 @@ abstract class BackupThread {
       next.setDaemon(true);
       if (thread.compareAndSet(null, next)) {
         next.start();
-      } // otherwise one has come back
+      } // otherwise a thread has come back
       return true;
-    } catch (Throwable t) { // there is no thread to be had
+    } catch (Throwable t) { // no thread can be started
       thread.compareAndSet(next, null);
       pause();
       return false;
@@ -137,9 +140,9 @@ abstract class BackupThread {
   }
 
   /**
-   * Stands here, unless another thread does, until the duty is to be taken over.
+   * Stands by as the backup, unless another thread does, until the poller is to be taken over.
    *
-   * @return true when the calling thread has the duty; false when it is not needed.
+   * @return true when the calling thread has taken the poller over; false when it is not needed.
    */
   final boolean await() {
     final Thread me = Thread.currentThread();
@@ -149,7 +152,7 @@ abstract class BackupThread {
     try {
       stand();
       while (!host.isFinished()) {
-        Thread.interrupted(); // a task's that this thread has run: it would not park
+        Thread.interrupted(); // left by a task that this thread has run: it would not park
         if (!looking) {
           LockSupport.park(this);
           begin();
@@ -177,18 +180,18 @@ abstract class BackupThread {
     }
   }
 
-  /** False when the thread that had it has come back meanwhile. */
+  /** Takes the poller over. False when its thread has come back meanwhile. */
   private boolean take() {
     if (!token.tryAcquire()) {
       return false;
     }
-    looking = false; // and nothing is lent before another thread stands here
+    looking = false; // and no lease is given before another backup thread is there
     thread.set(null);
     taken();
     return true;
   }
 
-  /** The poller has ended: so does who stands here. Any thread. */
+  /** Ends the backup thread, because the poller has ended. Any thread. */
   final void end() {
     LockSupport.unpark(thread.get());
   }

@@ -1,6 +1,6 @@
 package dev.ringfetch.session.poller;
 
-/** What has a deadline, and knows its place in a {@link DeadlineQueue}. */
+/** An element of a {@link DeadlineQueue}: has a deadline, and knows its place in the queue. */
 public abstract class Dated {
   /** No deadline. */
   public static final long NO_DEADLINE = Long.MAX_VALUE;

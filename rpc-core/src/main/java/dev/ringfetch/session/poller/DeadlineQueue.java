@@ -3,13 +3,13 @@ package dev.ringfetch.session.poller;
 import java.util.Arrays;
 
 /**
- * Streams of a session, or sessions of a poller, by deadline: a binary heap in which each knows its
- * place, so that the many that end in time are taken out without search or allocation, and the
- * earliest deadline is known to the nanosecond: a sleeper needs no tick. Belongs to one thread at a
+ * A priority queue by deadline, of a session's streams or a poller's sessions: a binary heap with
+ * elements that know their place. So the many that end in time are removed without search or
+ * allocation, and the earliest deadline is exact: a sleeper needs no tick. Used by one thread at a
  * time: the owner of the session, or the poller's.
  */
 public final class DeadlineQueue<T extends Dated> {
-  /** Place of what is not in the queue. */
+  /** Place of an element that is not in the queue. */
   static final int ABSENT = -1;
 
   private Dated[] heap = new Dated[16];
@@ -20,27 +20,27 @@ public final class DeadlineQueue<T extends Dated> {
     return size == 0 ? Dated.NO_DEADLINE : heap[0].deadlineNs;
   }
 
-  /** Makes room for so many, which {@link #add} does not have to make then. */
+  /** Makes room for so many elements, so that {@link #add} does not allocate. */
   void reserve(int capacity) {
     if (capacity > heap.length) {
       heap = Arrays.copyOf(heap, Math.max(capacity, 2 * heap.length));
     }
   }
 
-  /** What has the earliest deadline, or null. */
-  @SuppressWarnings("unchecked") // only such are added
+  /** The element with the earliest deadline, or null. */
+  @SuppressWarnings("unchecked") // only elements of this type are added
   T first() {
     return (T) heap[0];
   }
 
-  /** Adds what is not in the queue. */
+  /** Adds an element that is not in the queue. */
   public void add(T dated) {
     reserve(size + 1);
     place(dated, size++);
     siftUp(dated.deadlineIndex);
   }
 
-  /** Takes something out, if it is in. */
+  /** Removes an element, if it is in the queue. */
   public void remove(T dated) {
     final int index = dated.deadlineIndex;
     if (index == ABSENT) {
@@ -56,7 +56,7 @@ public final class DeadlineQueue<T extends Dated> {
     }
   }
 
-  /** Takes out the first whose deadline is not after now, or returns null. */
+  /** Removes the first element with a deadline that is not after now, or returns null. */
   public T expire(long nowNs) {
     if (size == 0 || heap[0].deadlineNs - nowNs > 0) {
       return null;

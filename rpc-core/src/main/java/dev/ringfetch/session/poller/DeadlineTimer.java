@@ -5,11 +5,11 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Runs what is due at a time that no session watches, in one daemon thread for the process: the
- * deadlines of offers and of calls that have not half-closed, the next attempt of calls that wait
- * for a ring or for a thread, the looks at whether a channel is idle. What is cancelled is
- * forgotten at once: most deadlines never come. The thread ends some seconds after the last task,
- * so that it keeps nobody's class loader.
+ * The timer of the process for times that no session watches, on one daemon thread: the deadlines
+ * of offers and of calls that have not half-closed, the next attempt of calls that wait for a ring
+ * or for a thread, the checks whether a channel is idle. Cancelled tasks are removed at once, since
+ * most deadlines never come. The thread ends some seconds after the last task, so that it keeps no
+ * class loader.
  */
 public final class DeadlineTimer {
   private static final long LINGER_S = 3;
@@ -26,7 +26,10 @@ public final class DeadlineTimer {
     return timer;
   }
 
-  /** Knows nothing of the thread that happens to need it first, nor of its application. */
+  /**
+   * Creates the thread, without the context of the thread that happens to need it first, or of its
+   * application.
+   */
   private static Thread newThread(Runnable task) {
     final Thread thread = new Thread(null, task, "ringfetch-deadlines", 0, false);
     thread.setDaemon(true);

@@ -1,9 +1,9 @@
 package dev.ringfetch.session.poller;
 
 /**
- * When a busy poller looks at its doorbell again. A look may cost as much as a call: the next is as
- * far away as its share of the time wants, up to a bound, and nearer while looks find something.
- * One thread.
+ * The pace at which a busy poller looks at its doorbell. A look may cost as much as a call: so the
+ * interval is chosen for a fixed share of the time, up to a bound, and is shorter while looks find
+ * events. Used by one thread.
  */
 final class DoorbellPace {
   /** Shortest interval between looks, in nanoseconds. */
@@ -16,7 +16,7 @@ final class DoorbellPace {
   private long costNs; // of the last look that found nothing
   private long intervalNs = MIN_INTERVAL_NS;
 
-  /** True when it is time to look; then this is when it was looked. */
+  /** True when it is time to look; then notes the time. */
   boolean isDue(long nowNs) {
     if (nowNs - lookedNs < intervalNs) {
       return false;
@@ -25,15 +25,15 @@ final class DoorbellPace {
     return true;
   }
 
-  /** A look has found nothing, and has taken so long. */
+  /** Called when a look has found nothing, with the time that it took. */
   void foundNothing(long tookNs) {
-    // The less of two: one look may have been interrupted.
+    // The minimum of two: one look may have been interrupted.
     final long wantedNs = SHARE * Math.min(tookNs, costNs);
     intervalNs = Math.min(Math.max(wantedNs, MIN_INTERVAL_NS), MAX_INTERVAL_NS);
     costNs = tookNs;
   }
 
-  /** A look has found something. */
+  /** Called when a look has found something. */
   void foundSome() {
     intervalNs = Math.max(intervalNs / 2, MIN_INTERVAL_NS);
   }

@@ -5,11 +5,11 @@ import java.lang.invoke.VarHandle;
 
 /**
  * The earliest deadline of a session: as its owner has published it, and as its poller has noted
- * it. The poller looks at the session no later than it has noted, so that an owner calls it only
- * for what is earlier; what is later it finds when it looks.
+ * it. The poller looks at the session at the noted time at the latest, so that an owner calls it
+ * only for an earlier deadline; it finds a later one when it looks.
  *
- * <p>Each side stores its own and then looks at the other's, both volatile: an owner that publishes
- * sees what was noted, or the poller sees what was published.
+ * <p>Each side stores its own value and then loads the other's, both volatile: so an owner that
+ * publishes sees the noted value, or the poller sees the published one.
  */
 final class EarliestDeadline extends Dated {
   /** Noted by a poller that does not serve the session: nothing is earlier. */
@@ -32,7 +32,7 @@ final class EarliestDeadline extends Dated {
   private volatile long notedNs = NOT_SERVED;
 
   @SuppressWarnings("unused") // through CALLED
-  private volatile boolean called; // it is among those that call the poller
+  private volatile boolean called; // it is in the list of calls to the poller
 
   EarliestDeadline nextCalling;
   EarliestDeadline nextOverdue; // the poller's
@@ -42,7 +42,8 @@ final class EarliestDeadline extends Dated {
   }
 
   /**
-   * Says what it is at present; owner. True when the poller has to be called. Allocates nothing.
+   * Publishes the present deadline; owner. True when the poller has to be called. Allocates
+   * nothing.
    */
   boolean publish(long earliestNs) {
     if (earliestNs != publishedNs) {
@@ -56,7 +57,7 @@ final class EarliestDeadline extends Dated {
     return publishedNs;
   }
 
-  /** Notes what is published at present; the poller. */
+  /** Notes the published deadline; the poller. */
   long note() {
     long seenNs = entry.session.earliestDeadlineNs();
     long noted;
@@ -68,7 +69,7 @@ final class EarliestDeadline extends Dated {
     return noted;
   }
 
-  /** The session is served no longer; the poller. */
+  /** Called when the session is not served any more; the poller. */
   void leave() {
     notedNs = NOT_SERVED;
   }
@@ -78,12 +79,12 @@ final class EarliestDeadline extends Dated {
     return notedNs != NOT_SERVED;
   }
 
-  /** True for whoever has to put this among those that call. */
+  /** True for the thread that has to add this to the list of calls. */
   boolean call() {
     return !(boolean) CALLED.getVolatile(this) && CALLED.compareAndSet(this, false, true);
   }
 
-  /** The poller has heard, and looks next at what is published. */
+  /** Called when the poller has taken the call; it reads the published deadline next. */
   void heard() {
     CALLED.setVolatile(this, false);
   }

@@ -1,15 +1,15 @@
 package dev.ringfetch.session.poller;
 
 /**
- * Takes a poller's duty over when an {@link InlineTask} keeps the poller's own thread from it for
- * more than {@link InlinePatience#PATIENCE_NS}.
+ * The backup thread for inline tasks: takes the poller over when an {@link InlineTask} runs on its
+ * thread for more than {@link InlinePatience#PATIENCE_NS}.
  */
 final class InlineBackup extends BackupThread {
   private final Work work;
 
-  // Of the thread that stands here.
+  // Used by the backup thread.
   private final InlinePatience patience;
-  private boolean waits; // the thread that is about to lose the duty
+  private boolean waits; // the thread that is about to lose the poller
 
   InlineBackup(PollerParts parts, Work work, int leastPerWindow) {
     super(parts, "-");
@@ -18,8 +18,8 @@ final class InlineBackup extends BackupThread {
   }
 
   /**
-   * The duty is lent: whoever stands here must look. May come late, when it is lent no longer, or
-   * when nobody stands here; whoever comes then looks.
+   * Called when a lease was given: the backup thread must look. May come late, after the lease has
+   * ended, or when there is no backup thread; the next one then looks.
    */
   void lent() {
     wake();
@@ -50,20 +50,24 @@ final class InlineBackup extends BackupThread {
     pause();
     try {
       work.takenOver(patience.lentAtNs(), waits);
-    } catch (Throwable t) { // for want of memory: what is left is handed over after the next round
+    } catch (Throwable t) {
+      // for lack of memory: the remaining tasks are handed over after the next round
       Callbacks.report(t);
     }
   }
 
-  /** The inline tasks that this thread looks after. */
+  /** The inline tasks that this thread watches. */
   interface Work {
     /** Tasks that were run so far. Any thread. */
     long calls();
 
-    /** Since when the poller is lent for such a task, in nanoseconds. Any thread. */
+    /** The time at which the lease for such a task began, in nanoseconds. Any thread. */
     long lentAtNs();
 
-    /** The poller was taken over from a thread that runs such a task, and perhaps waits in it. */
+    /**
+     * Called when the poller was taken over from a thread that runs such a task, and perhaps waits
+     * in it.
+     */
     void takenOver(long lentNs, boolean waits);
   }
 }

@@ -1,14 +1,14 @@
 package dev.ringfetch.session.poller;
 
 /**
- * When a thread that stands by looks at a poller's duty, when it takes it over and when it need not
- * look any more. Told what each look has found; one thread.
+ * The strategy of {@link InlineBackup}: when to look at the poller, when to take it over, and when
+ * to rest, given the result of each look. Used by one thread.
  */
 public final class InlinePatience {
   /** Time over which calls are counted to find whether the looks are worth it, in nanoseconds. */
   static final long WINDOW_NS = 1_000_000;
 
-  /** A task that keeps its thread for so long has lost the duty, in nanoseconds. */
+  /** A task that keeps its thread for longer than this loses the poller, in nanoseconds. */
   static final long PATIENCE_NS = 60_000;
 
   /** Between looks at first; the system adds some 50 us to it. */
@@ -17,12 +17,15 @@ public final class InlinePatience {
   /** Between looks when nothing has happened for {@link #CALM_NS}. */
   static final long LONG_PAUSE_NS = 200_000;
 
-  /** For so long after a takeover looks are frequent. */
+  /** How long looks are frequent after a takeover. */
   static final long CALM_NS = 100_000_000;
 
   private static final long LEAST_PAUSE_NS = 20_000;
 
-  /** Who wakes so much late was kept from running, as the poller may have been: it looks again. */
+  /**
+   * A backup thread that wakes this much late did not get a processor, and the poller may not have
+   * got one either: it looks again.
+   */
   static final long LATE_NS = 150_000;
 
   private final int leastPerWindow;
@@ -31,7 +34,7 @@ public final class InlinePatience {
   private long windowNs;
   private long windowCalls;
   private long dueNs;
-  private long lentNs; // as of the last look that found it so
+  private long lentNs; // as of the last look that found a lease
 
   /**
    * Creates the watch.
@@ -42,13 +45,13 @@ public final class InlinePatience {
     this.leastPerWindow = leastPerWindow;
   }
 
-  /** Another thread looks from now on: one that was there before may have taken the duty over. */
+  /** Starts with another thread, as the one before may have taken the poller over. */
   void stand(long nowNs, long calls) {
     standsNs = nowNs;
     begin(nowNs, calls);
   }
 
-  /** Looks from now on, after a rest. */
+  /** Begins to look, after a rest. */
   void begin(long nowNs, long calls) {
     windowNs = nowNs;
     windowCalls = calls;
@@ -58,7 +61,7 @@ public final class InlinePatience {
   /**
    * One look.
    *
-   * @param lent whether a task runs, and the duty is nobody's.
+   * @param lent whether a task runs under a lease.
    * @param lentAtNs since when, if it is.
    * @param calls tasks that were run so far.
    * @return nanoseconds until the next look, {@link BackupThread#REST} or {@link
@@ -80,7 +83,7 @@ public final class InlinePatience {
     return pause(nowNs, Math.max(LEAST_PAUSE_NS, Math.min(PAUSE_NS, remainingNs)));
   }
 
-  /** Since when the duty was lent that is to be taken over. */
+  /** The beginning of the lease that is to be taken over. */
   long lentAtNs() {
     return lentNs;
   }

@@ -5,20 +5,20 @@ import dev.ringfetch.counters.Tally;
 import org.agrona.concurrent.NanoClock;
 
 /**
- * The tasks that a poller runs itself, between its rounds. Meanwhile its duty is nobody's, and the
- * {@link InlineBackup} looks whether it is so for long: then it takes the duty, and the thread that
- * runs the task finds afterwards that it is the poller no longer.
+ * The tasks that a poller runs itself, between its rounds. Meanwhile the poller is on lease, and
+ * {@link InlineBackup} checks whether that takes long: then it takes the poller over, and the
+ * thread that runs the task finds afterwards that it has lost the poller.
  *
- * <p>Nothing is taken in while no backup looks. It is woken when enough is offered within a
- * millisecond for its looks to cost less than the hand-overs that they spare.
+ * <p>No task is accepted while the backup does not look. It is woken when so many tasks are offered
+ * within a millisecond that its looks cost less than the hand-overs that they save.
  *
- * <p>Belongs to the holder of the duty, but for what {@link InlineBackup} asks.
+ * <p>Used by the thread that drives the poller, except for the methods for {@link InlineBackup}.
  */
 final class InlineTasks implements InlineBackup.Work {
-  /** {@link #run} has returned in a thread that has the duty no longer. */
+  /** Result of {@link #run} on a thread that has lost the poller. */
   static final int LOST = -1;
 
-  /** After so long the sessions are looked after again, though there are tasks left. */
+  /** After this time the sessions are served again, even if there are tasks left. */
   static final long BUDGET_NS = 50_000;
 
   private final PollerLease lease;
@@ -43,7 +43,7 @@ final class InlineTasks implements InlineBackup.Work {
     this.clock = parts.clock();
     this.tally = parts.tally();
     this.leastPerWindow = leastPerWindow;
-    final int leastToLook = (leastPerWindow + 1) / 2; // not to and fro
+    final int leastToLook = (leastPerWindow + 1) / 2; // hysteresis
     this.backup = new InlineBackup(parts, this, leastToLook);
   }
 
@@ -51,7 +51,7 @@ final class InlineTasks implements InlineBackup.Work {
     return backup;
   }
 
-  /** Takes a task of a entry, if it may: see {@link Poller#offer}. */
+  /** Accepts a task of an entry, if it may: see {@link Poller#offer}. */
   boolean offer(PollerEntry entry, InlineTask task) {
     if (!backup.looks() && !wakeBackup()) {
       return false;
@@ -94,7 +94,7 @@ final class InlineTasks implements InlineBackup.Work {
    * @return how many, or {@link #LOST}.
    */
   int run() {
-    if (backup.thread() == null) { // nobody would take the duty over
+    if (backup.thread() == null) { // no thread would take the poller over
       return handOver();
     }
     final long startNs = clock.nanoTime();
@@ -106,7 +106,7 @@ final class InlineTasks implements InlineBackup.Work {
       if (!runLent(task, nowNs)) {
         return LOST;
       }
-      Thread.interrupted(); // the task's, not the poller's
+      Thread.interrupted(); // meant for the task, not for the poller
       final long endNs = clock.nanoTime();
       task.ranInline(endNs - nowNs);
       nowNs = endNs;
@@ -131,8 +131,9 @@ final class InlineTasks implements InlineBackup.Work {
   }
 
   /**
-   * Runs a task while the duty is nobody's. False when it is another thread's afterwards. One that
-   * was overtaken may have it back, if just then the other one runs a task: then that one loses it.
+   * Runs a task under a lease. False when another thread has the poller afterwards. A thread that
+   * has lost the poller may get it back, if the other one runs a task just then: then that one
+   * loses it.
    */
   private boolean runLent(InlineTask task, long nowNs) {
     running = task;
@@ -141,29 +142,29 @@ final class InlineTasks implements InlineBackup.Work {
       lease.lendInline();
       backup.lent();
       task.runInline();
-    } catch (Throwable t) { // a fault of memory that is not there any more comes up anywhere
+    } catch (Throwable t) { // a fault of lost memory may be thrown anywhere
       Callbacks.report(t);
     }
     return lease.takeBack();
   }
 
-  /** Since when the duty is lent, if it is for a task of these. Any thread. */
+  /** The beginning of the lease, if it is for one of these tasks. Any thread. */
   @Override
   public long lentAtNs() {
     return lentAtNs;
   }
 
-  /** The duty was taken over from a thread that runs a task: that one is told of. */
+  /** Notifies the task from whose thread the poller was taken over. */
   @Override
   public void takenOver(long lentNs, boolean waits) {
     tally.add(Counter.POLLER_TAKEOVERS, 1);
-    if (lease.wasInline() && lentNs == lentAtNs) { // otherwise it has only just begun
+    if (lease.wasInline() && lentNs == lentAtNs) { // otherwise the task has only just begun
       running.overran(waits);
     }
     handOver();
   }
 
-  /** Lets go of all tasks: they run elsewhere. Returns how many. */
+  /** Hands all tasks over to other threads. Returns how many. */
   int handOver() {
     int done = 0;
     while (first != null) {
@@ -185,7 +186,7 @@ final class InlineTasks implements InlineBackup.Work {
     return tally.get(Counter.POLLER_CALLS_INLINE);
   }
 
-  /** The poller has ended: the backup ends, too. Any thread. */
+  /** Ends the backup, because the poller has ended. Any thread. */
   void end() {
     backup.end();
   }

@@ -6,9 +6,9 @@ import java.lang.invoke.VarHandle;
 /**
  * The token that makes one thread at a time the owner of a session's state.
  *
- * <p>Nobody waits for it. A thread that has work for the session enqueues the work and tries to
- * take the token; if another holds it, that one looks at the queue again after it let the token go,
- * so the work is not forgotten (flat combining).
+ * <p>No thread waits for it. A thread that has work for the session enqueues the work and tries to
+ * take the token; if another thread holds it, that one looks at the queue again after it has
+ * released the token, so the work is not forgotten (flat combining).
  */
 public final class OwnerToken {
   private static final Thread NOBODY = null;
@@ -36,19 +36,19 @@ public final class OwnerToken {
     return (Thread) OWNER.getVolatile(this) == Thread.currentThread();
   }
 
-  /** True when nobody holds the token. */
+  /** True when no thread holds the token. */
   boolean isFree() {
     return (Thread) OWNER.getVolatile(this) == NOBODY;
   }
 
-  /** Who holds the token, or null. */
+  /** The thread that holds the token, or null. */
   Thread holder() {
     return (Thread) OWNER.getVolatile(this);
   }
 
   /**
-   * Lets the token go. The caller looks at the queue afterwards, and that look must not come before
-   * this store: a volatile one, as the enqueuer's attempt comes after its enqueueing.
+   * Releases the token. The caller looks at the queue afterwards, and that look must not come
+   * before this store: a volatile one, as the enqueuer's attempt comes after its enqueueing.
    */
   public void release() {
     OWNER.setVolatile(this, NOBODY);

@@ -3,43 +3,43 @@ package dev.ringfetch.session.poller;
 import dev.ringfetch.counters.Counter;
 
 /**
- * A session as its {@link Poller} sees it. The poller's thread calls all of this, but for {@link
- * #earliestDeadlineNs} and {@link #count}, which any thread may call.
+ * The interface of a session for its {@link Poller}. The poller's thread calls all methods, except
+ * for {@link #earliestDeadlineNs} and {@link #count}, which any thread may call.
  */
 public interface PolledSession {
   /** {@link #service} found the session owned by another thread. */
   int NOT_OWNER = -1;
 
-  /** Begins to hear the events of the poller's doorbell. */
+  /** Starts to handle the events of the poller's doorbell. */
   void bind();
 
   /**
-   * The poller's visit: one round, and what it brings is told.
+   * Serves the session: does one round, and delivers its notifications.
    *
-   * @param shared whether the thread polls other sessions, too: what they have left behind in it
-   *     must come up before this one is changed, and comes out of here.
+   * @param shared whether the thread polls other sessions, too: their pending faults must be thrown
+   *     before this session is changed, and are thrown from here.
    * @return how much was done, or {@link #NOT_OWNER}.
    */
   int service(boolean shared);
 
   /**
-   * The poller wants to stop polling.
+   * Called when the poller wants to stop polling.
    *
-   * @return false when it must not: there is something to do, or nobody else would.
+   * @return false when it must not, because there is work that no other thread would do.
    */
   boolean retire();
 
   /**
-   * Ends the session if its memory is not there any more. Called where the thread is in no session:
-   * if it holds this one's token nevertheless, the fault came up on the way to its release.
+   * Ends the session if its memory is gone. Called outside of all sessions: if the thread holds
+   * this session's token nevertheless, the fault was thrown on the way to its release.
    *
-   * @return true when it was this one's.
+   * @return true when this session's memory is gone.
    */
   boolean probe();
 
   /**
-   * Takes back a token that was left with the poller's thread, after an alarm. What was left undone
-   * is done in the round that follows.
+   * Recovers a token that was left with the poller's thread, after an alarm. The round that follows
+   * completes the interrupted work.
    */
   void recover();
 
@@ -49,7 +49,7 @@ public interface PolledSession {
   /** The earliest deadline, as of the owner's last release. Any thread. */
   long earliestDeadlineNs();
 
-  /** Which session it is, for people. */
+  /** The name of the session, for messages. */
   String label();
 
   /** The state of one of the session's counters. Any thread. */

@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The sessions of a poller, and which of them it polls. Belongs to the holder of the poller's duty.
+ * The sessions of a poller, and which of them it polls. Used by the thread that drives the poller.
  */
 public final class PolledSessions {
   private static final long MIN_REST_NS = 20_000;
@@ -26,7 +26,7 @@ public final class PolledSessions {
     tally.set(Counter.POLLER_SESSIONS, all.size());
   }
 
-  /** The last of the sessions takes its place: who has many of them looks for none. */
+  /** Removes in constant time: the last session moves into the gap. */
   void remove(PollerEntry entry) {
     final int place = entry.place;
     if (place < all.size() && all.get(place) == entry) {
@@ -48,7 +48,7 @@ public final class PolledSessions {
     return all.get(index);
   }
 
-  /** All sessions as of now, for who may add or remove some meanwhile. */
+  /** A copy of the list of sessions, for iterations during which some may be added or removed. */
   List<PollerEntry> copy() {
     return List.copyOf(all);
   }
@@ -80,7 +80,7 @@ public final class PolledSessions {
     return active.get(index);
   }
 
-  /** True when no session is busy, but for those that have waited long for leave to sleep. */
+  /** True when no session is busy, except for those that have been settling for long. */
   boolean isResting() {
     for (int i = 0; i < active.size(); i++) {
       if (!active.get(i).resting) {
@@ -91,8 +91,8 @@ public final class PolledSessions {
   }
 
   /**
-   * How long those that wait for leave to sleep may wait until the next look, in nanoseconds: the
-   * longer it is since they had something to do. Not beyond the next turn of one that waits for it.
+   * How long settling sessions may wait until the next look, in nanoseconds: the longer, the longer
+   * they have been idle. Not beyond the next turn of a session that waits for it.
    */
   long restNs(long nowNs) {
     long waited = 4 * MAX_REST_NS;

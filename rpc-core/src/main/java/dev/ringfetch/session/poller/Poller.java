@@ -14,19 +14,20 @@ import java.util.concurrent.locks.LockSupport;
 import org.agrona.concurrent.NanoClock;
 
 /**
- * Serves the sessions of one doorbell: spins over those that are busy, sleeps on the doorbell when
- * none is. An idle session leaves the polled set, armed, and comes back by its doorbell, so that
- * idle peers cost nothing.
+ * The poller of one doorbell's sessions: spins over the busy ones, and sleeps on the doorbell when
+ * none is busy. An idle session leaves the polled set, armed, and comes back by its doorbell, so
+ * that idle peers cost nothing.
  *
- * <p>A duty cycle: {@link #run} is what a thread does with it, {@link #doWork} is one round of it.
- * {@link #execute}, {@link #wakeupBefore}, {@link #add} and {@link #close} may be called from any
- * thread, all else belongs to the one thread that has the duty. While that one runs tasks, or an
- * {@link InlineTask}, nobody has it, and another may take it.
+ * <p>One thread at a time drives a poller, the <i>driver</i>: it executes {@link #run}, of which
+ * {@link #doWork} is one round. {@link #execute}, {@link #wakeupBefore}, {@link #add} and {@link
+ * #close} may be called from any thread, all other methods by the driver only. While the driver
+ * runs tasks, or an {@link InlineTask}, the poller is on {@linkplain PollerLease lease}, and a
+ * backup thread may take it over.
  */
 public final class Poller implements BackupHost, Runnable, AutoCloseable {
   public static final long AWAKE = Long.MIN_VALUE;
 
-  /** A round after which another thread has the duty. */
+  /** Result of a round after which another thread drives the poller. */
   static final int LOST = InlineTasks.LOST;
 
   private static final int MAX_FAULTS = 1_000;
@@ -39,7 +40,8 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
   private final long spinNs; // longest
   private final Counters counters;
   private final Tally tally = new Tally(Kind.POLLER); // written by the one thread
-  private final OwnerToken token = new OwnerToken(); // all else that is not shared goes with it
+  // all state that is not shared belongs to its holder
+  private final OwnerToken token = new OwnerToken();
   private final PollerLease lease = new PollerLease(token);
   private final InlineTasks inline;
   private final TaskBackup relief;
@@ -51,12 +53,12 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
   private final SessionDeadlines deadlines = new SessionDeadlines();
   private final DoorbellPace pace = new DoorbellPace();
 
-  private Timetable timetable; // null: no session is in any
+  private Timetable timetable; // null: no session is in a timetable
   private long latePolledNs;
   private boolean waiting = true; // the last round has found nothing
   private boolean slept; // and has found nothing since
-  private Throwable suspected; // a fault that was not of the session that it came up in
-  private int faults; // of the interval, with nobody to blame
+  private Throwable suspected; // a fault that did not belong to the session in which it was thrown
+  private int faults; // in the interval, without a session at fault
   private long faultsNs;
   private volatile boolean alarmed;
   private volatile boolean nested; // written by the one thread
@@ -89,12 +91,12 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
     return counters;
   }
 
-  /** What this poller counts. */
+  /** The counters of this poller itself. */
   public Tally tally() {
     return tally;
   }
 
-  /** What others gave this poller to run. */
+  /** The tasks that were given to this poller. */
   public Tasks tasks() {
     return tasks;
   }
@@ -112,7 +114,7 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
             if (entry.timetable != null) {
               timetable = entry.timetable;
             }
-          } catch (Throwable t) { // nobody will serve it: both sides learn so by the end
+          } catch (Throwable t) { // no thread will serve it: both sides learn it by the end
             session.end("poller cannot serve the session: " + t);
             throw t;
           }
@@ -133,7 +135,10 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
         });
   }
 
-  /** As {@link #execute}, but also while a task waits for an answer: it may be this session's. */
+  /**
+   * As {@link #execute}, but also runs while a task waits for an answer, as that may be this
+   * session's.
+   */
   public void change(Runnable change) {
     changes.add(change);
     if (wakeAtNs != AWAKE) {
@@ -163,8 +168,8 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
   }
 
   /**
-   * Runs a task in this poller's thread, never inside another one. One that keeps the thread for
-   * long keeps it alone: another thread takes the duty over, and runs the next. Any thread.
+   * Runs a task on this poller's thread, never inside another one. If a task keeps the thread for
+   * long, a backup thread takes the poller over, and runs the next task. Any thread.
    */
   public void execute(Runnable task) {
     tasks.add(task);
@@ -175,7 +180,7 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
     }
   }
 
-  /** Heeds a session's deadline, which is earlier than this poller knows of. Any thread. */
+  /** Notes a session's deadline that is earlier than the one that this poller knows. Any thread. */
   public void onEarlierDeadline(PollerEntry entry) {
     deadlines.call(entry.deadline);
     wakeupBefore(entry.publishedDeadlineNs());
@@ -188,15 +193,15 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
     }
   }
 
-  /** True in the thread that has this poller's duty; not in a task. */
+  /** True on the thread that drives this poller; not in a task. */
   public boolean isCurrentThread() {
     return token.isMine();
   }
 
   /**
-   * Has a session's task run in this poller's thread, after this round. Refuses in any other
+   * Accepts a session's task to run on this poller's thread, after this round. Refuses on any other
    * thread, in a task or callback that waits, and while tasks are so few that handing them over
-   * costs less than to see to it that none holds everybody up.
+   * costs less than watching them with a backup thread.
    */
   public boolean offer(PollerEntry entry, InlineTask task) {
     return isCurrentThread() && !nested && !closed && inline.offer(entry, task);
@@ -232,12 +237,14 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
     standBy();
   }
 
-  /** Gives the duty to the calling thread, the first one. */
+  /** Makes the calling thread the first driver. */
   public boolean begin() {
     return token.tryAcquire();
   }
 
-  /** Stands by, and serves when the duty is to be taken over, as long as this thread is needed. */
+  /**
+   * Stands by, and serves when the poller is to be taken over, as long as this thread is needed.
+   */
   @Override
   public void standBy() {
     while ((mayRelieve() && relief.await()) || inline.backup().await()) {
@@ -245,13 +252,13 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
     }
   }
 
-  /** True in a thread that was started to relieve, or has come back while somebody should look. */
+  /** True on a thread that was started as a backup, or has come back while a backup is wanted. */
   private boolean mayRelieve() {
     final Thread me = Thread.currentThread();
     return relief.thread() == me || (relief.isAsked() && inline.backup().thread() != me);
   }
 
-  /** Serves until {@link #close}, or until another thread has the duty. */
+  /** Serves until {@link #close}, or until another thread drives the poller. */
   private void serve() {
     try {
       while (!closed) {
@@ -267,7 +274,7 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
             return;
           }
           endFaulted(e);
-        } catch (OutOfMemoryError e) { // of whatever there is not enough
+        } catch (OutOfMemoryError e) { // memory or threads
           alarmed = true;
           if (!isCurrentThread()) {
             return;
@@ -278,11 +285,11 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
       endSessions("closed");
     } catch (IOException | RuntimeException | Error e) {
       failed = true;
-      endSessions("poller failed: " + e); // first: what it failed of may fail the log
+      endSessions("poller failed: " + e); // first: the same cause may make the log fail
       System.getLogger(Poller.class.getName())
           .log(System.Logger.Level.ERROR, "poller failed, its sessions have ended", e);
     } finally {
-      if (isCurrentThread()) { // and remains so: nobody takes the duty over any more
+      if (isCurrentThread()) { // and remains so: no thread takes the poller over any more
         finish();
       }
     }
@@ -304,7 +311,7 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
     }
   }
 
-  /** Who looks whether tasks keep this poller's thread, or null. */
+  /** The backup thread that watches inline tasks, or null. */
   Thread reliefThread() {
     return relief.thread();
   }
@@ -314,23 +321,23 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
     return closed || failed;
   }
 
-  /** True when the duty is nobody's for ever. */
+  /** True when no thread will drive this poller any more. */
   @Override
   public boolean isFinished() {
     return finished;
   }
 
-  /** Name of the thread that had the duty first. */
+  /** Name of the first driver. */
   @Override
   public String name() {
     return name;
   }
 
   /**
-   * Waits until this poller has ended, and its threads with it, but for those that a task holds up.
-   * Returns at once in the thread that has the duty, and in its tasks.
+   * Waits until this poller and its threads have ended, except for threads that are stuck in a
+   * task. Returns at once on the driver, and in its tasks.
    *
-   * @param timeoutMs how long for each of them, in milliseconds; 0 is not for ever.
+   * @param timeoutMs timeout for each thread, in milliseconds; 0 does not mean forever.
    */
   public void awaitEnd(long timeoutMs) throws InterruptedException {
     if (isCurrentThread() || lease.isMine() || !end.await(timeoutMs, TimeUnit.MILLISECONDS)) {
@@ -348,9 +355,9 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
   }
 
   /**
-   * A peer has truncated its memory, and the fault came up late, outside of any session: the
-   * session is found and ended. More often than not it ends by itself before, on its own account;
-   * then there is none to be found.
+   * Finds and ends the session of a late fault, which was thrown outside of any session because a
+   * peer has truncated its memory. Most often that session has already ended by itself; then none
+   * is found.
    */
   private void endFaulted(InternalError fault) {
     wakeAtNs = AWAKE;
@@ -360,7 +367,7 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
     boolean found = false;
     for (final PollerEntry entry : sessions.copy()) {
       found |= entry.session.probe();
-      activate(entry); // whoever found it owned for a moment relies on the owner to look
+      activate(entry); // a thread that found it owned for a moment relies on the owner to look
     }
     final long now = clock.nanoTime();
     if (now - faultsNs >= FAULTS_INTERVAL_NS) {
@@ -368,13 +375,13 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
       faults = 0;
     }
     if (!found && ++faults > MAX_FAULTS) {
-      throw fault; // not a peer's doing
+      throw fault; // not caused by a peer
     }
   }
 
   /**
-   * A thread was thrown out of a session, for want of memory, before it had done everything: this
-   * poller's own or any other. Allocates nothing.
+   * Called when an OutOfMemoryError has interrupted a thread, this poller's or another, in a
+   * session's work. Allocates nothing.
    */
   public void alarm() {
     alarmed = true;
@@ -384,8 +391,8 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
   }
 
   /**
-   * Looks after all sessions, whichever was left in the midst of something. After a pause: where
-   * there is no memory, each further attempt costs a collection.
+   * Recovers all sessions, as any of them may have been interrupted. After a pause: where there is
+   * no memory, each further attempt costs a garbage collection.
    */
   private void recover() {
     wakeAtNs = AWAKE;
@@ -399,23 +406,23 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
     }
   }
 
-  /** A fault has come up in a session whose memory is all there. Any thread. */
+  /** Called when a fault was thrown in a session with intact memory. Any thread. */
   public void suspect(Throwable fault) {
     if (isCurrentThread()) {
-      suspected = fault; // of another session, which is to be found
+      suspected = fault; // of another session, which has to be found
     } else {
       Callbacks.report(fault);
     }
   }
 
   /**
-   * A task or callback is about to wait for an answer, in rounds of {@link #serveNested}. Returns
-   * what {@link #endNested} takes, because one such wait may be inside another.
+   * Called before a task or callback waits for an answer, in rounds of {@link #serveNested}.
+   * Returns the argument of {@link #endNested}, because one such wait may be inside another.
    */
   public boolean beginNested() {
     final boolean before = nested;
     nested = true;
-    inline.handOver(); // what is in line would wait, too
+    inline.handOver(); // queued tasks would wait, too
     return before;
   }
 
@@ -423,7 +430,9 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
     nested = before;
   }
 
-  /** One round within a task or callback that waits for an answer: sleeps, but runs no tasks. */
+  /**
+   * Does one round within a task or callback that waits for an answer: sleeps, but runs no tasks.
+   */
   public void serveNested() throws IOException {
     try {
       if (serveSessions() == 0) {
@@ -440,7 +449,7 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
     }
   }
 
-  /** A thread has told something that a nested round may be waiting for. */
+  /** Called when a thread has delivered a notification that a nested round may be waiting for. */
   public void told(PollerEntry entry) {
     if (nested) {
       activateLater(entry);
@@ -456,8 +465,8 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
   }
 
   /**
-   * Has the fault of a poll that found nothing come up here, if there was one: sessions verify only
-   * after they have found something, and what this thread does next would be hit by it.
+   * Provokes a pending fault of polls that found nothing: sessions verify only after they have
+   * found something, and otherwise the fault would be thrown in the next work of this thread.
    */
   private void verify() {
     if (suspected != null) {
@@ -497,7 +506,7 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
       return done;
     }
     final long now = clock.nanoTime();
-    final boolean waited = waiting && !slept; // as of now: callbacks may wait in rounds of theirs
+    final boolean waited = waiting && !slept; // read now: callbacks may wait in nested rounds
     boolean found = false;
     if (timetable != null) {
       timetable.tick(now);
@@ -515,7 +524,7 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
           && retire(entry)) {
         sessions.drop(entry);
         i--;
-        done++; // it may have told something on its way
+        done++; // it may have delivered a notification
       } else {
         entry.resting = entry.isSettling() && now - entry.lastWorkNs - spinNs >= spinNs;
       }
@@ -526,7 +535,7 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
       }
       slept = false;
     }
-    waiting = !found; // of a burst that takes several rounds, the first has ended a wait
+    waiting = !found; // in a burst of several rounds, only the first ends a wait
     if (now - latePolledNs >= DoorbellPace.MIN_INTERVAL_NS) {
       latePolledNs = now; // for sessions that sleep beside busy ones
       if (pace.isDue(now)) {
@@ -550,8 +559,8 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
   }
 
   /**
-   * Lets a session go, whose visits may have left a fault behind, as those to others may have: it
-   * comes up before this one's memory is touched, and before the next one is served alone.
+   * Retires a session. Rounds of it, and of others, may have left a pending fault: it is thrown
+   * before this session's memory is touched, and before the next one is served alone.
    */
   private boolean retire(PollerEntry entry) {
     if (sessions.size() > 1) {
@@ -586,19 +595,20 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
     return events;
   }
 
-  /** True when no session is busy, but for those that have waited long for leave to sleep. */
+  /** True when no session is busy, except for those that have been settling for long. */
   public boolean isIdle() {
     return sessions.isResting();
   }
 
   /**
-   * Says first that it sleeps, then looks for work: who has work looks for a sleeper second.
+   * Announces the sleep first, then looks for work: a thread with work for the poller adds it
+   * first, then looks for a sleeper.
    *
    * @return how long it may sleep, in nanoseconds, or {@link #AWAKE} when there is work.
    */
   public long beginSleep(boolean unlessTasks) {
     if (unlessTasks) {
-      Thread.interrupted(); // a callback's, not the poller's: it would not sleep any more
+      Thread.interrupted(); // meant for a callback, not for the poller: it would not sleep any more
     }
     verify();
     wakeAtNs = Dated.NO_DEADLINE;
@@ -619,7 +629,7 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
         : Math.min(limitNs, sessions.restNs(clock.nanoTime()));
   }
 
-  /** Awake again, for whatever reason; after every {@link #beginSleep}. */
+  /** Ends the sleep; after every {@link #beginSleep}. */
   public void endSleep() {
     wakeAtNs = AWAKE;
     counters.changed();
@@ -637,7 +647,7 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
   }
 
   private void endSessions(String reason) {
-    runChanges(); // a session that has just come ends, too
+    runChanges(); // a session that was just added ends, too
     for (final PollerEntry entry : sessions.copy()) {
       entry.session.end(reason);
     }

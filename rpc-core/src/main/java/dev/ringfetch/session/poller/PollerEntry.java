@@ -4,8 +4,8 @@ import dev.ringfetch.counters.Subject;
 import dev.ringfetch.fabric.MemoryRegion;
 
 /**
- * A session's entry with its {@link Poller}: the poller's own state of the session, and what the
- * owner of the session leaves there for the poller. One for each session.
+ * A session's entry with its {@link Poller}: the poller's own state of the session, and the values
+ * that the owner of the session stores for the poller. One for each session.
  */
 public final class PollerEntry {
   final PolledSession session;
@@ -17,21 +17,21 @@ public final class PollerEntry {
    * Set while the poller looks at the session in every round. Where both sides load one memory it
    * is cleared before the poller, as the owner, looks for the last time: a thread that leaves the
    * session while it is set need not arm it, since the poller comes later than that, or finds the
-   * token taken and is called back. Behind a card it says no more than that.
+   * token taken and is called back. Behind a card it means no more than that the poller looks.
    */
   private volatile boolean polled;
 
-  // The poller's.
+  // Used by the poller.
   int place; // among the poller's sessions
   public boolean active;
   boolean resting; // for so long that the poller may sleep meanwhile
   long lastWorkNs;
-  InlineTask firstInLine; // of those to be run inline, or null
+  InlineTask firstInLine; // of those tasks to be run inline, or null
   InlineTask lastInLine;
   PollerEntry nextInLine; // after this one's turn
   volatile Subject subject; // as which it is listed
 
-  // The owner's, who leaves them for the poller when it retires.
+  // Written by the session's owner; the poller reads them when it retires the session.
   private boolean settling;
   private boolean awaitsTurn;
   private long nextTurnNs;
@@ -40,7 +40,7 @@ public final class PollerEntry {
   /**
    * Creates the entry; no poller serves the session yet.
    *
-   * @param memory of the session, in which faults of the thread are looked for.
+   * @param memory of the session, which is checked for faults.
    * @param timetable that the session is in, or null.
    */
   public PollerEntry(PolledSession session, MemoryRegion memory, Timetable timetable) {
@@ -59,14 +59,14 @@ public final class PollerEntry {
     polled = now;
   }
 
-  /** The poller looks no more, and now comes the last look; the poller, as the owner. */
+  /** Called before the poller's last look; the poller, as the owner. */
   public void lastLook() {
     if (polled) {
       polled = false;
     }
   }
 
-  /** Says the earliest deadline at present; owner. True when the poller has to be called. */
+  /** Publishes the present earliest deadline; owner. True when the poller has to be called. */
   public boolean publishDeadline(long earliestNs) {
     return deadline.publish(earliestNs);
   }
@@ -85,7 +85,7 @@ public final class PollerEntry {
     settling = takesTime;
   }
 
-  /** Output waits for a turn, or does not; owner, in the poller's thread. */
+  /** Sets whether output waits for a turn; owner, on the poller's thread. */
   public void awaitsTurn(boolean waits, long turnNs) {
     awaitsTurn = waits;
     nextTurnNs = turnNs;

@@ -1,31 +1,35 @@
 package dev.ringfetch.session.poller;
 
 /**
- * The lending of a poller's duty: while its holder runs what others gave it to run, the duty is
- * nobody's, and whoever looks after that may take it. A loan says what for: {@link InlineBackup}
- * looks after an {@link InlineTask}, {@link TaskBackup} after the tasks of a round.
+ * The lease of a poller: while the driver runs foreign tasks, its token is free, and the backup
+ * thread may take it. A lease has a purpose: {@link InlineBackup} watches an {@link InlineTask},
+ * {@link TaskBackup} the tasks of a round.
  *
- * <p>It ends when somebody acquires the duty, whoever that is; nobody else needs to be told.
+ * <p>It ends when any thread acquires the token; no notification is needed.
  */
 final class PollerLease {
   private final OwnerToken token;
 
-  /** Of the last one; stored before the duty is free, read after it was found so. */
+  /**
+   * Purpose of the last lease; stored before the token is released, read after it was found free.
+   */
   private volatile boolean inline;
 
-  /** Of the last one. Others than itself ask only after they have found the duty free. */
+  /**
+   * The driver of the last lease. Other threads read it only after they have found the token free.
+   */
   private Thread lender;
 
   PollerLease(OwnerToken token) {
     this.token = token;
   }
 
-  /** Makes the duty nobody's while an inline task runs. The duty's. */
+  /** Gives a lease while an inline task runs. Called by the driver. */
   void lendInline() {
     lend(true);
   }
 
-  /** Makes the duty nobody's while tasks run. The duty's. */
+  /** Gives a lease while tasks run. Called by the driver. */
   void lendForTasks() {
     lend(false);
   }
@@ -36,35 +40,38 @@ final class PollerLease {
     token.release();
   }
 
-  /** True in the thread that has lent the duty, as long as nobody has it. */
+  /** True on the thread that gave the lease, as long as it lasts. */
   boolean isMine() {
     return token.isFree() && lender == Thread.currentThread(); // in this order
   }
 
-  /** True while the duty is lent for an inline task. */
+  /** True during a lease for an inline task. */
   boolean isInline() {
     return token.isFree() && wasInline();
   }
 
-  /** True while the duty is lent for tasks. */
+  /** True during a lease for tasks. */
   boolean isForTasks() {
     return token.isFree() && !wasInline();
   }
 
-  /** True when the last loan was for an inline task. */
+  /** True when the last lease was for an inline task. */
   boolean wasInline() {
     return inline;
   }
 
   /**
-   * True when who has lent the duty last is parked, sleeps, or waits for a monitor: what Java knows
-   * of. For who has found it free.
+   * True if the thread that gave the last lease is parked, sleeping or blocked on a monitor. Called
+   * after the token was found free.
    */
   boolean isLenderWaiting() {
     return lender.getState() != Thread.State.RUNNABLE;
   }
 
-  /** Takes the duty back; false when another thread has it by now. Any that has lent it. */
+  /**
+   * Takes the poller back; false when another thread drives it by now. Called by a thread that gave
+   * a lease.
+   */
   boolean takeBack() {
     return token.tryAcquire();
   }

@@ -4,8 +4,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Runs a task again after a pause, in {@link DeadlineTimer}'s thread: once, however often that is
- * asked for meanwhile. Thread-safe.
+ * A delayed repetition of a task, on {@link DeadlineTimer}'s thread: runs once, however often it is
+ * scheduled meanwhile. Thread-safe.
  */
 public final class Retry {
   private final Runnable task;
@@ -13,7 +13,7 @@ public final class Retry {
   private final AtomicBoolean due = new AtomicBoolean();
 
   /**
-   * Creates it; nothing is due.
+   * Creates the repetition; nothing is due.
    *
    * @param task must not block.
    */
@@ -23,9 +23,9 @@ public final class Retry {
   }
 
   /**
-   * Has the task run, unless it is due already.
+   * Schedules the task, unless it is due already.
    *
-   * @throws OutOfMemoryError with nothing due: who comes next has it run.
+   * @throws OutOfMemoryError with nothing due: the next call schedules it.
    */
   public void schedule() {
     if (!due.compareAndSet(false, true)) {
@@ -40,7 +40,7 @@ public final class Retry {
   }
 
   private void run() {
-    due.set(false); // before: the task may find that it has to run once more
+    due.set(false); // before the run: the task may find that it has to run once more
     task.run();
   }
 }

@@ -8,7 +8,7 @@ import java.lang.invoke.VarHandle;
  * not in here, and costs nothing. Where a session's deadline becomes a later one, as with each call
  * that ends in time, its place is put right when its turn comes.
  *
- * <p>{@link #call} may be called from any thread, all else belongs to the poller's. Only {@link
+ * <p>{@link #call} may be called from any thread, the other methods by the poller only. Only {@link
  * #add} allocates.
  */
 final class SessionDeadlines {
@@ -30,7 +30,7 @@ final class SessionDeadlines {
   private volatile EarliestDeadline calling;
 
   /**
-   * Heeds a session from now on.
+   * Adds a session.
    *
    * @param sessions how many there are, with this one.
    */
@@ -39,13 +39,13 @@ final class SessionDeadlines {
     note(deadline);
   }
 
-  /** Heeds a session no longer. */
+  /** Removes a session. */
   void remove(EarliestDeadline deadline) {
     deadline.leave();
     queue.remove(deadline);
   }
 
-  /** A session has published an earlier deadline than was noted. Any thread. */
+  /** Called when a session has published an earlier deadline than the noted one. Any thread. */
   void call(EarliestDeadline deadline) {
     if (deadline.call()) {
       EarliestDeadline before;
@@ -68,8 +68,8 @@ final class SessionDeadlines {
   }
 
   /**
-   * The sessions whose deadline is not after now, linked by {@code nextOverdue}; null when there is
-   * none. They stay in here until they have another one.
+   * The sessions with a deadline that is not after now, linked by {@code nextOverdue}; null when
+   * there is none. They stay in the queue until they have another deadline.
    */
   EarliestDeadline overdue(long nowNs) {
     hear();

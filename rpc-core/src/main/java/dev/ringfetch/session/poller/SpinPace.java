@@ -1,30 +1,30 @@
 package dev.ringfetch.session.poller;
 
 /**
- * How long a thread polls before it sleeps: for the whole spin time where at least every other wait
- * ends within it, else hardly at all, since then the polling costs more than the wake-ups that it
- * spares, and keeps others from the processor, maybe the very peer that is waited for. Now and then
- * a whole spin time is tried again.
+ * The adaptive spin time of a thread: the whole spin time where at least every other wait ends
+ * within it, else {@link #LEAST_NS}, since then polling costs more than the wake-ups that it saves,
+ * and keeps other threads from the processor, maybe the very peer that it waits for. Now and then a
+ * whole spin time is tried again.
  *
  * <p>One thread at a time.
  */
 public final class SpinPace {
-  /** Polled for in any case, in nanoseconds: a peer that is running answers within. */
+  /** Shortest spin time, in nanoseconds: a running peer answers within it. */
   public static final long LEAST_NS = 5_000;
 
-  /** Waits of which the balance is kept. */
+  /** Limit of the balance, in waits. */
   public static final int MAX_BALANCE = 32;
 
   /** Short waits until a long one is tried. */
   static final int TRY_INTERVAL = 16;
 
-  /** What a try that has found something is worth. */
+  /** Gain of the balance by a try that has found something. */
   static final int TRY_GAIN = 4;
 
   private final long mostNs;
   private final long leastNs;
 
-  private int balance = MAX_BALANCE; // of waits that have ended in time, and those that have not
+  private int balance = MAX_BALANCE; // waits that have ended in time, less those that have not
   private int shortWaits;
   private long boundNs;
 
@@ -44,7 +44,7 @@ public final class SpinPace {
     return boundNs;
   }
 
-  /** What was waited for has come while the thread polled. */
+  /** Called when the wait has ended while the thread polled. */
   public void found() {
     if (balance < MAX_BALANCE) {
       balance += balance == 0 && boundNs == mostNs ? TRY_GAIN : 1;
@@ -52,7 +52,7 @@ public final class SpinPace {
     }
   }
 
-  /** The thread goes to sleep. */
+  /** Called when the thread goes to sleep. */
   public void missed() {
     if (balance > 0) {
       balance--;

@@ -4,38 +4,41 @@ import dev.ringfetch.counters.Counter;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Takes a poller's duty over when a task that others gave it keeps the poller's own thread from it:
- * such a task may wait for what this very poller is to bring about. It is relieved when two looks
- * have found the same one, and its thread waits. One that does not wait computes, or was kept from
- * its processor, where yet another thread would be of no help: it is given {@link #BUSY_LOOKS}. A
- * thread that is in a call of the system, as one that reads from a socket, counts as one that
- * computes: Java tells no difference.
+ * The backup thread for ordinary tasks: takes the poller over when a task blocks the poller's own
+ * thread, for example by waiting for an answer that this very poller has to deliver. It does so
+ * when two looks have found the same task, and its thread waits. A thread that does not wait
+ * computes, or has no processor, where another thread would not help: it is given {@link
+ * #BUSY_LOOKS}. A thread in a system call, such as a read from a socket, counts as computing, since
+ * Java cannot distinguish the two.
  *
- * <p>For what should be rare: it is there after {@link #PAUSE_NS} to twice that, and costs a look
- * in that time while there are tasks. {@link InlineBackup} is there a hundred times sooner, and
+ * <p>It is meant for rare cases: it reacts after one to two times {@link #PAUSE_NS}, and costs one
+ * look in that time while there are tasks. {@link InlineBackup} reacts a hundred times sooner, and
  * costs as much more.
  */
 final class TaskBackup extends BackupThread {
   /** Between looks, in nanoseconds. */
   static final long PAUSE_NS = 10_000_000;
 
-  /** Looks at the same task until the duty is taken over from a thread that does not wait. */
+  /** Looks at the same task until the poller is taken over from a thread that does not wait. */
   static final int BUSY_LOOKS = 10;
 
-  /** Looks that have found nothing, until there are none. */
+  /** Looks without a find, after which the thread rests. */
   static final int QUIET_LOOKS = 10;
 
-  /** Tasks that have begun; of who runs them, so that one that has lost the duty may miscount. */
+  /**
+   * Tasks that have begun; written by the thread that runs them, so that one that has lost the
+   * poller may miscount.
+   */
   private final AtomicLong begun = new AtomicLong();
 
   private volatile boolean enabled;
 
-  /** A look has found tasks running since {@link #lent}. */
+  /** True when a look has found tasks running since {@link #lent}. */
   private volatile boolean found;
 
   private final Retry again = new Retry(this::askIfLent, START_PAUSE_NS);
 
-  // Of the thread that stands here.
+  // Used by the backup thread.
   private long seen; // tasks that had begun by the last look
   private long seenNs;
   private int quiet;
@@ -45,25 +48,25 @@ final class TaskBackup extends BackupThread {
     super(parts, "-relief-");
   }
 
-  /** From now on somebody stands here when the duty is lent. */
+  /** Allows a backup thread to be started. */
   void enable() {
     enabled = true;
   }
 
-  /** The duty is lent for tasks: whoever stands here must look. May come late. */
+  /** Called when a lease for tasks was given: the backup thread must look. May come late. */
   void lent() {
     if (found) {
       found = false;
     }
     if (!looks() && enabled && !summon()) {
-      askAgain(); // nobody may ever lend it again, if the task waits for what is served then
+      askAgain(); // there may be no further lease, if the task waits for this poller
     }
   }
 
   private void askAgain() {
     try {
       again.schedule();
-    } catch (OutOfMemoryError e) { // who lends next asks again
+    } catch (OutOfMemoryError e) { // the next lease requests it again
       Callbacks.report(e);
     }
   }
@@ -75,26 +78,29 @@ final class TaskBackup extends BackupThread {
   }
 
   /**
-   * True when tasks have run for so long, one or several, that sessions are to have their turn. Of
-   * one that goes on for longer the duty is taken.
+   * True when tasks, one or several, have run for so long that sessions are to have their turn. If
+   * a single task runs on, the poller is taken over.
    */
   boolean isTurnOver() {
     return found;
   }
 
-  /** Has somebody look. False where nobody would: no thread is wanted, or none is to be had. */
+  /**
+   * Makes the backup thread look. False where there is none: it is not wanted, or cannot be
+   * started.
+   */
   boolean call() {
     return enabled && summon();
   }
 
-  /** A task begins: it is not the one before. */
+  /** Called when another task begins. */
   void begins() {
     begun.lazySet(begun.getPlain() + 1);
   }
 
   @Override
   void stand() {
-    if (lease.isForTasks()) { // perhaps since nobody could be started
+    if (lease.isForTasks()) { // perhaps no thread could be started
       wake();
     }
     begin();

@@ -8,20 +8,20 @@ import java.util.function.Consumer;
 import org.agrona.concurrent.NanoClock;
 
 /**
- * The tasks that others gave a poller to run. Meanwhile its duty is {@linkplain PollerLease lent},
- * and one that keeps the thread for long keeps it alone: {@link TaskBackup} takes the duty over.
+ * The queue of foreign tasks that a poller runs. Meanwhile the poller is on {@linkplain PollerLease
+ * lease}: if a task keeps the thread for long, {@link TaskBackup} takes the poller over.
  *
- * <p>A task that waits for an answer has the duty back until then, and serves in rounds within
- * itself. When others are in line it lends the duty again after {@link TaskBackup#PAUSE_NS}.
+ * <p>A task that waits for an answer takes the poller back until then, and serves in nested rounds.
+ * When other tasks are queued, it gives a new lease after {@link TaskBackup#PAUSE_NS}.
  *
- * <p>Belongs to the holder of the duty, but for {@link #add}, and for what a thread may ask that
- * has lent it.
+ * <p>Used by the driver, except for {@link #add}, and for the methods for a thread that has given a
+ * lease.
  */
 public final class Tasks {
   private static final int BUDGET_MASK = 0x3; // tasks between looks at the clock
 
   private static final long NOT_NESTED = Long.MIN_VALUE;
-  private static final long NESTED_PAUSE_NS = 1_000_000; // where nobody is there to take over
+  private static final long NESTED_PAUSE_NS = 1_000_000; // where there is no backup thread
 
   private final OwnerToken token;
   private final Consumer<Runnable> changes;
@@ -31,12 +31,12 @@ public final class Tasks {
   private final NanoClock clock;
   private final ConcurrentLinkedQueue<Runnable> queue = new ConcurrentLinkedQueue<>();
 
-  private long nestedUntilNs = NOT_NESTED; // if others are in line
+  private long nestedUntilNs = NOT_NESTED; // if other tasks are queued
 
   /**
-   * Creates the tasks of a poller; there are none.
+   * Creates an empty queue.
    *
-   * @param changes takes what the poller's thread is to do between two rounds.
+   * @param changes takes actions of the poller's thread between two rounds.
    */
   Tasks(PollerParts parts, TaskBackup backup, Consumer<Runnable> changes) {
     this.token = parts.token();
@@ -58,15 +58,15 @@ public final class Tasks {
   }
 
   /**
-   * Runs them while the duty is lent, for a while: then the sessions have their turn.
+   * Runs tasks under a lease, for a while: then the sessions have their turn.
    *
-   * @return how many, or {@link Poller#LOST} when another thread has the duty afterwards.
+   * @return how many, or {@link Poller#LOST} when another thread drives the poller afterwards.
    */
   int run() {
     int done = 0;
     long startNs = 0;
     VirtualMachineError fault = null;
-    nestedUntilNs = NOT_NESTED; // as of tasks that another thread has lost the duty with
+    nestedUntilNs = NOT_NESTED; // left over from the tasks of a thread that has lost the poller
     try {
       lease.lendForTasks();
       backup.lent();
@@ -78,7 +78,7 @@ public final class Tasks {
         if (backup.isTurnOver()) {
           break;
         }
-        if ((done & BUDGET_MASK) == 0) { // to look at the clock takes as long as a short one
+        if ((done & BUDGET_MASK) == 0) { // reading the clock takes as long as a short task
           final long nowNs = clock.nanoTime();
           if (done == BUDGET_MASK + 1) {
             startNs = nowNs;
@@ -87,7 +87,7 @@ public final class Tasks {
           }
         }
       }
-    } catch (VirtualMachineError e) { // a fault of memory that is not there any more, or no memory
+    } catch (VirtualMachineError e) { // a fault of lost memory, or a lack of memory
       fault = e;
     }
     final int ran = done;
@@ -110,7 +110,7 @@ public final class Tasks {
     tally.add(Counter.POLLER_TASKS, ran);
   }
 
-  /** Runs what is left at the end. Nobody relieves who does: nothing is served any more. */
+  /** Runs the remaining tasks at shutdown, without a backup thread. */
   void runAtEnd() {
     Runnable task;
     while ((task = queue.poll()) != null) {
@@ -119,9 +119,9 @@ public final class Tasks {
   }
 
   /**
-   * Gives a task the duty back that was lent while it runs, until {@link #lendAgain}: it waits for
-   * an answer, in rounds of {@link Poller#serveNested}. Refuses after a while if others are in
-   * line, and in any other thread.
+   * Takes the poller back for a task that runs under a lease, until {@link #lendAgain}: it waits
+   * for an answer, in rounds of {@link Poller#serveNested}. Refuses after a while if other tasks
+   * are queued, and on any other thread.
    */
   public boolean retake() {
     if (!lease.isMine() || lease.wasInline() || isNestedLong() || !lease.takeBack()) {
@@ -134,8 +134,8 @@ public final class Tasks {
   }
 
   /**
-   * True when a task that has the duty back, or had it, has kept others in line for long enough,
-   * and somebody will take the duty over when it is lent.
+   * True when a task that has taken the poller back has delayed queued tasks for long enough, and a
+   * backup thread will take the poller over under a new lease.
    */
   public boolean isNestedLong() {
     return nestedUntilNs != NOT_NESTED
@@ -144,15 +144,15 @@ public final class Tasks {
         && backup.call();
   }
 
-  /** Lends the duty to the same tasks again, after {@link #retake}. */
+  /** Gives a new lease for the same tasks, after {@link #retake}. */
   public void lendAgain() {
     lease.lendForTasks();
     backup.lent();
   }
 
   /**
-   * How long a round within a task may sleep, in nanoseconds, before that task lends the duty
-   * again; {@link Doorbell#FOREVER} while nobody is in line.
+   * How long a round within a task may sleep, in nanoseconds, before that task gives a new lease;
+   * {@link Doorbell#FOREVER} while no task is queued.
    */
   long nestedNs() {
     return nestedUntilNs == NOT_NESTED || queue.isEmpty()

@@ -1,8 +1,8 @@
 package dev.ringfetch.session.poller;
 
-/** A timetable that sessions of several pollers share, and that moves on with the time. */
+/** A timetable that sessions of several pollers share; pollers tell it the time. */
 @FunctionalInterface
 public interface Timetable {
-  /** Time has passed; a poller's round. Any thread. */
+  /** Called in every round of a poller. Any thread. */
   void tick(long nowNs);
 }

@@ -6,12 +6,12 @@ import dev.ringfetch.session.carrier.Delivery;
 import dev.ringfetch.session.carrier.RingPair;
 
 /**
- * From a client to a server that has memory of its own: everything is written there at once.
+ * The delivery from a client to a server without common memory: everything is written to the
+ * server's memory at once.
  *
- * <p>The server's line, by which it says that it sleeps, may be late: it is looked at in every
- * round until the server was rung or has consumed all. While the client fetches, the server does
- * not push its line, and what stands here of it is old: then what was {@linkplain #onLine read} of
- * it counts.
+ * <p>The server's line, by which it says that it sleeps, may be late: it is checked in every round
+ * until the server was rung or has consumed all. While the client fetches, the server does not push
+ * its line, and the local copy is old: then the line that was {@linkplain #onLine read} counts.
  */
 final class ClientDelivery extends Delivery {
   private boolean behind;

@@ -7,13 +7,13 @@ import dev.ringfetch.session.poller.Dated;
 import org.agrona.concurrent.NanoClock;
 
 /**
- * When a client should send, as its server has told: see {@link TurnSchedule}. Advice: what is not
- * heard, or was heard long ago, does not count, and nobody waits for longer than from turn to turn.
- * Belongs to the owner of the session.
+ * The client's side of {@link TurnSchedule}: decides when to send, as its server has told. It is
+ * advice: a missing or old message does not count, and output waits no longer than from turn to
+ * turn. Used by the owner of the session.
  *
- * <p>The server speaks of its own clock. What lies between that one and this side's is the least
- * that was seen between the writing of a line and the look at it: what came late, or was seen late,
- * does not move the turn.
+ * <p>Times are of the server's clock. The offset to this side's clock is the minimum of the times
+ * between the writing of a line and the look at it: so lines that came late, or were seen late, do
+ * not move the turn.
  */
 public final class ClientTurn {
   /** Longest time from turn to turn, in nanoseconds: others are not heeded. */
@@ -38,7 +38,7 @@ public final class ClientTurn {
   private long sinceNs;
   private long untilNs;
 
-  /** Creates it for a line that the server writes. */
+  /** Creates the turn of a client, read from the line that the server writes. */
   ClientTurn(ControlFlyweight line, NanoClock clock, Tally tally) {
     this.line = line;
     this.clock = clock;

@@ -6,10 +6,10 @@ import dev.ringfetch.session.poller.Dated;
 import org.agrona.concurrent.NanoClock;
 
 /**
- * How long after a request its answer is read, where nothing else is expected: about as late as
- * answers come, so that one read finds it. A read that comes too early costs the server's card what
- * a request does, and the answer half a round trip; one that comes too late costs the answer the
- * time.
+ * The delay between a request and the first read of its answer, where nothing else is expected:
+ * about the time that answers take, so that one read finds it. A read that comes too early costs
+ * the server's card what a request does, and the answer half a round trip; one that comes too late
+ * costs the answer the time.
  *
  * <p>So the delay grows by a share of a round trip with each answer that the first read has missed,
  * whatever it took then, and shrinks with each that it has found by a share of what it has beyond
@@ -49,7 +49,7 @@ final class FetchPace {
   private long processNs;
   private double beyondNs; // the delay, beyond that, while answers are pushed
 
-  /** Creates it, without a delay. */
+  /** Creates the pace, without a delay. */
   FetchPace(NanoClock clock, Tally tally) {
     this.clock = clock;
     this.tally = tally;

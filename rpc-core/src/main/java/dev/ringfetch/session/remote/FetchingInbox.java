@@ -8,14 +8,14 @@ import dev.ringfetch.session.carrier.CarrierParts;
 import dev.ringfetch.session.carrier.Inbox;
 
 /**
- * Of a ring in the server's memory, that a client cannot load from: it reads it there, or polls the
- * copy of it that the server pushes. With datagrams it waits for {@link Hints} before it reads.
+ * The inbox of a client that cannot load from the server's memory: reads the ring there, or polls
+ * the copy of it that the server pushes. With datagrams it waits for {@link Hints} before it reads.
  *
- * <p>Before it may sleep it writes that it does, and reads the ring once more: what that read
- * misses, the server has stored after it could see the client's words, and pushes and rings for.
- * The way there and back takes some time, in which the inbox is <em>settling</em>. With {@link
- * ReplyChoice} it <em>turns</em> from one way to the other in the same manner, but that it goes on
- * as usual meanwhile: what comes both ways counts once.
+ * <p>Before it sleeps, it writes that it does, and reads the ring once more: frames that this read
+ * misses were stored after the server could see the client's words, so the server pushes them and
+ * rings. The round trip takes some time, in which the inbox is <em>settling</em>. With {@link
+ * ReplyChoice} it <em>turns</em> from one way to the other in the same manner, but continues as
+ * usual meanwhile: a frame that comes both ways counts once.
  */
 public final class FetchingInbox extends Inbox {
   private static final int LINE_INTERVAL = 8; // reads that bring nothing new of the server's line
@@ -46,7 +46,7 @@ public final class FetchingInbox extends Inbox {
   private boolean fetches; // while awake
   private boolean turning; // from fetching to being pushed to: a read has yet to find nothing
   private boolean last; // the read under way was posted after the server was told
-  private long toldAt; // position of the other ring; who writes on is awake
+  private long toldAt; // position of the other ring; a side that writes on is awake
   private int misses; // in a row
   private int sinceLine; // reads
   private long lastConsumed;
@@ -130,7 +130,10 @@ public final class FetchingInbox extends Inbox {
     return frames;
   }
 
-  /** As much as a sane peer can have put in: one that goes on writing does not hold the thread. */
+  /**
+   * Takes at most as much as a correct peer can have written: a peer that writes on cannot keep the
+   * thread.
+   */
   @Override
   public void drain() {
     final long end = ring.position() + ring.slots();
@@ -156,8 +159,8 @@ public final class FetchingInbox extends Inbox {
   }
 
   /**
-   * Never at once: who leaves leaves it to the poller. Where that does not look already, a read
-   * that was to wait leaves now: nobody would post it before that has come.
+   * Never arms at once: a leaving thread leaves it to the poller. If the poller does not look
+   * already, a delayed read is posted now, since no thread would post it before the poller comes.
    */
   @Override
   public boolean arm() {

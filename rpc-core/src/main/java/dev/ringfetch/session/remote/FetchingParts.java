@@ -3,7 +3,7 @@ package dev.ringfetch.session.remote;
 import dev.ringfetch.session.carrier.CarrierParts;
 import dev.ringfetch.session.carrier.RingPair;
 
-/** What a fetching client's inbox and its carrier share. */
+/** The objects that a fetching client's inbox and its carrier share. */
 final class FetchingParts {
   final ClientDelivery delivery;
   final FetchPace pace;

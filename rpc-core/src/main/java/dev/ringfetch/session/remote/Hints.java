@@ -10,8 +10,8 @@ import dev.ringfetch.session.carrier.CarrierParts;
 import org.agrona.concurrent.NanoClock;
 
 /**
- * Datagrams in which a client's answers come while they are not lost: it waits for them for some
- * time before it reads. Belongs to the owner of the session.
+ * The datagrams with a client's answers, which may be lost: the client waits for them for some time
+ * before it reads. Belongs to the owner of the session.
  *
  * <p>The time is learnt: it doubles when a datagram comes after what it brings was read, and
  * shrinks by an eighth when a read brings what no datagram has. So it is some times what datagrams

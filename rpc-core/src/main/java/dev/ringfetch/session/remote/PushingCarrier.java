@@ -11,8 +11,8 @@ import dev.ringfetch.session.poller.Timetable;
 import org.agrona.concurrent.NanoClock;
 
 /**
- * The carrier of a server whose client does not load from its memory: pushes answers, or leaves
- * them to be read, says how long each call took, and tells the client when it should send.
+ * The carrier of a server without common memory with its client: pushes answers, or leaves them for
+ * the client to read, tells how long each call took, and tells the client when to send.
  */
 final class PushingCarrier extends Carrier {
   private final QueuePair queuePair;

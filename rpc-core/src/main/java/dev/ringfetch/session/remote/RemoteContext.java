@@ -2,14 +2,14 @@ package dev.ringfetch.session.remote;
 
 import org.agrona.concurrent.NanoClock;
 
-/** The options of a session whose sides do not load from each other's memory. */
+/** The options of a session without common memory. */
 public interface RemoteContext {
   /** Clock of the waits. */
   NanoClock clock();
 
   /**
-   * How answers get to this side, if it is a client that cannot load from the server's memory:
-   * {@link ReplyPolicy#ADAPTIVE} unless set.
+   * The way in which answers get to this side, if it is a client that cannot load from the server's
+   * memory: {@link ReplyPolicy#ADAPTIVE} unless set.
    */
   ReplyPolicy replyPolicy();
 
@@ -17,9 +17,9 @@ public interface RemoteContext {
   int replyTrialCalls();
 
   /**
-   * How long a client whose answers come in datagrams waits for one before it reads, in
-   * nanoseconds: what a lost one costs. It waits for up to 16 times as long where they prove to
-   * take longer. See {@link ReplyPolicy#DATAGRAM}.
+   * How long a client waits for a datagram with an answer before it reads, in nanoseconds: the cost
+   * of a lost one. It waits for up to 16 times as long where they prove to take longer. See {@link
+   * ReplyPolicy#DATAGRAM}.
    */
   long hintWaitNs();
 

@@ -5,9 +5,9 @@ import dev.ringfetch.ring.ProcessTime;
 import org.agrona.concurrent.NanoClock;
 
 /**
- * Whether a client fetches its answers or has them pushed, where that is left to the session
- * ({@link ReplyPolicy#ADAPTIVE}): what calls take less time with. Belongs to the owner of the
- * session.
+ * The adaptive choice whether a client fetches its answers or the server pushes them ({@link
+ * ReplyPolicy#ADAPTIVE}): chooses the mode in which calls take less time. Belongs to the owner of
+ * the session.
  *
  * <p>RFP (EuroSys'17, section 3) compares the server's process time with a bound that was measured
  * for one generation of cards. This one knows no bound: it measures. Of one call at a time it takes

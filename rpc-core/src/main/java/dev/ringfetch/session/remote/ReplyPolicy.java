@@ -1,8 +1,8 @@
 package dev.ringfetch.session.remote;
 
 /**
- * How the answers of one session get to a client that cannot load from the server's memory. Between
- * processes that share memory there is no such choice: the client polls it.
+ * The way in which the answers of one session get to a client that cannot load from the server's
+ * memory. It has no effect between processes that share memory: the client polls that memory.
  */
 public enum ReplyPolicy {
   /** {@link #FETCH} or {@link #PUSH}: {@link ReplyChoice} changes it while the session goes on. */

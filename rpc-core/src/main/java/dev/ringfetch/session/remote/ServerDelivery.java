@@ -9,13 +9,13 @@ import dev.ringfetch.session.carrier.Delivery;
 import dev.ringfetch.session.carrier.RingPair;
 
 /**
- * From a server to a client that has memory of its own: pushed while the client does not fetch,
- * otherwise left where it stands. What was left is pushed in the first round that finds the client
- * not fetching any more, unless it was consumed by then. A client that has datagrams is sent one of
- * what is left where it stands.
+ * The delivery from a server to a client without common memory: pushes answers while the client
+ * does not fetch, and leaves them in the server's ring otherwise. The first round that finds the
+ * client not fetching any more pushes the frames that were left, unless they were consumed by then.
+ * A client with datagrams also gets one with each frame that is left.
  *
  * <p>The client's words are looked at after a fence behind the stores. A client that goes to sleep
- * writes its words, then reads: so what that read misses is pushed and rung for, here.
+ * writes its words, then reads: so this side pushes the frames that the read misses, and rings.
  */
 public final class ServerDelivery extends Delivery {
   private static final int COMPLETIONS = 16; // a poll

@@ -8,8 +8,8 @@ import dev.ringfetch.session.carrier.CarrierSession;
 import org.agrona.concurrent.NanoClock;
 
 /**
- * A server's session in the timetable of {@link TurnSchedule}: tells the client when it should
- * send. Belongs to the owner of the session.
+ * The server's side of a session in {@link TurnSchedule}: tells the client when to send. Belongs to
+ * the owner of the session.
  *
  * <p>A client that fetches is told anew before each of its turns. The card then has the
  * connection's state at hand by the outbound engine, which has nothing else to do for such clients,

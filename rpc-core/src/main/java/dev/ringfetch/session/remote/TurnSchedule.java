@@ -7,10 +7,10 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The timetable of a server's sessions behind a card. A card has the state of some hundred
- * connections at hand, and gets slow when more of them are in use at the same time. So beyond a
- * number of sessions in use these take turns, in groups, one group after the other, by the server's
- * clock: what is in use at a time is a group, and what the one before it has under way.
+ * The timetable of a server's sessions behind a card. A card caches the state of some hundred
+ * connections, and becomes slow when more of them are in use at the same time. So beyond a number
+ * of sessions in use, these take turns, in groups, by the server's clock: at any time one group is
+ * in use, and the rest of the calls of the group before it.
  *
  * <p>In use is a session of which frames came in two <em>epochs</em> in a row, some milliseconds.
  * One that calls now and then is counted, but sends when it likes.
@@ -18,7 +18,7 @@ import java.util.Map;
  * <p>Thread-safe. A session comes here once an epoch, a poller looks at the time in each round.
  */
 public final class TurnSchedule implements Timetable {
-  /** Of a session that may send at any time. */
+  /** The group of a session that may send at any time. */
   static final int NO_GROUP = -1;
 
   public static final int EPOCH_TURNS = 20; // at the least

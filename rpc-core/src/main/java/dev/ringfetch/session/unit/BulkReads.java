@@ -10,10 +10,10 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * What the peer has named in its registered memory and this side has not read yet. A frame only
- * puts its read in line; reads are done in their order, some bytes a round, so that the frames of
- * other calls, which come behind it in the ring, need not wait for them. How many were done stands
- * in the control line: that memory is the peer's again. Belongs to the owner of the session.
+ * The queue of reads of the peer's registered memory. A frame only queues its read; reads are done
+ * in their order, some bytes a round, so that the frames of other calls, which come behind it in
+ * the ring, need not wait for them. The control line has the number of completed reads: that memory
+ * belongs to the peer again. Belongs to the owner of the session.
  *
  * @param <R> type of the readers.
  */
@@ -26,7 +26,7 @@ public final class BulkReads<R> {
 
   private long released;
 
-  // The line, linked: one that had to grow might be left half changed for want of memory.
+  // The queue, linked: one that had to grow might be left half changed for lack of memory.
   private Read<R> first;
   private Read<R> last; // also when it is done
 
@@ -34,7 +34,7 @@ public final class BulkReads<R> {
     final MemoryRegion region;
     final int offset;
     final int length;
-    R reader; // null: nobody wants it
+    R reader; // null: the data is not wanted
     UnitBuffer unit;
     int generation;
     int position;
@@ -53,9 +53,9 @@ public final class BulkReads<R> {
   }
 
   /**
-   * Creates an empty line.
+   * Creates an empty queue.
    *
-   * @param listener told when the last read of a unit is done.
+   * @param listener called when the last read of a unit is done.
    * @param ownControl line that tells the peer how many reads were done.
    * @param arrays for units that are long.
    * @param quantum bytes that are copied in a round.
@@ -74,7 +74,7 @@ public final class BulkReads<R> {
   }
 
   /**
-   * Puts the read in line that a frame asks for.
+   * Queues the read that a frame requests.
    *
    * @param regions of the peer, by number.
    * @return false when there is no such memory.
@@ -104,12 +104,12 @@ public final class BulkReads<R> {
     return true;
   }
 
-  /** Length of what the last frame has asked for. */
+  /** Length of the read that the last frame has requested. */
   int lastLength() {
     return last.length;
   }
 
-  /** What the last frame has asked for stands here in the unit that comes in. */
+  /** Sets the position, in the inbound unit, of the read that the last frame has requested. */
   void lastInto(R reader, UnitBuffer unit, int position) {
     last.reader = reader;
     last.unit = unit;
@@ -118,12 +118,12 @@ public final class BulkReads<R> {
     last.unit.beginRead();
   }
 
-  /** Where long arrays come from. */
+  /** The pool of long arrays. */
   ArrayPool arrays() {
     return arrays;
   }
 
-  /** True when nothing is in line. */
+  /** True when no read is queued. */
   public boolean isEmpty() {
     return first == null;
   }
@@ -137,12 +137,12 @@ public final class BulkReads<R> {
     return poll(quantum);
   }
 
-  /** Does everything that is in line: the session ends. */
+  /** Does all queued reads, because the session ends. */
   public void drain() {
     while (poll(Integer.MAX_VALUE) > 0) {}
   }
 
-  /** Hands each reader in line to an action. */
+  /** Passes each queued reader to an action. */
   public void forEachReader(Consumer<R> action) {
     for (Read<R> read = first; read != null; read = read.next) {
       if (read.reader != null) {
@@ -151,7 +151,7 @@ public final class BulkReads<R> {
     }
   }
 
-  /** Drops what is in line. */
+  /** Drops the queued reads. */
   public void clear() {
     first = null;
     last = null;
@@ -162,7 +162,7 @@ public final class BulkReads<R> {
     int left = limit;
     int rounds = 0;
     Read<R> read;
-    while ((read = first) != null) { // what nobody wants costs nothing
+    while ((read = first) != null) { // unwanted data costs nothing
       rounds++;
       if (read.isWanted()) {
         left -= copy(read, Math.min(left, read.length - read.done));
@@ -190,10 +190,10 @@ public final class BulkReads<R> {
     return length;
   }
 
-  /** Told of reads that are done. */
+  /** Listener for completed reads. */
   @FunctionalInterface
   public interface Listener<R> {
-    /** The last read is done of those that a unit has waited for; owner. */
+    /** Called when all reads that a unit has waited for are done; owner. */
     void onRead(R reader);
   }
 }

@@ -5,11 +5,11 @@ import dev.ringfetch.session.bulk.Segment;
 import java.io.OutputStream;
 
 /**
- * Where a long message is marshalled to: registered memory, out of which the peer reads it, or the
- * unit's own for what finds none.
+ * Output stream for a long message: marshals into registered memory, out of which the peer reads
+ * it, or into the unit's own memory where there is none.
  */
 public final class SegmentOutput extends OutputStream {
-  private static final int LONGER = -1; // and whatever comes is longer than that
+  private static final int LONGER = -1; // any message is longer than that
 
   private final UnitBuffer unit;
   private final BulkPool pool;
@@ -17,12 +17,12 @@ public final class SegmentOutput extends OutputStream {
   private int left;
   private Segment segment; // where the next byte goes; null: into the unit
   private int filled;
-  private int dry; // bytes to go before a pool that had nothing is asked again
+  private int dry; // bytes until an empty pool is asked again
 
   /**
-   * Creates it.
+   * Creates the stream of one message.
    *
-   * @param length that the message says it has, in bytes.
+   * @param length declared length of the message, in bytes.
    */
   public SegmentOutput(UnitBuffer unit, BulkPool pool, int length) {
     this.unit = unit;
@@ -30,7 +30,7 @@ public final class SegmentOutput extends OutputStream {
     this.left = length;
   }
 
-  /** Bytes of the message that are missing; negative when it is longer than it has said. */
+  /** Bytes of the message that are missing; negative when it is longer than declared. */
   public int missing() {
     return left;
   }
@@ -67,9 +67,9 @@ public final class SegmentOutput extends OutputStream {
   }
 
   /**
-   * Asks for the next segment. A pool without one looks for what the peer has read, which drives
-   * the session: that is done once for as much as a segment would have held, in however small
-   * pieces the message comes.
+   * Requests the next segment. An empty pool looks for memory that the peer has read, which drives
+   * the session: so it is asked only once per segment length, however small the pieces of the
+   * message are.
    */
   private boolean next() {
     if (dry > 0) {
@@ -81,7 +81,7 @@ public final class SegmentOutput extends OutputStream {
       dry = pool.segmentLength();
       return false;
     }
-    unit.addSegment(segment, 0, segment.length()); // now: the unit gives back what it has
+    unit.addSegment(segment, 0, segment.length()); // now, so that the unit gives it back
     return true;
   }
 }

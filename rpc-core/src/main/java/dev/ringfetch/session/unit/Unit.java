@@ -5,8 +5,8 @@ import static dev.ringfetch.ring.FrameDescriptor.MESSAGE;
 import dev.ringfetch.ring.FrameDescriptor;
 
 /**
- * One of the units of a {@code Flow}: flags, code and bytes. Belongs to one party at a time: to the
- * call until it hands it over, to the session until the call takes it.
+ * One of the units of a {@code Flow}: flags, code and bytes. It is owned by one party at a time: by
+ * the call until it hands it over, by the session until the call takes it.
  */
 public final class Unit {
   private final UnitBuffer bytes;
@@ -68,12 +68,12 @@ public final class Unit {
     return discarded;
   }
 
-  /** What it takes of its stream's window: nothing, unless it has a message. */
+  /** Bytes that it takes of its stream's window: none, unless it has a message. */
   public long cost() {
     return cost(flags, total);
   }
 
-  /** What a unit takes of its stream's window. An empty message takes room, too. */
+  /** Bytes that a unit takes of its stream's window. An empty message takes room, too. */
   public static long cost(int flags, int length) {
     return (flags & MESSAGE) == 0 ? 0 : (long) length + FrameDescriptor.SLOT_LENGTH;
   }

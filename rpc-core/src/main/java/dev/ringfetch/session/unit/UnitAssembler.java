@@ -8,8 +8,8 @@ import static dev.ringfetch.ring.FrameDescriptor.PARTIAL;
 import dev.ringfetch.fabric.MemoryRegion;
 
 /**
- * The unit that comes in for a stream: put together from one frame or from a chain. Belongs to the
- * owner of the session until the unit is whole.
+ * The assembler of a stream's inbound unit, from one frame or from a chain. Used by the owner of
+ * the session until the unit is complete.
  */
 public final class UnitAssembler {
   private UnitBuffer bytes = new UnitBuffer();
@@ -43,7 +43,7 @@ public final class UnitAssembler {
     return total;
   }
 
-  /** Length of what has come in so far. */
+  /** Bytes that have come in so far. */
   public int received() {
     return received;
   }
@@ -63,7 +63,7 @@ public final class UnitAssembler {
     discarded = true;
   }
 
-  /** The unit is a header that closes the stream; what came in of another one is dropped. */
+  /** Replaces the unit by a header that closes the stream; a partial unit is dropped. */
   public void close(int closeCode) {
     flags = CLOSE;
     code = closeCode;
@@ -93,7 +93,7 @@ public final class UnitAssembler {
    * Adds a frame to the unit. Memory grows with what has arrived, not with what is announced.
    *
    * @param maxLength longest unit that is kept; a longer one is taken in and dropped.
-   * @param reads the line in which a frame with BULK has put its read.
+   * @param reads the queue in which a frame with BULK has put its read.
    * @param reader that such a read is done for.
    * @return false when the frame does not fit to what came before: the peer broke the protocol.
    */

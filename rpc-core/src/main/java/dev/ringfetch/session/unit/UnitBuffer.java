@@ -14,7 +14,7 @@ import java.util.Objects;
  * memory. Reused from call to call; memory beyond {@link #RETAINED_LENGTH} is given back in
  * between.
  *
- * <p>Not thread-safe: it belongs to whoever owns the stream.
+ * <p>Not thread-safe: used by the owner of the stream.
  */
 public final class UnitBuffer {
   /** Bytes in front of the unit, where the first frame of a chain carries the unit's length. */
@@ -30,11 +30,11 @@ public final class UnitBuffer {
   private byte[] bytes = new byte[INITIAL_LENGTH];
   private int end = HEADROOM;
 
-  // Of a unit that goes out: what stands in registered memory instead.
+  // In an outbound unit: its parts in registered memory.
   private Segments segments;
 
-  // Of a unit that comes in: where its array is from, and reads of the peer's memory that will fill
-  // it.
+  // In an inbound unit: the pool of its array, and the number of pending reads of the peer's memory
+  // that will fill it.
   private ArrayPool arrays;
   private int reads;
   private int generation;
@@ -67,13 +67,13 @@ public final class UnitBuffer {
     return end - HEADROOM;
   }
 
-  /** What stands in registered memory, or null. */
+  /** The parts in registered memory, or null. */
   public Segments segments() {
     return segments;
   }
 
   /**
-   * Adds bytes that stay where they are.
+   * Adds bytes without a copy.
    *
    * @param segment that holds them, with the caller's reference to it.
    * @param offset of the bytes in the segment.
@@ -184,7 +184,7 @@ public final class UnitBuffer {
     return extend(length);
   }
 
-  /** How long an array becomes that must hold this much. */
+  /** The new length of an array with at least this capacity. */
   static int capacity(long needed, int before) {
     if (needed > MAX_LENGTH) {
       throw new IllegalStateException("unit is too long: length=" + needed);

@@ -1,9 +1,9 @@
 package dev.ringfetch.session.unit;
 
 /**
- * What both sides hold about units: the bytes of a request or a response, sections in the order
- * below. What is known only at the end of a response stands behind its message and is read from the
- * end, so that a message is marshalled in place.
+ * The layout of units and its constants: the bytes of a request or a response, in sections in the
+ * order below. Sections that are known only at the end of a response follow its message and are
+ * read from the end, so that a message is marshalled in place.
  *
  * <pre>
  *   request:   [DEADLINE 8 B] [NAMED 2 B length, name] [METADATA 4 B length, block] [message]
@@ -33,7 +33,7 @@ public final class Units {
     return (int) Math.min(length, Integer.MAX_VALUE - 1024);
   }
 
-  /** What gRPC says of a message that is too long. */
+  /** gRPC's description for a message that is too long. */
   public static String tooLong(int maxLength, int length) {
     return "gRPC message exceeds maximum size " + maxLength + ": " + length;
   }

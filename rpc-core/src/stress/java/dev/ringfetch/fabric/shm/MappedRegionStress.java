@@ -37,7 +37,7 @@ public final class MappedRegionStress {
     }
   }
 
-  /** Who sees what was stored with release sees what was stored before it. */
+  /** A reader that sees a release store sees all stores before it. */
   @JCStressTest
   @Outcome(id = "0, 0", expect = ACCEPTABLE, desc = "Before both.")
   @Outcome(id = "0, 7", expect = ACCEPTABLE, desc = "Between the two.")

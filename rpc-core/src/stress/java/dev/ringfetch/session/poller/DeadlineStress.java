@@ -69,7 +69,7 @@ public final class DeadlineStress {
     }
   }
 
-  /** The poller hears the owner, who calls again. */
+  /** The poller sees the deadline of the owner's second call. */
   @JCStressTest
   @Outcome(id = "500", expect = ACCEPTABLE, desc = "The poller knows.")
   @Outcome(expect = FORBIDDEN, desc = "Lost.")

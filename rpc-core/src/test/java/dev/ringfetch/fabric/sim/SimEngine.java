@@ -46,7 +46,7 @@ public final class SimEngine implements AutoCloseable {
         return false;
       }
     }
-    if (pause) { // whoever waits for the lock comes first
+    if (pause) { // a thread that waits for the lock comes first
       LockSupport.parkNanos(PAUSE_NS);
     }
     return true;

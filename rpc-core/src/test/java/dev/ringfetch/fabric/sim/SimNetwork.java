@@ -12,9 +12,9 @@ import java.util.random.RandomGenerator;
  * Processes that reach each other through a simulated fabric, and the one timeline of all.
  *
  * <p>With a {@link SimContext#preemption} the caller runs the timeline, and nobody waits for
- * anything: everything is one thread's. Without one, threads wait in real time, and whoever polls
- * or waits has everything happen that is due, later or not: so runs the contract of fabrics. With a
- * {@link SimEngine} they wait in real time for what happens step by step in its thread.
+ * anything: everything is one thread's. Without one, threads wait in real time, and a thread that
+ * polls or waits runs everything that is due, later or not: the contract of fabrics runs in this
+ * way. With a {@link SimEngine} they wait in real time for what happens step by step in its thread.
  */
 public final class SimNetwork {
   private static final int PREEMPTION_INTERVAL = 24; // ordered accesses, on average

@@ -6,8 +6,8 @@ import dev.ringfetch.fabric.MemoryRegion;
 
 /**
  * Memory as the CPU of one side reaches it: behind a store buffer, and with others coming between
- * at every ordered access. What a process that was killed does is without effect, and whoever is
- * out of the memory must stay out.
+ * at every ordered access. What a process that was killed does is without effect, and a process
+ * that has left the memory must stay out.
  */
 public final class SimRegion implements MemoryRegion {
   private final SimNetwork network;

@@ -375,7 +375,7 @@ class BulkPoolTest {
     assertTrue(pool.endIfGone(new InternalError("of another thread")), "it has ended");
   }
 
-  /** Whoever still fills memory of a session that has ended has its call end, too. */
+  /** A caller that still fills memory of a session that has ended gets its call ended, too. */
   @Test
   void faultAfterTheEndIsOfTheSession() {
     BulkPool pool = steps.grown(8 * PAGE);

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Memory that is used by somebody who has given it back. */
+/** Tests of memory that a caller uses after it has freed it. */
 class PoisonTest {
   private static final int PAGE = BulkRegion.PAGE_LENGTH;
 

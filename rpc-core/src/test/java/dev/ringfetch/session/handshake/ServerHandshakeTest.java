@@ -199,7 +199,7 @@ class ServerHandshakeTest extends OfferingServer {
     fabric.error = new OutOfMemoryError("test");
     assertThrows(OutOfMemoryError.class, () -> hello(4096));
     fabric.error = null;
-    peers.get(0).closed = true; // by whoever called
+    peers.get(0).closed = true; // by the caller
   }
 
   @Test

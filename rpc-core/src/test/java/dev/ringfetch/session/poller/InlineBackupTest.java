@@ -30,8 +30,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Who stands by for a poller: when such a thread is there, looks, rests and takes over. It asks the
- * clock before each look, and a test has it wait there.
+ * Tests of a poller's backup thread: when it exists, looks, rests and takes over. It asks the clock
+ * before each look, and a test has it wait there.
  */
 @Timeout(60)
 class InlineBackupTest {
@@ -49,7 +49,7 @@ class InlineBackupTest {
   private final CountDownLatch overran = new CountDownLatch(1);
   private final AtomicInteger looks = new AtomicInteger();
 
-  private volatile Thread standby; // whoever was here last
+  private volatile Thread standby; // the last backup thread
   private volatile Runnable onLook = () -> {};
 
   /** Says what became of it. */
@@ -80,7 +80,7 @@ class InlineBackupTest {
     }
   }
 
-  /** Keeps its thread until it has lost the duty. */
+  /** Keeps its thread until that has lost the poller's lease. */
   private class TooLong extends Task {
     TooLong(String name) {
       super(name);
@@ -155,7 +155,7 @@ class InlineBackupTest {
     }
   }
 
-  /** As the first thread does when it has lost the duty, and finds nobody here. */
+  /** Comes back as the first thread does when it has lost the lease, and finds no backup. */
   private void comeBack() {
     looks.set(0);
     standby = null;
@@ -168,7 +168,7 @@ class InlineBackupTest {
     assertSame(back, standby);
   }
 
-  /** The first thread loses the duty to the one that stands by. */
+  /** Makes the first thread lose the lease to the backup thread. */
   private void loseDuty() throws Exception {
     warmUp();
     assertTrue(poller.offer(SessionAccess.entry(session), new TooLong("long")));
@@ -176,7 +176,7 @@ class InlineBackupTest {
     assertEquals(List.of("long overran"), done);
   }
 
-  /** What the thread says that has the duty. */
+  /** The results on the thread that drives the poller. */
   private List<Boolean> offers(int times) throws Exception {
     final CompletableFuture<List<Boolean>> taken = new CompletableFuture<>();
     poller.change(
@@ -211,7 +211,10 @@ class InlineBackupTest {
     loseDuty();
   }
 
-  /** Who rests looks once more, after whoever lends the duty may still have seen that it looks. */
+  /**
+   * The backup thread looks once more before it rests, as the thread that grants the lease may
+   * still have seen it looking.
+   */
   @Test
   void dutyIsNotLentWithNobodyLooking() throws Exception {
     final CountDownLatch looking = new CountDownLatch(1);
@@ -287,7 +290,7 @@ class InlineBackupTest {
     assertEquals(List.of("long overran", "behind handed over"), done);
   }
 
-  /** The one that was too long has just ended; the next one pays for it with the duty alone. */
+  /** The one that was too long has just ended; the next one only loses the lease for it. */
   @Test
   void taskThatHasOnlyJustBegunIsNotBlamed() throws Exception {
     final CountDownLatch decided = new CountDownLatch(1);
@@ -299,7 +302,7 @@ class InlineBackupTest {
     final Thread lender =
         new Thread("lender") {
           @Override
-          public State getState() { // asked by who is about to take over
+          public State getState() { // called by the thread that is about to take over
             decided.countDown();
             InlineBackupTest.await(begun);
             return State.RUNNABLE;

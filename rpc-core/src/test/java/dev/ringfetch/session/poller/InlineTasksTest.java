@@ -76,7 +76,7 @@ class InlineTasksTest {
   @AfterEach
   void end() {
     poller.close();
-    nowNs.addAndGet(InlinePatience.WINDOW_NS); // in which nothing happens: who stands by rests
+    nowNs.addAndGet(InlinePatience.WINDOW_NS); // in which nothing happens: the backup thread rests
   }
 
   /** Offers as many as it takes for tasks to be taken in. */
@@ -212,7 +212,9 @@ class InlineTasksTest {
     assertFalse(Thread.interrupted(), "that was the task's");
   }
 
-  /** Time passes while the task waits: another thread takes the duty, and what is in line. */
+  /**
+   * Time passes while the task waits: another thread takes over the poller, and the waiting tasks.
+   */
   @Test
   void dutyIsTakenFromWhoKeepsIt() throws Exception {
     warmUp();
@@ -307,8 +309,8 @@ class InlineTasksTest {
   }
 
   /**
-   * Whoever comes back stands by, and takes over in its turn: two threads are enough. At times it
-   * has just gone to rest, or is about to.
+   * A thread that comes back becomes the backup thread, and takes over in its turn: two threads are
+   * enough. At times it has just gone to rest, or is about to.
    */
   @Test
   void threadsTakeTheDutyFromEachOther() throws Exception {

@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Whoever waits for the end of a poller waits for its threads. */
+/** Tests of the wait for the end of a poller: it includes all threads of the poller. */
 @Timeout(60)
 class PollerEndTest {
   private static final long TIMEOUT_MS = 30_000;

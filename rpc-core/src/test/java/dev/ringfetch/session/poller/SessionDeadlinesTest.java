@@ -199,7 +199,7 @@ class SessionDeadlinesTest {
     }
   }
 
-  /** Who publishes while others do and the poller notes: in the end it knows the earliest. */
+  /** Threads publish at the same time while the poller reads: in the end it knows the earliest. */
   @Test
   void noDeadlineIsLostBetweenThreads() throws Exception {
     final long seed = Long.getLong("ringfetch.seed", 1);

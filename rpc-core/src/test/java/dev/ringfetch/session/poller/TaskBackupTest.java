@@ -131,7 +131,7 @@ class TaskBackupTest {
     stepped.close();
   }
 
-  /** Not even one after the other, in one loan; but sessions have their turn in between. */
+  /** Not even one after the other, in one lease; but sessions have their turn in between. */
   @Test
   void tasksThatWaitForAMomentAreNotRelieved() throws Exception {
     final int loans = 20;
@@ -169,7 +169,7 @@ class TaskBackupTest {
     assertEquals(5, threads.size());
   }
 
-  /** Or has the duty back at once, if whoever took it over is held up by then. */
+  /** Or it drives the poller again at once, if the thread that took over is stuck by then. */
   @Test
   void whoComesBackRelievesInItsTurn() throws Exception {
     final int turns = 30;
@@ -188,7 +188,7 @@ class TaskBackupTest {
   void nobodyIsCalledWhereNoThreadRunsThePoller() throws Exception {
     final Poller stepped = new Poller(new ParkedDoorbell(), new SessionContext());
     assertTrue(stepped.begin());
-    final Map<Thread, Boolean> ran = new ConcurrentHashMap<>(); // and whether with the duty
+    final Map<Thread, Boolean> ran = new ConcurrentHashMap<>(); // and whether as driver
     stepped.execute(() -> ran.put(Thread.currentThread(), stepped.isCurrentThread()));
     assertEquals(1, stepped.doWork());
     assertEquals(Map.of(Thread.currentThread(), false), ran);
@@ -252,7 +252,7 @@ class TaskBackupTest {
     assertTrue(returned.get(TIMEOUT_S, TimeUnit.SECONDS));
   }
 
-  /** Both lend one duty, and each has another one who looks. */
+  /** Both grant one lease, and each has a backup thread of its own. */
   @Test
   void tasksAreRelievedBesideInlineTasks() throws Exception {
     final Session session = new SessionSteps(Sizes.ROOMY).server;

@@ -255,7 +255,7 @@ class ReplyTrialTest {
     assertFalse(choice.fetches(), this::seed);
   }
 
-  /** Who measures looks at the clock. */
+  /** A measurement reads the clock. */
   @Test
   void callThatIsMeasuredIsFollowedByAnother() {
     choice.onSent(ID);

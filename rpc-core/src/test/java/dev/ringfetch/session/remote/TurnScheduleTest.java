@@ -15,7 +15,7 @@ import org.agrona.concurrent.NanoClock;
 import org.junit.jupiter.api.Test;
 import org.mockito.Mockito;
 
-/** Who is in which group: by sessions that are in use epoch by epoch. */
+/** Tests of the groups of sessions, which depend on their use epoch by epoch. */
 class TurnScheduleTest {
   private static final int THRESHOLD = 8;
   private static final int GROUP = 4;

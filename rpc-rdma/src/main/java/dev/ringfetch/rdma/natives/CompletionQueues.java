@@ -1,9 +1,9 @@
 package dev.ringfetch.rdma.natives;
 
 /**
- * Work of completion queues, and of the channels that wake who sleeps on them; both are DiSNI's, by
- * their {@link Disni#handle handles}. {@link #poll} and {@link #arm} may be called from any thread;
- * nothing of the data path throws.
+ * Native operations on completion queues and on the channels that wake threads sleeping on them;
+ * both are DiSNI's objects, passed as {@link Disni#handle handles}. {@link #poll} and {@link #arm}
+ * may be called from any thread; the calls of the data path never throw.
  */
 public final class CompletionQueues {
   private CompletionQueues() {}
@@ -21,8 +21,8 @@ public final class CompletionQueues {
   public static native int poll(long queue, int limit, long out);
 
   /**
-   * Asks for one event when the next completion arrives. Poll once more before sleeping: what has
-   * arrived already makes no event.
+   * Asks for one event when the next completion arrives. Poll once more before sleeping: a
+   * completion that has already arrived causes no event.
    *
    * @param solicitedOnly whether only a completion whose sender asked for it, or an error, counts.
    * @return 0 or a negative errno.
@@ -32,7 +32,7 @@ public final class CompletionQueues {
   /**
    * Takes a channel's next event.
    *
-   * @return the queue that it is of, 0 if there is none, or a negative errno.
+   * @return the event's queue, 0 if there is none, or a negative errno.
    */
   public static native long nextEvent(long channel);
 

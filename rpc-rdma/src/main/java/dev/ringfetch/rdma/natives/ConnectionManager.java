@@ -3,11 +3,11 @@ package dev.ringfetch.rdma.natives;
 import java.io.IOException;
 
 /**
- * Connections by rdma_cm, as far as DiSNI does not say it: addresses of both families, private
- * data, events.
+ * Native operations of rdma_cm that DiSNI lacks: addresses of both families, private data, events.
  *
- * <p>Channels and ids are DiSNI's, by their {@link Disni#handle handles}. No call waits for a peer:
- * what comes of it is told by {@link #nextEvent}. Calls on one id belong to one thread at a time.
+ * <p>Channels and ids are DiSNI's objects, passed as {@link Disni#handle handles}. No call waits
+ * for a peer: {@link #nextEvent} reports the result. Calls on one id belong to one thread at a
+ * time.
  */
 public final class ConnectionManager {
   /** As depths of READs and atomics: as many as the device, and on accept also the peer, can do. */

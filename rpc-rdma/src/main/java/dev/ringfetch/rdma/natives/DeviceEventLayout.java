@@ -8,13 +8,13 @@ public final class DeviceEventLayout {
   /** Bytes of an event. */
   public static final int SIZE = 16;
 
-  /** 8 bytes: what it is of, a native pointer or a port's number. */
+  /** 8 bytes: the element, a native pointer or a port's number. */
   public static final int ELEMENT = 0;
 
   /** 4 bytes; {@link Errors#deviceEventText} names it. */
   public static final int TYPE = 8;
 
-  /** 4 bytes: what the element is. */
+  /** 4 bytes: the element's kind. */
   public static final int KIND = 12;
 
   /** Kind: the whole device has failed. */
@@ -29,7 +29,7 @@ public final class DeviceEventLayout {
   /** Kind. */
   public static final int COMPLETION_QUEUE = 3;
 
-  /** Kind: the element is not told. */
+  /** Kind: the event does not name the element. */
   public static final int OTHER = 4;
 
   private DeviceEventLayout() {}

@@ -1,7 +1,7 @@
 package dev.ringfetch.rdma.natives;
 
 /**
- * What a device can do, {@code ibv_device_attr}, as {@link Devices#query} writes it: offsets in
+ * Capabilities of a device, {@code ibv_device_attr}, as {@link Devices#query} writes it: offsets in
  * bytes and values.
  */
 public final class DeviceLayout {

@@ -3,7 +3,7 @@ package dev.ringfetch.rdma.natives;
 import java.io.IOException;
 
 /**
- * Devices: which there are, what they can do, and what they report. The queries take any context:
+ * Native operations on devices: their names, capabilities and events. The queries take any context:
  * of {@link #open}, or of a connection ({@link ConnectionManager#context}).
  */
 public final class Devices {
@@ -19,8 +19,8 @@ public final class Devices {
   public static native void close(long context) throws IOException;
 
   /**
-   * Makes an end of a removed device's context, also of one that belongs to the connection manager
-   * and is not to be closed: what is left of it does nothing any more, without saying so.
+   * Abandons the context of a removed device, also one that belongs to the connection manager and
+   * must not be closed: later calls on its objects do nothing and report no error.
    */
   public static native void abandon(long context) throws IOException;
 

@@ -12,13 +12,16 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 
 /**
- * Where DiSNI's objects and the natives of this package meet: both work on the same objects of
+ * Bridge between DiSNI's objects and the natives of this package: both work on the same objects of
  * libibverbs and librdmacm, which the natives take as pointers.
  */
 public final class Disni {
   private static final Logger LOGGER = System.getLogger(Disni.class.getName());
 
-  /** What an id finds its context with, and a context two numbers that nobody asks for. */
+  /**
+   * Required by DiSNI's constructors: an id looks up its context here, and a context has two
+   * numbers that nothing reads.
+   */
   private static final NativeDispatcher NO_DISPATCHER = null;
 
   private Disni() {}
@@ -28,14 +31,14 @@ public final class Disni {
     return ((NatObject) object).getObjId();
   }
 
-  /** Creates an id for a reliable connection. No two threads at one channel. */
+  /** Creates an id for a reliable connection. At most one thread at a time per channel. */
   public static RdmaCmId createId(RdmaEventChannel channel) throws IOException {
     return channel.createId(RdmaCm.RDMA_PS_TCP);
   }
 
   /**
    * The id of a connect request, whose event {@link ConnectionManager#nextEvent} has taken. DiSNI
-   * would keep it with the channel for good.
+   * would keep it in the channel for ever.
    */
   public static RdmaCmId requested(long handle, RdmaEventChannel channel) throws IOException {
     NatCmaIdPrivate id = new NatCmaIdPrivate(handle, channel, NO_DISPATCHER);
@@ -50,7 +53,10 @@ public final class Disni {
     }
   }
 
-  /** Gives one object back, if there is one; the others go even if it does not. */
+  /**
+   * Frees one object, if there is one. A failure is only logged, so that the caller goes on with
+   * the other objects.
+   */
   public static <T> void giveBack(T object, Giving<T> giving) {
     if (object == null) {
       return;
@@ -62,7 +68,9 @@ public final class Disni {
     }
   }
 
-  /** Gives back what a native of ours has created, if it is there, in the same way. */
+  /**
+   * Frees an object that a native of this package has created, if there is one, in the same way.
+   */
   public static void giveBack(long handle, NativeGiving giving) {
     if (handle == 0) {
       return;
@@ -74,7 +82,7 @@ public final class Disni {
     }
   }
 
-  /** Destroys what a handle names. */
+  /** Destroys the object of a handle. */
   @FunctionalInterface
   public interface NativeGiving {
     void back(long handle) throws IOException;

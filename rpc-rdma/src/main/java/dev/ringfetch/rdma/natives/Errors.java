@@ -1,6 +1,6 @@
 package dev.ringfetch.rdma.natives;
 
-/** Texts for the numbers with which verbs tell what went wrong. */
+/** Texts for the error numbers of verbs. */
 public final class Errors {
   private Errors() {}
 

@@ -4,8 +4,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The handshake between the numbers in this package and the C headers that the library was compiled
- * with: each offset, size and constant is looked up by its name in C, once, before anything else.
+ * Check of this package's numbers against the C headers that the library was compiled with: looks
+ * up each offset, size and constant by its name in C, once, before anything else.
  */
 public final class Layouts {
   private Layouts() {}
@@ -13,7 +13,7 @@ public final class Layouts {
   /**
    * Compares all numbers with the library's.
    *
-   * @throws IllegalStateException if one differs or only one side knows it.
+   * @throws IllegalStateException if a number differs or only one side has it.
    */
   public static void verify() {
     Map<String, Integer> expected = expected();
@@ -30,7 +30,7 @@ public final class Layouts {
         });
   }
 
-  /** What this package believes, by the names in C. */
+  /** The numbers of this package, by their names in C. */
   public static Map<String, Integer> expected() {
     Map<String, Integer> layout = new TreeMap<>();
     layout.put("RDMA_MAX_RESP_RES", ConnectionManager.ALL);

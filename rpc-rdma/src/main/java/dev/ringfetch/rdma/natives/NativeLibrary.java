@@ -13,9 +13,9 @@ import java.nio.file.Path;
  * The native library behind this package and behind DiSNI: found in the jar, or where the property
  * {@value #PROPERTY} says, and loaded with no flag on the command line.
  *
- * <p>It is loaded once, by whoever asks first, before any class of DiSNI's is initialised. What
- * goes wrong is kept as one line and never thrown at those who only ask; where the copy out of the
- * jar found no room, whoever asks next tries again. All methods may be called from any thread.
+ * <p>The first caller loads it, once, before any class of DiSNI's is initialised. The reason of a
+ * failure is kept as one line, and methods that only query never throw it. If the copy out of the
+ * jar found no room, the next caller tries again. All methods may be called from any thread.
  */
 public final class NativeLibrary {
   /** System property: absolute path of an installed library, used instead of the one in the jar. */
@@ -84,7 +84,10 @@ public final class NativeLibrary {
     return "/native/linux-" + (arch.equals("amd64") ? "x86_64" : arch) + "/" + FILE;
   }
 
-  /** Loads when first asked, and again if the directory for the copy had no room then. */
+  /**
+   * Loads at the first call, and tries again at later calls if the directory for the copy had no
+   * room.
+   */
   private static synchronized String load() {
     if (outcome != null) {
       return outcome;
@@ -100,7 +103,7 @@ public final class NativeLibrary {
     } catch (CopyException e) {
       return "native library: " + e.getMessage();
     } catch (IOException | LinkageError | IllegalCallerException | IllegalStateException e) {
-      // The last two: native access is denied by a flag; the library is of another build.
+      // The last two: a flag denies native access; the library is of another build.
       outcome = "native library: " + oneLine(e);
     }
     return outcome;
@@ -125,7 +128,10 @@ public final class NativeLibrary {
     Layouts.verify();
   }
 
-  /** A file that nobody else may write, as it was made, and that goes when it is closed. */
+  /**
+   * A file that no other user may write, from its creation on, and that is deleted when it is
+   * closed.
+   */
   private record Copy(Path path) implements Closeable {
     static Copy of(InputStream content) throws CopyException {
       try {
@@ -155,7 +161,7 @@ public final class NativeLibrary {
     }
   }
 
-  /** The directory took no copy now, as it is full; it may later. */
+  /** Thrown if the directory is full and took no copy; it may take one later. */
   private static final class CopyException extends IOException {
     private static final long serialVersionUID = 1;
 
@@ -165,8 +171,8 @@ public final class NativeLibrary {
   }
 
   /**
-   * Initialises DiSNI's half when it is first needed: on a host without devices it would do no more
-   * than tell that no log framework is there.
+   * Initialises DiSNI's half when it is first needed: on a host without devices it would only
+   * report that there is no log framework.
    */
   private static final class Linking {
     static final String OUTCOME = link();

@@ -3,11 +3,11 @@ package dev.ringfetch.rdma.natives;
 import java.io.IOException;
 
 /**
- * Queue pairs of reliable connections: creation, attributes, and posting of work requests that the
- * caller has laid out in native memory.
+ * Native operations on queue pairs of reliable connections: creation, attributes, and posting of
+ * work requests that the caller has laid out in native memory.
  *
- * <p>Posting may be done by any thread, but a list of requests belongs to its post until the call
- * returns. Posting never throws.
+ * <p>Posting may be done by any thread, but no other thread may touch a list of requests until the
+ * call that posts it returns. Posting never throws.
  */
 public final class QueuePairs {
   private QueuePairs() {}
@@ -28,12 +28,15 @@ public final class QueuePairs {
   /** Number of a queue pair of any type, by which its peer and completions name it. */
   public static native int number(long queuePair);
 
-  /** Changes what the peer may do: {@link RegionLayout}'s access flags. The connection lives on. */
+  /**
+   * Changes the access rights of the peer: {@link RegionLayout}'s access flags. The connection
+   * lives on.
+   */
   public static native void changeAccess(long queuePair, int access) throws IOException;
 
   /**
-   * Changes how long a peer waits that has sent without a receive here: a code of the InfiniBand
-   * specification, 0 for 655 ms, 1 for 10 us, 12 for 640 us.
+   * Changes how long the peer waits after a SEND that found no receive here: a code of the
+   * InfiniBand specification, 0 for 655 ms, 1 for 10 us, 12 for 640 us.
    */
   public static native void changeMinRnrTimer(long queuePair, int code) throws IOException;
 

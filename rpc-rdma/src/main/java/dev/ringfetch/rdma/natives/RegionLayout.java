@@ -1,8 +1,8 @@
 package dev.ringfetch.rdma.natives;
 
-/** What may be done to registered memory and through a queue pair: access flags. */
+/** Access flags of registered memory and of queue pairs. */
 public final class RegionLayout {
-  /** Flag: the local device writes to it; asked for by the other two that write. */
+  /** Flag: the local device writes to it; required by the other two flags that write. */
   public static final int LOCAL_WRITE = 1;
 
   /** Flag: the peer WRITEs. */

@@ -4,14 +4,13 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * Access to memory regions, and windows; the regions are DiSNI's ({@code IbvPd.regMr}), by their
- * {@link Disni#handle handles}.
+ * Native operations on access to memory regions, and on windows; the regions are DiSNI's ({@code
+ * IbvPd.regMr}), passed as {@link Disni#handle handles}.
  *
- * <p>What a peer may do to memory ends in one of three ways: {@code IbvMr.deregMr}, which every
- * device has and which needs nothing but that no own request uses the region; {@link
- * #changeAccess}, where the device can re-register; invalidation of a window ({@code
- * IBV_WR_LOCAL_INV}), which executes in order with other requests. Nothing keeps a registered
- * buffer alive but the caller.
+ * <p>A peer's access to memory ends in one of three ways: {@code IbvMr.deregMr}, which every device
+ * has and which needs nothing but that no own request uses the region; {@link #changeAccess}, where
+ * the device can re-register; invalidation of a window ({@code IBV_WR_LOCAL_INV}), which executes
+ * in order with other requests. Nothing keeps a registered buffer alive but the caller.
  */
 public final class Regions {
   private Regions() {}
@@ -19,7 +18,7 @@ public final class Regions {
   /** Address of a direct buffer's first byte, whatever its position; 0 if it is not direct. */
   public static native long address(ByteBuffer buffer);
 
-  /** Changes what may be done to a region, where the device can; on failure deregister it. */
+  /** Changes the access flags of a region, where the device can; on failure deregister it. */
   public static native void changeAccess(long region, int access) throws IOException;
 
   /** Allocates a window of type 2, which a {@code IBV_WR_BIND_MW} request binds to a region. */

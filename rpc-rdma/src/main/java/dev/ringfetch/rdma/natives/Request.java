@@ -4,8 +4,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * One send request with one piece of local memory, laid out once and changed in place. Requests
- * that are linked are posted together.
+ * A send request with one piece of local memory, laid out once and changed in place. Requests that
+ * are linked are posted together.
  */
 public final class Request {
   private final ByteBuffer request = direct(SendLayout.SIZE);
@@ -19,13 +19,13 @@ public final class Request {
         .putInt(SendLayout.SCATTER_COUNT, 1);
   }
 
-  /** Makes it another one; what its opcode needs is to be set again. */
+  /** Changes the opcode; the fields that the new opcode needs must be set again. */
   public Request opcode(int opcode) {
     request.putInt(SendLayout.OPCODE, opcode);
     return this;
   }
 
-  /** Has another one follow when it is posted; null for none. */
+  /** Links the request that is posted behind this one; null for none. */
   public void next(Request next) {
     request.putLong(SendLayout.NEXT, next == null ? 0 : next.address);
   }
@@ -49,7 +49,7 @@ public final class Request {
     return this;
   }
 
-  /** What is sent, or where it lands. */
+  /** Sets the local memory: the source of what is sent, or the destination of a READ. */
   public Request local(long address, int length, int key) {
     piece
         .putLong(ScatterLayout.ADDRESS, address)
@@ -65,13 +65,13 @@ public final class Request {
     return this;
   }
 
-  /** Where a WRITE or a READ goes. */
+  /** Sets the remote memory of a WRITE or a READ. */
   public Request remote(long address, int key) {
     request.putLong(SendLayout.REMOTE_ADDRESS, address).putInt(SendLayout.REMOTE_KEY, key);
     return this;
   }
 
-  /** Where a datagram goes. */
+  /** Sets the destination of a datagram. */
   public Request datagram(long handle, int number, int key) {
     request
         .putLong(SendLayout.DATAGRAM_HANDLE, handle)
@@ -80,7 +80,7 @@ public final class Request {
     return this;
   }
 
-  /** The word that an atomic changes. */
+  /** Sets the remote word of an atomic. */
   public Request word(long address, int key, long operand, long swap) {
     request
         .putLong(SendLayout.REMOTE_ADDRESS, address)

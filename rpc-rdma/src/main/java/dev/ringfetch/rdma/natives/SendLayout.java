@@ -39,10 +39,10 @@ public final class SendLayout {
   /** 4 bytes, of WRITE and READ. */
   public static final int REMOTE_KEY = 48;
 
-  /** 8 bytes: what is compared with, or added. */
+  /** 8 bytes: the value to compare with, or to add. */
   public static final int ATOMIC_OPERAND = 48;
 
-  /** 8 bytes: what is swapped in. */
+  /** 8 bytes: the value that is swapped in. */
   public static final int ATOMIC_SWAP = 56;
 
   /** 4 bytes: an atomic's remote key, elsewhere than a WRITE's. */

@@ -19,9 +19,9 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Where peers arrive at a doorbell: an id that listens at all addresses of all devices, at a port
- * of the system's choice, from the first offer on. A peer is let in when it names an offer and
- * presents its token; before that it is told nothing and can reach nothing.
+ * The listener of a doorbell: accepts peers at all addresses of all devices, at a port of the
+ * system's choice, from the first offer on. It accepts a peer that names an offer and presents its
+ * token; before that the peer learns nothing and can reach nothing.
  *
  * <p>{@link #onRequest}, {@link #onEstablished}, {@link #onFailed} and {@link #forget} belong to
  * the thread that owns the doorbell, everything else may be called from any thread.
@@ -30,14 +30,17 @@ final class Arrivals {
   private static final Logger LOGGER = System.getLogger(Arrivals.class.getName());
   private static final int BACKLOG = 128;
 
-  /** Says the same of both, so that nobody finds out which offers there are. */
+  /**
+   * One text for a wrong id and a wrong token, so that a peer cannot find out which offers there
+   * are.
+   */
   private static final String REFUSAL = "no such offer, or the token is wrong";
 
   private final VerbsDoorbell doorbell;
   private final RdmaEventChannel channel;
   private final Map<Long, VerbsOffer> offers = new ConcurrentHashMap<>();
 
-  /** Accepted, and not heard of since; the owner's. */
+  /** Accepted, and not connected yet; belongs to the owner. */
   private final Map<VerbsQueuePair, VerbsOffer> accepted = new HashMap<>();
 
   private RdmaCmId listening; // guarded by this
@@ -91,12 +94,12 @@ final class Arrivals {
     offers.put(offer.id(), offer);
   }
 
-  /** Makes the caller the owner of the offer's endpoint, unless somebody else is. */
+  /** Makes the caller the owner of the offer's endpoint, unless another thread is. */
   boolean take(VerbsOffer offer) {
     return offers.remove(offer.id(), offer);
   }
 
-  /** A peer has come: lets it in, or tells it why not. */
+  /** Handles a peer's connect request: accepts it, or rejects it with the reason. */
   void onRequest(RdmaCmId id, ByteBuffer event) {
     Endpoint endpoint = null;
     boolean let = false;
@@ -173,7 +176,7 @@ final class Arrivals {
     return ByteBuffer.wrap(data);
   }
 
-  /** A peer that was let in is connected. Returns how many events were told. */
+  /** Handles the connection of an accepted peer. Returns how many events were delivered. */
   int onEstablished(VerbsQueuePair queuePair) {
     VerbsOffer offer = accepted.remove(queuePair);
     if (offer == null || !offer.isConnected()) {
@@ -189,7 +192,10 @@ final class Arrivals {
     return 1;
   }
 
-  /** Whether it was a peer that was let in and did not come: then it is given back. */
+  /**
+   * Handles a failed connection. Returns whether it was that of an accepted peer, whose offer is
+   * then freed.
+   */
   boolean onFailed(VerbsQueuePair queuePair) {
     boolean isArriving = accepted.remove(queuePair) != null;
     if (isArriving) {
@@ -198,7 +204,9 @@ final class Arrivals {
     return isArriving;
   }
 
-  /** A queue pair is given back, of a peer that may have been let in and never came. */
+  /**
+   * Forgets a queue pair that is being freed; its peer may have been accepted and never connected.
+   */
   void forget(VerbsQueuePair queuePair) {
     accepted.remove(queuePair);
   }

@@ -8,10 +8,10 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The channels that tell a doorbell of completions, one for each device that it has connections at.
- * A channel ends with the last of them, so that a device that is removed can go.
+ * The completion channels of a doorbell, one for each device at which it has connections. A channel
+ * ends with the last of them, so that a device that is removed can go.
  *
- * <p>{@link #leave} belongs to the doorbell's owner, who may be looking at a channel, until the
+ * <p>{@link #leave} belongs to the doorbell's owner, which may be reading a channel, until the
  * doorbell is closed; everything else may be called from any thread.
  */
 final class CompletionChannels {
@@ -49,7 +49,9 @@ final class CompletionChannels {
     return shared.channel;
   }
 
-  /** A connection has ended, and its queues, at a device, by the handle of its context. */
+  /**
+   * Records that a connection and its queues have ended at a device, given by its context's handle.
+   */
   synchronized void leave(long device) {
     Shared shared = byContext.get(device);
     if (--shared.connections == 0) {
@@ -63,12 +65,12 @@ final class CompletionChannels {
     all = byContext.values().stream().map(s -> s.channel).toArray(IbvCompChannel[]::new);
   }
 
-  /** None is joined any more. */
+  /** Closes all channels; none can be joined any more. */
   synchronized void close() {
     closed = true;
   }
 
-  /** All of them, not to be changed; another array when there are others. */
+  /** All channels. Callers must not change the array; a change of the channels makes a new one. */
   IbvCompChannel[] all() {
     return all;
   }

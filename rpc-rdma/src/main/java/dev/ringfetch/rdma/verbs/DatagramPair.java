@@ -18,10 +18,10 @@ import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A queue pair of unreliable datagrams beside a connection, with its completion queue and the way
- * to the peer: what an {@link Endpoint} owns of it. Set up and given back with the endpoint, by the
- * same threads; whoever posts or polls meanwhile {@linkplain #enter enters} first, and stays out
- * from then on.
+ * A queue pair of unreliable datagrams beside a connection, with its completion queue and the
+ * peer's address handle; an {@link Endpoint} owns it. The endpoint's threads set it up and free it
+ * together with the endpoint. A thread that posts or polls must {@linkplain #enter enter} first;
+ * once the pair is freed, no thread can.
  */
 final class DatagramPair {
   /** Longest datagram in bytes: what every path takes whose hosts have Ethernet's usual frames. */
@@ -47,10 +47,10 @@ final class DatagramPair {
   }
 
   /**
-   * Creates one that is ready, at the port of an id, in the partition of its queue pair.
+   * Creates a pair that is ready, at the port of an id, in the partition of its queue pair.
    *
    * @param connecting the id's queue pair.
-   * @param channel that is asked for no events; DiSNI has no completion queue without.
+   * @param channel of the completion queue, which DiSNI requires; no events are requested.
    * @param queueKey that senders must present.
    * @throws IOException where the device has none, or none left.
    */
@@ -104,12 +104,12 @@ final class DatagramPair {
     return Short.toUnsignedInt(attributes.getShort(QueuePairLayout.PARTITION));
   }
 
-  /** Finds the way to the peer of a connected queue pair. */
+  /** Creates the address handle of a connected queue pair's peer. */
   void pointAtPeer(long connected) throws IOException {
     handle = Datagrams.createHandleOfPeer(Disni.handle(domain), connected);
   }
 
-  /** The way to the peer, or 0 as long as it is not known. */
+  /** The peer's address handle, or 0 as long as it is not known. */
   long handle() {
     return handle;
   }
@@ -136,7 +136,9 @@ final class DatagramPair {
     return QueuePairs.number(queuePair);
   }
 
-  /** Lets one thread post and poll until it {@linkplain #leave leaves}. False: another is in. */
+  /**
+   * Lets one thread post and poll until it {@linkplain #leave leaves}. False: another thread is in.
+   */
   boolean enter() {
     return busy.compareAndSet(false, true);
   }
@@ -145,8 +147,8 @@ final class DatagramPair {
     busy.set(false);
   }
 
-  /** Gives everything back; once. Nobody enters any more. */
-  @SuppressWarnings("ThreadPriorityCheck") // who is in polls or posts, and waits for nobody
+  /** Frees everything; once. No thread can enter any more. */
+  @SuppressWarnings("ThreadPriorityCheck") // the thread inside leaves soon
   void release() {
     while (!enter()) {
       Thread.yield();

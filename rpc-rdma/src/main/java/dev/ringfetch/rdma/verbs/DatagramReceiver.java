@@ -15,9 +15,9 @@ import java.lang.System.Logger.Level;
 import java.nio.ByteBuffer;
 
 /**
- * Receives datagrams of one peer. Receives are posted before it hears of them, and anew {@value
- * #BATCH} at a time, by one doorbell; what comes while there is none is lost. The device drops what
- * does not present the queue key, and this side what another queue pair has sent.
+ * The receiver of one peer's datagrams. It posts receives before the peer learns of the queue pair,
+ * and anew {@value #BATCH} at a time, by one doorbell; a datagram that finds no receive is lost.
+ * The device drops datagrams without the queue key, and this side those of other queue pairs.
  *
  * <p>Belongs to the thread that sets the connection up, then to the owner of the queue pair.
  */
@@ -71,7 +71,7 @@ final class DatagramReceiver {
     }
   }
 
-  /** Takes what this queue pair has sent, from here on. */
+  /** Accepts datagrams of this queue pair, from here on. */
   void listenTo(int number) {
     peer = number;
   }
@@ -102,7 +102,7 @@ final class DatagramReceiver {
 
   /** The connection lives on without. */
   private void fail(String reason) {
-    broken = true; // and is looked at before the next poll
+    broken = true; // and is read before the next poll
     LOGGER.log(Level.WARNING, "no more answers in datagrams: {0}", reason);
   }
 

@@ -14,8 +14,9 @@ import java.lang.System.Logger.Level;
 import java.nio.ByteBuffer;
 
 /**
- * Sends parts of the session's memory in datagrams. One of {@value #SIGNAL_INTERVAL} asks for a
- * completion, which stands for all before it. Belongs to the owner of the queue pair.
+ * The sender of datagrams with parts of the session's memory. One datagram of {@value
+ * #SIGNAL_INTERVAL} asks for a completion, which stands for all before it. Belongs to the owner of
+ * the queue pair.
  */
 final class DatagramSender {
   private static final Logger LOGGER = System.getLogger(DatagramSender.class.getName());
@@ -50,7 +51,7 @@ final class DatagramSender {
     this.peer = peer;
   }
 
-  /** The connection is being made: its peer can be found. */
+  /** Creates the peer's address handle; called while the connection is being made. */
   void start(long connected) {
     try {
       pair.pointAtPeer(connected);

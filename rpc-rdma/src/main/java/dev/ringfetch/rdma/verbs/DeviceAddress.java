@@ -15,7 +15,7 @@ import java.util.List;
  * @param context the device's, or null at a peer.
  */
 record DeviceAddress(InetAddress host, int linkLayer, IbvContext context) {
-  /** Of another kind. */
+  /** Distance of an address that cannot be reached: it is of another kind. */
   static final int UNREACHABLE = Integer.MAX_VALUE;
 
   /**

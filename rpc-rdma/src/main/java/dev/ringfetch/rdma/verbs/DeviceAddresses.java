@@ -28,8 +28,8 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The addresses of this host behind which there are RDMA devices, as they were when they were
- * looked for, and what a peer tells of its own:
+ * The addresses of this host behind which there are RDMA devices, as they were at the last search,
+ * in the form in which the two sides exchange them:
  *
  * <pre>
  *   0        1        2            3         4
@@ -41,15 +41,15 @@ import java.util.concurrent.atomic.AtomicInteger;
  * <p>Loopback and link-local addresses are left out: rdma_cm knows no device at the former, and the
  * latter say nothing to another host. Any thread.
  *
- * <p>They keep the devices open, and a device that is removed goes only when nobody has it open any
- * more: so everybody who works with one of their devices {@linkplain #hold holds} them, and when
- * the last one has closed them they are given back.
+ * <p>They keep the devices open, and the kernel releases a removed device only when nobody has it
+ * open any more: so each user of one of their devices {@linkplain #hold holds} them, and the last
+ * {@link #close} frees them.
  */
 final class DeviceAddresses implements AutoCloseable {
   private static final Logger LOGGER = System.getLogger(DeviceAddresses.class.getName());
   private static final byte VERSION = 1;
 
-  /** What a peer is told by a host without devices. */
+  /** The description that a host without devices sends to a peer. */
   static final byte[] NO_HINT = {VERSION, 0};
 
   private final RdmaEventChannel channel;
@@ -125,7 +125,7 @@ final class DeviceAddresses implements AutoCloseable {
     return addresses.size();
   }
 
-  /** Keeps them, for one more {@link #close}. For who holds them. */
+  /** Keeps them open for one more {@link #close}. The caller already holds them. */
   DeviceAddresses hold() {
     holders.incrementAndGet();
     return this;
@@ -136,7 +136,7 @@ final class DeviceAddresses implements AutoCloseable {
     return ConnectionManager.channelDescriptor(Disni.handle(channel));
   }
 
-  /** Whether a device was removed since the last look. No two threads at once. */
+  /** Whether a device was removed since the last call. At most one thread at a time. */
   boolean takeRemoval() {
     boolean removed = false;
     while (ConnectionManager.nextEvent(Disni.handle(channel), Regions.address(event), 0) > 0) {
@@ -149,7 +149,7 @@ final class DeviceAddresses implements AutoCloseable {
     return removed;
   }
 
-  /** What a peer is told. */
+  /** The description that a peer gets. */
   byte[] hint() {
     ByteBuffer out = ByteBuffer.allocate(2 + addresses.size() * 18);
     out.put(VERSION).put((byte) addresses.size());
@@ -198,7 +198,7 @@ final class DeviceAddresses implements AutoCloseable {
     return reachable.stream().filter(own -> Disni.handle(own.context()) == context).toList();
   }
 
-  /** Lets go of them. */
+  /** Releases the addresses and devices, unless another holder remains. */
   @Override
   public void close() {
     if (holders.decrementAndGet() > 0) {

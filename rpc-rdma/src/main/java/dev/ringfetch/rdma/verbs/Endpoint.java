@@ -21,9 +21,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What one side of a connection owns at the device: id, queue pair, its two completion queues, and
- * a protection domain of its own with everything that is registered in it. Nothing is shared with
- * other connections, so what a peer does to it ends there.
+ * The device objects of one side of a connection: id, queue pair, its two completion queues, and a
+ * protection domain of its own with everything that is registered in it. Nothing is shared with
+ * other connections, so damage by a peer is limited to this connection.
  *
  * <p>{@link #scratch} and {@link #release} exclude each other; everything else belongs to the
  * thread that sets the connection up.
@@ -34,10 +34,10 @@ final class Endpoint {
   /** As much as is worth copying: a batch of small frames. The device may grant less. */
   private static final int WANTED_INLINE = 256;
 
-  /** Of a lost packet; what is more means without end at some devices. */
+  /** Retries of a lost packet; a larger number means endless retries at some devices. */
   static final int RETRIES = 6;
 
-  /** Of a SEND without a receive, which does not happen unless a peer is broken. */
+  /** Retries of a SEND without a receive, which happens only if a peer is broken. */
   static final int RNR_RETRIES = 6;
 
   /** 4.096 us times two to the power of it: 268 ms. With the retries a silent peer has 1.9 s. */
@@ -117,7 +117,7 @@ final class Endpoint {
   /**
    * Creates the queue pair of an id, which is the endpoint's from here on, even if this throws.
    *
-   * @param channels one of which is told of completions.
+   * @param channels one of which gets the events of completions.
    * @throws IOException also when the id is at another device than the memory.
    */
   void open(RdmaCmId id, CompletionChannels channels) throws IOException {
@@ -149,7 +149,7 @@ final class Endpoint {
   }
 
   /**
-   * Opens a pair of datagrams beside the queue pair, if there is one to be had.
+   * Opens a pair of datagrams beside the queue pair, if the device has one.
    *
    * @param queueKey that senders must present.
    * @return whether there is.
@@ -166,7 +166,7 @@ final class Endpoint {
     }
   }
 
-  /** Gives the pair of datagrams back: the peer has none. Before the endpoint is used. */
+  /** Frees the pair of datagrams: the peer has none. Before the endpoint is used. */
   void closeDatagrams() {
     if (datagrams != null) {
       datagrams.release();
@@ -197,7 +197,7 @@ final class Endpoint {
     return registered;
   }
 
-  /** The device was removed: it is let go of with the last that is bound to it. */
+  /** Marks the device as removed: it is released with the last object that is bound to it. */
   void removed() {
     OpenDevices.remove(device);
   }
@@ -211,7 +211,7 @@ final class Endpoint {
     return domain;
   }
 
-  // What work is posted to and polled from, the natives of the data path take as pointers.
+  // The natives of the data path take the objects that they post to and poll from as pointers.
 
   long queuePair() {
     return queuePair;
@@ -235,21 +235,21 @@ final class Endpoint {
     return memory;
   }
 
-  /** Where the peer WRITEs how many rings it has heard. */
+  /** The word into which the peer WRITEs how many rings it has received. */
   VerbsMemory creditLine() {
     return creditLine;
   }
 
-  /** What the peer is told of this side's memory. */
+  /** The description of this side's memory that the peer gets. */
   Introduction.Side side() {
     return new Introduction.Side(
         memory.named(), creditLine.named(), datagrams == null ? 0 : datagrams.number());
   }
 
   /**
-   * Gives everything back: the queue pair first, after which the device touches no memory any more.
-   * Nobody posts or polls meanwhile or later; once it was opened, this belongs to the doorbell's
-   * owner. Idempotent.
+   * Frees everything: the queue pair first, after which the device touches no memory any more. No
+   * thread posts or polls meanwhile or later; once the endpoint was opened, only the doorbell's
+   * owner calls this. Idempotent.
    */
   synchronized void release() {
     if (released) {
@@ -290,7 +290,7 @@ final class Endpoint {
     }
   }
 
-  /** Where an id's peer is, for people. */
+  /** The address of an id's peer, for messages. */
   static String peerAddress(RdmaCmId id) {
     ByteBuffer address = Request.direct(AddressLayout.SIZE);
     ConnectionManager.peerAddress(Disni.handle(id), Regions.address(address));

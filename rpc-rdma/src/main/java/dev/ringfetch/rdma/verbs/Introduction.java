@@ -9,18 +9,18 @@ import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 
 /**
- * What the two sides tell each other in the private data of the connection manager. Numbers are in
- * network order; the transport may add zeros.
+ * The private data of the connection manager, by which the two sides introduce themselves. Numbers
+ * are in network order; the transport may add zeros.
  *
  * <pre>
  *  connect   0        1         9               25
  *           +--------+---------+---------------+------+
- *           | version| offer id| token         | side |  of who connects
+ *           | version| offer id| token         | side |  of the connecting side
  *           +--------+---------+---------------+------+
  *
  *  accept    0        1
  *           +--------+------+
- *           | version| side |  of who offers
+ *           | version| side |  of the offering side
  *           +--------+------+
  *
  *  side      0         8        12       16        24       28          31
@@ -37,10 +37,10 @@ import java.security.MessageDigest;
  * @param side where the connecting side's memory is.
  */
 record Introduction(long offer, Token token, Side side) {
-  /** Length in bytes of what the connecting side tells. */
+  /** Length in bytes of the connecting side's data. */
   static final int LENGTH = 25 + Side.LENGTH;
 
-  /** Length in bytes of what the accepting side tells. */
+  /** Length in bytes of the accepting side's data. */
   static final int ACCEPT_LENGTH = 1 + Side.LENGTH;
 
   private static final byte VERSION = 1;
@@ -49,12 +49,12 @@ record Introduction(long offer, Token token, Side side) {
    * Where one side's memory is.
    *
    * @param memory its copy of the session's.
-   * @param creditLine where it is told how many of its rings were heard.
+   * @param creditLine the word that counts how many of its rings the peer has received.
    * @param datagrams number of the queue pair by which the connecting side wants to receive
    *     datagrams, or the accepting one will send them; 0 for none.
    */
   record Side(RemoteMemory memory, RemoteMemory creditLine, int datagrams) {
-    private static final int LENGTH = 31; // all that the connecting side may tell
+    private static final int LENGTH = 31; // all that the connecting side may send
 
     private void put(ByteBuffer out) {
       out.putLong(memory.address()).putInt((int) memory.length()).putInt(memory.rkey());
@@ -73,7 +73,7 @@ record Introduction(long offer, Token token, Side side) {
     }
   }
 
-  /** Bytes that only their owners compare, and nobody prints. */
+  /** A token: only the two sides compare it, and it is never printed. */
   static final class Token {
     static final int LENGTH = 16;
 
@@ -91,8 +91,8 @@ record Introduction(long offer, Token token, Side side) {
     }
 
     /**
-     * Key that datagrams of the connection present: both sides know it, and it is another one for
-     * each. Numbers of the upper half are for privileged users.
+     * Key that datagrams of the connection present: both sides know it, and each connection has
+     * another. Numbers of the upper half are for privileged users.
      */
     int queueKey() {
       return ByteBuffer.wrap(bytes).getInt() & Integer.MAX_VALUE;
@@ -145,7 +145,10 @@ record Introduction(long offer, Token token, Side side) {
     return ByteBuffer.allocateDirect(length).put(text, 0, length);
   }
 
-  /** Reads private data of reject: one line of what can be printed, as anybody may have sent it. */
+  /**
+   * Reads private data of reject: one line of printable characters, as the data may come from
+   * anybody.
+   */
   static String decodeReason(ByteBuffer in) {
     StringBuilder reason = new StringBuilder();
     while (in.hasRemaining()) {

@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Where an offer is. Numbers are in network order.
+ * The address of an offer. Numbers are in network order.
  *
  * <pre>
  *   0        1         9        13       15       16        17
@@ -24,7 +24,7 @@ import java.util.List;
  * @param addresses of the device, in the order in which they are to be tried.
  */
 record OfferDescriptor(long offer, int length, int port, List<InetAddress> addresses) {
-  /** Addresses that one side tells of, at the most. */
+  /** Largest number of addresses that one side sends. */
   static final int MAX_ADDRESSES = 16;
 
   private static final byte VERSION = 1;

@@ -8,13 +8,13 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The devices that fabrics of this process have open, by the handles of their contexts, and how
- * many addresses and connections are bound to each.
+ * Use counts of the devices that fabrics of this process have open: how many addresses and
+ * connections are bound to each, by the handle of its context.
  *
  * <p>Contexts are librdmacm's, which has one of a device for the whole process and keeps it when
- * nobody is bound to it any more; one of a device that was removed, until it looks for devices and
- * finds another. A driver that cannot take a device from a process, like Soft-RoCE's, meanwhile has
- * whoever removes it wait. So the last one who leaves a removed device closes it to the kernel.
+ * nobody is bound to it any more; that of a removed device, until it looks for devices and finds
+ * another. With a driver that cannot take a device from a process, like Soft-RoCE's, the removal
+ * waits meanwhile. So the last user that leaves a removed device closes it to the kernel.
  */
 final class OpenDevices {
   private static final Logger LOGGER = System.getLogger(OpenDevices.class.getName());
@@ -27,17 +27,20 @@ final class OpenDevices {
     boolean removed;
   }
 
-  /** For who is bound to the device. */
+  /** Counts one more user that is bound to the device. */
   static synchronized void enter(long context) {
     BY_CONTEXT.computeIfAbsent(context, c -> new Use()).users++;
   }
 
-  /** The device was removed, as somebody was told who is bound to it. */
+  /** Marks the device as removed; called by a user that got its removal event. */
   static synchronized void remove(long context) {
     BY_CONTEXT.get(context).removed = true;
   }
 
-  /** For who has entered, and has nothing of the device any more but what it is bound by. */
+  /**
+   * Counts one user less. The caller has entered, and owns no object of the device any more except
+   * the one that binds it.
+   */
   static synchronized void leave(long context) {
     Use use = BY_CONTEXT.get(context);
     if (--use.users > 0) {

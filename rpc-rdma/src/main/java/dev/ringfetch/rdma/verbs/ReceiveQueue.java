@@ -10,11 +10,11 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * Receives that are posted before the peer can send: of a message without one the peer would hear
- * nothing for 655 ms. A ring is an empty message, and nothing else is sent. A side may have sent
- * {@value #DEPTH} of them more than the peer has posted anew since; how many these are, the peer
- * WRITEs into the side's credit line, at every {@value #CREDIT}th. The first message of the side
- * that accepts is its greeting: it knows of the connection now.
+ * The receives of a connection, posted before the peer can send: a message that finds no receive is
+ * repeated only after 655 ms. A ring is an empty message, and nothing else is sent. A side may have
+ * sent {@value #DEPTH} of them more than the peer has posted anew since; how many these are, the
+ * peer WRITEs into the side's credit line, at every {@value #CREDIT}th. The first message of the
+ * side that accepts is its greeting: it knows of the connection now.
  *
  * <p>Belongs to the thread that sets the connection up, then to the one that owns the doorbell.
  */
@@ -80,7 +80,10 @@ final class ReceiveQueue {
     return true;
   }
 
-  /** Has the doorbell's channel told of the next arrival; to be followed by {@link #take}. */
+  /**
+   * Requests an event at the doorbell's channel for the next arrival; to be followed by {@link
+   * #take}.
+   */
   void arm() {
     CompletionQueues.arm(completionQueue, false);
   }
@@ -88,7 +91,7 @@ final class ReceiveQueue {
   /**
    * Takes what has arrived, and posts as many receives anew.
    *
-   * @param sendQueue through which the peer learns of these.
+   * @param sendQueue that sends the peer the number of these.
    * @return {@link #NOTHING}, {@link #RING} or {@link #BROKEN}.
    */
   int take(SendQueue sendQueue) {

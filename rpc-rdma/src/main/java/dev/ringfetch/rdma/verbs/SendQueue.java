@@ -15,21 +15,22 @@ import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * What one side posts, and what comes of it. Requests are numbered, and execute in that order; one
- * of {@value #SIGNAL_INTERVAL} at least asks for a completion, which stands for all before it.
+ * The send queue of one side: posts requests and takes their completions. Requests are numbered,
+ * and execute in that order; at least one of {@value #SIGNAL_INTERVAL} asks for a completion, which
+ * stands for all before it.
  *
  * <p>While it is corked, the owner's requests are linked, and handed to the device together: by
- * {@link #uncork}, by what this class posts of its own, or when the chain is full.
+ * {@link #uncork}, by a request that this class posts of its own, or when the chain is full.
  *
- * <p>Posts and polls are short and exclude each other: a thread that finds another at it spins, but
- * for one that rings, which leaves its ring to the other. {@link #poll} hands out in one thread at
- * a time; the rest may be called from any thread.
+ * <p>Posts and polls are short and exclude each other: a thread that finds another inside spins,
+ * except a thread that rings, which leaves its ring to the other. {@link #poll} runs handlers in
+ * one thread at a time; the rest may be called from any thread.
  */
 final class SendQueue implements CompletionQueue {
   /** Requests that the device has room for; a power of two. */
   static final int DEPTH = 256;
 
-  /** Of it what only rings, receives given back and probes take. */
+  /** The part of {@link #DEPTH} that is reserved for rings, credit and probes. */
   private static final int RESERVED = 32;
 
   /** Completions asked for and not handed out yet; a power of two. */
@@ -37,10 +38,10 @@ final class SendQueue implements CompletionQueue {
 
   private static final int SIGNAL_INTERVAL = 64;
 
-  /** Requests that are linked, at the most. */
+  /** Largest number of linked requests. */
   static final int CHAIN = 8;
 
-  /** Completions that one look takes. */
+  /** Largest number of completions that one poll takes. */
   private static final int BATCH = 16;
 
   private static final int SPINS = 1000;
@@ -59,7 +60,7 @@ final class SendQueue implements CompletionQueue {
   private final VerbsMemory local;
   private final RemoteMemory remote;
 
-  /** Where the former words of atomics land, by the request's number; last, credit to be given. */
+  /** Memory for the former words of atomics, by the request's number; last, the credit to send. */
   private final VerbsMemory words;
 
   private final VerbsMemory creditLine;
@@ -69,7 +70,9 @@ final class SendQueue implements CompletionQueue {
   private final ByteBuffer taken = Request.direct(BATCH * CompletionLayout.SIZE);
   private final long takenAddress = Regions.address(taken);
 
-  /** Set while a thread posts or polls; guards everything below that does not say otherwise. */
+  /**
+   * Set while a thread posts or polls; guards every field below whose comment names no other rule.
+   */
   private final AtomicBoolean busy = new AtomicBoolean();
 
   private int linked; // requests of the chain
@@ -115,7 +118,7 @@ final class SendQueue implements CompletionQueue {
     }
   }
 
-  /** The connection is made: from here on its requests are among those of the process. */
+  /** Adds the queue's requests to those of the process; called when the connection is made. */
   void start() {
     group.add(tally);
   }
@@ -139,7 +142,7 @@ final class SendQueue implements CompletionQueue {
     corked = true;
   }
 
-  /** They wait no longer. Returns false if they were refused. */
+  /** Posts the requests that waited. Returns false if the device refused them. */
   boolean uncork() {
     corked = false;
     if (!waiting) {
@@ -154,12 +157,12 @@ final class SendQueue implements CompletionQueue {
     }
   }
 
-  /** Whether a request has failed, as far as anybody has looked. */
+  /** Whether a request has failed, as far as completions have been read. */
   boolean isBroken() {
     return failure != null;
   }
 
-  /** Looks what broke the connection; null if it was nothing that was posted. */
+  /** Reads the error that broke the connection; null if no request of this side caused it. */
   String failure() {
     enter();
     try {
@@ -236,7 +239,7 @@ final class SendQueue implements CompletionQueue {
   /**
    * Wakes the peer, now or when it has receives again. Never waits.
    *
-   * @return false if it waits, and somebody has to {@link #pay} later.
+   * @return false if the ring waits, and the caller has to {@link #pay} later.
    */
   boolean ring() {
     ringWanted = true;
@@ -249,7 +252,7 @@ final class SendQueue implements CompletionQueue {
   /**
    * Lets the peer ring again.
    *
-   * @param heard rings that were heard so far.
+   * @param heard rings that this side has received so far.
    */
   void giveCredit(long heard) {
     enter();
@@ -259,7 +262,7 @@ final class SendQueue implements CompletionQueue {
     leave();
   }
 
-  /** Sends the ring that waits, if it can be sent. Returns false if it waits still. */
+  /** Sends the waiting ring, if it can be sent. Returns false if it still waits. */
   boolean pay() {
     enter();
     leave();
@@ -268,7 +271,7 @@ final class SendQueue implements CompletionQueue {
 
   /**
    * To be called now and then: posts an empty WRITE if nothing was posted since the last call, so
-   * that a peer that is gone without a word is missed.
+   * that the loss of a peer that has vanished silently is noticed.
    */
   void tick() {
     enter();
@@ -295,7 +298,8 @@ final class SendQueue implements CompletionQueue {
   /**
    * Takes no more requests.
    *
-   * @param gracefully what was posted shall be executed: {@link #isDrained} tells when it is.
+   * @param gracefully whether posted requests shall still be executed; {@link #isDrained} says when
+   *     they are.
    */
   void shut(boolean gracefully) {
     enter();
@@ -326,7 +330,7 @@ final class SendQueue implements CompletionQueue {
     }
   }
 
-  /** The device's objects go: what is pending completes as flushed. Idempotent. */
+  /** Ends the use of the device's objects: pending requests complete as flushed. Idempotent. */
   void release() {
     enter();
     open = false;
@@ -362,7 +366,7 @@ final class SendQueue implements CompletionQueue {
   }
 
   @SuppressWarnings(
-      "ThreadPriorityCheck") // what it waits for takes a moment, unless it stands still
+      "ThreadPriorityCheck") // the other thread needs only a moment, unless it is preempted
   private void enter() {
     for (int spins = 0; !busy.compareAndSet(false, true); spins++) {
       if (spins < SPINS) {
@@ -373,7 +377,10 @@ final class SendQueue implements CompletionQueue {
     }
   }
 
-  /** Pays what has come meanwhile, too: who rang while this thread was at it has gone away. */
+  /**
+   * Releases the guard, after it has sent rings that other threads asked for meanwhile: those
+   * threads do not come back for them.
+   */
   private void leave() {
     do {
       payOwed();
@@ -383,7 +390,7 @@ final class SendQueue implements CompletionQueue {
 
   private void payOwed() {
     if (ringWanted) {
-      ringOwed = true; // first: who has rung looks at both
+      ringOwed = true; // first: a thread that rang reads both flags
       ringWanted = false;
     }
     if (creditOwed && open && hasRoom(DEPTH)) {
@@ -456,7 +463,7 @@ final class SendQueue implements CompletionQueue {
     return result;
   }
 
-  /** Numbers the next request, and has it follow those before. */
+  /** Numbers the next request, and links it behind those before. */
   private void link(int kind, int flags, boolean wanted) {
     boolean signaled = wanted || unsignaled == SIGNAL_INTERVAL - 1;
     Request request = chain[linked];
@@ -478,7 +485,7 @@ final class SendQueue implements CompletionQueue {
     return handOver();
   }
 
-  /** Rings the device's doorbell for what is linked. */
+  /** Posts the linked requests to the device in one call. */
   private int handOver() {
     if (linked == 0) {
       return open ? QueuePair.POSTED : QueuePair.CLOSED;
@@ -503,7 +510,7 @@ final class SendQueue implements CompletionQueue {
     }
   }
 
-  /** Takes what the device has completed. */
+  /** Takes completions from the device. */
   private void reap() {
     if (released) {
       return;

@@ -21,8 +21,8 @@ import java.nio.ByteBuffer;
 import java.util.concurrent.TimeUnit;
 
 /**
- * One attempt to take an offer, under one deadline: tries the addresses one after the other, each
- * with its share of the time that is left, until one is that of a host. Belongs to the thread that
+ * An attempt to take an offer, under one deadline: tries the addresses one after the other, each
+ * with its share of the remaining time, until a host answers at one. Belongs to the thread that
  * connects, which is not the one that owns the doorbell, and takes events from a channel of its
  * own.
  */
@@ -51,7 +51,7 @@ final class VerbsConnectAttempt {
   private RdmaEventChannel channel;
   private long limitNs;
 
-  /** Creates it, with this host's devices, held by the caller. */
+  /** Creates an attempt, with this host's devices, which the caller holds. */
   VerbsConnectAttempt(
       VerbsDoorbell doorbell,
       DeviceAddresses devices,
@@ -67,7 +67,7 @@ final class VerbsConnectAttempt {
     this.datagrams = datagrams;
   }
 
-  /** The peer has said no, and would at its other addresses. */
+  /** Thrown when the peer has rejected; it would reject at its other addresses, too. */
   private static final class RefusedException extends IOException {
     private static final long serialVersionUID = 1L;
 
@@ -76,10 +76,7 @@ final class VerbsConnectAttempt {
     }
   }
 
-  /**
-   * Connects, or throws with the reason; what there was of it then, the doorbell's owner gives
-   * back.
-   */
+  /** Connects, or throws with the reason; the doorbell's owner then frees what was created. */
   QueuePair connect() throws IOException {
     IOException first = null;
     int left = offer.addresses().size();
@@ -150,7 +147,9 @@ final class VerbsConnectAttempt {
     }
   }
 
-  /** By the doorbell's owner, who may be asking for the endpoint's completions. */
+  /**
+   * Leaves the freeing to the doorbell's owner, which may be polling the endpoint's completions.
+   */
   private void giveBack(RdmaCmId id, Endpoint endpoint) {
     RdmaEventChannel own = channel;
     doorbell.giveBack(
@@ -191,7 +190,7 @@ final class VerbsConnectAttempt {
     limitNs = timeoutNs;
   }
 
-  /** Presents the token, and learns where the peer's memory is. */
+  /** Presents the token, and reads from the answer where the peer's memory is. */
   private Introduction.Side present(RdmaCmId id, Endpoint endpoint) throws IOException {
     ByteBuffer data = new Introduction(offer.offer(), token, endpoint.side()).encode();
     ConnectionManager.connect(
@@ -210,8 +209,8 @@ final class VerbsConnectAttempt {
   }
 
   /**
-   * Waits until the peer's program knows of the connection. So far its kernel did: what is posted
-   * to a peer that has died in between would be for nobody.
+   * Waits until the peer's program knows of the connection. Until then only its kernel does:
+   * requests posted to a peer that has died in between would reach nobody.
    *
    * @return whether the peer has ended the connection since.
    */

@@ -25,23 +25,24 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Sleeps on four kinds of descriptors at once: a wake-up, the connection manager's events of all
- * queue pairs, those of the devices, and the completion channels at which arrivals are told.
+ * The doorbell of the verbs fabric: sleeps on four kinds of descriptors at once: a wake-up, the
+ * connection manager's events of all queue pairs, those of the devices, and the completion
+ * channels.
  *
  * <p>{@link #await} and {@link #poll} belong to one owner thread; everything else may be called
  * from any. An interrupt does not end a sleep; the next one is not begun.
  */
 final class VerbsDoorbell implements Doorbell {
-  /** Told of a connection that the other side has ended. */
+  /** Event: the other side has ended the connection. */
   static final String PEER_ENDED = "the peer has closed the connection or died";
 
-  /** How often idle connections are tried. */
+  /** How often idle connections are probed. */
   private static final long TICK_NS = TimeUnit.MILLISECONDS.toNanos(500);
 
   /** How long a doorbell that closes waits for the last requests of what was closed before. */
   private static final long LINGER_NS = TimeUnit.MILLISECONDS.toNanos(50);
 
-  /** How often a side that has closed is looked at, beside what its completions tell. */
+  /** How often a closed side is checked, in addition to its completions. */
   private static final long FINISH_NS = TimeUnit.MILLISECONDS.toNanos(10);
 
   /** Events of the connection manager that one turn takes. */
@@ -61,7 +62,10 @@ final class VerbsDoorbell implements Doorbell {
   private final Queue<Runnable> toGiveBack = new ConcurrentLinkedQueue<>();
   private final AtomicBoolean woken = new AtomicBoolean();
 
-  /** Held by the owner in {@link #await} and {@link #poll}, and by who gives everything back. */
+  /**
+   * Locked by the owner in {@link #await} and {@link #poll}, and by the thread that frees
+   * everything.
+   */
   private final ReentrantLock inside = new ReentrantLock();
 
   /** Guards {@link #closed} against queue pairs that are added, and the wake-up against its end. */
@@ -104,25 +108,25 @@ final class VerbsDoorbell implements Doorbell {
     return completions;
   }
 
-  /** Hands what a listener threw to the thread's handler, so that it ends nothing else. */
+  /** Passes an exception of a listener to the thread's handler, so that it ends nothing else. */
   static void report(Throwable failure) {
     Thread thread = Thread.currentThread();
     thread.getUncaughtExceptionHandler().uncaughtException(thread, failure);
   }
 
-  /** Has the queue pair looked at in the next turn. */
+  /** Schedules a check of the queue pair in the next turn. */
   void addReady(VerbsQueuePair queuePair) {
     ready.add(queuePair);
     wakeup();
   }
 
-  /** The queue pair was closed: its objects are given back in a later turn. */
+  /** Schedules the freeing of a closed queue pair's objects in a later turn. */
   void retire(VerbsQueuePair queuePair) {
     retired.add(queuePair);
     wakeup();
   }
 
-  /** Has the owner give something back that it may be looking at. */
+  /** Leaves the freeing of an object to the owner, which may be using it. */
   void giveBack(Runnable giving) {
     if (hasOwner(giving)) {
       wakeup();
@@ -141,7 +145,7 @@ final class VerbsDoorbell implements Doorbell {
   }
 
   /**
-   * Takes a queue pair over, whose events come to this doorbell from here on.
+   * Takes over a queue pair; its events come to this doorbell from here on.
    *
    * @param migrated whether its id is of another channel still.
    */
@@ -230,13 +234,14 @@ final class VerbsDoorbell implements Doorbell {
     }
     if (isReady(0)) {
       FileDescriptors.drain(wakeUp);
-      woken.set(false); // after it: whoever finds it set has been heard by what follows
+      woken.set(false); // after the drain: a caller that finds it set is served by the code below
     }
     if (isReady(2)) {
       fabric.takeDeviceEvents();
     }
-    // A listener may take a turn of its own, so the entries may be those of an inner one: what they
-    // miss was told there. Channels may have ended there; what they miss, the next turn finds.
+    // A listener may take a turn of its own, so the entries may be those of an inner turn, which
+    // has then delivered the events missing here. Channels may have ended there; the next turn
+    // finds what they miss.
     int told = isReady(1) ? takeEvents() : 0;
     for (int i = 0; i < channels.length && channels == completions.all(); i++) {
       told += isReady(FIXED + i) ? takeCompletions(channels, i) : 0;
@@ -277,7 +282,7 @@ final class VerbsDoorbell implements Doorbell {
     try {
       arrivals.onRequest(Disni.requested(id, channel), event);
     } catch (IOException e) {
-      report(e); // nobody but this peer is concerned, and it has a deadline
+      report(e); // only this peer is concerned, and it has a deadline
     }
   }
 
@@ -290,7 +295,7 @@ final class VerbsDoorbell implements Doorbell {
     }
     VerbsQueuePair queuePair = byId.get(id);
     if (queuePair == null) {
-      return 0; // of what was given back, or of the listening id
+      return 0; // of a freed object, or of the listening id
     }
     if (type == EventLayout.ESTABLISHED) {
       return arrivals.onEstablished(queuePair);
@@ -326,7 +331,7 @@ final class VerbsDoorbell implements Doorbell {
     }
     for (int i = lingering.size() - 1; i >= 0; i--) {
       VerbsQueuePair queuePair = lingering.get(i);
-      // Not looked up any more before its handles can be those of another.
+      // Removed from the look-up before another object can get its handles.
       if (queuePair.isOver()) {
         remove(queuePair);
         arrivals.forget(queuePair);
@@ -386,14 +391,15 @@ final class VerbsDoorbell implements Doorbell {
     }
   }
 
-  /** Gives everything back if the doorbell was closed and nobody else is inside. */
+  /** Frees everything if the doorbell was closed and no other thread is inside. */
   private void leave() {
     boolean isLast = inside.getHoldCount() == 1;
     if (isLast && closed) {
       release();
     }
     inside.unlock();
-    // Closed between the two: the closer found the lock held, and left it to this thread.
+    // Closed in between: the closing thread found the lock taken, and left the freeing to this
+    // thread.
     if (isLast && closed && inside.tryLock()) {
       release();
       inside.unlock();

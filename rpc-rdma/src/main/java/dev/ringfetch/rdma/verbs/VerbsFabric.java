@@ -16,8 +16,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Registered memory of each side's own, and reliable connections between the two through the RDMA
- * devices that this host had when the fabric was opened, or had again after one was removed.
+ * The verbs fabric: registered memory of each side's own, and reliable connections between the two
+ * sides through the RDMA devices that this host had when the fabric was opened, or had again after
+ * one was removed.
  */
 final class VerbsFabric implements Fabric {
   private static final Logger LOGGER = System.getLogger(VerbsFabric.class.getName());
@@ -39,12 +40,12 @@ final class VerbsFabric implements Fabric {
   }
 
   /**
-   * What rings may rely on.
+   * The guarantees of this fabric for rings.
    *
-   * <p>{@code ASCENDING} is what devices do that place a WRITE by increasing address, as all in
-   * common use are set up to (relaxed ordering is never asked for); no specification promises it.
-   * Frames on this fabric carry a checksum beside it. {@code NONE}: a READ is executed while the
-   * CPU stores, in pieces that the device chooses.
+   * <p>{@code ASCENDING}: all devices in common use place a WRITE by increasing address (relaxed
+   * ordering is never requested); no specification promises it. Frames on this fabric carry a
+   * checksum beside it. {@code NONE}: a READ is executed while the CPU stores, in pieces that the
+   * device chooses.
    */
   static FabricCapabilities capabilities(int maxInline, int maxDatagram) {
     return new FabricCapabilities(
@@ -60,13 +61,13 @@ final class VerbsFabric implements Fabric {
     return VerbsProvider.NAME;
   }
 
-  /** Which data is inline, and datagrams, each device grants at each connection. */
+  /** Inline data and datagrams depend on the device, which grants them at each connection. */
   @Override
   public FabricCapabilities capabilities() {
     return capabilities(0, 0);
   }
 
-  /** The addresses of the devices that there are now, held for the caller. */
+  /** The addresses of the present devices, held for the caller. */
   private DeviceAddresses addresses() throws IOException {
     takeDeviceEvents();
     synchronized (this) {
@@ -84,7 +85,7 @@ final class VerbsFabric implements Fabric {
     }
   }
 
-  /** Guarded by this. Some are better than none, though there is a fault. */
+  /** Guarded by this. Keeps some devices even though the search for others failed. */
   private void lookAgain() throws IOException {
     try {
       look();
@@ -115,8 +116,8 @@ final class VerbsFabric implements Fabric {
   }
 
   /**
-   * Lets go of all devices after one was removed: it goes when its connections have, too. Those of
-   * the others stay.
+   * Releases all devices after one was removed; that one is freed when its connections have ended,
+   * too. The connections of the others stay.
    */
   void takeDeviceEvents() {
     String removed = null;

@@ -10,8 +10,8 @@ import java.nio.ByteBuffer;
 
 /**
  * Zeroed memory of this process that is registered in one connection's protection domain. The
- * registration ends with {@link #deregister}; the memory itself stays for whoever still refers to
- * it, so that a thread that comes late hurts nobody.
+ * registration ends with {@link #deregister}; the memory itself stays as long as an object refers
+ * to it, so that a late access of a thread does no harm.
  */
 final class VerbsMemory extends DirectRegion {
   private static final int LINE = 64;
@@ -30,7 +30,7 @@ final class VerbsMemory extends DirectRegion {
    *
    * @param length in bytes, a multiple of 8.
    * @param access flags of {@link RegionLayout}.
-   * @throws IOException when there is not so much memory, or not so much may be locked.
+   * @throws IOException when there is not enough memory, or the limit on locked memory is too low.
    */
   static VerbsMemory register(IbvPd domain, int length, int access) throws IOException {
     try {

@@ -4,8 +4,8 @@ import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.MemoryRegion;
 
 /**
- * Memory on offer, registered, whose keys nobody has been told. Whoever removes it from {@link
- * Arrivals} first, a peer or a close, owns the endpoint.
+ * An offer: registered memory whose keys no peer knows yet. The thread that removes it from {@link
+ * Arrivals} first, for a peer or for a close, owns the endpoint.
  */
 final class VerbsOffer implements Fabric.Offer {
   private final Arrivals arrivals;
@@ -14,7 +14,7 @@ final class VerbsOffer implements Fabric.Offer {
   private final Endpoint endpoint;
   private final Fabric.OfferListener listener;
 
-  private VerbsQueuePair arriving; // let in, and not connected yet; guarded by this
+  private VerbsQueuePair arriving; // accepted, and not connected yet; guarded by this
   private boolean withdrawn; // guarded by this
 
   VerbsOffer(
@@ -46,7 +46,7 @@ final class VerbsOffer implements Fabric.Offer {
     return listener;
   }
 
-  /** A peer presents the token, and has yet to connect: it may never do so. */
+  /** Records that a peer has presented the token; it has yet to connect, and may never do so. */
   void letIn(VerbsQueuePair queuePair) {
     synchronized (this) {
       if (!withdrawn) {
@@ -57,7 +57,9 @@ final class VerbsOffer implements Fabric.Offer {
     queuePair.close();
   }
 
-  /** The peer has connected. False if the offer was withdrawn before, and all is given back. */
+  /**
+   * Records that the peer has connected. False if the offer was withdrawn before, and all is freed.
+   */
   synchronized boolean isConnected() {
     arriving = null;
     return !withdrawn;

@@ -10,10 +10,10 @@ import java.io.IOException;
 public final class VerbsProvider implements FabricProvider {
   static final String NAME = "verbs";
 
-  /** Below shared memory, which is nearer. */
+  /** Priority below that of shared memory, which is faster. */
   private static final int PRIORITY = 50;
 
-  /** Made by {@link java.util.ServiceLoader}. */
+  /** For {@link java.util.ServiceLoader}. */
   public VerbsProvider() {}
 
   @Override

@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * One side of a reliable connection.
+ * The queue pair of one side of a reliable connection, with its states.
  *
  * <pre>
  *   OPEN  -- the peer ends, or an error --> ENDED  (disconnected; listener told)
@@ -26,22 +26,22 @@ import java.util.concurrent.atomic.AtomicBoolean;
  *                                                  is disconnected, then its objects are given back)
  * </pre>
  *
- * <p>Objects of the device are given back by the thread that owns the doorbell, or by the one that
- * closes the doorbell, when nobody posts or polls any more.
+ * <p>The thread that owns the doorbell, or the thread that closes it, frees the objects of the
+ * device, when no thread posts or polls any more.
  */
 final class VerbsQueuePair implements QueuePair {
   private static final Logger LOGGER = System.getLogger(VerbsQueuePair.class.getName());
 
-  /** How long the last requests of a side that has closed may take. */
+  /** Time limit for the last requests of a closed side. */
   private static final long LINGER_NS = TimeUnit.MILLISECONDS.toNanos(500);
 
-  /** Looks at the arrivals of one connection before others have their turn. */
+  /** Largest number of looks at one connection's arrivals before others have their turn. */
   private static final int ROUNDS = 4;
 
   private static final String NO_LOADS =
       "memory beside the session's is not to be had on verbs: the peer's cannot be loaded from";
 
-  /** When a ring is tried again that waits for the peer to hear others. */
+  /** Delay before another attempt to send a ring that waits for credit. */
   private static final Executor SOON = CompletableFuture.delayedExecutor(2, TimeUnit.MILLISECONDS);
 
   private enum State {
@@ -77,7 +77,7 @@ final class VerbsQueuePair implements QueuePair {
    * @param receiveQueue whose receives were posted before the connection was made.
    * @param sender of datagrams, or null.
    * @param receiver of datagrams, or null.
-   * @param side what the peer has told of its memory.
+   * @param side the peer's description of its memory.
    */
   VerbsQueuePair(
       VerbsDoorbell doorbell,
@@ -106,7 +106,7 @@ final class VerbsQueuePair implements QueuePair {
     return endpoint;
   }
 
-  /** The doorbell has it; to be {@link #finish}ed from here on. */
+  /** Records that the doorbell has it; it must be {@link #finish}ed from here on. */
   void start() {
     sendQueue.start();
     if (sender != null) {
@@ -189,7 +189,7 @@ final class VerbsQueuePair implements QueuePair {
     if (!(local instanceof VerbsMemory target) || !target.isOf(endpoint.domain())) {
       throw new IllegalArgumentException("not of this connection: local=" + local);
     }
-    // Which word is loaded first, no device can be asked for: see readAtomicity.
+    // No device lets a caller choose which word is loaded first: see readAtomicity.
     return posted(sendQueue.read(remoteOffset, target, localOffset, length, workRequestId));
   }
 
@@ -236,7 +236,7 @@ final class VerbsQueuePair implements QueuePair {
     return sendQueue.doorbells();
   }
 
-  /** A request that failed may have left the queue pair as it was, so that nobody else tells. */
+  /** A failed request may have left the queue pair as it was, so that no other event reports it. */
   private int posted(int result) {
     if (result == CLOSED && state == State.OPEN) {
       doorbell.addReady(this);
@@ -256,15 +256,18 @@ final class VerbsQueuePair implements QueuePair {
     }
   }
 
-  /** Tries again: whoever rang is gone, and this side's doorbell may be nobody's to poll. */
+  /**
+   * Tries to send the waiting ring again: its caller is gone, and perhaps no thread polls this
+   * side's doorbell.
+   */
   private void payRing() {
-    owing.set(false); // first: who rings in vain from here on asks for another try
+    owing.set(false); // first: a ring that fails from here on asks for another try
     if (!sendQueue.pay() && state == State.OPEN && owing.compareAndSet(false, true)) {
       SOON.execute(this::payRing);
     }
   }
 
-  /** Tells what has arrived. For the doorbell's owner. */
+  /** Tells the listener what has arrived. For the doorbell's owner. */
   int onReady() {
     Listener told = listener;
     if (told == null || state == State.CLOSED) {
@@ -320,7 +323,7 @@ final class VerbsQueuePair implements QueuePair {
     return 1;
   }
 
-  /** The connection has ended; {@link #onReady} tells. */
+  /** Records that the connection has ended; {@link #onReady} tells the listener. */
   synchronized void end(String reason) {
     if (state == State.OPEN) {
       state = State.ENDED;
@@ -330,7 +333,9 @@ final class VerbsQueuePair implements QueuePair {
     }
   }
 
-  /** With the monitor held. Everything pending is flushed, and the peer is told. */
+  /**
+   * With the monitor held. Disconnects: pending requests are flushed, and the peer gets an event.
+   */
   private void disconnect() {
     if (disconnected) {
       return;
@@ -343,12 +348,12 @@ final class VerbsQueuePair implements QueuePair {
     }
   }
 
-  /** Posts something if nothing was for a while. For the doorbell's owner. */
+  /** Posts a probe if nothing was posted for a while. For the doorbell's owner. */
   void tick() {
     if (state == State.OPEN) {
       sendQueue.tick();
       if (sendQueue.isBroken()) {
-        doorbell.addReady(this); // a ring or a probe was refused, of which nobody else would tell
+        doorbell.addReady(this); // a ring or a probe was refused, which no other event reports
       }
     }
   }
@@ -370,12 +375,12 @@ final class VerbsQueuePair implements QueuePair {
     doorbell.retire(this);
   }
 
-  /** Whether what was posted before the close has been executed, or has had its time. */
+  /** Whether the requests before the close have been executed, or their time is over. */
   synchronized boolean isOver() {
     return disconnected || sendQueue.isDrained() || System.nanoTime() - closedNs > LINGER_NS;
   }
 
-  /** Gives the objects back. For the doorbell's owner; idempotent. */
+  /** Frees the objects of the device. For the doorbell's owner; idempotent. */
   synchronized void finish() {
     disconnect();
     sendQueue.release();

@@ -1,7 +1,7 @@
 package dev.ringfetch.rdma.verbs;
 
 /**
- * How many work requests have been posted, by kind. Each counts once, whether it asked for a
+ * Numbers of posted work requests, by kind. Each request counts once, whether it asked for a
  * completion or not.
  *
  * @param writes WRITEs that {@link dev.ringfetch.fabric.QueuePair#write} posted.
@@ -48,7 +48,7 @@ public record WorkRequestCounts(
         signaled + other.signaled);
   }
 
-  /** What has come on top of an earlier count. */
+  /** The difference to an earlier count. */
   public WorkRequestCounts minus(WorkRequestCounts earlier) {
     return new WorkRequestCounts(
         writes - earlier.writes,

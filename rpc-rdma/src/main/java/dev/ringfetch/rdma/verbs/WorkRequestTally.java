@@ -5,8 +5,8 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * Counts one queue pair's work requests. Written by one thread at a time, read by any; costs a
- * store each.
+ * The counter of one queue pair's work requests. One thread writes it at a time, any thread reads
+ * it; each request costs a store.
  */
 final class WorkRequestTally {
   /** Of queue pairs that accepted. */
@@ -65,17 +65,17 @@ final class WorkRequestTally {
         counts.get(SIGNALED));
   }
 
-  /** All queue pairs of one side, those that have gone included. */
+  /** The sum over all queue pairs of one side, those that have ended included. */
   static final class Group {
     private final Set<WorkRequestTally> live = new HashSet<>(); // guarded by this
     private WorkRequestCounts gone = WorkRequestCounts.ZERO; // guarded by this
 
-    /** Takes a queue pair's in. */
+    /** Adds a queue pair's counter. */
     synchronized void add(WorkRequestTally tally) {
       live.add(tally);
     }
 
-    /** Nothing more is counted there. Idempotent. */
+    /** Removes a queue pair's counter, but keeps its sum. Idempotent. */
     synchronized void close(WorkRequestTally tally) {
       if (live.remove(tally)) {
         gone = gone.plus(tally.counts());

@@ -37,8 +37,8 @@ final class FaultSteps {
   }
 
   /**
-   * Has calls under way on a channel with a ring, strikes, and looks how they end: the calls that
-   * hang, and whoever else was unlucky, UNAVAILABLE, within {@link #LIMIT_S}.
+   * Starts calls on a channel with a ring, strikes, and checks how they end: the calls that hang,
+   * and others that the fault hits, with UNAVAILABLE within {@link #LIMIT_S}.
    */
   static void strike(String name, SystemChild server, RingChannel channel, Fault fault)
       throws Exception {

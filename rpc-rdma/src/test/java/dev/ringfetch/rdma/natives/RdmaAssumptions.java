@@ -2,7 +2,9 @@ package dev.ringfetch.rdma.natives;
 
 import org.opentest4j.TestAbortedException;
 
-/** What a test needs of the host it runs on. Who does without is told why, on the console too. */
+/**
+ * Assumptions of tests about their host. A skipped test reports the reason, on the console, too.
+ */
 public final class RdmaAssumptions {
   private RdmaAssumptions() {}
 

@@ -15,8 +15,8 @@ import org.junit.platform.launcher.TestExecutionListener;
 import org.junit.platform.launcher.TestIdentifier;
 
 /**
- * Prints each test's outcome as it ends, and counts. A test that was left out counts as failed: who
- * runs this suite says that the device is there.
+ * A listener that prints and counts the outcomes of tests. A skipped test counts as failed: to run
+ * this suite is to claim that the device is there.
  */
 final class TestReport implements TestExecutionListener {
   private final PrintStream out;

@@ -40,7 +40,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Connecting: who is let in, what the others are told, and what is left of it all. */
+/**
+ * Tests of connecting: which peers are accepted, what the others get as a reason, and what is left.
+ */
 @Tag("verbs")
 final class VerbsConnectTest {
   /** Connections that may leave nothing behind; more of them take their time. */

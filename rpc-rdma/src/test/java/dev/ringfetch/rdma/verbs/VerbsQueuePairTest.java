@@ -176,7 +176,7 @@ final class VerbsQueuePairTest {
     }
   }
 
-  /** Who knows the queue key, and sends from a queue pair that is not the peer's, is not heard. */
+  /** A sender that knows the queue key, but is not the peer's queue pair, is ignored. */
   @Test
   void datagramOfAnotherQueuePairIsDropped() throws Exception {
     Connection connection = harness.connect("a", true);

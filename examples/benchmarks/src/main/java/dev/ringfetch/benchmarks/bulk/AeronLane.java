@@ -10,7 +10,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 
 /**
  * A stream of Aeron in shared memory, as one process sees it: either its publication or its
- * subscription. Whoever waits spins.
+ * subscription. Waiting threads spin.
  */
 final class AeronLane implements Lane {
   /** Stream of the messages from the client. */
@@ -21,7 +21,7 @@ final class AeronLane implements Lane {
 
   private static final String CHANNEL = Aeron.Context.IPC_CHANNEL;
 
-  /** Tells of the end by its length, which is no other message's. */
+  /** Marks the end by its length, which no other message has. */
   private static final byte[] LAST = new byte[1];
 
   private static final int NOTHING = 0;
@@ -38,7 +38,7 @@ final class AeronLane implements Lane {
     this.subscription = subscription;
   }
 
-  /** The side that sends; nobody else sends into the stream. */
+  /** The side that sends; no other process sends into the stream. */
   static AeronLane sending(Aeron aeron, int stream) {
     return new AeronLane(aeron.addExclusivePublication(CHANNEL, stream), null);
   }

@@ -53,7 +53,7 @@ public final class AeronProcess implements Callable<Integer> {
     }
     final MediaDriver.Context context =
         new MediaDriver.Context()
-            // Messages pass it by: it makes the streams, and tells senders how far they may go.
+            // Messages do not go through the driver: it creates the streams, and limits senders.
             .threadingMode(ThreadingMode.SHARED)
             .sharedIdleStrategy(new SleepingMillisIdleStrategy(1))
             .ipcTermBufferLength(TERM_LENGTH)

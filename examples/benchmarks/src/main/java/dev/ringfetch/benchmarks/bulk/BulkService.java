@@ -8,7 +8,7 @@ import dev.ringfetch.benchmarks.v1.Received;
 import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
 
-/** Takes in bulk: looks at a few bytes of each message, and counts. */
+/** The service that receives bulk: checks a few bytes of each message, and counts. */
 public final class BulkService extends BulkImplBase {
   /** Longest message that a server of this service has to accept, in bytes. */
   public static final int MAX_MESSAGE_LENGTH = 128 * 1024 * 1024;
@@ -29,7 +29,7 @@ public final class BulkService extends BulkImplBase {
     Payload.check(value::byteAt, value.size());
   }
 
-  /** What one stream has brought so far. */
+  /** The messages and bytes of one stream so far. */
   private static final class Counter implements StreamObserver<BytesValue> {
     private final StreamObserver<Received> response;
     private long messages;
@@ -57,7 +57,7 @@ public final class BulkService extends BulkImplBase {
 
     @Override
     public void onError(Throwable t) {
-      // The client has gone: nobody is there to be told.
+      // The client has gone: there is nobody to answer.
     }
 
     @Override

@@ -1,6 +1,6 @@
 package dev.ringfetch.benchmarks.bulk;
 
-/** Whom small calls share their channel with. */
+/** The upload that shares the channel of small calls. */
 public enum Company {
   /** Nobody. */
   none("nothing"),

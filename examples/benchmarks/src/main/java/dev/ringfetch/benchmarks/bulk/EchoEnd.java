@@ -6,7 +6,7 @@ import dev.ringfetch.examples.load.Stopwatch;
 import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.examples.process.CommandLoop;
 
-/** One end of two lanes: makes calls or answers them when asked to. */
+/** One end of two lanes: makes calls or answers them on command. */
 final class EchoEnd {
   /** Longest answer that takes the lane for short ones, in bytes. */
   static final int MAX_SHORT = 64 * 1024;
@@ -31,7 +31,7 @@ final class EchoEnd {
     this.longAnswers = longAnswers;
   }
 
-  /** Has a child process take part in the rounds of an {@link EchoPair}. */
+  /** Adds the commands of a child process for the rounds of an {@link EchoPair}. */
   CommandLoop addTo(CommandLoop loop) {
     return latencies
         .addTo(loop)

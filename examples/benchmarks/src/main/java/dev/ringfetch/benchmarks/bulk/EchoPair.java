@@ -10,7 +10,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/** Lanes as a way for calls: one there and one back, and a process with an {@link EchoEnd} each. */
+/**
+ * A pair of lanes for calls: one there and one back, and a process with an {@link EchoEnd} at each
+ * end.
+ */
 public final class EchoPair implements AutoCloseable {
   private static final Path DIRECTORY = Path.of("/dev/shm");
 
@@ -45,7 +48,7 @@ public final class EchoPair implements AutoCloseable {
     ChildProcess start(ChildProcess server) throws IOException;
   }
 
-  /** Starts the client and has both say that they are ready; ends what runs if that fails. */
+  /** Starts the client and waits until both are ready; ends both if that fails. */
   static EchoPair join(ChildProcess server, Client client, String ready) throws IOException {
     ChildProcess started = null;
     try {
@@ -62,26 +65,28 @@ public final class EchoPair implements AutoCloseable {
     }
   }
 
-  /** The process that answers. */
+  /** The server's process. */
   public ChildProcess server() {
     return server;
   }
 
-  /** The process that asks. */
+  /** The client's process. */
   public ChildProcess client() {
     return client;
   }
 
-  /** Has one make calls one after the other, and the other answer them, for some time. */
+  /**
+   * Makes the client issue calls one after the other, and the server answer them, for some time.
+   */
   public Figures round(int payload, long millis) {
     return round(payload, 1, millis);
   }
 
   /**
-   * Has one make calls, and the other answer them, for some time.
+   * Makes the client issue calls, and the server answer them, for some time.
    *
    * @param payload of an answer, in bytes; at most {@link EchoEnd#MAX_PAYLOAD}. Requests have 32.
-   * @param inFlight how many are on their way at once: so many requests have to have room.
+   * @param inFlight number of calls in flight: the lane must have room for so many requests.
    */
   public Figures round(int payload, int inFlight, long millis) {
     final CompletableFuture<Answer> echoed =

@@ -5,8 +5,8 @@ import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
 /**
- * Calls over lanes, always as many on their way as asked for: whoever has taken in an answer sends
- * the next request. Answers come in the order of the requests.
+ * Calls over lanes, with a fixed number in flight: the thread that has received an answer sends the
+ * next request. Answers come in the order of the requests.
  */
 final class EchoesInFlight {
   private static final long LONGEST_NS = TimeUnit.SECONDS.toNanos(60);
@@ -20,7 +20,9 @@ final class EchoesInFlight {
   private final long[] sentNs;
   private byte expected;
 
-  /** The request lane has room for so many requests: who sends must not wait for who answers. */
+  /**
+   * The request lane has room for so many requests: the client's send must not wait for the server.
+   */
   EchoesInFlight(Lane requests, Lane answers, byte[] request, byte[] answer, int inFlight) {
     this.requests = requests;
     this.answers = answers;
@@ -30,7 +32,7 @@ final class EchoesInFlight {
     this.expected = request[0];
   }
 
-  /** Makes calls for some time, and takes in the answers of all. */
+  /** Makes calls for some time, and receives all answers. */
   Figures runFor(long millis) {
     final long lengthNs = TimeUnit.MILLISECONDS.toNanos(millis);
     final long startNs = System.nanoTime();
@@ -66,7 +68,7 @@ final class EchoesInFlight {
     }
   }
 
-  /** What the run took, in nanoseconds. */
+  /** The latencies of the run, in nanoseconds. */
   Histogram latencies() {
     return latencies;
   }

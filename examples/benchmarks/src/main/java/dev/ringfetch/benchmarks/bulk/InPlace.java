@@ -33,7 +33,7 @@ public final class InPlace {
         .build();
   }
 
-  /** Looks at a payload where it is, and makes its length of it. */
+  /** Checks a payload in place, and returns its length. */
   private static final class Looking implements MethodDescriptor.Marshaller<Integer> {
     @Override
     public InputStream stream(Integer value) {
@@ -78,7 +78,7 @@ public final class InPlace {
 
     @Override
     public void onError(Throwable t) {
-      // The client has gone: nobody is there to be told.
+      // The client has gone: there is nobody to answer.
     }
 
     @Override

@@ -13,8 +13,8 @@ import io.grpc.stub.ClientCalls;
 import java.util.function.Supplier;
 
 /**
- * Bulk that is built in registered memory, anew for every message, and looked at where it arrives:
- * one copy in, one copy out, as through memory alone.
+ * The upload of messages that are built in registered memory, anew for each, and checked where they
+ * arrive: one copy in, one copy out, as through memory alone.
  */
 public final class InPlaceUpload implements Upload {
   private static final MethodDescriptor<RegisteredMessage, Received> METHOD =
@@ -38,7 +38,7 @@ public final class InPlaceUpload implements Upload {
     return sender.awaitEnd();
   }
 
-  /** Builds messages; the one before has been sent when the next is asked for. */
+  /** Builds messages; each has been sent before the next is requested. */
   private static final class Built implements Supplier<RegisteredMessage> {
     private final BufferAllocator allocator;
     private final byte[] payload;

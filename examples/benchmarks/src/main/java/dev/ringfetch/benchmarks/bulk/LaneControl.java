@@ -5,7 +5,9 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/** What the receiver of a lane tells its sender: that it is there, and what it has counted. */
+/**
+ * The words by which a lane's receiver informs its sender: that it waits, and what it has counted.
+ */
 final class LaneControl {
   /** Length of memory in bytes. */
   static final int LENGTH = 4096;

@@ -3,9 +3,9 @@ package dev.ringfetch.benchmarks.bulk;
 import java.nio.ByteBuffer;
 import java.util.List;
 
-/** What memory can be used as. */
+/** The ways to use memory as a lane. */
 public enum LaneKind {
-  /** Buffers and flags: what memory gives at best. */
+  /** Buffers and flags: the most that memory can carry. */
   raw(64 * 1024 * 1024),
   /** Agrona's ring buffer. */
   agrona(1024 * 1024);
@@ -21,7 +21,7 @@ public enum LaneKind {
     return maxMessageLength;
   }
 
-  /** What a JVM needs for it. */
+  /** The JVM flags that it needs. */
   List<String> flags() {
     return switch (this) {
       case raw -> List.of();

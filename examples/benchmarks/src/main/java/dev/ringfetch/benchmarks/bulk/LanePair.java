@@ -65,11 +65,11 @@ public final class LanePair implements AutoCloseable {
     return receiver;
   }
 
-  /** Has one send, and the other receive, messages of some length for some time. */
+  /** Makes one process send, and the other receive, messages of some length for some time. */
   public Transfer transfer(int length, long millis) {
     final CompletableFuture<Answer> sent =
         CompletableFuture.supplyAsync(() -> sender.ask("send", length, millis));
-    final Answer unused = receiver.ask("receive", length); // it is the one that says what is wrong
+    final Answer unused = receiver.ask("receive", length); // its exception names the cause
     return Transfer.parse(sent.join());
   }
 

@@ -13,7 +13,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** A process at one end of a lane: sends or receives when asked to. */
+/** A process at one end of a lane: sends or receives on command. */
 @Command(name = "lane-process")
 final class LaneProcess implements Callable<Integer> {
   @Option(names = "--kind", required = true, description = "${COMPLETION-CANDIDATES}.")

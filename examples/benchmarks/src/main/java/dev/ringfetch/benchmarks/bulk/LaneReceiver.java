@@ -2,7 +2,7 @@ package dev.ringfetch.benchmarks.bulk;
 
 import java.nio.ByteBuffer;
 
-/** Takes in what comes through a lane, into one array; looks at a few bytes, and counts. */
+/** The receiver of a lane: copies messages into one array, checks a few bytes, and counts. */
 final class LaneReceiver {
   private final LaneKind kind;
   private final LaneControl control;

@@ -3,7 +3,7 @@ package dev.ringfetch.benchmarks.bulk;
 import java.nio.ByteBuffer;
 import java.util.concurrent.TimeUnit;
 
-/** Bulk through a lane: its sender. */
+/** The sender of bulk through a lane. */
 final class LaneUpload implements Upload {
   private static final int LEAST = 2;
 

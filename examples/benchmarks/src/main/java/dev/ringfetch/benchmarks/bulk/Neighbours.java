@@ -26,8 +26,8 @@ public final class Neighbours {
    * Small calls for some time: their {@link Figures}, and under {@code gb} what the upload beside
    * them carried in a second.
    *
-   * @param direct whether the transport's thread is the one that issues; else threads of our own
-   *     are, which are the executors of the calls that they make.
+   * @param direct whether the transport's thread issues the calls; else threads of our own do,
+   *     which are also the executors of their calls.
    */
   public Answer run(Company company, boolean direct, long millis) throws Exception {
     if (direct) {

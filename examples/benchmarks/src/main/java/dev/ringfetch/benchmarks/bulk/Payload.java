@@ -1,6 +1,6 @@
 package dev.ringfetch.benchmarks.bulk;
 
-/** What is carried: bytes of which a few tell whether all arrived where they belong. */
+/** The payload of messages: a few of its bytes show whether all arrived where they belong. */
 final class Payload {
   private static final int STEP = 31;
   private static final int START = 7;

@@ -6,8 +6,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * As little as carries messages through memory: some buffers, and for each a word with the length
- * of the message in it, or 0. Both sides copy at once, each in another buffer.
+ * The simplest lane through memory: some buffers, and for each a word with the length of the
+ * message in it, or 0. Both sides copy at once, each in another buffer.
  */
 final class RawLane implements Lane {
   private static final VarHandle WORD =

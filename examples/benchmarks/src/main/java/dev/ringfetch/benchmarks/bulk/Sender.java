@@ -32,10 +32,10 @@ final class Sender<T> implements ClientResponseObserver<T, Received> {
   /**
    * Creates the end of an upload that goes on until {@link #stop}.
    *
-   * @param messages asked for each, when there is room for it.
+   * @param messages source of each message, called when there is room for it.
    * @param length of the payload of each, in bytes.
-   * @param turns where it gets in line again after each message, so that others who work there have
-   *     their turn; null to send as long as the call is ready.
+   * @param turns executor that it queues itself at after each message, so that other tasks there
+   *     have their turn; null to send as long as the call is ready.
    */
   Sender(Supplier<T> messages, int length, Executor turns) {
     this.messages = messages;
@@ -68,7 +68,7 @@ final class Sender<T> implements ClientResponseObserver<T, Received> {
     }
   }
 
-  /** Has it end when the call is ready the next time. */
+  /** Makes it end when the call is ready the next time. */
   void stop() {
     stopped = true;
   }

@@ -6,7 +6,7 @@ import dev.ringfetch.benchmarks.v1.BulkGrpc;
 import dev.ringfetch.benchmarks.v1.BulkGrpc.BulkStub;
 import io.grpc.Channel;
 
-/** Bulk as the messages of one client-streaming call, sent by the thread that tells of room. */
+/** The upload by one client-streaming call; the thread that signals readiness sends. */
 public final class StreamUpload implements Upload {
   private final BulkStub stub;
 

@@ -3,7 +3,8 @@ package dev.ringfetch.benchmarks.bulk;
 import dev.ringfetch.examples.process.Answer;
 
 /**
- * What was carried in a time, from the first message sent to the last one taken in.
+ * The messages and bytes of a transfer, and its time from the first message sent to the last one
+ * received.
  *
  * @param messages how many.
  * @param bytes of payload.
@@ -28,7 +29,7 @@ public record Transfer(long messages, long bytes, long elapsedNs) {
     return (double) bytes / elapsedNs;
   }
 
-  /** Throws unless the receiver counted what was sent. */
+  /** Throws unless the receiver counted as much as was sent. */
   Transfer checked(long messagesReceived, long bytesReceived) {
     if (messagesReceived != messages || bytesReceived != bytes) {
       throw new IllegalStateException(

@@ -6,7 +6,7 @@ import dev.ringfetch.benchmarks.v1.BulkGrpc.BulkBlockingStub;
 import io.grpc.Channel;
 import java.util.concurrent.TimeUnit;
 
-/** Bulk as the requests of unary calls by a blocking stub, one call after the other. */
+/** The upload by unary calls of a blocking stub, one call after the other. */
 public final class UnaryUpload implements Upload {
   private static final int LEAST = 2;
 

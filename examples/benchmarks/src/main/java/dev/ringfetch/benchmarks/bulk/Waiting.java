@@ -2,7 +2,7 @@ package dev.ringfetch.benchmarks.bulk;
 
 import java.util.concurrent.TimeUnit;
 
-/** One wait for the other process: spins, lets others run now and then, and does not last. */
+/** A wait for the other process with a time limit: spins, and yields now and then. */
 final class Waiting {
   private static final int SPINS = 1000;
 

@@ -8,8 +8,9 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The service that echoes, on DaRPC's polling thread. That thread would take a processor from
- * whoever is measured next: so after the last request of a round it waits here for the next round.
+ * The service that echoes, on DaRPC's polling thread. That thread would take a processor from the
+ * peer that is measured next. So it waits here between the last request of a round and the next
+ * round.
  */
 final class DarpcEcho extends DarpcMessage.Protocol
     implements DaRPCService<DarpcMessage, DarpcMessage> {

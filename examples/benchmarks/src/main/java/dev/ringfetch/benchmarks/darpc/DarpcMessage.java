@@ -11,7 +11,7 @@ final class DarpcMessage implements DaRPCMessage {
 
   private static final int WORDS = 4;
 
-  /** What DaRPC creates messages by. */
+  /** The factory by which DaRPC creates messages. */
   static class Protocol implements DaRPCProtocol<DarpcMessage, DarpcMessage> {
     @Override
     public DarpcMessage createRequest() {

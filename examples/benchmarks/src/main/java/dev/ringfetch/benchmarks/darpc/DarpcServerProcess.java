@@ -51,7 +51,7 @@ final class DarpcServerProcess implements Callable<Integer> {
     System.exit(new CommandLine(new DarpcServerProcess()).execute(args));
   }
 
-  /** Has them log what is wrong, and nothing else. */
+  /** Limits their logs to errors. */
   static void quiet() {
     LOGGER.setLevel(Level.WARNING);
   }

@@ -6,12 +6,14 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** A limit for calls that have none of their own. What does not end in time is left behind. */
+/**
+ * A time limit for calls that have none of their own. A call that exceeds it goes on in its thread.
+ */
 final class TimeLimit {
   private TimeLimit() {}
 
   /**
-   * Has a thread of its own do something.
+   * Runs a task in a thread of its own.
    *
    * @param what it is, for the message.
    * @param seconds that it may take.

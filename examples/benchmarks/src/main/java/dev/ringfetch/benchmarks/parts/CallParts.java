@@ -26,7 +26,7 @@ public class CallParts {
   private static final int VALUE_LENGTH = 32;
   private static final int END_SECONDS = 10;
 
-  /** What carries the calls. */
+  /** The transport of the calls. */
   public enum Carrier {
     /** Nothing: handler and stub meet, see {@link NullChannel}. */
     none,
@@ -36,7 +36,7 @@ public class CallParts {
     twoThreads
   }
 
-  /** What carries the calls. */
+  /** The transport of the calls. */
   @Param public Carrier carrier;
 
   private Lookup lookup;
@@ -92,7 +92,7 @@ public class CallParts {
     return ring;
   }
 
-  /** Ends what carries the calls. */
+  /** Ends the transport. */
   @TearDown
   public void tearDown() throws Exception {
     end.close();

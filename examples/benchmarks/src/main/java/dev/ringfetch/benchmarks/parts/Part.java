@@ -62,7 +62,7 @@ public enum Part {
     return carrier != null;
   }
 
-  /** What JMH has to know to run this part and no other. */
+  /** The JMH options that run only this part. */
   public ChainedOptionsBuilder options() {
     final ChainedOptionsBuilder options =
         new OptionsBuilder().include("^" + Pattern.quote(type.getName() + "." + method) + "$");
@@ -70,10 +70,10 @@ public enum Part {
   }
 
   /**
-   * What came of it.
+   * The result of JMH.
    *
    * @param ns nanoseconds an operation.
-   * @param errorNs half of the interval that has the true mean in 999 of 1000 cases, as JMH says.
+   * @param errorNs half of the 99.9 % confidence interval, as JMH computes it.
    * @param bytes that an operation allocates.
    */
   public record Figures(double ns, double errorNs, double bytes) {

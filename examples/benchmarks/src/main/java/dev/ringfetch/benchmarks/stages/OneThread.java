@@ -29,8 +29,8 @@ import org.agrona.concurrent.NanoClock;
 /**
  * A client and a server of one session in shared memory, both in the thread that calls: the caller
  * polls for its answer, and the second time that it looks at the clock after it has written, the
- * server's poller has a round. So nothing is left out of a call but the way between two cores, and
- * what {@link dev.ringfetch.rpc.RingChannel} does to find a ring. For one thread.
+ * server's poller has a round. So a call has all parts except the way between two cores, and the
+ * search of {@link dev.ringfetch.rpc.RingChannel} for a ring. For one thread.
  */
 public final class OneThread implements AutoCloseable {
   private static final long NEVER_NS = TimeUnit.DAYS.toNanos(1);
@@ -49,7 +49,7 @@ public final class OneThread implements AutoCloseable {
   private int idleLooks = 1; // at the clock, between that and the server's turn
   private int idleLeft = idleLooks;
 
-  /** Opens the session, with what sessions have unless told otherwise. */
+  /** Opens the session, with the default settings. */
   public OneThread() throws IOException {
     this(new Split());
   }
@@ -118,7 +118,7 @@ public final class OneThread implements AutoCloseable {
   }
 
   private static CallAcceptor acceptor(List<ServerMethodDefinition<?, ?>> methods) {
-    final Metadata handshake = new Metadata(); // what a client of gRPC's tells of itself
+    final Metadata handshake = new Metadata(); // the user agent of a gRPC client
     handshake.put(
         Metadata.Key.of("user-agent", Metadata.ASCII_STRING_MARSHALLER), "grpc-java-netty");
     handshake.put(
@@ -162,7 +162,7 @@ public final class OneThread implements AutoCloseable {
     }
   }
 
-  /** Has the caller poll in vain so often more in each call before the server has its turn. */
+  /** Adds so many polls in vain of the caller to each call before the server has its turn. */
   void idleRounds(int rounds) {
     idleLooks = 1 + rounds;
     idleLeft = idleLooks;

@@ -12,8 +12,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Both ends of a connection in shared memory, in one process. Whoever runs pollers on the doorbells
- * ends those first; then {@link #close} ends the rest.
+ * Both ends of a connection in shared memory, in one process. A caller that runs pollers on the
+ * doorbells must end them before {@link #close}.
  */
 public final class ShmPair implements AutoCloseable {
   private static final long CONNECT_NS = TimeUnit.SECONDS.toNanos(30);

@@ -17,7 +17,7 @@ class Split {
   private long begun;
   private long ended = NONE;
 
-  /** Says what is read: the bytes that the thread has allocated, or nanoseconds. */
+  /** Sets the reading: the bytes that the thread has allocated, or nanoseconds. */
   void ofBytes(boolean ofBytes) {
     bytes = ofBytes;
   }

@@ -14,7 +14,7 @@ import io.grpc.stub.StreamObserver;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The index, whose {@code Get} says where it is. For one thread. */
+/** The index with a {@code Get} that reports its stages. For one thread. */
 final class SplitIndex extends IndexGrpc.IndexImplBase {
   private final IndexService index = new IndexService(new Indexes());
   private final Split split;
@@ -50,7 +50,7 @@ final class SplitIndex extends IndexGrpc.IndexImplBase {
     return get;
   }
 
-  /** What a server's table of methods has. */
+  /** The methods of a server's method table. */
   List<ServerMethodDefinition<?, ?>> methods() {
     final ServerServiceDefinition service = bindService();
     final List<ServerMethodDefinition<?, ?>> methods = new ArrayList<>();

@@ -6,8 +6,8 @@ import java.io.IOException;
 import java.io.InputStream;
 
 /**
- * A marshaller that says when it begins and when it has done. It has one stream for all messages,
- * so that it allocates nothing: for one thread.
+ * A marshaller that reports its begin and its end. It has one stream for all messages, so that it
+ * allocates nothing: for one thread.
  *
  * @param <T> type of the messages.
  */

@@ -3,7 +3,7 @@ package dev.ringfetch.benchmarks.stages;
 import dev.ringfetch.fabric.ForwardingQueuePair;
 import dev.ringfetch.fabric.QueuePair;
 
-/** A queue pair in shared memory that says when something was written. */
+/** A queue pair in shared memory that reports each write. */
 final class SplitQueuePair extends ForwardingQueuePair {
   private final Runnable written;
 

@@ -1,8 +1,8 @@
 package dev.ringfetch.benchmarks.stages;
 
 /**
- * What a unary call does, one stage after the other. A stage ends where the next one begins; the
- * last one ends when the stub returns.
+ * The stages of a unary call, one after the other. A stage ends where the next one begins; the last
+ * one ends when the stub returns.
  */
 public enum Stage {
   /** Until the stub asks for a call. */
@@ -13,7 +13,7 @@ public enum Stage {
   marshal(Part.client, "protobuf writes the request into the unit"),
   /** Until the request's frame is in the ring. */
   write(Part.client, "hand-over to the session, its token, the frame into its slot"),
-  /** What the client does behind that, while the frame is on its way. */
+  /** The client's work behind that, while the frame is on its way. */
   sent(Part.hidden, "client: fence, is the server asleep, the next round"),
   /** Until the session hands the request over. */
   poll(Part.server, "the frame is found, checked and copied, the memory verified"),
@@ -29,7 +29,7 @@ public enum Stage {
   answerMarshal(Part.server, "protobuf writes the response into the unit"),
   /** Until the response's frame is in the ring. */
   answerWrite(Part.server, "close, hand-over to the session, its token, the frame"),
-  /** What the server does behind that, while the frame is on its way. */
+  /** The server's work behind that, while the frame is on its way. */
   served(Part.hidden, "server: fence, memory verified, counters, the call's end"),
   /** Until the response is parsed: found, told, run by the stub's executor, headers. */
   receive(Part.client, "the frame is found, copied, told; the stub's executor; headers"),
@@ -38,7 +38,7 @@ public enum Stage {
   /** Until the stub returns. */
   complete(Part.client, "message and status to the stub, the stream given back, return");
 
-  /** Who waits for a stage. */
+  /** The party that waits for a stage. */
   public enum Part {
     /** The call does, at the client. */
     client,
@@ -56,12 +56,12 @@ public enum Stage {
     this.text = text;
   }
 
-  /** Who waits for it. */
+  /** The party that waits for it. */
   public Part part() {
     return part;
   }
 
-  /** What it is, for people. */
+  /** Its description, for people. */
   public String text() {
     return text;
   }

@@ -5,7 +5,7 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
 
-/** What each stage of a call takes, in nanoseconds or bytes. */
+/** The cost of each stage of a call, in nanoseconds or bytes. */
 public final class StageFigures {
   private final Map<Stage, Double> figures;
 
@@ -14,9 +14,9 @@ public final class StageFigures {
   }
 
   /**
-   * What splits say, each of which begins with the call.
+   * Computes the stages from splits, each of which begins with the call.
    *
-   * @param nothing what a split says that ends where it begins.
+   * @param nothing length of a split that ends where it begins.
    */
   static StageFigures of(double nothing, ToDoubleFunction<Stage> splits) {
     final Map<Stage, Double> figures = new EnumMap<>(Stage.class);

@@ -5,7 +5,7 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
-/** A process that measures {@link StageCalls} when asked to. */
+/** A process that measures {@link StageCalls} on command. */
 @Command(name = "stages")
 public final class StageProcess implements Callable<Integer> {
   /** Runs the process. */

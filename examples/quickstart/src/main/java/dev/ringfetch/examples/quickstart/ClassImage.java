@@ -27,8 +27,8 @@ final class ClassImage {
   record Location(ByteString key, ByteString value) {}
 
   /**
-   * All of them, or so many, from all over the image, in one order: every process that reads the
-   * image gets the same list.
+   * All classes, or a given number from all over the image, in one order: every process that reads
+   * the image gets the same list.
    */
   static List<Location> read(int limit) throws IOException {
     final FileSystem image = FileSystems.getFileSystem(URI.create("jrt:/"));

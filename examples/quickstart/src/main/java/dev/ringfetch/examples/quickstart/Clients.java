@@ -34,7 +34,7 @@ final class Clients implements AutoCloseable {
     this.entries = entries;
   }
 
-  /** Starts one for each transport and makes its first call; a ring may turn out not to be had. */
+  /** Starts one for each transport and makes its first call; the attempt to get a ring may fail. */
   void connect() throws IOException {
     for (final Side side : Side.values()) {
       final ChildProcess process = start(side);
@@ -68,17 +68,17 @@ final class Clients implements AutoCloseable {
     return List.copyOf(processes.keySet());
   }
 
-  /** The one that shows what there is to show: the ring's where there is one. */
+  /** The client to demonstrate with: the ring's where there is one. */
   Side best() {
     return sides().get(0);
   }
 
-  /** Has a client do something. */
+  /** Makes a client run a command. */
   Answer ask(Side side, String command, Object... arguments) {
     return processes.get(side).ask(command, arguments);
   }
 
-  /** Writes all entries, by a process that does nothing else. */
+  /** Writes all entries, by a process of its own. */
   Answer load() throws IOException {
     try (ChildProcess loader = start(best())) {
       loader.ask("connect");
@@ -152,7 +152,7 @@ final class Clients implements AutoCloseable {
   }
 
   /**
-   * What reading back gave.
+   * The result of reading back.
    *
    * @param entries how many were read.
    * @param mismatches how many of them were not there or not as written.

@@ -1,11 +1,11 @@
 package dev.ringfetch.examples.quickstart;
 
-/** Who is measured. */
+/** The peers that are measured. */
 enum Entrant {
   /** Calls over a ring. */
   ring,
   /** Calls over gRPC. */
   grpc,
-  /** Verbs alone; where rings are made of them. */
+  /** Verbs alone, if rings use verbs. */
   floor
 }

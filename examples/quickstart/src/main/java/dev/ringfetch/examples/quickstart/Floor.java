@@ -9,15 +9,18 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.util.List;
 
-/** Verbs alone, between two processes of their own: what no ring over verbs can be faster than. */
+/**
+ * The floor of the quickstart: verbs alone, between two processes of their own. No ring over verbs
+ * can be faster.
+ */
 final class Floor implements AutoCloseable {
   private static final int WARM_UP_MS = 2000;
   private static final int ROUND_MS = 500;
 
-  /** Of a round trip, beyond which it pays to sleep. */
+  /** Length of a round trip beyond which sleeping pays. */
   private static final int SPIN_ROUND_TRIPS = 50;
 
-  /** What rings poll for by themselves. */
+  /** The default polling time of rings. */
   private static final int MIN_SPIN_MICROS = 50;
 
   /** Verbs that take so long are a scheduler's, which sleep helps. */

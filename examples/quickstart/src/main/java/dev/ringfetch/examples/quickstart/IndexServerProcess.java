@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
 final class IndexServerProcess implements AutoCloseable {
   private static final Pattern PORT = Pattern.compile("\\bport (\\d+)");
 
-  /** What the JVM answers to SIGTERM: 128 and the signal's number. */
+  /** Exit code of the JVM after SIGTERM: 128 and the signal's number. */
   private static final int TERMINATED = 143;
 
   private final ChildProcess process;
@@ -46,7 +46,7 @@ final class IndexServerProcess implements AutoCloseable {
       process.terminate();
       throw new IllegalStateException("no port in what the index server says: " + line);
     }
-    process.readLine(); // what its rings are made of
+    process.readLine(); // the fabric of its rings
     return new IndexServerProcess(process, host, Integer.parseInt(port.group(1)));
   }
 
@@ -55,7 +55,7 @@ final class IndexServerProcess implements AutoCloseable {
     return port;
   }
 
-  /** What clients connect to. */
+  /** The target that clients connect to. */
   String target() {
     return host + ":" + port;
   }
@@ -65,12 +65,12 @@ final class IndexServerProcess implements AutoCloseable {
     return process.pid();
   }
 
-  /** What its rings have posted so far. */
+  /** Work requests that its rings have posted so far. */
   WorkRequests posted() {
     return WorkRequests.parse(process.ask("posted"));
   }
 
-  /** Sends SIGTERM and waits; says whether the server ended the way it should. */
+  /** Sends SIGTERM and waits; returns whether the server ended as it should. */
   boolean stop() {
     ended = true;
     return process.terminate() == TERMINATED;

@@ -25,8 +25,9 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * Puts where each class of the running JDK lies into an index server, reads all of it back over a
- * ring and over gRPC, and measures both. Server and clients are processes of their own.
+ * The quickstart program: writes the location of each class of the running JDK to an index server,
+ * reads all locations back over a ring and over gRPC, and measures both. Server and clients are
+ * processes of their own.
  */
 @Command(
     name = "quickstart",
@@ -113,7 +114,7 @@ public final class Quickstart implements Callable<Integer> {
     }
   }
 
-  /** Verbs alone, which also tells how long a ring should poll. */
+  /** Measures verbs alone, which also determines how long a ring should poll. */
   private Floor startFloor() throws IOException {
     final Floor floor = Floor.start(rings.replyMode(), HostAddress.ofInterface());
     if (!rings.hasSpinTime()) {
@@ -137,7 +138,7 @@ public final class Quickstart implements Callable<Integer> {
     }
   }
 
-  /** Does all of it; says whether all was well. */
+  /** Runs all steps; returns whether all succeeded. */
   private boolean run(IndexServerProcess server, Floor floor) throws IOException {
     final Map<Side, Clients.Comparison> compared;
     final Map<Entrant, Row> figures;

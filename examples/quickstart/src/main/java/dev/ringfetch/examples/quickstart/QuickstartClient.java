@@ -22,7 +22,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** A client process: one connection, which does what the quickstart asks for. */
+/** A client process with one connection: runs the commands of the quickstart. */
 @Command(name = "quickstart-client")
 final class QuickstartClient implements Callable<Integer> {
   /** An emulated processor may need long for a first call. */
@@ -110,7 +110,7 @@ final class QuickstartClient implements Callable<Integer> {
     return new Answer().with("compared", compared).with("mismatches", mismatches);
   }
 
-  /** Times some look-ups, or as many as are made in some time, with what they have posted. */
+  /** Times a number of look-ups, or those of some time, with their work requests. */
   private Answer measure(int calls, int millis) {
     final WorkRequests before = WorkRequests.ofClients();
     final Answer answer = stopwatch.run(lookup, calls, millis).answer();

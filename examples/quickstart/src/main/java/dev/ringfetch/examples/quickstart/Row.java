@@ -6,11 +6,11 @@ import dev.ringfetch.examples.verbs.WorkRequests;
 import java.util.List;
 
 /**
- * What the rounds of one contender gave.
+ * The results of one contender's rounds.
  *
  * @param figures medians of the rounds.
- * @param client what the client has posted in all of them.
- * @param server what the server has posted in all of them.
+ * @param client work requests of the client in all of them.
+ * @param server work requests of the server in all of them.
  */
 record Row(Figures figures, WorkRequests client, WorkRequests server) {
   static Row of(List<VerbsRound> rounds) {

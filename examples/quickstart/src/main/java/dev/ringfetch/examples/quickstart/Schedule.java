@@ -1,7 +1,7 @@
 package dev.ringfetch.examples.quickstart;
 
 /**
- * How much is measured.
+ * Numbers and lengths of the quickstart's rounds.
  *
  * @param warmUp calls before the first round.
  * @param rounds of each.

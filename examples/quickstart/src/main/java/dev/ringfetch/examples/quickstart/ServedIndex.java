@@ -8,7 +8,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 
 /**
- * The index server as a child, which says what its rings have posted when it is asked. It ends with
+ * The index server as a child process: reports on command what its rings have posted. It ends with
  * its input, so that it outlives nobody's kill -9.
  */
 final class ServedIndex {

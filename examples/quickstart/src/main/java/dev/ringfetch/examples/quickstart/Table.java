@@ -5,7 +5,7 @@ import java.io.PrintStream;
 import java.util.Locale;
 import java.util.Map;
 
-/** What was measured, for people. */
+/** The table of results, for people. */
 final class Table {
   private final PrintStream out;
   private final String ring;
@@ -14,7 +14,7 @@ final class Table {
   /**
    * Creates it.
    *
-   * @param ring name of what the ring is made of.
+   * @param ring name of the ring's fabric.
    * @param posts whether it works with work requests.
    */
   Table(PrintStream out, String ring, boolean posts) {
@@ -67,7 +67,7 @@ final class Table {
             : line.stripTrailing());
   }
 
-  /** What the letters stand for, and what the ring adds to its floor. */
+  /** The legend of the letters, and the time that the ring adds to its floor. */
   void foot(Map<Entrant, Row> direct) {
     if (!posts) {
       return;

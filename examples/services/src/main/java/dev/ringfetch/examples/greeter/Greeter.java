@@ -12,7 +12,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Shows the two lines, and what becomes of the calls of a service that has them changed. */
+/** The demo of the two changed lines: shows which transport the calls of a changed service use. */
 @Command(
     name = "greeter",
     mixinStandardHelpOptions = true,

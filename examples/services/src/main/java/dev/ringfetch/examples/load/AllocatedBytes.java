@@ -4,7 +4,7 @@ import com.sun.management.ThreadMXBean;
 import dev.ringfetch.examples.process.Answer;
 import java.lang.management.ManagementFactory;
 
-/** How much a process has allocated, as its JVM counts it. */
+/** The bytes that a process has allocated, as its JVM counts them. */
 public final class AllocatedBytes {
   private AllocatedBytes() {}
 

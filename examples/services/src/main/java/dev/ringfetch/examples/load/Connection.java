@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** The options of a client process, and the channel that they ask for. */
+/** The options of a client process, and the channel that they describe. */
 public final class Connection {
   private static final int END_SECONDS = 10;
 
@@ -44,7 +44,7 @@ public final class Connection {
     return arguments;
   }
 
-  /** The channel; opened when first asked for. */
+  /** The channel; opened at the first call. */
   public ManagedChannel channel() {
     if (channel == null) {
       // Asked for with credentials, the transport is one that the target's addresses are for.
@@ -66,7 +66,7 @@ public final class Connection {
     return builder;
   }
 
-  /** Which transport has served so far, and how many calls. */
+  /** The transports that have served so far, and their numbers of calls. */
   public Answer describe() {
     if (channel() instanceof RingChannel ring) {
       return new Answer()

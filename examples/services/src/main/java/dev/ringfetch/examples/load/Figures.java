@@ -7,7 +7,7 @@ import java.util.function.ToDoubleFunction;
 import org.HdrHistogram.Histogram;
 
 /**
- * What a round of calls gave.
+ * The result of a round of calls.
  *
  * @param calls how many.
  * @param p50Us half of them took at most that long, in microseconds.
@@ -20,7 +20,7 @@ public record Figures(long calls, double p50Us, double p99Us, double p999Us, dou
   private static final double NS_PER_S = 1_000_000_000;
 
   /**
-   * What a histogram says.
+   * Figures of a histogram.
    *
    * @param latencies in nanoseconds.
    * @param elapsedNs from the begin of the first call to the end of the last.

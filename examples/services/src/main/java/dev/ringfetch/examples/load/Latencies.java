@@ -9,20 +9,22 @@ import java.util.zip.DataFormatException;
 import org.HdrHistogram.Histogram;
 
 /**
- * The latencies of a child process's last round. They are asked for after the round was measured:
- * to hand them over costs time and memory.
+ * The latencies of a child process's last round. The parent asks for them after the round, because
+ * the transfer costs time and memory.
  */
 public final class Latencies {
   private static final String HISTOGRAM = "histogram";
 
   private Histogram last;
 
-  /** Has a child process answer {@code latencies}. */
+  /** Adds the command {@code latencies} to a child process. */
   public CommandLoop addTo(CommandLoop loop) {
     return loop.on("latencies", arguments -> answer());
   }
 
-  /** Keeps those of a round, in nanoseconds, until they are asked for or there are others. */
+  /**
+   * Keeps those of a round, in nanoseconds, until the parent asks for them or the next round ends.
+   */
   public void keep(Histogram latencies) {
     last = latencies;
   }
@@ -34,7 +36,7 @@ public final class Latencies {
         .with(HISTOGRAM, Base64.getEncoder().encodeToString(Arrays.copyOf(buffer.array(), length)));
   }
 
-  /** What a child process has answered. */
+  /** Reads the answer of a child process. */
   public static Histogram parse(Answer answer) {
     try {
       return Histogram.decodeFromCompressedByteBuffer(

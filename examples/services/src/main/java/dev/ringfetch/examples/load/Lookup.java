@@ -32,7 +32,7 @@ public final class Lookup implements Runnable {
     return (byte) (index * 31 + 7);
   }
 
-  /** One call; the answer is looked at. */
+  /** One call; a part of the answer is checked. */
   @Override
   public void run() {
     if (!isExpected(stub.get(request))) {

@@ -1,8 +1,8 @@
 package dev.ringfetch.examples.load;
 
-/** What is compared. */
+/** The two sides of a comparison. */
 public enum Side {
-  /** A channel of Ringfetch that has a ring or nothing. */
+  /** A channel of Ringfetch that requires a ring. */
   ring,
   /** gRPC's own channel, over HTTP/2. */
   grpc

@@ -3,7 +3,7 @@ package dev.ringfetch.examples.load;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
-/** Times calls, one after the other, on the thread that asks for it. */
+/** A stopwatch for calls: times them one after the other on the calling thread. */
 public final class Stopwatch {
   private static final long LONGEST_NS = TimeUnit.SECONDS.toNanos(60);
   private static final int DIGITS = 3;
@@ -25,7 +25,7 @@ public final class Stopwatch {
     return run(call, Long.MAX_VALUE, millis);
   }
 
-  /** Times some calls, or as many as are made in some time. */
+  /** Times a number of calls, or those of some time. */
   public Figures run(Runnable call, long calls, long millis) {
     final long lengthNs = TimeUnit.MILLISECONDS.toNanos(millis);
     latencies.reset();

@@ -8,16 +8,19 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.BiFunction;
 
-/** Contenders that do something by turns, so that what changes with time changes for all. */
+/**
+ * The turns of contenders: they run one after the other in each round, so that a change over time
+ * affects all.
+ */
 public final class Turns {
   private Turns() {}
 
   /**
-   * Has every contender do something once a round, in one order in even rounds and in the other in
-   * odd ones.
+   * Runs every contender once a round, in one order in even rounds and in the reverse order in odd
+   * ones.
    *
-   * @param turn what a contender does in a round, counted from 0.
-   * @return what came of it: contenders in the given order, rounds in theirs.
+   * @param turn action of a contender in a round, counted from 0.
+   * @return the results: contenders in the given order, rounds in theirs.
    */
   public static <K, V> Map<K, List<V>> take(
       Collection<K> contenders, int rounds, BiFunction<K, Integer, V> turn) {

@@ -1,2 +1,2 @@
-/** Connections that can be measured, and what measuring them gives. */
+/** Connections that can be measured, and the results. */
 package dev.ringfetch.examples.load;

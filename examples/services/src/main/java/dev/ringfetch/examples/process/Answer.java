@@ -4,7 +4,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** What a child process answers: fields with names, on one line. */
+/** The answer of a child process: fields with names, on one line. */
 public final class Answer {
   private static final String SEPARATOR = "\t";
 

@@ -20,9 +20,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
 /**
- * A JVM of its own, on this one's class path and with its flags. What it writes to standard error
- * goes to ours, and so does the news that it has ended without having been told to. It is told to
- * end when this process ends.
+ * A child process: a JVM with this one's class path and flags. Its standard error goes to this
+ * process's, and so does a message if it ends unexpectedly. It ends when this process ends.
  */
 public final class ChildProcess implements AutoCloseable {
   private static final int LINE_TIMEOUT_SECONDS = 300;
@@ -36,7 +35,7 @@ public final class ChildProcess implements AutoCloseable {
   private final Thread killer;
   private final Thread reader;
   private volatile boolean stopped;
-  private volatile boolean ending; // was told to
+  private volatile boolean ending; // was requested to
 
   /** What the child printed; empty at the end of its output. */
   private final BlockingQueue<Optional<String>> output = new LinkedBlockingQueue<>();
@@ -84,14 +83,17 @@ public final class ChildProcess implements AutoCloseable {
     } catch (IOException e) {
       // It is gone, as at the end of its output.
     }
-    final boolean expected = ending; // before whoever waits for a line hears of it, and closes
+    final boolean expected = ending; // read before a waiting thread sees the end, and closes
     output.add(Optional.empty());
     if (!expected) {
       reportEnd();
     }
   }
 
-  /** Nobody may be reading: who asks another process only sees that one's calls fail. */
+  /**
+   * Reports an unexpected end, as no thread may be reading: a caller that waits for another process
+   * only sees the failing calls of that process.
+   */
   private void reportEnd() {
     try {
       if (!process.waitFor(REST_TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
@@ -105,7 +107,7 @@ public final class ChildProcess implements AutoCloseable {
     for (final Optional<String> line : output) {
       line.ifPresent(text -> said.append(System.lineSeparator()).append(text));
     }
-    said.setLength(Math.min(said.length(), MAX_SAID)); // a JVM that crashes says why at the begin
+    said.setLength(Math.min(said.length(), MAX_SAID)); // a crashing JVM prints the reason first
     System.err.println(
         name + ", process " + pid() + ", has ended: exit=" + process.exitValue() + said);
   }
@@ -130,7 +132,7 @@ public final class ChildProcess implements AutoCloseable {
     return line.orElseThrow(() -> new ChildFailure(name + " has ended"));
   }
 
-  /** Has the child's {@link CommandLoop} run a command, and waits for the answer. */
+  /** Runs a command in the child's {@link CommandLoop}, and waits for the answer. */
   public Answer ask(String command, Object... arguments) {
     final String line =
         command
@@ -154,7 +156,7 @@ public final class ChildProcess implements AutoCloseable {
     return Answer.parse(answer.substring(tab + 1));
   }
 
-  /** What is no answer, as of a JVM that crashes, is of many lines. */
+  /** Collects the lines of an output that is no answer, such as that of a crashing JVM. */
   private String withRest(String first) {
     final StringBuilder said = new StringBuilder(first);
     try {
@@ -162,7 +164,7 @@ public final class ChildProcess implements AutoCloseable {
       while (said.length() < MAX_SAID
           && (line = output.poll(REST_TIMEOUT_SECONDS, TimeUnit.SECONDS)) != null) {
         if (line.isEmpty()) {
-          output.add(line); // whoever reads on is told, too
+          output.add(line); // other readers get the end, too
           break;
         }
         said.append(System.lineSeparator()).append(line.get());
@@ -179,7 +181,7 @@ public final class ChildProcess implements AutoCloseable {
     signal("STOP");
   }
 
-  /** Has a process go on that was stopped, if it was. */
+  /** Continues the process, if it was stopped. */
   public void goOn() {
     if (stopped) {
       signal("CONT");
@@ -205,7 +207,7 @@ public final class ChildProcess implements AutoCloseable {
     }
   }
 
-  /** As this process ends. One that is stopped would heed nothing else. */
+  /** Kills the child at the end of this process. A stopped child would react to no other signal. */
   private void kill() {
     ending |= process.isAlive();
     if (stopped) {
@@ -261,7 +263,7 @@ public final class ChildProcess implements AutoCloseable {
     }
   }
 
-  /** So that what is to be reported comes before whatever the caller says next. */
+  /** Waits, so that the report comes before the caller's next output. */
   private void awaitReport() {
     try {
       reader.join(TimeUnit.SECONDS.toMillis(REST_TIMEOUT_SECONDS));

@@ -21,10 +21,10 @@ public final class CommandLoop {
 
   private final Map<String, Command> commands = new HashMap<>();
 
-  /** Something that a child does when asked. */
+  /** A command of a child. */
   @FunctionalInterface
   public interface Command {
-    /** Does it; what it throws becomes a {@link ChildFailure} on the other side. */
+    /** Runs the command; an exception becomes a {@link ChildFailure} on the other side. */
     Answer run(List<String> arguments) throws Exception;
   }
 

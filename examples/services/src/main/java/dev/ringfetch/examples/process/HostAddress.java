@@ -5,7 +5,10 @@ import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
 
-/** Where processes of this host reach each other if not at the loopback: RDMA devices never do. */
+/**
+ * The address at which processes of this host reach each other over RDMA devices, which do not
+ * serve the loopback address.
+ */
 public final class HostAddress {
   private HostAddress() {}
 

@@ -13,7 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import picocli.CommandLine.Option;
 
-/** The options that say what a ring is made of; a program hands them on to its processes. */
+/** The options of a program's rings; the program passes them on to its processes. */
 public final class Rings {
   @Option(
       names = "--fabric",
@@ -39,31 +39,31 @@ public final class Rings {
       description = "How long both sides poll before they sleep. Default: 50.")
   private Integer spinMicros;
 
-  /** As if a fabric had been asked for by this name. */
+  /** Sets the fabric by its name. */
   public static Rings over(String name) {
     final Rings rings = new Rings();
     rings.fabric = name;
     return rings;
   }
 
-  /** Has answers move in this way. */
+  /** Sets how answers move. */
   public Rings replyMode(ReplyMode mode) {
     replyMode = mode;
     return this;
   }
 
-  /** Has both sides poll for so long. */
+  /** Sets how long both sides poll. */
   public Rings spinMicros(int micros) {
     spinMicros = micros;
     return this;
   }
 
-  /** Name of the fabric that was asked for, or null. */
+  /** Name of the requested fabric, or null. */
   public String fabric() {
     return fabric;
   }
 
-  /** True if a fabric was asked for by this name. */
+  /** True if this fabric was requested. */
   public boolean isOver(String name) {
     return name.equals(fabric);
   }
@@ -73,7 +73,7 @@ public final class Rings {
     return replyMode == null ? ReplyMode.ADAPTIVE : replyMode;
   }
 
-  /** True if it was said how long to poll. */
+  /** True if a polling time was given. */
   public boolean hasSpinTime() {
     return spinMicros != null;
   }
@@ -102,7 +102,7 @@ public final class Rings {
     return arguments;
   }
 
-  /** Has a channel heed them. */
+  /** Applies them to a channel. */
   public void apply(RingChannelBuilder builder) {
     builder.replyMode(replyMode());
     if (fabric != null) {
@@ -116,7 +116,7 @@ public final class Rings {
     }
   }
 
-  /** Has a server heed them. */
+  /** Applies them to a server. */
   public void apply(RingServerBuilder builder) {
     if (fabric != null) {
       builder.fabrics(fabric);
@@ -129,7 +129,7 @@ public final class Rings {
     }
   }
 
-  /** Has a session heed them that has no channel or server. */
+  /** Applies them to a session without a channel or server. */
   public void apply(SessionContext context) {
     context.replyPolicy(ReplyPolicy.valueOf(replyMode().name()));
     if (spinMicros != null) {
@@ -137,7 +137,7 @@ public final class Rings {
     }
   }
 
-  /** Has a fabric heed them that has no channel or server. */
+  /** Applies them to a fabric without a channel or server. */
   public void apply(FabricContext context) {
     if (shmDirectory != null) {
       context.directory(shmDirectory);

@@ -20,8 +20,8 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * Prints what the processes of this user count. Only reads: neither the processes nor their files
- * notice.
+ * The program that prints the counters of this user's processes. It only reads, and changes neither
+ * the processes nor their files.
  *
  * <p>Exit codes: 1 if there is no counter to be read, 2 if the command line is wrong.
  */

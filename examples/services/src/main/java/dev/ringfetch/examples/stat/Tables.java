@@ -8,7 +8,10 @@ import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The counters of a process as tables, one for each kind of which there is something to say. */
+/**
+ * The counters of a process as tables, one for each kind with an instance or a counter that is not
+ * zero.
+ */
 final class Tables {
   private static final String GAP = "  ";
 
@@ -70,7 +73,7 @@ final class Tables {
     return lines.stream().mapToInt(line -> line.get(column).length()).max().orElse(0);
   }
 
-  /** Of a label that another process has written, what does no harm to a terminal. */
+  /** Removes from a label of another process all characters that could harm a terminal. */
   private static String printable(String label) {
     return label.replaceAll("\\p{Cntrl}", "?");
   }

@@ -1,2 +1,2 @@
-/** What the processes of this user count, read from outside. */
+/** The reader of the counters of this user's processes, from outside. */
 package dev.ringfetch.examples.stat;

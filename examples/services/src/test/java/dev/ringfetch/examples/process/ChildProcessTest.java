@@ -56,7 +56,7 @@ final class ChildProcessTest {
     assertEquals(
         "Child, process " + child.pid() + ", has ended: exit=" + EXIT + end + "last words" + end,
         err.toString(StandardCharsets.UTF_8));
-    assertEquals("last words", child.readLine()); // whoever reads is told, too
+    assertEquals("last words", child.readLine()); // each reader gets the end, too
     assertThrows(ChildFailure.class, child::readLine);
   }
 

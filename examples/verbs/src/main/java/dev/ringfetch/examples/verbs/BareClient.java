@@ -12,7 +12,8 @@ import java.nio.ByteBuffer;
 
 /**
  * The client of bare verbs: one request at a time, by the thread that calls, which polls for the
- * answer. What does not come, a datagram for example, ends the wait by an exception. One thread.
+ * answer. If the answer does not come, for example a lost datagram, the wait ends with an
+ * exception. One thread.
  */
 public final class BareClient implements Runnable, AutoCloseable {
   private final BareEnd end = new BareEnd();

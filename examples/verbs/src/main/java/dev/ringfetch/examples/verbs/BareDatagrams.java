@@ -22,7 +22,7 @@ import java.nio.ByteBuffer;
  * sends with it, the client receives. One thread.
  */
 final class BareDatagrams implements AutoCloseable {
-  /** What a sender presents. */
+  /** The queue key of senders. */
   static final int QUEUE_KEY = 0x52464554;
 
   private static final int RECEIVES = 16;
@@ -70,12 +70,12 @@ final class BareDatagrams implements AutoCloseable {
     return BareEnd.DATAGRAMS + index * STEP;
   }
 
-  /** Finds the way to the peer of the end's connection, which stands. */
+  /** Creates the address handle of the peer; the end is connected. */
   void pointAtPeer() throws IOException {
     handle = Datagrams.createHandleOfPeer(Disni.handle(end.domain()), end.queuePair());
   }
 
-  /** The way to the peer. */
+  /** The peer's address handle. */
   long handle() {
     return handle;
   }

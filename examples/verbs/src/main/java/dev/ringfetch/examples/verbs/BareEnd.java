@@ -23,9 +23,9 @@ import java.nio.ByteOrder;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What one end of a reliable connection owns: an id with its events, a queue pair, a completion
- * queue and a page of registered memory. One thread. Whatever waits for the peer does so for at
- * most {@value #PATIENCE_SECONDS} seconds.
+ * The device objects of one end of a reliable connection: an id with its events, a queue pair, a
+ * completion queue and a page of registered memory. One thread. A wait for the peer takes at most
+ * {@value #PATIENCE_SECONDS} seconds.
  */
 final class BareEnd implements AutoCloseable {
   /** Slot of the request: stored by the client, WRITTEN to the server. */
@@ -171,7 +171,7 @@ final class BareEnd implements AutoCloseable {
     return Disni.requested(event.getLong(EventLayout.ID), channel);
   }
 
-  /** What the other end said in the event that was awaited last. */
+  /** The other end's greeting in the last awaited event. */
   BareGreeting greetingOfPeer() throws IOException {
     if (event.getInt(EventLayout.PRIVATE_LENGTH) < BareGreeting.LENGTH) {
       throw new IOException("the peer did not say who it is");
@@ -200,7 +200,7 @@ final class BareEnd implements AutoCloseable {
     return domain;
   }
 
-  /** Channel of this end's completion queues, which nobody listens to. */
+  /** Channel of this end's completion queues, which no thread reads. */
   IbvCompChannel completionChannel() {
     return completionChannel;
   }

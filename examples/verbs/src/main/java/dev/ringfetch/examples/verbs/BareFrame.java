@@ -17,9 +17,9 @@ import java.nio.ByteOrder;
  *                    |&lt;------------- as it is written or sent --------&gt;|
  * </pre>
  *
- * Bytes are taken to be copied in ascending order. So whoever polls for a WRITE polls what comes
- * last, and what a READ takes first was stored last. That is more than verbs promise; so the
- * payload, which follows from the number, is compared as a whole.
+ * Bytes are taken to be copied in ascending order. So a receiver of a WRITE polls the word that
+ * comes last, and the word that a READ takes first was stored last. That is more than verbs
+ * promise; so the payload, which follows from the number, is compared as a whole.
  */
 final class BareFrame {
   /** Bytes of payload. */

@@ -3,7 +3,7 @@ package dev.ringfetch.examples.verbs;
 import java.nio.ByteBuffer;
 
 /**
- * What the two ends tell each other in the private data of connect and accept.
+ * The private data of connect and accept, by which the two ends introduce themselves.
  *
  * @param mode of the connection.
  * @param memory address of the sender's memory.

@@ -15,7 +15,7 @@ public enum BareMode {
     this.code = code;
   }
 
-  /** What stands for it in a {@link BareGreeting}. */
+  /** The number that stands for it in a {@link BareGreeting}. */
   int code() {
     return code;
   }

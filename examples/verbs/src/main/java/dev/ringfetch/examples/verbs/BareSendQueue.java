@@ -10,8 +10,8 @@ import dev.ringfetch.rdma.natives.SendLayout;
 import java.nio.ByteBuffer;
 
 /**
- * The send side of one end: posts, and takes what completes. READs complete each; of everything
- * else one request in {@link BareSignals#INTERVAL} does. One thread.
+ * The send side of one end: posts requests, and takes completions. READs complete each; of
+ * everything else one request in {@link BareSignals#INTERVAL} does. One thread.
  */
 final class BareSendQueue {
   private static final int PATIENCE_SECONDS = 10;

@@ -1,9 +1,9 @@
 package dev.ringfetch.examples.verbs;
 
 /**
- * Which requests of a send queue ask for a completion: one in {@link #INTERVAL}. A queue of {@link
- * #DEPTH} requests cannot overflow if each of these completions is waited for before the next one
- * is asked for.
+ * The rule by which requests of a send queue ask for a completion: one in {@link #INTERVAL}. A
+ * queue of {@link #DEPTH} requests cannot overflow if each of these completions is waited for
+ * before the next one is asked for.
  */
 final class BareSignals {
   static final int INTERVAL = 64;

@@ -2,7 +2,7 @@ package dev.ringfetch.examples.verbs;
 
 import java.util.concurrent.TimeUnit;
 
-/** A wait that polls: lets others run now and then, and does not last. One thread; reused. */
+/** A polling wait with a time limit: yields now and then. One thread; reused. */
 final class BareWait {
   private static final int SPINS = 1024;
 
@@ -15,7 +15,7 @@ final class BareWait {
    * Creates it.
    *
    * @param seconds after which a wait has failed.
-   * @param what is waited for, for the message.
+   * @param the awaited thing, for the message.
    */
   BareWait(int seconds, String what) {
     this.limitNs = TimeUnit.SECONDS.toNanos(seconds);

@@ -9,7 +9,7 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Option;
 
-/** The client process of a {@link ProcessPair}: what it does when it is asked. */
+/** The client process of a {@link ProcessPair}: runs its commands. */
 public abstract class PeerClient implements Callable<Integer> {
   @Option(names = "--address", required = true, description = "Of an RDMA device.")
   private InetAddress address;
@@ -37,6 +37,6 @@ public abstract class PeerClient implements Callable<Integer> {
   /** Makes calls for some time; returns figures, work requests and torn answers. */
   protected abstract Answer round(long millis);
 
-  /** Nothing more is asked for. */
+  /** Called after the last command. */
   protected abstract void end() throws Exception;
 }

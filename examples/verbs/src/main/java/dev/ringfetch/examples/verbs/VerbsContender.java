@@ -7,13 +7,13 @@ import dev.ringfetch.examples.process.ChildProcess;
  * for several threads at once.
  */
 public interface VerbsContender extends AutoCloseable {
-  /** Has the client make calls, one after the other, for some time. */
+  /** Makes the client issue calls, one after the other, for some time. */
   VerbsRound round(int millis);
 
-  /** The process that makes the calls. */
+  /** The client's process. */
   ChildProcess client();
 
-  /** The process that answers. */
+  /** The server's process. */
   ChildProcess server();
 
   /** Ends both processes. */

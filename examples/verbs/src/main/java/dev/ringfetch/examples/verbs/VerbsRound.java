@@ -5,11 +5,11 @@ import dev.ringfetch.examples.process.Answer;
 import java.util.function.Supplier;
 
 /**
- * What one round gave.
+ * The result of one round.
  *
  * @param figures of the calls.
- * @param client what the client posted in it.
- * @param server what the server posted in it.
+ * @param client work requests of the client.
+ * @param server work requests of the server.
  * @param torn answers that a READ took before they were whole, and took again.
  */
 public record VerbsRound(Figures figures, WorkRequests client, WorkRequests server, long torn) {
@@ -21,8 +21,8 @@ public record VerbsRound(Figures figures, WorkRequests client, WorkRequests serv
   /**
    * Measures one.
    *
-   * @param posted asks the server's process what it has posted so far.
-   * @param calls has the client's process make calls.
+   * @param posted reads the work requests of the server's process so far.
+   * @param calls makes the client's process issue calls.
    */
   public static VerbsRound measure(Supplier<Answer> posted, Supplier<Answer> calls) {
     final WorkRequests before = WorkRequests.parse(posted.get());
@@ -30,7 +30,7 @@ public record VerbsRound(Figures figures, WorkRequests client, WorkRequests serv
     return parse(called, WorkRequests.parse(posted.get()).since(before).addTo(new Answer()));
   }
 
-  /** Reads what the two processes said. */
+  /** Reads the answers of the two processes. */
   static VerbsRound parse(Answer client, Answer server) {
     return new VerbsRound(
         Figures.parse(client),

@@ -20,12 +20,12 @@ public record WorkRequests(long writes, long reads, long sends, long control, lo
   /** None. */
   public static final WorkRequests NONE = new WorkRequests(0, 0, 0, 0, 0);
 
-  /** What the rings of this process's channels have posted so far. */
+  /** Work requests that the rings of this process's channels have posted so far. */
   public static WorkRequests ofClients() {
     return of(WorkRequestCounts.ofClients());
   }
 
-  /** What the rings of this process's servers have posted so far. */
+  /** Work requests that the rings of this process's servers have posted so far. */
   public static WorkRequests ofServers() {
     return of(WorkRequestCounts.ofServers());
   }
@@ -41,7 +41,7 @@ public record WorkRequests(long writes, long reads, long sends, long control, lo
         counts.signaled() - total(Counter.SESSION_FETCHES) - counts.probes());
   }
 
-  /** Has this process's channels make calls; adds what they have posted for them. */
+  /** Makes calls over this process's channels; adds their work requests to the answer. */
   public static Answer with(Supplier<Answer> calls) {
     final WorkRequests before = ofClients();
     final long torn = total(Counter.SESSION_FRAMES_TORN);
@@ -52,12 +52,12 @@ public record WorkRequests(long writes, long reads, long sends, long control, lo
         .with("torn", total(Counter.SESSION_FRAMES_TORN) - torn);
   }
 
-  /** What all rings of this process have counted, whatever they are made of. */
+  /** The counts of all rings of this process, over any fabric. */
   public static long total(Counter counter) {
     return Counters.ofThisProcess().stream().mapToLong(counters -> counters.total(counter)).sum();
   }
 
-  /** What came after an earlier count. */
+  /** The difference to an earlier count. */
   public WorkRequests since(WorkRequests earlier) {
     return new WorkRequests(
         writes - earlier.writes,
