@@ -12,10 +12,10 @@ final class BareWait {
   private int spins;
 
   /**
-   * Creates it.
+   * Creates a wait that fails after a time.
    *
    * @param seconds after which a wait has failed.
-   * @param the awaited thing, for the message.
+   * @param what the awaited thing, for the message.
    */
   BareWait(int seconds, String what) {
     this.limitNs = TimeUnit.SECONDS.toNanos(seconds);
