@@ -8,8 +8,10 @@ import dev.ringfetch.protocol.OpenResponse;
 import dev.ringfetch.session.ServerSession;
 import dev.ringfetch.session.handshake.PolledFabric;
 import dev.ringfetch.session.handshake.ServerHandshake;
+import dev.ringfetch.session.poller.DeadlineTimer;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.Future;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -32,13 +34,24 @@ final class RingServerProcess implements Callable<Integer>, ServerHandshake.List
         PolledFabric fabric = end.open("ring-server")) {
       final ServerHandshake handshake =
           new ServerHandshake(
-              List.of(fabric), List.of("echo"), end.context(), name -> echo, steps, this);
+              List.of(fabric),
+              List.of("echo"),
+              end.context(),
+              name -> echo,
+              steps,
+              this,
+              RingServerProcess::schedule);
       Allocation.addTo(new CommandLoop())
           .on("open", arguments -> open(handshake, steps, arguments.get(0)))
           .on("posted", arguments -> WorkRequests.ofServers().addTo(new Answer()))
           .run();
     }
     return CommandLine.ExitCode.OK;
+  }
+
+  private static Runnable schedule(Runnable task, long delayNs) {
+    final Future<?> future = DeadlineTimer.schedule(task, delayNs);
+    return () -> future.cancel(false);
   }
 
   private static Answer open(
