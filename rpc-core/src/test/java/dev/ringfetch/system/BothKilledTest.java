@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -51,6 +52,7 @@ class BothKilledTest {
 
   /** Killed at any point of opening or closing a session, between creating and unlinking too. */
   @Test
+  @Tag("slow")
   void whateverTheMomentTheNextProcessSweeps() throws Exception {
     final long seed = Long.getLong("ringfetch.seed", 1);
     System.out.printf("both killed: seed=%d%n", seed);

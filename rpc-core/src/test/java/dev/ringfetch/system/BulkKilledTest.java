@@ -6,10 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A process that is killed in the midst of long messages leaves no memory behind. */
+@Tag("slow")
 class BulkKilledTest {
   private static final int ROUNDS = 1;
   private static final int LIMIT_S = 20;

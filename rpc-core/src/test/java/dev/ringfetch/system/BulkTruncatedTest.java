@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -15,6 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Registered memory that is taken away under a running transfer costs the session that it belongs
  * to: no JVM, no wrong byte, and nothing of others.
  */
+@Tag("slow")
 class BulkTruncatedTest {
   private static final int ROUNDS = 2;
   private static final int LIMIT_S = 20;

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
  * What is begun in great numbers and comes to nothing leaves nothing behind: heap, threads, file
  * descriptors and shared memory of server and client, a process each, are where they were.
  */
-@Tag("long")
+@Tag("slow")
 @Timeout(240)
 class ExhaustionTest {
   private static final int LIMIT_S = 60;
@@ -112,7 +112,6 @@ class ExhaustionTest {
   }
 
   @Test
-  @Tag("slow")
   void aThousandSessionsThatAreOpenedAndDropped() throws Exception {
     leavesNothing("sessions", 20, SESSIONS);
   }

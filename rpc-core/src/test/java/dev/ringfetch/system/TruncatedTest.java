@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** A peer that takes its memory away loses its session; clients with another one notice nothing. */
-@Tag("long")
+@Tag("slow")
 class TruncatedTest {
   private static final int ROUNDS = 2 * Integer.getInteger("ringfetch.hunt", 1);
   private static final int LIMIT_S = 20;
