@@ -33,7 +33,7 @@ public final class ServerSession extends Session {
   private boolean drainSent;
   private volatile boolean aborting;
   private volatile long unanswered;
-  private long cancels; // calls that were cancelled or late and whose CLOSE may be unconsumed
+  private long cancels; // calls that were cancelled or late, each with a CLOSE of one slot
 
   /**
    * Creates the session on a connected queue pair.
@@ -286,9 +286,6 @@ public final class ServerSession extends Session {
 
   /** Answers a call instead of the handler. Nothing follows for its id. */
   void cancel(ServerStream stream, int code) {
-    if (writer.unconsumed() == 0) {
-      cancels = 0; // the client has taken the answers to the earlier ones
-    }
     cancels++;
     abandon(stream);
     stream.cancelled();
