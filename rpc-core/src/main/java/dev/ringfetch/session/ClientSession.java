@@ -560,9 +560,7 @@ public final class ClientSession extends Session {
      */
     default void onCrowded(ClientSession session) {}
 
-    /**
-     * Called once when the session has ended and every call on it has been told, without ownership.
-     */
+    /** Called once, without ownership, when the session and every call on it have ended. */
     void onEnded(ClientSession session, String reason);
   }
 }

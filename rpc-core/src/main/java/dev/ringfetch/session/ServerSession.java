@@ -418,9 +418,7 @@ public final class ServerSession extends Session {
   /** Listener for a session's end. */
   @FunctionalInterface
   public interface Listener {
-    /**
-     * Called once when the session has ended and every call on it has been told, without ownership.
-     */
+    /** Called once, without ownership, when the session and every call on it have ended. */
     void onEnded(ServerSession session, String reason);
   }
 }

@@ -273,7 +273,7 @@ final class Arrivals implements Selectable {
     try {
       channel.write(ByteBuffer.wrap(new byte[] {ACCEPTED}));
     } catch (IOException e) {
-      // The peer has died since: the code that binds the queue pair is told so.
+      // The peer has died since: the listener that binds the queue pair hears of it.
       LOGGER.log(Level.DEBUG, "the peer has gone", e);
     }
   }
