@@ -17,7 +17,9 @@ module dev.ringfetch.rpc {
   exports dev.ringfetch.rpc;
   exports dev.ringfetch.micrometer;
   exports dev.ringfetch.fabric to
-      dev.ringfetch.rdma;
+      dev.ringfetch.rdma,
+      dev.ringfetch.index.reader,
+      dev.ringfetch.index;
 
   uses dev.ringfetch.counters.CounterFiles;
   uses dev.ringfetch.fabric.FabricProvider;

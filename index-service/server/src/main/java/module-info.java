@@ -2,6 +2,7 @@
 @SuppressWarnings("requires-automatic") // gRPC
 module dev.ringfetch.index {
   requires dev.ringfetch.index.protocol;
+  requires dev.ringfetch.index.reader;
   requires dev.ringfetch.rpc;
   requires info.picocli;
   requires io.grpc.services;
