@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
 import org.junit.platform.engine.CancellationToken;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.discovery.DiscoverySelectors;
@@ -33,6 +34,7 @@ import org.junit.platform.launcher.core.LauncherFactory;
  * failure. One that hangs ends the JVM.
  */
 final class Worker {
+  private static final String SLOW = "slow";
   private static final OperatingSystemMXBean SYSTEM =
       (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
 
@@ -86,15 +88,18 @@ final class Worker {
     running = className;
     cpuLimitNs = limitNs;
     try {
+      final Class<?> suite = Class.forName(className, false, loader);
+      final LauncherDiscoveryRequestBuilder tests =
+          LauncherDiscoveryRequestBuilder.request()
+              .selectors(DiscoverySelectors.selectClass(suite))
+              // A busy machine is no fault of the mutant: see watch.
+              .configurationParameter("junit.jupiter.execution.timeout.mode", "disabled");
+      final Tag tag = suite.getAnnotation(Tag.class);
+      if (tag == null || !tag.value().equals(SLOW)) { // a suite that is slow itself was named
+        tests.filters(TagFilter.excludeTags(SLOW));
+      }
       launcher.execute(
-          LauncherExecutionRequestBuilder.request(
-                  LauncherDiscoveryRequestBuilder.request()
-                      .selectors(
-                          DiscoverySelectors.selectClass(Class.forName(className, false, loader)))
-                      .filters(TagFilter.excludeTags("slow"))
-                      // A busy machine is no fault of the mutant: see watch.
-                      .configurationParameter("junit.jupiter.execution.timeout.mode", "disabled")
-                      .build())
+          LauncherExecutionRequestBuilder.request(tests.build())
               .cancellationToken(token)
               .listeners(listener)
               .build());

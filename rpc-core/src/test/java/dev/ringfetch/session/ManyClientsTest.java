@@ -22,7 +22,6 @@ import org.junit.jupiter.params.provider.EnumSource;
  *
  * <p>A failure names its seed: run it first with {@code -Dtest.args=-Dringfetch.seed=SEED}.
  */
-@Tag("long")
 class ManyClientsTest {
   private static final NicModel CARD = NicModel.CONNECT_X3.caching(256);
   private static final int[] FEW_AND_MANY = {40, 400};
@@ -101,11 +100,13 @@ class ManyClientsTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void turnsKeepTheRateOfAnswersThatAreRead() {
     figure(ReplyPolicy.FETCH, FEW_AND_MANY);
   }
 
+  @Tag("slow")
   @Test
   void turnsKeepTheRateOfAnswersThatArePushed() {
     figure(ReplyPolicy.PUSH, FEW_AND_MANY);

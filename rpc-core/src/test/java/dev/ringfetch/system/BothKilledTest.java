@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Nobody of a pair is left to clean up: the next process of the same user does it. */
+@Tag("slow")
 class BothKilledTest {
   private static final int LIMIT_S = 10;
   private static final int CHURN_ROUNDS = 3;
@@ -52,7 +53,6 @@ class BothKilledTest {
 
   /** Killed at any point of opening or closing a session, between creating and unlinking too. */
   @Test
-  @Tag("slow")
   void whateverTheMomentTheNextProcessSweeps() throws Exception {
     final long seed = Long.getLong("ringfetch.seed", 1);
     System.out.printf("both killed: seed=%d%n", seed);

@@ -15,10 +15,12 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Counters of other processes: alive, at their end, killed, and with a file that was cut off. */
+@Tag("slow")
 class CountersProcessTest {
   private static final int LIMIT_S = 30;
   private static final int CALLS = 50;

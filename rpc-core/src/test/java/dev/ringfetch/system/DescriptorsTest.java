@@ -23,6 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
  * one goes over gRPC with the reason until there are descriptors again, and nothing spins or leaks
  * meanwhile.
  */
+@Tag("slow")
 class DescriptorsTest {
   private static final int LIMIT = 256;
   private static final int LIMIT_S = 30;
@@ -72,7 +73,6 @@ class DescriptorsTest {
 
   /** The file can be made, but nobody can be let in at the socket, where they queue up. */
   @Test
-  @Tag("slow")
   void aServerWithoutADescriptorForTheSocket() throws Exception {
     try (SystemChild server = SystemChild.serverWithDescriptors(LIMIT, directory)) {
       final int port = Integer.parseInt(server.readLine());

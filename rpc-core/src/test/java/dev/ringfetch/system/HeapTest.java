@@ -39,6 +39,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * A handler uses up the heap or the stack of its server: its call ends UNKNOWN, and calls and
  * sessions beside it go on.
  */
+@Tag("slow")
 class HeapTest {
   private static final int LIMIT_S = 30;
   private static final int ROUNDS = 2 * Integer.getInteger("ringfetch.hunt", 1);
@@ -85,7 +86,6 @@ class HeapTest {
 
   /** Not in small pieces: they leave nothing to anybody, and a neighbour may lose its session. */
   @ParameterizedTest
-  @Tag("slow")
   @CsvSource({"1048576, true", "0, false"})
   void howeverItTakesIt(int chunk, boolean direct) throws Exception {
     aHandlerThatTakesItAllEndsItsOwnCallOnly(chunk, direct);
@@ -97,7 +97,6 @@ class HeapTest {
    * lives. As over gRPC, an answer that found no memory to be written to ends its call CANCELLED.
    */
   @ParameterizedTest
-  @Tag("slow")
   @CsvSource({"false", "true"})
   void aHandlerThatKeepsItAllLeavesNoCallWithoutAnEnd(boolean direct) throws Exception {
     try (SystemChild server = startServer(direct)) {

@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -31,6 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Ten thousand streams at once between two processes of 256 MiB each. All are begun before the
  * first has ended, each gets its tenth message, and memory of the ring is that of one session.
  */
+@Tag("slow")
 @Timeout(240)
 class ManyStreamsTest {
   private static final int STREAMS = 10_000;

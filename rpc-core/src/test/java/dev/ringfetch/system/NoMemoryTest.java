@@ -9,10 +9,12 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** No memory is to be had for rings: calls go over gRPC, and the reason is logged, once. */
+@Tag("slow")
 class NoMemoryTest {
   @TempDir(factory = ShmTempDirFactory.class)
   Path directory;

@@ -19,10 +19,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A peer that does not run for a while is not dead: deadlines pass, then the session goes on. */
+@Tag("slow")
 class StoppedTest {
   private static final Duration DEADLINE = Duration.ofMillis(300);
   private static final int LIMIT_S = 10;

@@ -40,12 +40,12 @@ import org.junit.jupiter.params.provider.CsvSource;
 /**
  * Many threads on one channel, each way of calling mixed with every other, and callers that cancel,
  * are interrupted, are late or fail: every call ends, once, and every answer is its own request's.
- * A million calls in all.
+ * 200,000 calls in all; {@code -Dtest.args=-Dringfetch.threads.calls=N} makes N for each way.
  */
 class ThreadsTest {
   private static final int THREADS = 8;
   private static final int IN_FLIGHT = 64;
-  private static final long CALLS = Long.getLong("ringfetch.threads.calls", 125_000);
+  private static final long CALLS = Long.getLong("ringfetch.threads.calls", 25_000);
   private static final int DEADLINE_S = Integer.getInteger("ringfetch.threads.deadline", 100);
 
   @TempDir(factory = ShmTempDirFactory.class)

@@ -62,6 +62,16 @@ class DeadlineQueueTest {
     }
   }
 
+  @Test
+  void aDeadlineBeyondTheOverflowIsNotDueBeforeIt() {
+    DeadlineQueue<Due> queue = new DeadlineQueue<>();
+    Due due = new Due();
+    due.deadlineNs = Long.MAX_VALUE + 5;
+    queue.add(due);
+    assertNull(queue.expire(Long.MAX_VALUE - 5));
+    assertEquals(due, queue.expire(due.deadlineNs));
+  }
+
   @ParameterizedTest
   @ValueSource(longs = {0, Long.MAX_VALUE - 5000, -5000, 1L << 62})
   void isATreeMap(long origin) {

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Tag("long")
 final class LinearizabilityTest {
-  private static final int ROUNDS = Integer.getInteger("ringfetch.linearizability.rounds", 30);
+  private static final int ROUNDS = Integer.getInteger("ringfetch.linearizability.rounds", 10);
   private static final long SEED = Long.getLong("ringfetch.seed", 1);
 
   /** More calls where they are quicker, so that all are about as long at a round. */
