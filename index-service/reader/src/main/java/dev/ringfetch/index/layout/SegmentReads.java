@@ -1,0 +1,98 @@
+package dev.ringfetch.index.layout;
+
+import dev.ringfetch.fabric.MemoryRegion;
+import java.util.Arrays;
+
+/**
+ * Reads of mapped segments. Results are live memory, whose loads keep their order as far as the
+ * reader asks for it by fences. {@link #execute()} only looks at the bounds.
+ */
+public final class SegmentReads implements Reads {
+  /** The segments of index memory, as far as they are mapped here. */
+  public interface Segments {
+    /** Returns a segment, or null if it is not mapped here. Any number may be asked for. */
+    MemoryRegion segment(long number);
+  }
+
+  private final Segments segments;
+  private final int shift;
+  private final MemoryRegion gate;
+  private final int gateOffset;
+
+  private MemoryRegion[] regions = new MemoryRegion[64];
+  private int[] offsets = new int[64];
+  private int count;
+  private boolean unknown;
+
+  /**
+   * Creates reads.
+   *
+   * @param segments the segments, each of {@code 1 << shift} bytes
+   * @param shift binary logarithm of a segment's length
+   * @param gate memory with the gate word
+   * @param gateOffset where the gate word is in it
+   */
+  public SegmentReads(Segments segments, int shift, MemoryRegion gate, int gateOffset) {
+    this.segments = segments;
+    this.shift = shift;
+    this.gate = gate;
+    this.gateOffset = gateOffset;
+  }
+
+  @Override
+  public void begin() {
+    count = 0;
+    unknown = false;
+  }
+
+  @Override
+  public int add(long address, int length) {
+    if (count == regions.length) {
+      regions = Arrays.copyOf(regions, 2 * count);
+      offsets = Arrays.copyOf(offsets, 2 * count);
+    }
+    if (address == GATE) {
+      regions[count] = gate;
+      offsets[count] = gateOffset;
+      return count++;
+    }
+    final int offset = (int) address & ((1 << shift) - 1);
+    final MemoryRegion region = segments.segment(address >>> shift);
+    if (region == null || length > region.length() - offset) {
+      unknown = true;
+    }
+    regions[count] = region;
+    offsets[count] = offset;
+    return count++;
+  }
+
+  @Override
+  public int execute() {
+    return unknown ? UNKNOWN_ADDRESS : DONE;
+  }
+
+  @Override
+  public MemoryRegion region(int number) {
+    return regions[number];
+  }
+
+  @Override
+  public int offset(int number) {
+    return offsets[number];
+  }
+
+  @Override
+  public int segmentShift() {
+    return shift;
+  }
+
+  @Override
+  public boolean ordered() {
+    return true;
+  }
+
+  @Override
+  public void verify() {
+    gate.verify();
+  }
+}
