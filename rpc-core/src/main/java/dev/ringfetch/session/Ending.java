@@ -4,6 +4,8 @@ import dev.ringfetch.counters.Counter;
 import dev.ringfetch.fabric.MemoryFaults;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.session.poller.Callbacks;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
@@ -14,14 +16,56 @@ import java.util.concurrent.atomic.AtomicReference;
 final class Ending {
   private static final String NO_MEMORY = "session failed: no memory to serve it in";
 
+  private static final VarHandle STATE;
+
+  static {
+    try {
+      STATE = MethodHandles.lookup().findVarHandle(Ending.class, "state", State.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  /** The life of a session. Any thread makes the end due; an owner, or the poller, ends it. */
+  enum State {
+    /** There is no reason to end. */
+    OPEN,
+    /** An owner has to end the session. */
+    DUE,
+    /** The poller has to end the session, because another thread could not. */
+    DOOMED,
+    /** The session has ended: this side does not use its memory any more. Final. */
+    OVER;
+
+    /**
+     * Returns the next state.
+     *
+     * @throws IllegalStateException when that state does not follow on this one.
+     */
+    State to(State next) {
+      if (!leadsTo(next)) {
+        throw new IllegalStateException("from=" + this + ", to=" + next);
+      }
+      return next;
+    }
+
+    private boolean leadsTo(State next) {
+      return switch (this) {
+        case OPEN -> next == DUE;
+        case DUE -> next == DOOMED || next == OVER;
+        case DOOMED -> next == DUE || next == OVER;
+        case OVER -> false;
+      };
+    }
+  }
+
   private final Session session;
   private final MemoryRegion memory;
   private final AtomicReference<String> reason = new AtomicReference<>();
 
   private long unconsumed; // slots
   private volatile boolean peerAtFault;
-  private volatile boolean over;
-  private volatile boolean doomed; // ending it has failed: the poller ends it
+  private volatile State state = State.OPEN; // after the reason
 
   Ending(Session session) {
     this.session = session;
@@ -35,17 +79,18 @@ final class Ending {
 
   /** True when an owner has to end the session. */
   boolean isDue() {
-    return reason.get() != null && !over;
+    final State now = state;
+    return now != State.OPEN && now != State.OVER;
   }
 
   /** True when the session has ended, and this side does not use its memory any more. */
   boolean isOver() {
-    return over;
+    return state == State.OVER;
   }
 
   /** True when the poller must end the session, because another thread could not. */
   boolean isPollers() {
-    return doomed && !over;
+    return state == State.DOOMED;
   }
 
   /** True when the session ended because the peer broke a rule. */
@@ -61,6 +106,19 @@ final class Ending {
   /** Ends the session with this round; owner, or before {@link SessionDriver#drive}. */
   void request(String why) {
     reason.compareAndSet(null, why);
+    tryMove(State.OPEN, State.DUE); // also where another thread has given the reason just now
+  }
+
+  /** Moves to the next state, unless another thread has left the one before. */
+  private void tryMove(State from, State next) {
+    STATE.compareAndSet(this, from, from.to(next));
+  }
+
+  private void becomeOver() {
+    State now;
+    do {
+      now = state;
+    } while (!STATE.compareAndSet(this, now, now.to(State.OVER)));
   }
 
   /** As {@link #request}, because the peer broke a rule. */
@@ -78,7 +136,7 @@ final class Ending {
   /** See {@link Session#doom}. */
   void doom() {
     request(NO_MEMORY);
-    doomed = true;
+    tryMove(State.DUE, State.DOOMED);
     session.poller.alarm();
   }
 
@@ -88,7 +146,7 @@ final class Ending {
    * @param abandoned whether a thread left its token behind, in the middle of its work.
    */
   void recover(boolean abandoned) {
-    doomed = false;
+    tryMove(State.DOOMED, State.DUE);
     if (abandoned) {
       request(NO_MEMORY);
     }
@@ -121,7 +179,7 @@ final class Ending {
 
   private void endFailed(Throwable t) {
     MemoryFaults.absorb(memory, t);
-    if (over) {
+    if (isOver()) {
       Callbacks.report(t);
       return;
     }
@@ -163,7 +221,7 @@ final class Ending {
       session.tally.set(Counter.SESSION_FAULTS_PEER, 1);
     }
     session.notifications.add(this::tell);
-    over = true;
+    becomeOver();
     session.queuePair.close();
   }
 

@@ -38,6 +38,63 @@ public final class Flow {
   /** As long as fewer bytes than this wait for the ring, the call is ready for more; at first. */
   public static final int READY_LENGTH = 32 * 1024;
 
+  /** The state of the outbound half. Written by the owner, read by the call. */
+  enum Sending {
+    /** No unit has left. */
+    WAITING,
+    /** The first unit has left, the last one has not. */
+    UNDER_WAY,
+    /** The last unit has left. Final. */
+    SENT,
+    /** The stream has ended before the first unit left. Final. */
+    UNSENT,
+    /** The stream has ended after the first unit left, and before the last one did. Final. */
+    CUT;
+
+    /**
+     * Returns the next state.
+     *
+     * @throws IllegalStateException when that state does not follow on this one.
+     */
+    Sending to(Sending next) {
+      final boolean follows =
+          this == WAITING
+              ? next == UNDER_WAY || next == UNSENT
+              : this == UNDER_WAY && (next == SENT || next == CUT);
+      if (!follows) {
+        throw new IllegalStateException("from=" + this + ", to=" + next);
+      }
+      return next;
+    }
+
+    /** True when no unit leaves any more. */
+    boolean isOver() {
+      return this != WAITING && this != UNDER_WAY;
+    }
+  }
+
+  /** The state of the inbound half. Belongs to the owner. */
+  enum Receiving {
+    /** No unit has come. */
+    AWAITED,
+    /** The first unit has come, the last one has not. */
+    BEGUN,
+    /** The last unit has come. Final. */
+    ENDED;
+
+    /**
+     * Returns the state after a unit.
+     *
+     * @throws IllegalStateException when that state does not follow on this one.
+     */
+    Receiving to(Receiving next) {
+      if (this == ENDED || next == AWAITED) {
+        throw new IllegalStateException("from=" + this + ", to=" + next);
+      }
+      return next;
+    }
+  }
+
   private static final int UPDATE_LENGTH = WINDOW_LENGTH / 4;
   private static final VarHandle QUEUED;
 
@@ -61,8 +118,7 @@ public final class Flow {
   private volatile int readyLength = READY_LENGTH;
   private volatile boolean room;
   private volatile Outcome outcome;
-  private volatile boolean sent;
-  private volatile boolean underWay;
+  private volatile Sending sending = Sending.WAITING; // written by the owner
 
   // Used by the owner.
   private Unit current;
@@ -78,9 +134,7 @@ public final class Flow {
   private int peerWindow = WINDOW_LENGTH; // for what goes out
   private Outcome ending;
   private boolean whole; // the inbound units were there at the start, and are not counted
-  private boolean inboundBegun;
-  private boolean inboundEnded;
-  private boolean dropped;
+  private Receiving receiving = Receiving.AWAITED;
   boolean updateDue;
   boolean listed;
 
@@ -88,8 +142,7 @@ public final class Flow {
   static Flow ofRequest(Unit request) {
     final Flow flow = new Flow();
     flow.whole = true;
-    flow.inboundBegun = true;
-    flow.inboundEnded = true;
+    flow.receiving = Receiving.ENDED;
     flow.inbound.add(request);
     return flow;
   }
@@ -97,8 +150,7 @@ public final class Flow {
   /** Creates the flow of an answer to a request that has left: nothing more goes out. */
   static Flow ofAnswer() {
     final Flow flow = new Flow();
-    flow.underWay = true;
-    flow.sent = true;
+    flow.sending = Sending.SENT;
     return flow;
   }
 
@@ -128,7 +180,7 @@ public final class Flow {
    * owner.
    */
   long newlyQueued() {
-    final long now = dropped ? 0 : queued;
+    final long now = sending.isOver() ? 0 : queued;
     final long before = countedQueued;
     countedQueued = now;
     return now - before;
@@ -160,12 +212,13 @@ public final class Flow {
 
   /** True when the first unit has left: the server may have seen it. */
   public boolean isUnderWay() {
-    return underWay;
+    final Sending now = sending;
+    return now != Sending.WAITING && now != Sending.UNSENT;
   }
 
   /** True when the last unit has left: nothing can be sent any more. */
   public boolean isSent() {
-    return sent;
+    return sending == Sending.SENT;
   }
 
   /**
@@ -185,7 +238,7 @@ public final class Flow {
 
   /** Loads the next unit to send, unless the window is closed; owner. */
   boolean load(Stream stream) {
-    if (current != null || dropped) {
+    if (current != null || sending.isOver()) {
       return false;
     }
     final Unit next = outbound.peek();
@@ -224,8 +277,8 @@ public final class Flow {
   boolean onSent() {
     final long cost = current.cost();
     current = null;
-    if (!underWay) {
-      underWay = true;
+    if (sending == Sending.WAITING) {
+      sending = sending.to(Sending.UNDER_WAY);
     }
     final long before = (long) QUEUED.getAndAdd(this, -cost);
     final int enough = readyLength;
@@ -236,9 +289,15 @@ public final class Flow {
     return true;
   }
 
-  /** Drops the waiting units, and later ones, because the stream has ended; owner. */
+  /**
+   * Drops the waiting units, and later ones, because the stream has ended; owner. Idempotent, so
+   * that it drops also what the call has offered since.
+   */
   void dropOutbound() {
-    dropped = true;
+    final Sending now = sending;
+    if (!now.isOver()) {
+      sending = now.to(now == Sending.WAITING ? Sending.UNSENT : Sending.CUT);
+    }
     Unit unit;
     while ((unit = outbound.poll()) != null) {
       unit.bytes().releaseSegments();
@@ -252,14 +311,14 @@ public final class Flow {
 
   /** Called when the last unit is in the ring; owner. */
   void sentAll() {
-    sent = true;
+    sending = sending.to(Sending.SENT);
   }
 
   /** Whether the peer may begin a unit with these flags; owner. */
   boolean mayReceive(int unitFlags) {
-    return !inboundEnded
+    return receiving != Receiving.ENDED
         && (unitFlags & (PREFIX | MESSAGE | SUFFIX)) != 0
-        && ((unitFlags & PREFIX) == 0 || !inboundBegun)
+        && ((unitFlags & PREFIX) == 0 || receiving == Receiving.AWAITED)
         && ((unitFlags & MESSAGE) == 0 || received - told < toldWindow);
   }
 
@@ -269,8 +328,7 @@ public final class Flow {
    * @param kept false when no call is left to consume it.
    */
   void onUnit(Unit unit, boolean kept) {
-    inboundBegun = true;
-    inboundEnded = unit.has(SUFFIX | CLOSE);
+    receiving = receiving.to(unit.has(SUFFIX | CLOSE) ? Receiving.ENDED : Receiving.BEGUN);
     received += unit.cost();
     longest = Math.max(longest, unit.cost());
     if (kept) {
@@ -347,7 +405,8 @@ public final class Flow {
 
   /** True when the peer waits for an update, or may soon; owner. */
   boolean isUpdateUseful() {
-    return !inboundEnded && (released - told >= toldWindow / 4 || window != toldWindow);
+    return receiving != Receiving.ENDED
+        && (released - told >= toldWindow / 4 || window != toldWindow);
   }
 
   /** What the call has consumed so far, for an update; owner. */
