@@ -125,7 +125,7 @@ public abstract class BareCall implements ClientStream.AnswerListener, Runnable 
     }
     if (ring != connection) {
       connection = ring;
-      methodId = ring.methodId(method.getFullMethodName());
+      methodId = ring.methodId(method);
     }
     boolean prepared = false;
     try {
@@ -160,14 +160,14 @@ public abstract class BareCall implements ClientStream.AnswerListener, Runnable 
   private void prepare(ClientStream opened, byte[] request, int offset, int length, long wantedNs) {
     timeoutNs = wantedNs > NO_TIMEOUT / 2 ? NO_TIMEOUT : wantedNs; // clocks may be that far
     final UnitBuffer unit = opened.outbound();
-    final int sections = Requests.addSections(unit, timeoutNs, methodId, method, NO_HEADERS, null);
+    final int sections = Requests.addSections(unit, timeoutNs, NO_HEADERS, null);
     unit.addBytes(request, offset, length);
     requestLength = length;
     deadlineNs = Requests.deadlineNs(connection.session(), timeoutNs);
     opened.prepare(
         this,
         PREFIX | MESSAGE | SUFFIX | sections,
-        Math.max(0, methodId),
+        methodId,
         deadlineNs,
         limits.maxUnitLength());
   }
