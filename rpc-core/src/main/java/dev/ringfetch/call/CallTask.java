@@ -1,6 +1,6 @@
 package dev.ringfetch.call;
 
-import dev.ringfetch.session.poller.DeadlineTimer;
+import dev.ringfetch.timer.DeadlineTimer;
 import dev.ringfetch.session.poller.Poller;
 import io.grpc.ClientCall;
 import io.grpc.Context;

@@ -7,7 +7,6 @@ import dev.ringfetch.protocol.OpenResponse;
 import dev.ringfetch.session.ClientSession;
 import dev.ringfetch.session.SessionContext;
 import dev.ringfetch.session.handshake.ClientHandshake;
-import dev.ringfetch.session.poller.DeadlineTimer;
 import io.grpc.Attributes;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
@@ -637,8 +636,7 @@ final class ChannelSessions implements StreamRoom.Sessions {
     private void drainSoon(ClientSession session) {
       final Runnable drain = () -> session.drain("another session has longer rings");
       try {
-        final Future<?> unused =
-            DeadlineTimer.schedule(() -> DefaultExecutor.RETRYING.execute(drain), OUTGROWN_NS);
+        final Future<?> unused = DefaultExecutor.schedule(drain, OUTGROWN_NS);
       } catch (OutOfMemoryError e) { // now, or never
         drain.run();
       }

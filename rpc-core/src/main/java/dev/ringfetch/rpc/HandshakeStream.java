@@ -5,7 +5,6 @@ import dev.ringfetch.protocol.MessageType;
 import dev.ringfetch.protocol.OpenRequest;
 import dev.ringfetch.protocol.OpenResponse;
 import dev.ringfetch.session.handshake.ControlStream;
-import dev.ringfetch.session.poller.DeadlineTimer;
 import io.grpc.Attributes;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
@@ -303,7 +302,7 @@ final class HandshakeStream
   }
 
   /** The timeout of one wait. */
-  private final class Timeout implements Runnable {
+  private final class Timeout {
     private final String what;
     private final long ns;
     private volatile Future<?> future; // null for a moment
@@ -314,7 +313,7 @@ final class HandshakeStream
     }
 
     void begin() {
-      future = DeadlineTimer.schedule(this, ns);
+      future = DefaultExecutor.schedule(() -> onTimeout(this), ns);
     }
 
     /** Cancels on best effort; a timeout that fires all the same finds no wait. */
@@ -323,12 +322,6 @@ final class HandshakeStream
       if (begun != null) {
         begun.cancel(false);
       }
-    }
-
-    /** Runs on the timer's thread, so it must not take long. */
-    @Override
-    public void run() {
-      DefaultExecutor.RETRYING.execute(() -> onTimeout(this));
     }
 
     @Override

@@ -1,6 +1,5 @@
 package dev.ringfetch.rpc;
 
-import dev.ringfetch.session.poller.DeadlineTimer;
 import io.grpc.Metadata;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -57,7 +56,7 @@ final class Pulse {
   /** Sends the first step after one interval. */
   synchronized void start() {
     if (!stopped) {
-      next = DeadlineTimer.schedule(() -> DefaultExecutor.RETRYING.execute(this::run), intervalNs);
+      next = DefaultExecutor.schedule(this::run, intervalNs);
     }
   }
 

@@ -11,7 +11,6 @@ import dev.ringfetch.session.SessionContext;
 import dev.ringfetch.session.handshake.ControlStream;
 import dev.ringfetch.session.handshake.PolledFabric;
 import dev.ringfetch.session.handshake.ServerHandshake;
-import dev.ringfetch.session.poller.DeadlineTimer;
 import io.grpc.Attributes;
 import io.grpc.Context;
 import io.grpc.Contexts;
@@ -103,8 +102,7 @@ final class SessionEndpoint {
    * it.
    */
   static Runnable later(Runnable task, long delayNs) {
-    final Future<?> due =
-        DeadlineTimer.schedule(() -> DefaultExecutor.RETRYING.execute(task), delayNs);
+    final Future<?> due = DefaultExecutor.schedule(task, delayNs);
     return () -> due.cancel(false);
   }
 
@@ -359,10 +357,9 @@ final class SessionEndpoint {
       } else if (delayNs == 0) {
         answer.run();
       } else { // it makes files, for which the timer has no time
-        final Runnable task = () -> DefaultExecutor.RETRYING.execute(() -> answerLate(answer));
         synchronized (this) {
           if (!ended) {
-            turn = DeadlineTimer.schedule(task, delayNs);
+            turn = DefaultExecutor.schedule(() -> answerLate(answer), delayNs);
           }
         }
       }

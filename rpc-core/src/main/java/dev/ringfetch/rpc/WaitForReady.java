@@ -1,6 +1,5 @@
 package dev.ringfetch.rpc;
 
-import dev.ringfetch.session.poller.DeadlineTimer;
 import io.grpc.Status;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -115,9 +114,7 @@ final class WaitForReady<T> {
     cancelNext();
     if (!waiting.isEmpty() && end == null) {
       next =
-          DeadlineTimer.schedule(
-              () -> DefaultExecutor.RETRYING.execute(this::wake),
-              Math.max(pauseNs.getAsLong(), MIN_PAUSE_NS));
+          DefaultExecutor.schedule(this::wake, Math.max(pauseNs.getAsLong(), MIN_PAUSE_NS));
     }
   }
 

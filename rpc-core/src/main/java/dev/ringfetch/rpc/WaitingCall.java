@@ -3,7 +3,6 @@ package dev.ringfetch.rpc;
 import dev.ringfetch.call.ClientConnection;
 import dev.ringfetch.call.Deadlines;
 import dev.ringfetch.call.DirectExecutor;
-import dev.ringfetch.session.poller.DeadlineTimer;
 import io.grpc.Attributes;
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
@@ -139,8 +138,7 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
    * loader of the application that had the first.
    */
   private static void later(CompletableFuture<?> wait, Runnable end, long delayNs) {
-    final Future<?> timeout =
-        DeadlineTimer.schedule(() -> DefaultExecutor.RETRYING.execute(end), delayNs);
+    final Future<?> timeout = DefaultExecutor.schedule(end, delayNs);
     final CompletableFuture<?> unused =
         wait.whenComplete((value, failure) -> timeout.cancel(false));
   }

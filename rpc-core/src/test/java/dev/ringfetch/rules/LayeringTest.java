@@ -47,6 +47,7 @@ final class LayeringTest {
   private static final String RING = "dev.ringfetch.ring";
   private static final String FABRIC = "dev.ringfetch.fabric";
   private static final String SHM = "dev.ringfetch.fabric.shm";
+  private static final String TIMER = "dev.ringfetch.timer";
   private static final String COUNTERS = "dev.ringfetch.counters";
   private static final String MICROMETER = "dev.ringfetch.micrometer";
 
@@ -77,11 +78,11 @@ final class LayeringTest {
   @ArchTest
   static final ArchRule rpcUsesWhatIsBelow =
       usesOnly(
-          RPC, CALL, HANDSHAKE, SESSION, REMOTE, BULK, POLLER, RING, FABRIC, COUNTERS, PROTOCOL);
+          RPC, CALL, HANDSHAKE, SESSION, REMOTE, BULK, POLLER, RING, FABRIC, COUNTERS, PROTOCOL, TIMER);
 
   @ArchTest
   static final ArchRule callUsesWhatIsBelow =
-      usesOnly(CALL, SESSION, BULK, UNIT, POLLER, RING, FABRIC);
+      usesOnly(CALL, SESSION, BULK, UNIT, POLLER, RING, FABRIC, TIMER);
 
   @ArchTest
   static final ArchRule handshakeOpensSessions =
@@ -102,7 +103,7 @@ final class LayeringTest {
 
   @ArchTest static final ArchRule bulkUsesTheFabric = usesOnly(BULK, FABRIC, COUNTERS);
 
-  @ArchTest static final ArchRule pollerUsesTheFabric = usesOnly(POLLER, FABRIC, COUNTERS);
+  @ArchTest static final ArchRule pollerUsesTheFabric = usesOnly(POLLER, FABRIC, COUNTERS, TIMER);
 
   @ArchTest static final ArchRule messagesUseNoneOfOurs = usesOnly(PROTOCOL);
 
@@ -120,6 +121,8 @@ final class LayeringTest {
   @ArchTest static final ArchRule fabricUsesNoneOfOurs = usesOnly(FABRIC);
 
   @ArchTest static final ArchRule sharedMemoryUsesTheFabric = usesOnly(SHM, FABRIC, COUNTERS);
+
+  @ArchTest static final ArchRule theTimerUsesNoneOfOurs = usesOnly(TIMER);
 
   @ArchTest static final ArchRule countersUseNoneOfOurs = usesOnly(COUNTERS);
 

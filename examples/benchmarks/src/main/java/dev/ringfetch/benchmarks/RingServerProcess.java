@@ -8,7 +8,7 @@ import dev.ringfetch.protocol.OpenResponse;
 import dev.ringfetch.session.ServerSession;
 import dev.ringfetch.session.handshake.PolledFabric;
 import dev.ringfetch.session.handshake.ServerHandshake;
-import dev.ringfetch.session.poller.DeadlineTimer;
+import dev.ringfetch.timer.DeadlineTimer;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Future;

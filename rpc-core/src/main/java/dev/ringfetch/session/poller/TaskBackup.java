@@ -1,6 +1,7 @@
 package dev.ringfetch.session.poller;
 
 import dev.ringfetch.counters.Counter;
+import dev.ringfetch.timer.Retry;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
