@@ -165,11 +165,7 @@ public abstract class BareCall implements ClientStream.AnswerListener, Runnable 
     requestLength = length;
     deadlineNs = Requests.deadlineNs(connection.session(), timeoutNs);
     opened.prepare(
-        this,
-        PREFIX | MESSAGE | SUFFIX | sections,
-        methodId,
-        deadlineNs,
-        limits.maxUnitLength());
+        this, PREFIX | MESSAGE | SUFFIX | sections, methodId, deadlineNs, limits.maxUnitLength());
   }
 
   /**

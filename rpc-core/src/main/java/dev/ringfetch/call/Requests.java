@@ -44,8 +44,7 @@ final class Requests {
    *
    * @param authority the call's own, or null.
    */
-  static int addSections(
-      UnitBuffer unit, long remainingNs, Metadata headers, String authority) {
+  static int addSections(UnitBuffer unit, long remainingNs, Metadata headers, String authority) {
     int flags = 0;
     if (remainingNs != ClientStream.NO_DEADLINE) {
       unit.addLong(remainingNs);

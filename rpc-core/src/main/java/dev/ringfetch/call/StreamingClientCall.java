@@ -171,9 +171,7 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
     final int methodId = connection.methodId(method);
     final int flags;
     try {
-      flags =
-          PREFIX
-              | Requests.addSections(bytes, remainingNs, headers, options.getAuthority());
+      flags = PREFIX | Requests.addSections(bytes, remainingNs, headers, options.getAuthority());
     } catch (RuntimeException e) { // of a marshaller of the headers
       return Status.CANCELLED.withDescription("Failed to write headers").withCause(e);
     }

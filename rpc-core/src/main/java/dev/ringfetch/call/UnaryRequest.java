@@ -43,9 +43,7 @@ abstract class UnaryRequest<ReqT, RespT> extends OutgoingCall<ReqT, RespT>
     final long remainingNs = Requests.remainingNs(deadline);
     final int methodId = connection.methodId(method);
     int flags =
-        PREFIX
-            | SUFFIX
-            | Requests.addSections(unit, remainingNs, headers, options.getAuthority());
+        PREFIX | SUFFIX | Requests.addSections(unit, remainingNs, headers, options.getAuthority());
     if (hasRequest) {
       final Integer maxLength = options.getMaxOutboundMessageSize();
       flags |=

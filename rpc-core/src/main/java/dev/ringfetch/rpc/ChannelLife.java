@@ -52,14 +52,10 @@ final class ChannelLife {
    * @param opener creates the channel's sessions, given the callback for idle sessions.
    */
   ChannelLife(
-      ManagedChannel grpc,
-      String target,
-      SharedFabrics fabrics,
-      long idleTimeoutNs,
-      Function<IdleWatch, ChannelSessions> opener) {
-    this.grpc = grpc;
-    this.target = target;
-    this.fabrics = fabrics;
+      ChannelContext context, long idleTimeoutNs, Function<IdleWatch, ChannelSessions> opener) {
+    this.grpc = context.grpc();
+    this.target = context.target();
+    this.fabrics = context.fabrics();
     this.allocationSite =
         Boolean.parseBoolean(System.getProperty(TRACKING, "true"))
             ? new Throwable("where the channel was built")

@@ -5,11 +5,9 @@ import dev.ringfetch.call.Codecs;
 import dev.ringfetch.protocol.OpenRequest;
 import dev.ringfetch.protocol.OpenResponse;
 import dev.ringfetch.session.ClientSession;
-import dev.ringfetch.session.SessionContext;
 import dev.ringfetch.session.handshake.ClientHandshake;
 import io.grpc.Attributes;
 import io.grpc.CallOptions;
-import io.grpc.Channel;
 import io.grpc.ClientCall;
 import io.grpc.Context;
 import io.grpc.Metadata;
@@ -37,12 +35,8 @@ final class ChannelSessions implements StreamRoom.Sessions {
   /** How long a replaced session still takes the calls that had chosen it before. */
   private static final long OUTGROWN_NS = 100_000_000;
 
-  private final Channel control;
-  private final SharedFabrics shared;
-  private final SessionContext context;
-  private final PlaintextFabrics plaintext;
-  private final String target;
-  private final String meanwhile;
+  private final ChannelContext context;
+  private final RingPolicy policy;
   private final Codecs codecs;
   private final IdleWatch idleWatch;
   private final WaitForReady<ClientConnection> waitForReady =
@@ -59,7 +53,6 @@ final class ChannelSessions implements StreamRoom.Sessions {
   private final StreamRoom room = new StreamRoom(this);
 
   private volatile ClientConnection connection;
-  private volatile long pulseNs;
   private volatile boolean hasStreams;
   private volatile boolean sought; // a call has asked for a ring, and its stream comes first
   private volatile boolean scarce; // calls have waited for the stream of a session, lately
@@ -88,35 +81,15 @@ final class ChannelSessions implements StreamRoom.Sessions {
   /**
    * Creates the sessions of a channel; nothing is opened yet.
    *
-   * @param control channel over which sessions are opened.
-   * @param plaintext fabrics that may be used although that channel is encrypted.
-   * @param meanwhile says for the log what calls do without a ring.
    * @param codecs of the channel.
    * @param idleWatch looks after the sessions.
    */
-  ChannelSessions(
-      Channel control,
-      SharedFabrics shared,
-      SessionContext context,
-      PlaintextFabrics plaintext,
-      String target,
-      String meanwhile,
-      Codecs codecs,
-      IdleWatch idleWatch) {
-    this.control = control;
-    this.shared = shared;
+  ChannelSessions(ChannelContext context, RingPolicy policy, Codecs codecs, IdleWatch idleWatch) {
     this.context = context;
-    this.plaintext = plaintext;
-    this.target = target;
-    this.meanwhile = meanwhile;
+    this.policy = policy;
     this.codecs = codecs;
     this.idleWatch = idleWatch;
-    this.growth = new Growth(context);
-  }
-
-  /** Sets how often servers are asked to send a beat on a session's stream; 0: never. */
-  void pulse(long intervalNs) {
-    pulseNs = intervalNs;
+    this.growth = new Growth(context.sessions());
   }
 
   /**
@@ -200,8 +173,10 @@ final class ChannelSessions implements StreamRoom.Sessions {
   /** Causes a write on the connection, by a call that is cancelled; its outcome does not matter. */
   private void flush() {
     final ClientCall<OpenRequest, OpenResponse> call =
-        control.newCall(
-            SessionService.OPEN, CallOptions.DEFAULT.withExecutor(DefaultExecutor.RETRYING));
+        context
+            .grpc()
+            .newCall(
+                SessionService.OPEN, CallOptions.DEFAULT.withExecutor(DefaultExecutor.RETRYING));
     call.start(new ClientCall.Listener<>() {}, new Metadata());
     call.cancel("made to flush", null);
   }
@@ -253,9 +228,9 @@ final class ChannelSessions implements StreamRoom.Sessions {
       if (!isTimeForAttempt()) {
         return;
       }
-      if (shared.fabrics().opened().isEmpty()) {
+      if (context.fabrics().fabrics().opened().isEmpty()) {
         begun = null;
-        news = refused(shared.fabrics().obstacles(), Backoff.MAX_NS);
+        news = refused(context.fabrics().fabrics().obstacles(), Backoff.MAX_NS);
       } else {
         begun = newAttempt(null);
         news = null;
@@ -459,8 +434,8 @@ final class ChannelSessions implements StreamRoom.Sessions {
           .log(
               System.Logger.Level.INFO,
               "there is no ring to {0}, so calls {1}: {2}",
-              target,
-              meanwhile,
+              context.target(),
+              policy.meanwhile(),
               reason);
     }
   }
@@ -492,12 +467,17 @@ final class ChannelSessions implements StreamRoom.Sessions {
       this.maxRingLength = maxRingLength;
       this.grownFabric = grownFabric;
       this.handshake =
-          new ClientHandshake(shared.fabrics().opened(), context, maxRingLength, stream, this);
+          new ClientHandshake(
+              context.fabrics().fabrics().opened(),
+              context.sessions(),
+              maxRingLength,
+              stream,
+              this);
     }
 
     void start() {
       try {
-        stream.start(control, pulseNs);
+        stream.start(context.grpc(), policy.pulseNs());
       } catch (Error e) { // for want of memory, perhaps of that for its deadline
         refuse("handshake: " + e, Backoff.MAX_NS);
         stream.abandon(); // it may have begun
@@ -520,7 +500,7 @@ final class ChannelSessions implements StreamRoom.Sessions {
       if (grownFabric != null && !grownFabric.equals(fabric)) {
         return "longer rings are for " + grownFabric;
       }
-      return plaintext.obstacle(fabric, stream.level().future().join()); // known by now
+      return context.plaintext().obstacle(fabric, stream.level().future().join()); // known by now
     }
 
     @Override

@@ -41,7 +41,8 @@ record ConnectionRules(long idleNs, long ageNs, long graceNs) {
 
   /** Applies the rules to a session that has just opened, until the watch is stopped. */
   Watch watch(ServerSession session) {
-    final Watch watch = new Watch(idleNs < NEVER_NS ? new IdleLooks(new Use(session), idleNs) : null);
+    final Watch watch =
+        new Watch(idleNs < NEVER_NS ? new IdleLooks(new Use(session), idleNs) : null);
     if (ageNs < NEVER_NS) {
       // gRPC lets connections end up to a tenth early or late: a session goes after its own, so
       // that the next one is opened over another.

@@ -9,6 +9,7 @@ import dev.ringfetch.protocol.OpenResponse;
 import dev.ringfetch.session.ServerSession;
 import dev.ringfetch.session.SessionContext;
 import dev.ringfetch.session.handshake.ControlStream;
+import dev.ringfetch.session.handshake.HandshakeContext;
 import dev.ringfetch.session.handshake.PolledFabric;
 import dev.ringfetch.session.handshake.ServerHandshake;
 import io.grpc.Attributes;
@@ -55,7 +56,7 @@ final class SessionEndpoint {
   private long endedCalls; // of sessions that have ended; guarded by sessions
 
   private volatile ConnectionRules rules = ConnectionRules.NONE;
-  private volatile List<PolledFabric> fabrics = List.of();
+  private volatile HandshakeContext handshakes;
   private volatile Context callContext = Context.ROOT;
   private volatile boolean draining;
   private volatile String abortReason;
@@ -70,6 +71,7 @@ final class SessionEndpoint {
       methodNames.add(method.getMethodDescriptor().getFullMethodName());
     }
     this.context = context;
+    this.handshakes = new HandshakeContext(List.of(), methodNames, context, SessionEndpoint::later);
     this.plaintext = plaintext;
     this.maxSessions = maxSessions;
     this.admission = new Admission(context.clock());
@@ -114,7 +116,7 @@ final class SessionEndpoint {
   /** Serves these fabrics from now on. */
   void start(Server server, List<PolledFabric> fabrics) {
     this.callContext = Context.ROOT.withValue(InternalServer.SERVER_CONTEXT_KEY, server);
-    this.fabrics = fabrics;
+    this.handshakes = new HandshakeContext(fabrics, methodNames, context, SessionEndpoint::later);
   }
 
   /** Asks the clients to leave, and takes no new ones. */
@@ -222,9 +224,7 @@ final class SessionEndpoint {
     void begin(Peer opener) {
       peer = opener;
       host = Admission.hostOf(opener.attributes().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR));
-      handshake =
-          new ServerHandshake(
-              fabrics, methodNames, context, this::acceptor, this, this, SessionEndpoint::later);
+      handshake = new ServerHandshake(handshakes, this::acceptor, this, this);
       responses.setOnCancelHandler(this::cancelled);
       silent = admission.onStream(host);
       if (silent) {

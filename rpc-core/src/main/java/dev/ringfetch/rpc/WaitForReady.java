@@ -113,8 +113,7 @@ final class WaitForReady<T> {
   private synchronized void tryLater() {
     cancelNext();
     if (!waiting.isEmpty() && end == null) {
-      next =
-          DefaultExecutor.schedule(this::wake, Math.max(pauseNs.getAsLong(), MIN_PAUSE_NS));
+      next = DefaultExecutor.schedule(this::wake, Math.max(pauseNs.getAsLong(), MIN_PAUSE_NS));
     }
   }
 

@@ -8,13 +8,11 @@ import static dev.ringfetch.ring.FrameDescriptor.WINDOW_UPDATE;
 
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.fabric.MemoryRegion;
-import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.ring.FrameDescriptor;
 import dev.ringfetch.session.ClientStream.Outcome;
 import dev.ringfetch.session.ClientStream.State;
 import dev.ringfetch.session.carrier.Geometry;
 import dev.ringfetch.session.carrier.RingPair;
-import dev.ringfetch.session.poller.Poller;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
@@ -51,18 +49,16 @@ public final class ClientSession extends Session {
   private volatile String drainReason; // null while new calls are accepted
 
   /**
-   * Creates the session on a connected queue pair.
+   * Creates the session on a new connection.
    *
-   * @param poller that owns the queue pair's doorbell.
    * @throws java.io.UncheckedIOException when there is no memory to fetch answers into.
    */
-  public ClientSession(
-      QueuePair queuePair,
-      Geometry geometry,
-      Poller poller,
-      SessionContext context,
-      Listener listener) {
-    super(RingPair.ofClient(queuePair, geometry), poller, context);
+  public ClientSession(SessionConnection connection, SessionContext context, Listener listener) {
+    super(
+        RingPair.ofClient(connection.queuePair(), connection.geometry()),
+        connection.poller(),
+        context);
+    final Geometry geometry = connection.geometry();
     this.streams = new ClientStreams(geometry.maxStreams());
     this.requests =
         new Crowding(

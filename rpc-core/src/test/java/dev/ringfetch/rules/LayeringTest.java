@@ -78,7 +78,8 @@ final class LayeringTest {
   @ArchTest
   static final ArchRule rpcUsesWhatIsBelow =
       usesOnly(
-          RPC, CALL, HANDSHAKE, SESSION, REMOTE, BULK, POLLER, RING, FABRIC, COUNTERS, PROTOCOL, TIMER);
+          RPC, CALL, HANDSHAKE, SESSION, REMOTE, BULK, POLLER, RING, FABRIC, COUNTERS, PROTOCOL,
+          TIMER);
 
   @ArchTest
   static final ArchRule callUsesWhatIsBelow =

@@ -58,16 +58,12 @@ final class Bystander {
     sharedDoorbell.add(asServer ? fabric.server() : fabric.client());
     client =
         new ClientSession(
-            fabric.client(),
-            GEOMETRY,
-            asServer ? own : shared,
+            new SessionConnection(fabric.client(), GEOMETRY, asServer ? own : shared),
             context,
             (session, reason) -> end = reason);
     final ServerSession server =
         new ServerSession(
-            fabric.server(),
-            GEOMETRY,
-            asServer ? shared : own,
+            new SessionConnection(fabric.server(), GEOMETRY, asServer ? shared : own),
             context,
             Bystander::answer,
             (session, reason) -> end = reason);

@@ -38,7 +38,9 @@ final class HostileServerWorld extends HostileWorld {
     super(input, false);
     session =
         new ClientSession(
-            fabric.client(), geometry, poller, context, (told, reason) -> ends.add(reason));
+            new SessionConnection(fabric.client(), geometry, poller),
+            context,
+            (told, reason) -> ends.add(reason));
     rules = new ResponseRules(region, geometry, session, hostileEnd().registered());
     ring =
         new HostileRing(

@@ -99,9 +99,8 @@ class PollerFailureTest {
     List<String> ends = new ArrayList<>();
     ClientSession session =
         new ClientSession(
-            fabric.client(),
-            new Geometry(RING, RING, RING, 4, 1, 0, 0),
-            poller,
+            new SessionConnection(
+                fabric.client(), new Geometry(RING, RING, RING, 4, 1, 0, 0), poller),
             context,
             (ended, reason) -> ends.add(reason));
     poller.add(session.entry);
@@ -194,9 +193,8 @@ class PollerFailureTest {
     List<String> ends = new ArrayList<>();
     ClientSession session =
         new ClientSession(
-            fabric.client(),
-            new Geometry(RING, RING, RING, 4, 1, 0, 0),
-            poller,
+            new SessionConnection(
+                fabric.client(), new Geometry(RING, RING, RING, 4, 1, 0, 0), poller),
             context,
             (ended, reason) -> ends.add(reason));
     poller.add(session.entry);

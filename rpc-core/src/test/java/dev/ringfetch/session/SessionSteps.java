@@ -138,9 +138,7 @@ public final class SessionSteps {
     serverPoller = new Poller(fabric.serverDoorbell(), context);
     client =
         new ClientSession(
-            fabric.client(),
-            geometry,
-            clientPoller,
+            new SessionConnection(fabric.client(), geometry, clientPoller),
             context,
             new ClientSession.Listener() {
               @Override
@@ -155,9 +153,7 @@ public final class SessionSteps {
             });
     server =
         new ServerSession(
-            fabric.server(),
-            geometry,
-            serverPoller,
+            new SessionConnection(fabric.server(), geometry, serverPoller),
             context,
             (session, stream) -> {
               onRequest.run();

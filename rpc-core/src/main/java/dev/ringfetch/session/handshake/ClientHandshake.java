@@ -14,6 +14,7 @@ import dev.ringfetch.protocol.RingSizes;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.FrameDescriptor;
 import dev.ringfetch.session.ClientSession;
+import dev.ringfetch.session.SessionConnection;
 import dev.ringfetch.session.SessionContext;
 import dev.ringfetch.session.carrier.Geometry;
 import dev.ringfetch.session.poller.Poller;
@@ -177,7 +178,8 @@ public final class ClientHandshake {
   private ClientSession open(QueuePair queuePair, Geometry geometry, Poller poller)
       throws IOException {
     try {
-      return new ClientSession(queuePair, geometry, poller, context, listener);
+      return new ClientSession(
+          new SessionConnection(queuePair, geometry, poller), context, listener);
     } catch (UncheckedIOException e) {
       queuePair.close();
       throw e.getCause();
