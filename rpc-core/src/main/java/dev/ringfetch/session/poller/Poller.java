@@ -44,7 +44,6 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
   private final OwnerToken token = new OwnerToken();
   private final PollerLease lease = new PollerLease(token);
   private final InlineTasks inline;
-  private final TaskBackup relief;
   private final Tasks tasks;
   private final CountDownLatch end = new CountDownLatch(1);
   private final ConcurrentLinkedQueue<Runnable> changes = new ConcurrentLinkedQueue<>();
@@ -77,8 +76,7 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
     this.counters = context.counters();
     final PollerParts parts = new PollerParts(this, token, lease, clock, tally);
     this.inline = new InlineTasks(parts, context.inlinePerMs());
-    this.relief = new TaskBackup(parts);
-    this.tasks = new Tasks(parts, relief, this::change);
+    this.tasks = new Tasks(parts, this::change);
   }
 
   /** The doorbell that this poller sleeps on. */
@@ -230,7 +228,7 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
   @Override
   public void run() {
     name = Thread.currentThread().getName();
-    relief.enable();
+    tasks.enableBackup();
     if (begin()) {
       serve();
     }
@@ -247,15 +245,15 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
    */
   @Override
   public void standBy() {
-    while ((mayRelieve() && relief.await()) || inline.backup().await()) {
+    while ((mayStandByForTasks() && tasks.backup().await()) || inline.backup().await()) {
       serve();
     }
   }
 
   /** True on a thread that was started as a backup, or has come back while a backup is wanted. */
-  private boolean mayRelieve() {
+  private boolean mayStandByForTasks() {
     final Thread me = Thread.currentThread();
-    return relief.thread() == me || (relief.isAsked() && inline.backup().thread() != me);
+    return tasks.backup().thread() == me || (tasks.backup().isAsked() && inline.backup().thread() != me);
   }
 
   /** Serves until {@link #close}, or until another thread drives the poller. */
@@ -306,14 +304,14 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
       inline.handOver();
     } finally {
       inline.end();
-      relief.end();
+      tasks.backup().end();
       end.countDown();
     }
   }
 
   /** The backup thread that watches inline tasks, or null. */
   Thread reliefThread() {
-    return relief.thread();
+    return tasks.backup().thread();
   }
 
   /** True when it was closed, or has failed: it takes no further session. Any thread. */
@@ -345,7 +343,7 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
     }
     join(token.holder(), timeoutMs);
     join(inline.backup().thread(), timeoutMs);
-    join(relief.thread(), timeoutMs);
+    join(tasks.backup().thread(), timeoutMs);
   }
 
   private static void join(Thread thread, long timeoutMs) throws InterruptedException {

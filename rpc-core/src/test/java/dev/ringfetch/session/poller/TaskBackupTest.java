@@ -106,7 +106,7 @@ class TaskBackupTest {
     assertNotSame(first, runs());
     final long tookNs = System.nanoTime() - startNs;
     relieved.set(true);
-    assertTrue(tookNs >= TaskBackup.BUSY_LOOKS * TaskBackup.PAUSE_NS, () -> tookNs + " ns");
+    assertTrue(tookNs >= TaskPatience.BUSY_LOOKS * TaskPatience.PAUSE_NS, () -> tookNs + " ns");
   }
 
   /** Sessions have their turn in between. */
