@@ -214,9 +214,4 @@ final class InlineTasks implements Patience {
   private long calls() {
     return tally.get(Counter.POLLER_CALLS_INLINE);
   }
-
-  /** Ends the backup, because the poller has ended. Any thread. */
-  void end() {
-    backup.end();
-  }
 }

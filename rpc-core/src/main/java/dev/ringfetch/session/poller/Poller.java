@@ -5,11 +5,8 @@ import dev.ringfetch.counters.Counters;
 import dev.ringfetch.counters.Kind;
 import dev.ringfetch.counters.Tally;
 import dev.ringfetch.fabric.Doorbell;
-import dev.ringfetch.fabric.MemoryFaults;
 import java.io.IOException;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.agrona.concurrent.NanoClock;
 
@@ -24,14 +21,12 @@ import org.agrona.concurrent.NanoClock;
  * runs tasks, or an {@link InlineTask}, the poller is on {@linkplain PollerLease lease}, and a
  * backup thread may take it over.
  */
-public final class Poller implements BackupHost, Runnable, AutoCloseable {
+public final class Poller implements Runnable, AutoCloseable {
   public static final long AWAKE = Long.MIN_VALUE;
 
   /** Result of a round after which another thread drives the poller. */
   static final int LOST = InlineTasks.LOST;
 
-  private static final int MAX_FAULTS = 1_000;
-  private static final long FAULTS_INTERVAL_NS = 1_000_000_000;
   private static final long ALARM_PAUSE_NS = 10_000_000;
 
   private final Doorbell doorbell;
@@ -45,7 +40,8 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
   private final PollerLease lease = new PollerLease(token);
   private final InlineTasks inline;
   private final Tasks tasks;
-  private final CountDownLatch end = new CountDownLatch(1);
+  private final PollerThreads threads;
+  private final PollerFaults faults;
   private final ConcurrentLinkedQueue<Runnable> changes = new ConcurrentLinkedQueue<>();
   private final ConcurrentLinkedQueue<PollerEntry> late = new ConcurrentLinkedQueue<>();
   private final PolledSessions sessions = new PolledSessions(tally);
@@ -56,13 +52,9 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
   private long latePolledNs;
   private boolean waiting = true; // the last round has found nothing
   private boolean slept; // and has found nothing since
-  private Throwable suspected; // a fault that did not belong to the session in which it was thrown
-  private int faults; // in the interval, without a session at fault
-  private long faultsNs;
   private volatile boolean alarmed;
   private volatile boolean nested; // written by the one thread
   private volatile long wakeAtNs = AWAKE;
-  private volatile String name = "poller";
   private volatile boolean closed;
   private volatile boolean failed;
   private volatile boolean finished;
@@ -74,9 +66,12 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
     this.spinNs = context.spinNs();
     this.spin = new SpinPace(spinNs);
     this.counters = context.counters();
-    final PollerParts parts = new PollerParts(this, token, lease, clock, tally);
+    this.threads = new PollerThreads(token, lease, this::serve, () -> finished);
+    this.faults = new PollerFaults(sessions, this::activate, clock);
+    final PollerParts parts = new PollerParts(threads, token, lease, clock, tally);
     this.inline = new InlineTasks(parts, context.inlinePerMs());
     this.tasks = new Tasks(parts, this::change);
+    threads.backups(tasks.backup(), inline.backup());
   }
 
   /** The doorbell that this poller sleeps on. */
@@ -219,7 +214,7 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
     if (inline.isEmpty()) {
       return done;
     }
-    verify();
+    faults.verify();
     final int ran = inline.run();
     return ran == LOST ? LOST : done + ran;
   }
@@ -227,33 +222,17 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
   /** Serves until {@link #close}, or stands by. */
   @Override
   public void run() {
-    name = Thread.currentThread().getName();
+    threads.begin();
     tasks.enableBackup();
     if (begin()) {
       serve();
     }
-    standBy();
+    threads.standBy();
   }
 
   /** Makes the calling thread the first driver. */
   public boolean begin() {
     return token.tryAcquire();
-  }
-
-  /**
-   * Stands by, and serves when the poller is to be taken over, as long as this thread is needed.
-   */
-  @Override
-  public void standBy() {
-    while ((mayStandByForTasks() && tasks.backup().await()) || inline.backup().await()) {
-      serve();
-    }
-  }
-
-  /** True on a thread that was started as a backup, or has come back while a backup is wanted. */
-  private boolean mayStandByForTasks() {
-    final Thread me = Thread.currentThread();
-    return tasks.backup().thread() == me || (tasks.backup().isAsked() && inline.backup().thread() != me);
   }
 
   /** Serves until {@link #close}, or until another thread drives the poller. */
@@ -303,15 +282,8 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
       tasks.runAtEnd();
       inline.handOver();
     } finally {
-      inline.end();
-      tasks.backup().end();
-      end.countDown();
+      threads.end();
     }
-  }
-
-  /** The backup thread that watches inline tasks, or null. */
-  Thread reliefThread() {
-    return tasks.backup().thread();
   }
 
   /** True when it was closed, or has failed: it takes no further session. Any thread. */
@@ -320,15 +292,13 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
   }
 
   /** True when no thread will drive this poller any more. */
-  @Override
-  public boolean isFinished() {
+  boolean isFinished() {
     return finished;
   }
 
-  /** Name of the first driver. */
-  @Override
-  public String name() {
-    return name;
+  /** The threads of this poller. */
+  PollerThreads threads() {
+    return threads;
   }
 
   /**
@@ -338,43 +308,12 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
    * @param timeoutMs timeout for each thread, in milliseconds; 0 does not mean forever.
    */
   public void awaitEnd(long timeoutMs) throws InterruptedException {
-    if (isCurrentThread() || lease.isMine() || !end.await(timeoutMs, TimeUnit.MILLISECONDS)) {
-      return;
-    }
-    join(token.holder(), timeoutMs);
-    join(inline.backup().thread(), timeoutMs);
-    join(tasks.backup().thread(), timeoutMs);
+    threads.awaitEnd(timeoutMs);
   }
 
-  private static void join(Thread thread, long timeoutMs) throws InterruptedException {
-    if (thread != null) {
-      TimeUnit.MILLISECONDS.timedJoin(thread, timeoutMs);
-    }
-  }
-
-  /**
-   * Finds and ends the session of a late fault, which was thrown outside of any session because a
-   * peer has truncated its memory. Most often that session has already ended by itself; then none
-   * is found.
-   */
   private void endFaulted(InternalError fault) {
     wakeAtNs = AWAKE;
-    if (sessions.size() > 0) {
-      MemoryFaults.absorb(sessions.get(0).memory, fault);
-    }
-    boolean found = false;
-    for (final PollerEntry entry : sessions.copy()) {
-      found |= entry.session.probe();
-      activate(entry); // a thread that found it owned for a moment relies on the owner to look
-    }
-    final long now = clock.nanoTime();
-    if (now - faultsNs >= FAULTS_INTERVAL_NS) {
-      faultsNs = now;
-      faults = 0;
-    }
-    if (!found && ++faults > MAX_FAULTS) {
-      throw fault; // not caused by a peer
-    }
+    faults.end(fault);
   }
 
   /**
@@ -407,7 +346,7 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
   /** Called when a fault was thrown in a session with intact memory. Any thread. */
   public void suspect(Throwable fault) {
     if (isCurrentThread()) {
-      suspected = fault; // of another session, which has to be found
+      faults.suspect(fault);
     } else {
       Callbacks.report(fault);
     }
@@ -458,23 +397,8 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
     if (tasks.isEmpty()) {
       return 0;
     }
-    verify();
+    faults.verify();
     return tasks.run();
-  }
-
-  /**
-   * Provokes a pending fault of polls that found nothing: sessions verify only after they have
-   * found something, and otherwise the fault would be thrown in the next work of this thread.
-   */
-  private void verify() {
-    if (suspected != null) {
-      final InternalError fault = new InternalError("a fault of another session", suspected);
-      suspected = null;
-      throw fault;
-    }
-    if (sessions.size() > 0) {
-      sessions.get(0).memory.verify();
-    }
   }
 
   private int runChanges() {
@@ -493,7 +417,7 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
     }
     int done = 0;
     if (!changes.isEmpty()) {
-      verify();
+      faults.verify();
       done += runChanges();
     }
     PollerEntry called;
@@ -537,7 +461,7 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
     if (now - latePolledNs >= DoorbellPace.MIN_INTERVAL_NS) {
       latePolledNs = now; // for sessions that sleep beside busy ones
       if (pace.isDue(now)) {
-        verify();
+        faults.verify();
         done += pollDoorbell();
       }
       activateLate();
@@ -562,7 +486,7 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
    */
   private boolean retire(PollerEntry entry) {
     if (sessions.size() > 1) {
-      verify();
+      faults.verify();
     }
     return entry.session.retire();
   }
@@ -608,7 +532,7 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
     if (unlessTasks) {
       Thread.interrupted(); // meant for a callback, not for the poller: it would not sleep any more
     }
-    verify();
+    faults.verify();
     wakeAtNs = Dated.NO_DEADLINE;
     final long earliest = deadlines.earliestNs();
     wakeAtNs = earliest;

@@ -159,7 +159,7 @@ class InlineBackupTest {
   private void comeBack() {
     looks.set(0);
     standby = null;
-    final Thread back = new Thread(poller::standBy, "back");
+    final Thread back = new Thread(poller.threads()::standBy, "back");
     back.start();
     while (back.getState() != State.WAITING) {
       assertTrue(looks.get() <= 1, "it looks without being asked to");
@@ -359,7 +359,7 @@ class InlineBackupTest {
     final BackupThread place =
         new InlineTasks(
                 new PollerParts(
-                    unused, driver, new PollerLease(driver), this::clock, new Tally(Kind.POLLER)),
+                    unused.threads(), driver, new PollerLease(driver), this::clock, new Tally(Kind.POLLER)),
                 SessionContext.INLINE_PER_MS_DEFAULT)
             .backup();
     place.wake(); // late, when nobody is here any more

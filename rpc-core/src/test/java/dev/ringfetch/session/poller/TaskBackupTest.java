@@ -193,7 +193,7 @@ class TaskBackupTest {
     assertEquals(1, stepped.doWork());
     assertEquals(Map.of(Thread.currentThread(), false), ran);
     assertTrue(stepped.isCurrentThread());
-    assertNull(stepped.reliefThread());
+    assertNull(stepped.threads().taskBackup());
     stepped.close();
   }
 
@@ -207,7 +207,7 @@ class TaskBackupTest {
         runs(); // it may have become the poller, where the machine stood still
       }
       LockSupport.parkNanos(1_000_000);
-      relief = poller.reliefThread();
+      relief = poller.threads().taskBackup();
     }
     hold(over);
     assertEquals(relief, runs());
