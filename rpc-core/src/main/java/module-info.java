@@ -9,6 +9,7 @@ module dev.ringfetch.rpc {
   requires transitive io.grpc;
   requires static com.google.errorprone.annotations; // in annotations of gRPC
   requires static micrometer.core;
+  requires static org.jspecify;
   requires io.grpc.stub;
   requires jdk.net;
   requires org.agrona;

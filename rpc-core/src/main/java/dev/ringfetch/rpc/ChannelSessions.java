@@ -1,5 +1,6 @@
 package dev.ringfetch.rpc;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ringfetch.call.ClientConnection;
 import dev.ringfetch.call.Codecs;
 import dev.ringfetch.protocol.OpenRequest;
@@ -57,25 +58,55 @@ final class ChannelSessions implements StreamRoom.Sessions {
   private volatile boolean sought; // a call has asked for a ring, and its stream comes first
   private volatile boolean scarce; // calls have waited for the stream of a session, lately
 
-  // Below: guarded by this.
+  @GuardedBy("this")
   private Attempt attempt;
+
   // those with a control stream that has not ended
+  @GuardedBy("this")
   private final Set<Attempt> streams = new HashSet<>();
+
+  @GuardedBy("this")
   private final Set<ClientSession> sessions = new HashSet<>(); // the newest, and those that drain
+
+  @GuardedBy("this")
   private String obstacle = "no call has asked for a ring yet";
+
+  @GuardedBy("this")
   private boolean unasked = true; // there was no attempt, or none since the channel was idle
+
+  @GuardedBy("this")
   private String logged;
+
   private final Growth growth; // tryBegin needs no guard
+
+  @GuardedBy("this")
   private final Backoff backoff = new Backoff();
+
+  @GuardedBy("this")
   private final Backoff roomBackoff = new Backoff(); // since calls have waited for a stream
+
+  @GuardedBy("this")
   private long soughtNs;
+
+  @GuardedBy("this")
   private int flushes; // since a stream has ended
+
+  @GuardedBy("this")
   private int lacks; // how often calls have waited for the stream of a session
+
+  @GuardedBy("this")
   private final Map<String, Long> failures = new HashMap<>(); // last time, by name of a fabric
+
+  @GuardedBy("this")
   private long openedPosition; // of the connection's inbound ring
+
   private volatile long sessionsOpened;
   private volatile long sessionsRefused;
+
+  @GuardedBy("this")
   private boolean shutdown;
+
+  @GuardedBy("this")
   private Runnable onTerminated;
 
   /**
@@ -165,7 +196,8 @@ final class ChannelSessions implements StreamRoom.Sessions {
     }
   }
 
-  /** Guarded by this. Whether one more flush may help: some at most, after a stream's end. */
+  /** Whether one more flush may help: some at most, after a stream's end. */
+  @GuardedBy("this")
   private boolean mayFlush() {
     return ++flushes <= MAX_FLUSHES;
   }
@@ -243,7 +275,7 @@ final class ChannelSessions implements StreamRoom.Sessions {
     }
   }
 
-  /** Guarded by this. */
+  @GuardedBy("this")
   private boolean isTimeForAttempt() {
     return (connection == null || !connection.isOpen())
         && attempt == null
@@ -252,7 +284,7 @@ final class ChannelSessions implements StreamRoom.Sessions {
         && roomBackoff.remainingNs() <= 0;
   }
 
-  /** Guarded by this. */
+  @GuardedBy("this")
   private Attempt newAttempt(String grownFabric) {
     if (scarce) { // there may be no room for a second stream: the first session gets long rings
       growth.onCrowded();
@@ -411,13 +443,15 @@ final class ChannelSessions implements StreamRoom.Sessions {
     terminated.run();
   }
 
-  /** Guarded by this. Returns the line to log, or null. */
+  /** Returns the line to log, or null. */
+  @GuardedBy("this")
   private String refused(String reason, long maxBackoffNs) {
     backoff.failed(maxBackoffNs);
     return hasNoRing(reason);
   }
 
-  /** Guarded by this. Returns the line to log, or null when the reason is the one logged last. */
+  /** Returns the line to log, or null when the reason is the one logged last. */
+  @GuardedBy("this")
   private String hasNoRing(String reason) {
     obstacle = reason;
     if (shutdown || reason.equals(logged)) {
@@ -451,6 +485,7 @@ final class ChannelSessions implements StreamRoom.Sessions {
     private final String grownFabric;
     private final ClientHandshake handshake;
     private final int lacksBefore = lacks;
+
     // Guarded by the channel's sessions.
     private ClientSession opened;
     private boolean detached; // no call waits for it, and it has led to no session yet

@@ -1,5 +1,6 @@
 package dev.ringfetch.rpc;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.session.ServerSession;
 import java.util.ArrayList;
@@ -59,8 +60,10 @@ record ConnectionRules(long idleNs, long ageNs, long graceNs) {
   static final class Watch {
     private final IdleLooks looks; // null: it may be idle for ever
 
-    // Guarded by this.
+    @GuardedBy("this")
     private final List<Future<?>> due = new ArrayList<>();
+
+    @GuardedBy("this")
     private boolean stopped;
 
     Watch(IdleLooks looks) {

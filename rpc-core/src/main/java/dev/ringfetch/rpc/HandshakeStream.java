@@ -1,5 +1,6 @@
 package dev.ringfetch.rpc;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ringfetch.fabric.Obstacle;
 import dev.ringfetch.protocol.MessageType;
 import dev.ringfetch.protocol.OpenRequest;
@@ -52,10 +53,16 @@ final class HandshakeStream
   private ClientCall<OpenRequest, OpenResponse> call;
   private ClientCallStreamObserver<OpenRequest> requests;
 
-  // Guarded by this.
+  @GuardedBy("this")
   private boolean started;
+
+  @GuardedBy("this")
   private boolean abandoned;
+
+  @GuardedBy("this")
   private boolean closed;
+
+  @GuardedBy("this")
   private long givenUpNs; // 0: not given up
 
   private volatile String late; // why this side has ended it, or null

@@ -1,5 +1,6 @@
 package dev.ringfetch.rpc;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.util.concurrent.Future;
 
 /**
@@ -13,9 +14,13 @@ final class IdleLooks {
   private final Subject subject;
   private final long intervalNs;
 
-  // Guarded by this.
+  @GuardedBy("this")
   private Future<?> next;
+
+  @GuardedBy("this")
   private int quiet;
+
+  @GuardedBy("this")
   private boolean stopped;
 
   /**

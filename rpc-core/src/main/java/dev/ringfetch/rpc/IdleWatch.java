@@ -1,5 +1,6 @@
 package dev.ringfetch.rpc;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.session.ClientSession;
 import java.util.concurrent.TimeUnit;
@@ -19,8 +20,10 @@ final class IdleWatch {
   private final Consumer<ClientSession> onIdle;
   private final long timeoutNs;
 
-  // Guarded by this.
+  @GuardedBy("this")
   private IdleLooks looks; // null: no session was opened yet
+
+  @GuardedBy("this")
   private boolean stopped;
 
   /**

@@ -1,5 +1,6 @@
 package dev.ringfetch.rpc;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.grpc.Metadata;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -28,8 +29,10 @@ final class Pulse {
   private final long intervalNs;
   private final BooleanSupplier beat;
 
-  // Guarded by this.
+  @GuardedBy("this")
   private Future<?> next;
+
+  @GuardedBy("this")
   private boolean stopped;
 
   private Pulse(long intervalNs, BooleanSupplier beat) {

@@ -1,5 +1,6 @@
 package dev.ringfetch.rpc;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ringfetch.call.CallAcceptor;
 import dev.ringfetch.call.Peer;
 import dev.ringfetch.call.ServerCallContext;
@@ -53,7 +54,9 @@ final class SessionEndpoint {
   private final Admission admission;
   private final LongAdder sessionsOpened = new LongAdder();
   private final LongAdder sessionsRefused = new LongAdder();
-  private long endedCalls; // of sessions that have ended; guarded by sessions
+
+  @GuardedBy("sessions")
+  private long endedCalls; // of sessions that have ended
 
   private volatile ConnectionRules rules = ConnectionRules.NONE;
   private volatile HandshakeContext handshakes;

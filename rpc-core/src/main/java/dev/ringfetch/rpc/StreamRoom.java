@@ -1,5 +1,6 @@
 package dev.ringfetch.rpc;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ringfetch.session.handshake.ServerHandshake;
 import io.grpc.Attributes;
 import io.grpc.ClientStreamTracer;
@@ -29,14 +30,23 @@ final class StreamRoom {
   private final Sessions sessions;
   private final LongSupplier clock;
   private final ServerHandshake.Timer timer;
-  private final Set<Tracer> waiting = new LinkedHashSet<>(); // the eldest first; guarded by itself
+
+  @GuardedBy("waiting")
+  private final Set<Tracer> waiting = new LinkedHashSet<>(); // the eldest first
+
   private final ClientStreamTracer.Factory alone = factory(true);
   private final ClientStreamTracer.Factory withMessage = factory(false);
 
-  // Guarded by waiting.
+  @GuardedBy("waiting")
   private Look next;
+
+  @GuardedBy("waiting")
   private boolean released;
+
+  @GuardedBy("waiting")
   private Tracer late; // the eldest, when a look has seen it wait for long
+
+  @GuardedBy("waiting")
   private long lateNs;
 
   StreamRoom(Sessions sessions) {
@@ -78,7 +88,8 @@ final class StreamRoom {
     }
   }
 
-  /** Guarded by waiting. One look is due at a time: the earliest. */
+  /** Plans a look. One is due at a time: the earliest. */
+  @GuardedBy("waiting")
   private void lookLater(long delayNs) {
     final long dueNs = clock.getAsLong() + delayNs;
     if (next != null) {
@@ -124,7 +135,8 @@ final class StreamRoom {
   /** One look at the calls that wait. */
   private final class Look implements Runnable {
     private final long dueNs;
-    private Runnable cancel; // guarded by waiting
+
+    private Runnable cancel; // guarded by the room's waiting
 
     Look(long dueNs) {
       this.dueNs = dueNs;

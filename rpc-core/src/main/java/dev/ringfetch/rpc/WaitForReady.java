@@ -1,5 +1,6 @@
 package dev.ringfetch.rpc;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.grpc.Status;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -22,9 +23,13 @@ final class WaitForReady<T> {
   private final Supplier<CompletableFuture<T>> attempt;
   private final LongSupplier pauseNs;
 
-  // Guarded by this.
+  @GuardedBy("this")
   private final IdentityHashMap<CompletableFuture<T>, Boolean> waiting = new IdentityHashMap<>();
+
+  @GuardedBy("this")
   private Future<?> next;
+
+  @GuardedBy("this")
   private Status end;
 
   /**
@@ -117,7 +122,7 @@ final class WaitForReady<T> {
     }
   }
 
-  /** Guarded by this. */
+  @GuardedBy("this")
   private void cancelNext() {
     if (next != null) {
       next.cancel(false);

@@ -1,5 +1,6 @@
 package dev.ringfetch.rpc;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ringfetch.call.ClientConnection;
 import dev.ringfetch.call.Deadlines;
 import dev.ringfetch.call.DirectExecutor;
@@ -47,10 +48,15 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
   private final Context.CancellationListener contextListener =
       cancelled -> end(Contexts.statusFromCancelled(cancelled));
 
-  // Guarded by this.
+  @GuardedBy("this")
   private List<Runnable> asked = new ArrayList<>();
-  private Listener<RespT> listener;
+
+  private Listener<RespT> listener; // set once, under this monitor, before the wait begins
+
+  @GuardedBy("this")
   private Status endBeforeStart;
+
+  @GuardedBy("this")
   private CompletableFuture<Metadata> waiting;
 
   /** Set once: what the call has become. Until {@link #replayed}, operations are still queued. */

@@ -15,6 +15,7 @@ import dev.ringfetch.session.carrier.Geometry;
 import dev.ringfetch.session.carrier.RingPair;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The client's side of a session: sends requests, polls for responses.
@@ -46,7 +47,7 @@ public final class ClientSession extends Session {
   private int pending;
   private final Crowding requests;
   private final Crowding responses;
-  private volatile String drainReason; // null while new calls are accepted
+  private volatile @Nullable String drainReason; // null while new calls are accepted
 
   /**
    * Creates the session on a new connection.
@@ -75,7 +76,7 @@ public final class ClientSession extends Session {
   }
 
   /** Takes a free stream, or returns null when as many calls are under way as there can be. */
-  public ClientStream open() {
+  public @Nullable ClientStream open() {
     return streams.open();
   }
 

@@ -3,10 +3,12 @@ package dev.ringfetch.session;
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.fabric.MemoryFaults;
 import dev.ringfetch.fabric.MemoryRegion;
+import dev.ringfetch.session.owner.OwnedBy;
 import dev.ringfetch.session.poller.Callbacks;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The end of a session: any thread gives a reason, the first one counts, and an owner ends the
@@ -73,7 +75,7 @@ final class Ending {
   }
 
   /** The reason of the end; null while the session does not end. */
-  String reason() {
+  @Nullable String reason() {
     return reason.get();
   }
 
@@ -98,7 +100,8 @@ final class Ending {
     return peerAtFault;
   }
 
-  /** Slots with frames that the peer had not consumed at the end; owner. */
+  /** Slots with frames that the peer had not consumed at the end. */
+  @OwnedBy("session")
   long unconsumed() {
     return unconsumed;
   }
@@ -164,11 +167,11 @@ final class Ending {
   }
 
   /**
-   * Ends the session; owner. The JVM throws a fault of memory late, at the return of a method or
-   * the end of a loop's iteration, and the compiler inlines. So callers of methods that access the
-   * memory catch it, too, although these methods catch it. Otherwise the token would not be
-   * released.
+   * Ends the session. The JVM throws a fault of memory late, at the return of a method or the end
+   * of a loop's iteration, and the compiler inlines. So callers of methods that access the memory
+   * catch it, too, although these methods catch it. Otherwise the token would not be released.
    */
+  @OwnedBy("session")
   void failed(Throwable t) {
     try {
       endFailed(t);

@@ -7,6 +7,7 @@ import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
 
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.session.carrier.RingPair;
+import dev.ringfetch.session.owner.OwnedBy;
 
 /**
  * The server's side of a session: polls for requests, passes them to the {@link Acceptor}, and
@@ -98,7 +99,8 @@ public final class ServerSession extends Session {
     return streams.openCount();
   }
 
-  /** Bytes of long requests and of streams' messages that are kept in memory; owner. */
+  /** Bytes of long requests and of streams' messages that are kept in memory. */
+  @OwnedBy("session")
   @Override
   long heldLength() {
     return held.length();

@@ -4,6 +4,7 @@ import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.fields;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
@@ -20,6 +21,7 @@ import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
+import dev.ringfetch.session.owner.OwnedBy;
 import java.lang.invoke.VarHandle;
 import java.time.Clock;
 import java.util.Calendar;
@@ -38,6 +40,7 @@ final class LayeringTest {
   private static final String RPC = "dev.ringfetch.rpc";
   private static final String CALL = "dev.ringfetch.call";
   private static final String SESSION = "dev.ringfetch.session";
+  private static final String OWNER = "dev.ringfetch.session.owner";
   private static final String POLLER = "dev.ringfetch.session.poller";
   private static final String BULK = "dev.ringfetch.session.bulk";
   private static final String UNIT = "dev.ringfetch.session.unit";
@@ -91,20 +94,34 @@ final class LayeringTest {
 
   @ArchTest
   static final ArchRule sessionUsesWhatIsBelow =
-      usesOnly(SESSION, REMOTE, CARRIER, UNIT, BULK, POLLER, RING, FABRIC, COUNTERS);
+      usesOnly(SESSION, REMOTE, CARRIER, UNIT, BULK, POLLER, OWNER, RING, FABRIC, COUNTERS);
 
   @ArchTest
   static final ArchRule remoteUsesCarrierAndPoller =
-      usesOnly(REMOTE, CARRIER, POLLER, RING, FABRIC, COUNTERS);
+      usesOnly(REMOTE, CARRIER, POLLER, OWNER, RING, FABRIC, COUNTERS);
 
   @ArchTest
-  static final ArchRule carrierUsesThePoller = usesOnly(CARRIER, POLLER, RING, FABRIC, COUNTERS);
+  static final ArchRule carrierUsesThePoller =
+      usesOnly(CARRIER, POLLER, OWNER, RING, FABRIC, COUNTERS);
 
-  @ArchTest static final ArchRule unitUsesBulk = usesOnly(UNIT, BULK, RING, FABRIC, COUNTERS);
+  @ArchTest
+  static final ArchRule unitUsesBulk = usesOnly(UNIT, BULK, OWNER, RING, FABRIC, COUNTERS);
 
-  @ArchTest static final ArchRule bulkUsesTheFabric = usesOnly(BULK, FABRIC, COUNTERS);
+  @ArchTest static final ArchRule bulkUsesTheFabric = usesOnly(BULK, OWNER, FABRIC, COUNTERS);
 
-  @ArchTest static final ArchRule pollerUsesTheFabric = usesOnly(POLLER, FABRIC, COUNTERS, TIMER);
+  @ArchTest
+  static final ArchRule pollerUsesTheFabric = usesOnly(POLLER, OWNER, FABRIC, COUNTERS, TIMER);
+
+  @ArchTest static final ArchRule theOwnersMarkUsesNoneOfOurs = usesOnly(OWNER);
+
+  @ArchTest
+  static final ArchRule whatOneThreadOwnsIsNotShared =
+      fields()
+          .that()
+          .areAnnotatedWith(OwnedBy.class)
+          .should()
+          .notHaveModifier(JavaModifier.VOLATILE)
+          .because("its owner alone uses it: a token's hand-over orders the accesses");
 
   @ArchTest static final ArchRule messagesUseNoneOfOurs = usesOnly(PROTOCOL);
 

@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.StringJoiner;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The client's side of opening a session: sends its capabilities, takes the answer, connects; where
@@ -275,7 +276,7 @@ public final class ClientHandshake {
   /** Listener for the result of a handshake: {@link #onSession} or {@link #onRefused}, once. */
   public interface Listener extends ClientSession.Listener {
     /** Why this client may not use a fabric, in one line, or null when it may. */
-    default String obstacle(String fabric) {
+    default @Nullable String obstacle(String fabric) {
       return null;
     }
 

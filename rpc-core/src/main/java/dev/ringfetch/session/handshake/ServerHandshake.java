@@ -1,5 +1,6 @@
 package dev.ringfetch.session.handshake;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.Obstacle;
 import dev.ringfetch.fabric.QueuePair;
@@ -23,6 +24,7 @@ import java.util.Map;
 import java.util.StringJoiner;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The server's side of opening a session: takes the client's capabilities, offers memory, and
@@ -44,9 +46,17 @@ public final class ServerHandshake {
   private final Listener listener;
 
   private boolean begun;
-  private Offering offering; // guarded by this, as those below
+
+  @GuardedBy("this")
+  private Offering offering;
+
+  @GuardedBy("this")
   private Silence silence; // while the hello is awaited
+
+  @GuardedBy("this")
   private ServerSession session;
+
+  @GuardedBy("this")
   private boolean closed;
 
   /**
@@ -272,8 +282,8 @@ public final class ServerHandshake {
   }
 
   /** Puts memory on offer; null when the control stream has ended meanwhile. */
-  private OpenResponse offer(PolledFabric polled, FabricOffer theirs, Geometry geometry, int length)
-      throws IOException {
+  private @Nullable OpenResponse offer(
+      PolledFabric polled, FabricOffer theirs, Geometry geometry, int length) throws IOException {
     final byte[] token = new byte[Wire.TOKEN_LENGTH];
     context.random().nextBytes(token);
     final Poller poller = polled.nextPoller();
@@ -430,7 +440,7 @@ public final class ServerHandshake {
     }
 
     /** Why this client may not use a fabric, in one line, or null when it may. */
-    default String obstacle(String fabric) {
+    default @Nullable String obstacle(String fabric) {
       return null;
     }
 
@@ -439,7 +449,7 @@ public final class ServerHandshake {
      *
      * @param clientAddress of the client, as the message Hello has it.
      */
-    default String between(byte[] clientAddress) {
+    default @Nullable String between(byte[] clientAddress) {
       return null;
     }
 

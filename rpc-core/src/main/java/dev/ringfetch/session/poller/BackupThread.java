@@ -4,6 +4,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.agrona.concurrent.NanoClock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The backup thread of a poller: polls while the poller's own thread is stuck in a task. It looks
@@ -50,8 +51,8 @@ final class BackupThread {
     this.infix = infix;
   }
 
-  /** The backup thread, or null. */
-  Thread thread() {
+  /** The backup thread, if there is one. */
+  @Nullable Thread thread() {
     return thread.get();
   }
 

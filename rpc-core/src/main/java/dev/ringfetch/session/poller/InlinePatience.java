@@ -1,8 +1,8 @@
 package dev.ringfetch.session.poller;
 
 /**
- * The strategy for inline tasks: when the {@link BackupThread} looks at the poller, when it takes it
- * over, and when it rests, given the result of each look. Used by one thread.
+ * The strategy for inline tasks: when the {@link BackupThread} looks at the poller, when it takes
+ * it over, and when it rests, given the result of each look. Used by one thread.
  */
 final class InlinePatience {
   /** Time over which calls are counted to find whether the looks are worth it, in nanoseconds. */

@@ -2,6 +2,7 @@ package dev.ringfetch.session.poller;
 
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.counters.Tally;
+import dev.ringfetch.session.owner.OwnedBy;
 import org.agrona.concurrent.NanoClock;
 
 /**
@@ -27,7 +28,9 @@ final class InlineTasks implements Patience {
   private final Tally tally;
   private final int leastPerWindow;
   private final BackupThread backup;
-  private final InlinePatience patience; // used by the backup thread
+
+  @OwnedBy("backup")
+  private final InlinePatience patience;
 
   // Entries with tasks, each once, in the order of their turns.
   private PollerEntry first;
@@ -40,7 +43,8 @@ final class InlineTasks implements Patience {
 
   private volatile long lentAtNs;
 
-  private boolean lenderWaits; // when the backup thread has decided to take over; used by that
+  @OwnedBy("backup")
+  private boolean lenderWaits; // when it has decided to take over
 
   InlineTasks(PollerParts parts, int leastPerWindow) {
     this.lease = parts.lease();

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
 import org.agrona.concurrent.NanoClock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The poller of one doorbell's sessions: spins over the busy ones, and sleeps on the doorbell when
@@ -48,7 +49,7 @@ public final class Poller implements Runnable, AutoCloseable {
   private final SessionDeadlines deadlines = new SessionDeadlines();
   private final DoorbellPace pace = new DoorbellPace();
 
-  private Timetable timetable; // null: no session is in a timetable
+  private @Nullable Timetable timetable; // of the sessions that are in one
   private long latePolledNs;
   private boolean waiting = true; // the last round has found nothing
   private boolean slept; // and has found nothing since

@@ -1,13 +1,15 @@
 package dev.ringfetch.session.poller;
 
 import dev.ringfetch.fabric.MemoryFaults;
+import dev.ringfetch.session.owner.OwnedBy;
 import java.util.function.Consumer;
 import org.agrona.concurrent.NanoClock;
 
 /**
  * The faults of memory that a poller has met outside of the session that they belong to, because
- * the JVM throws them late: finds that session and ends it. Used by the driver.
+ * the JVM throws them late: finds that session and ends it.
  */
+@OwnedBy("driver")
 final class PollerFaults {
   private static final int MAX_FAULTS = 1_000;
   private static final long INTERVAL_NS = 1_000_000_000;

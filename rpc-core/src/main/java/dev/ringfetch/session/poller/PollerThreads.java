@@ -3,6 +3,7 @@ package dev.ringfetch.session.poller;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The threads of a poller: the one that drives it, which the {@link OwnerToken} names, and those
@@ -25,8 +26,7 @@ final class PollerThreads implements BackupHost {
    * @param serving drives the poller on the calling thread until it ends, or is taken over.
    * @param finished whether no thread will drive the poller any more.
    */
-  PollerThreads(
-      OwnerToken token, PollerLease lease, Runnable serving, BooleanSupplier finished) {
+  PollerThreads(OwnerToken token, PollerLease lease, Runnable serving, BooleanSupplier finished) {
     this.token = token;
     this.lease = lease;
     this.serving = serving;
@@ -78,8 +78,8 @@ final class PollerThreads implements BackupHost {
     end.countDown();
   }
 
-  /** The backup thread for tasks, or null. */
-  Thread taskBackup() {
+  /** The backup thread for tasks. */
+  @Nullable Thread taskBackup() {
     return forTasks.thread();
   }
 

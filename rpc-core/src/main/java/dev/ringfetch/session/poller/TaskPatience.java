@@ -2,6 +2,7 @@ package dev.ringfetch.session.poller;
 
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.counters.Tally;
+import dev.ringfetch.session.owner.OwnedBy;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -38,10 +39,16 @@ final class TaskPatience implements Patience {
   /** True when a look has found tasks running since {@link #lent}. */
   private volatile boolean found;
 
-  // Used by the backup thread.
+  @OwnedBy("backup")
   private long seen; // tasks that had begun by the last look
+
+  @OwnedBy("backup")
   private long seenNs;
+
+  @OwnedBy("backup")
   private int quiet;
+
+  @OwnedBy("backup")
   private int stuck; // looks that have found the same task
 
   TaskPatience(PollerParts parts) {

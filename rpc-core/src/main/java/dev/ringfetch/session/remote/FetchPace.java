@@ -2,6 +2,7 @@ package dev.ringfetch.session.remote;
 
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.counters.Tally;
+import dev.ringfetch.session.owner.OwnedBy;
 import dev.ringfetch.session.poller.Dated;
 import org.agrona.concurrent.NanoClock;
 
@@ -17,9 +18,9 @@ import org.agrona.concurrent.NanoClock;
  * nor than this side waits before it goes to sleep. A delay of next to nothing is none, and the
  * read leaves with the request, in one doorbell.
  *
- * <p>Reads after the first are not delayed: more is expected, or the time is over. Belongs to the
- * owner of the session.
+ * <p>Reads after the first are not delayed: more is expected, or the time is over.
  */
+@OwnedBy("session")
 final class FetchPace {
   /** Longest delay, in round trips. */
   static final int MOST = 8;

@@ -359,7 +359,11 @@ class InlineBackupTest {
     final BackupThread place =
         new InlineTasks(
                 new PollerParts(
-                    unused.threads(), driver, new PollerLease(driver), this::clock, new Tally(Kind.POLLER)),
+                    unused.threads(),
+                    driver,
+                    new PollerLease(driver),
+                    this::clock,
+                    new Tally(Kind.POLLER)),
                 SessionContext.INLINE_PER_MS_DEFAULT)
             .backup();
     place.wake(); // late, when nobody is here any more
