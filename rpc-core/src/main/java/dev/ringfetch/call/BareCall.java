@@ -182,21 +182,22 @@ public abstract class BareCall implements ClientStream.AnswerListener, Runnable 
   }
 
   @Override
-  public final void onClosed(ClientSession session, ClientStream closed, ClientStream.Outcome how) {
+  public final void onClosed(ClientStream closed, ClientStream.Outcome how) {
     outcome = how; // visible with the state; not read after a cancel
     if (STATE.compareAndSet(this, SENT, ENDED)) {
       ended();
       return;
     }
     switch (how) {
-      case ANSWERED, DEADLINE_EXCEEDED, TOO_MANY_RESPONSES -> session.release(closed, true);
+      case ANSWERED, DEADLINE_EXCEEDED, TOO_MANY_RESPONSES ->
+          connection.session().release(closed, true);
       case NOT_SENT, SESSION_ENDED -> {} // nothing to do
     }
   }
 
   /** As {@link UnaryClientCall#onFlow}. */
   @Override
-  public final void onFlow(ClientSession session, ClientStream flowing) {
+  public final void onFlow(ClientStream flowing) {
     final StreamingClientCall<byte[], byte[]> other = continuation(flowing);
     if (STATE.compareAndSet(this, SENT, CONTINUED)) {
       continued(other);

@@ -1,7 +1,7 @@
 package dev.ringfetch.rpc;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import dev.ringfetch.session.handshake.ServerHandshake;
+import dev.ringfetch.session.handshake.HandshakeContext;
 import io.grpc.Attributes;
 import io.grpc.ClientStreamTracer;
 import io.grpc.Metadata;
@@ -29,7 +29,7 @@ final class StreamRoom {
 
   private final Sessions sessions;
   private final LongSupplier clock;
-  private final ServerHandshake.Timer timer;
+  private final HandshakeContext.Timer timer;
 
   @GuardedBy("waiting")
   private final Set<Tracer> waiting = new LinkedHashSet<>(); // the eldest first
@@ -54,7 +54,7 @@ final class StreamRoom {
   }
 
   /** Creates the room with a time of its own. */
-  StreamRoom(Sessions sessions, LongSupplier clock, ServerHandshake.Timer timer) {
+  StreamRoom(Sessions sessions, LongSupplier clock, HandshakeContext.Timer timer) {
     this.sessions = sessions;
     this.clock = clock;
     this.timer = timer;

@@ -342,7 +342,7 @@ public final class ClientSession extends Session {
       if (stream.state != State.SENT) { // half a request gets no answer
         return false;
       }
-      stream.openFlow(this);
+      stream.openFlow();
     }
     if (stream.flow != null && !stream.incoming.isPartial() && !stream.flow.mayReceive(flags)) {
       return false;
@@ -477,7 +477,7 @@ public final class ClientSession extends Session {
   @Override
   void tell(Stream told) {
     final ClientStream stream = (ClientStream) told;
-    stream.listener().onClosed(this, stream, stream.outcome);
+    stream.listener().onClosed(stream, stream.outcome);
     poller.told(entry);
   }
 

@@ -79,9 +79,9 @@ class SessionSides {
     return fill(
         client.open(),
         slots,
-        (session, stream, outcome) -> {
+        (stream, outcome) -> {
           told.incrementAndGet();
-          session.recycle(stream);
+          client.recycle(stream);
         });
   }
 

@@ -110,7 +110,7 @@ final class HostileResponses {
     id += 1 << 16;
   }
 
-  private void onClosed(ClientSession told, ClientStream stream, Outcome outcome) {
+  private void onClosed(ClientStream stream, Outcome outcome) {
     assertEquals(Outcome.ANSWERED, outcome);
     assertNull(read, "told twice");
     final Response response = Response.read(stream, limits);
@@ -128,7 +128,7 @@ final class HostileResponses {
     }
     STATUSES.merge(response.status.getCode().name(), 1L, Long::sum);
     read = response;
-    told.recycle(stream);
+    session.recycle(stream);
   }
 
   private static void touch(Metadata metadata) {

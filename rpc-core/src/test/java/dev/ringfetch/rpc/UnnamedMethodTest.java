@@ -126,7 +126,7 @@ class UnnamedMethodTest extends RingFixture {
     stream.outbound().addBytes(new byte[3], 0, 3);
     final CompletableFuture<Outcome> ended = new CompletableFuture<>();
     stream.prepare(
-        (on, closed, outcome) -> ended.complete(outcome),
+        (closed, outcome) -> ended.complete(outcome),
         PREFIX | NAMED | MESSAGE | SUFFIX,
         0,
         ClientStream.NO_DEADLINE,

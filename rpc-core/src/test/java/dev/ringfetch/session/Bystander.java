@@ -91,7 +91,7 @@ final class Bystander {
     asked.add(request);
     stream.outbound().addBytes(request, 0, request.length);
     stream.prepare(
-        (session, told, outcome) -> onClosed(told, outcome, request),
+        (told, outcome) -> onClosed(told, outcome, request),
         SessionSteps.UNIT,
         3,
         Stream.NO_DEADLINE,

@@ -291,7 +291,7 @@ final class HostileServerWorld extends HostileWorld {
     }
 
     @Override
-    public void onClosed(ClientSession told, ClientStream closed, Outcome how) {
+    public void onClosed(ClientStream closed, Outcome how) {
       assertEquals(stream, closed);
       assertEquals(id, closed.id);
       assertNull(outcome, "told twice");

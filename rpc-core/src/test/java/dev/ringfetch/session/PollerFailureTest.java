@@ -108,7 +108,7 @@ class PollerFailureTest {
     ClientStream stream = session.open();
     stream.outbound().addLong(1);
     stream.prepare(
-        (on, closed, outcome) -> outcomes.add(outcome),
+        (closed, outcome) -> outcomes.add(outcome),
         FrameDescriptor.PREFIX | FrameDescriptor.MESSAGE | FrameDescriptor.SUFFIX,
         0,
         Stream.NO_DEADLINE,

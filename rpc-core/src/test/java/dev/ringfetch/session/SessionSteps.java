@@ -320,10 +320,10 @@ public final class SessionSteps {
     }
 
     @Override
-    public void onClosed(ClientSession session, ClientStream told, Outcome how) {
+    public void onClosed(ClientStream told, Outcome how) {
       assertEquals(stream, told);
       if (cancelled) {
-        session.release(told, true);
+        client.release(told, true);
         return;
       }
       assertNull(outcome, "told twice");
@@ -334,9 +334,9 @@ public final class SessionSteps {
         flags = told.inboundFlags();
         code = told.inboundCode();
         discarded = told.inboundDiscarded();
-        session.recycle(told);
+        client.recycle(told);
       } else {
-        session.release(told, false);
+        client.release(told, false);
       }
       onClosed.run();
     }

@@ -249,9 +249,7 @@ public final class BulkPool {
     segment.region().give(segment.offset(), pages);
   }
 
-  /**
-   * Poisons memory; not once the session ends, as this side must not use the memory then.
-   */
+  /** Poisons memory; not once the session ends, as this side must not use the memory then. */
   @GuardedBy("this")
   private void poison(MemoryRegion memory, int offset, int length) {
     if (poisoned && !closed) {

@@ -18,21 +18,25 @@ public record HandshakeContext(
     List<PolledFabric> fabrics,
     List<String> methods,
     SessionContext sessions,
-    ServerHandshake.Timer timer,
+    Timer timer,
     RandomGenerator random) {
   private static final SecureRandom RANDOM = new SecureRandom();
 
   /** Creates the settings with a source of random numbers that no peer can guess. */
   public HandshakeContext(
-      List<PolledFabric> fabrics,
-      List<String> methods,
-      SessionContext sessions,
-      ServerHandshake.Timer timer) {
+      List<PolledFabric> fabrics, List<String> methods, SessionContext sessions, Timer timer) {
     this(fabrics, methods, sessions, timer, RANDOM);
   }
 
   /** Creates the settings; the list of fabrics is copied. */
   public HandshakeContext {
     fabrics = List.copyOf(fabrics);
+  }
+
+  /** The timer of handshakes. Costs nothing while there is no task. */
+  @FunctionalInterface
+  public interface Timer {
+    /** Runs the task once after a delay, unless what is returned is run before. */
+    Runnable schedule(Runnable task, long delayNs);
   }
 }

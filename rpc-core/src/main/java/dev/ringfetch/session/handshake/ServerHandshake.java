@@ -422,13 +422,6 @@ public final class ServerHandshake {
     Runnable timeout; // cancels it
   }
 
-  /** The timer of handshakes. Costs nothing while there is no task. */
-  @FunctionalInterface
-  public interface Timer {
-    /** Runs the task once after a delay, unless what is returned is run before. */
-    Runnable schedule(Runnable task, long delayNs);
-  }
-
   /** Listener for the result of a handshake. */
   public interface Listener {
     /**

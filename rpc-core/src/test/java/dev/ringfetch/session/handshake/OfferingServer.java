@@ -94,7 +94,7 @@ abstract class OfferingServer {
 
   /** One client's stream, and what the server counts for it. */
   static final class Peer
-      implements ControlStream<OpenResponse>, ServerHandshake.Listener, ServerHandshake.Timer {
+      implements ControlStream<OpenResponse>, ServerHandshake.Listener, HandshakeContext.Timer {
     Answer answer;
     String refusal;
     String withheld; // name of a fabric

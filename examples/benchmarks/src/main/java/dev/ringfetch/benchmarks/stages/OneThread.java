@@ -7,9 +7,9 @@ import dev.ringfetch.call.DirectExecutor;
 import dev.ringfetch.call.Peer;
 import dev.ringfetch.call.ServerCallContext;
 import dev.ringfetch.ring.ArenaDescriptor;
-import dev.ringfetch.session.SessionConnection;
 import dev.ringfetch.session.ClientSession;
 import dev.ringfetch.session.ServerSession;
+import dev.ringfetch.session.SessionConnection;
 import dev.ringfetch.session.SessionContext;
 import dev.ringfetch.session.carrier.Geometry;
 import dev.ringfetch.session.poller.Poller;
@@ -69,7 +69,11 @@ public final class OneThread implements AutoCloseable {
     this.clientPoller = new Poller(pair.clientDoorbell(), ofClientSide);
     final List<ServerMethodDefinition<?, ?>> methods = index.methods();
     final CallAcceptor acceptor = acceptor(methods);
-    new ServerSession(new SessionConnection(new SplitQueuePair(pair.ofServer(), () -> split.ended(Stage.answerWrite)), geometry, serverPoller),
+    new ServerSession(
+            new SessionConnection(
+                new SplitQueuePair(pair.ofServer(), () -> split.ended(Stage.answerWrite)),
+                geometry,
+                serverPoller),
             ofServerSide,
             (session, stream) -> {
               split.ended(Stage.poll);
@@ -78,7 +82,9 @@ public final class OneThread implements AutoCloseable {
             (session, reason) -> {})
         .serve();
     this.session =
-        new ClientSession(new SessionConnection(new SplitQueuePair(pair.ofClient(), this::requestWritten), geometry, clientPoller),
+        new ClientSession(
+            new SessionConnection(
+                new SplitQueuePair(pair.ofClient(), this::requestWritten), geometry, clientPoller),
             ofClientSide,
             (ended, reason) -> {});
     session.serve();
