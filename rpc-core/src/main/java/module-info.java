@@ -9,7 +9,7 @@ module dev.ringfetch.rpc {
   requires transitive io.grpc;
   requires static com.google.errorprone.annotations; // in annotations of gRPC
   requires static micrometer.core;
-  requires io.grpc.protobuf;
+  requires static org.jspecify;
   requires io.grpc.stub;
   requires jdk.net;
   requires org.agrona;
@@ -20,6 +20,8 @@ module dev.ringfetch.rpc {
       dev.ringfetch.rdma,
       dev.ringfetch.index.reader,
       dev.ringfetch.index;
+  exports dev.ringfetch.timer to
+      dev.ringfetch.rdma;
 
   uses dev.ringfetch.counters.CounterFiles;
   uses dev.ringfetch.fabric.FabricProvider;

@@ -125,7 +125,7 @@ public abstract class BareCall implements ClientStream.AnswerListener, Runnable 
     }
     if (ring != connection) {
       connection = ring;
-      methodId = ring.methodId(method.getFullMethodName());
+      methodId = ring.methodId(method);
     }
     boolean prepared = false;
     try {
@@ -160,16 +160,12 @@ public abstract class BareCall implements ClientStream.AnswerListener, Runnable 
   private void prepare(ClientStream opened, byte[] request, int offset, int length, long wantedNs) {
     timeoutNs = wantedNs > NO_TIMEOUT / 2 ? NO_TIMEOUT : wantedNs; // clocks may be that far
     final UnitBuffer unit = opened.outbound();
-    final int sections = Requests.addSections(unit, timeoutNs, methodId, method, NO_HEADERS, null);
+    final int sections = Requests.addSections(unit, timeoutNs, NO_HEADERS, null);
     unit.addBytes(request, offset, length);
     requestLength = length;
     deadlineNs = Requests.deadlineNs(connection.session(), timeoutNs);
     opened.prepare(
-        this,
-        PREFIX | MESSAGE | SUFFIX | sections,
-        Math.max(0, methodId),
-        deadlineNs,
-        limits.maxUnitLength());
+        this, PREFIX | MESSAGE | SUFFIX | sections, methodId, deadlineNs, limits.maxUnitLength());
   }
 
   /**
@@ -186,21 +182,22 @@ public abstract class BareCall implements ClientStream.AnswerListener, Runnable 
   }
 
   @Override
-  public final void onClosed(ClientSession session, ClientStream closed, ClientStream.Outcome how) {
+  public final void onClosed(ClientStream closed, ClientStream.Outcome how) {
     outcome = how; // visible with the state; not read after a cancel
     if (STATE.compareAndSet(this, SENT, ENDED)) {
       ended();
       return;
     }
     switch (how) {
-      case ANSWERED, DEADLINE_EXCEEDED, TOO_MANY_RESPONSES -> session.release(closed, true);
+      case ANSWERED, DEADLINE_EXCEEDED, TOO_MANY_RESPONSES ->
+          connection.session().release(closed, true);
       case NOT_SENT, SESSION_ENDED -> {} // nothing to do
     }
   }
 
   /** As {@link UnaryClientCall#onFlow}. */
   @Override
-  public final void onFlow(ClientSession session, ClientStream flowing) {
+  public final void onFlow(ClientStream flowing) {
     final StreamingClientCall<byte[], byte[]> other = continuation(flowing);
     if (STATE.compareAndSet(this, SENT, CONTINUED)) {
       continued(other);

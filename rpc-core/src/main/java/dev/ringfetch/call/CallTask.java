@@ -1,7 +1,7 @@
 package dev.ringfetch.call;
 
-import dev.ringfetch.session.poller.DeadlineTimer;
 import dev.ringfetch.session.poller.Poller;
+import dev.ringfetch.timer.DeadlineTimer;
 import io.grpc.ClientCall;
 import io.grpc.Context;
 import java.lang.invoke.MethodHandles;

@@ -13,9 +13,6 @@ import java.util.Map;
  * Immutable.
  */
 public final class ClientConnection {
-  /** Id of a method that is not in the server's table: the request has its name instead. */
-  static final int NO_METHOD_ID = -1;
-
   private static final int MAX_METHOD_ID = 0xFFFF;
 
   private final ClientSession session;
@@ -84,9 +81,18 @@ public final class ClientConnection {
     return methodIds.containsKey(method.getFullMethodName());
   }
 
-  int methodId(String fullMethodName) {
-    final Integer id = methodIds.get(fullMethodName);
-    return id == null ? NO_METHOD_ID : id;
+  /**
+   * Returns the id in the server's table of a method that this {@linkplain #names names}.
+   *
+   * @throws IllegalArgumentException when it names none of that name.
+   */
+  int methodId(MethodDescriptor<?, ?> method) {
+    final Integer id = methodIds.get(method.getFullMethodName());
+    if (id == null) {
+      throw new IllegalArgumentException(
+          "not in the server's table: method=" + method.getFullMethodName());
+    }
+    return id;
   }
 
   /** True when the session takes new calls. */

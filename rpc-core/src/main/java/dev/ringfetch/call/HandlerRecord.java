@@ -1,5 +1,6 @@
 package dev.ringfetch.call;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.agrona.concurrent.NanoClock;
@@ -56,8 +57,10 @@ public final class HandlerRecord {
   @SuppressWarnings("unused") // through COUNT
   private volatile int count;
 
-  // Guarded by this.
+  @GuardedBy("this")
   private int doublings;
+
+  @GuardedBy("this")
   private long lostNs;
 
   private volatile int needed;

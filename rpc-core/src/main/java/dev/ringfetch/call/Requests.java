@@ -2,15 +2,12 @@ package dev.ringfetch.call;
 
 import static dev.ringfetch.ring.FrameDescriptor.DEADLINE;
 import static dev.ringfetch.ring.FrameDescriptor.METADATA;
-import static dev.ringfetch.ring.FrameDescriptor.NAMED;
 
 import dev.ringfetch.session.ClientSession;
 import dev.ringfetch.session.ClientStream;
 import dev.ringfetch.session.unit.UnitBuffer;
 import io.grpc.Deadline;
 import io.grpc.Metadata;
-import io.grpc.MethodDescriptor;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -45,27 +42,13 @@ final class Requests {
   /**
    * Adds the sections before the message, and returns their flags.
    *
-   * @param methodId in the server's table, or {@link ClientConnection#NO_METHOD_ID}: then the
-   *     method's name is written.
    * @param authority the call's own, or null.
    */
-  static int addSections(
-      UnitBuffer unit,
-      long remainingNs,
-      int methodId,
-      MethodDescriptor<?, ?> method,
-      Metadata headers,
-      String authority) {
+  static int addSections(UnitBuffer unit, long remainingNs, Metadata headers, String authority) {
     int flags = 0;
     if (remainingNs != ClientStream.NO_DEADLINE) {
       unit.addLong(remainingNs);
       flags |= DEADLINE;
-    }
-    if (methodId == ClientConnection.NO_METHOD_ID) {
-      final byte[] name = method.getFullMethodName().getBytes(StandardCharsets.UTF_8);
-      unit.addShort(name.length);
-      unit.addBytes(name, 0, name.length);
-      flags |= NAMED;
     }
     if (!Sections.isEmpty(headers)) {
       RESERVED.forEach(headers::discardAll);

@@ -168,13 +168,10 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
     final ClientSession session = connection.session();
     final UnitBuffer bytes = new UnitBuffer();
     final long remainingNs = Requests.remainingNs(deadline);
-    final int methodId = connection.methodId(method.getFullMethodName());
+    final int methodId = connection.methodId(method);
     final int flags;
     try {
-      flags =
-          PREFIX
-              | Requests.addSections(
-                  bytes, remainingNs, methodId, method, headers, options.getAuthority());
+      flags = PREFIX | Requests.addSections(bytes, remainingNs, headers, options.getAuthority());
     } catch (RuntimeException e) { // of a marshaller of the headers
       return Status.CANCELLED.withDescription("Failed to write headers").withCause(e);
     }
@@ -182,7 +179,7 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
         this,
         Requests.deadlineNs(session, remainingNs),
         limits.maxUnitLength(),
-        new Unit(flags, Math.max(0, methodId), bytes));
+        new Unit(flags, methodId, bytes));
     flow = stream.flow();
     if (options.getOnReadyThreshold() != null) {
       flow.readyLength(options.getOnReadyThreshold());

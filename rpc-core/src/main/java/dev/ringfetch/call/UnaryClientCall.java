@@ -266,26 +266,26 @@ public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
   }
 
   @Override
-  public final void onClosed(ClientSession session, ClientStream ended, ClientStream.Outcome how) {
+  public final void onClosed(ClientStream ended, ClientStream.Outcome how) {
     switch (how) {
       case ANSWERED -> {
         if (OUTCOME.compareAndSet(this, SENT, ANSWERED)) {
           signal();
         } else {
-          session.release(ended, true);
+          connection.session().release(ended, true);
         }
       }
       case DEADLINE_EXCEEDED -> {
         final boolean counted = fail(SENT, exceeded());
-        session.release(ended, !counted);
+        connection.session().release(ended, !counted);
       }
       case TOO_MANY_RESPONSES -> {
         final boolean counted = fail(SENT, BareCall.TOO_MANY_ANSWERS);
-        session.release(ended, !counted);
+        connection.session().release(ended, !counted);
       }
       case NOT_SENT -> {
         if (OUTCOME.compareAndSet(this, SENT, OPEN)) {
-          unsent(session.endReason());
+          unsent(connection.session().endReason());
         }
       }
       case SESSION_ENDED -> fail(SENT, sessionEnded());
@@ -298,7 +298,7 @@ public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
    * by then.
    */
   @Override
-  public final void onFlow(ClientSession session, ClientStream flowing) {
+  public final void onFlow(ClientStream flowing) {
     final StreamingClientCall<ReqT, RespT> other = continuation(flowing);
     if (OUTCOME.compareAndSet(this, SENT, CONTINUED)) {
       stopWatching();

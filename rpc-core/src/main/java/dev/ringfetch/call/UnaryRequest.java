@@ -41,12 +41,9 @@ abstract class UnaryRequest<ReqT, RespT> extends OutgoingCall<ReqT, RespT>
   final void prepare(ClientStream opened) throws IOException {
     final UnitBuffer unit = opened.outbound();
     final long remainingNs = Requests.remainingNs(deadline);
-    final int methodId = connection.methodId(method.getFullMethodName());
+    final int methodId = connection.methodId(method);
     int flags =
-        PREFIX
-            | SUFFIX
-            | Requests.addSections(
-                unit, remainingNs, methodId, method, headers, options.getAuthority());
+        PREFIX | SUFFIX | Requests.addSections(unit, remainingNs, headers, options.getAuthority());
     if (hasRequest) {
       final Integer maxLength = options.getMaxOutboundMessageSize();
       flags |=
@@ -60,7 +57,7 @@ abstract class UnaryRequest<ReqT, RespT> extends OutgoingCall<ReqT, RespT>
     opened.prepare(
         this,
         flags,
-        Math.max(0, methodId),
+        methodId,
         Requests.deadlineNs(connection.session(), remainingNs),
         limits.maxUnitLength());
   }

@@ -1,5 +1,6 @@
 package dev.ringfetch.rpc;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.counters.Kind;
 import dev.ringfetch.counters.Subject;
@@ -41,7 +42,10 @@ final class ChannelLife {
   private final ChannelSessions sessions;
   private final Subject subject;
   private final Throwable allocationSite;
-  private final Set<WaitingCall<?, ?>> waiting = new HashSet<>(); // guarded by itself
+
+  @GuardedBy("waiting")
+  private final Set<WaitingCall<?, ?>> waiting = new HashSet<>();
+
   private final CountDownLatch ringTerminated = new CountDownLatch(1);
 
   private volatile boolean shutdown;
@@ -52,14 +56,10 @@ final class ChannelLife {
    * @param opener creates the channel's sessions, given the callback for idle sessions.
    */
   ChannelLife(
-      ManagedChannel grpc,
-      String target,
-      SharedFabrics fabrics,
-      long idleTimeoutNs,
-      Function<IdleWatch, ChannelSessions> opener) {
-    this.grpc = grpc;
-    this.target = target;
-    this.fabrics = fabrics;
+      ChannelContext context, long idleTimeoutNs, Function<IdleWatch, ChannelSessions> opener) {
+    this.grpc = context.grpc();
+    this.target = context.target();
+    this.fabrics = context.fabrics();
     this.allocationSite =
         Boolean.parseBoolean(System.getProperty(TRACKING, "true"))
             ? new Throwable("where the channel was built")

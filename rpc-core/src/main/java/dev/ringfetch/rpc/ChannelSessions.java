@@ -1,16 +1,14 @@
 package dev.ringfetch.rpc;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ringfetch.call.ClientConnection;
 import dev.ringfetch.call.Codecs;
 import dev.ringfetch.protocol.OpenRequest;
 import dev.ringfetch.protocol.OpenResponse;
 import dev.ringfetch.session.ClientSession;
-import dev.ringfetch.session.SessionContext;
 import dev.ringfetch.session.handshake.ClientHandshake;
-import dev.ringfetch.session.poller.DeadlineTimer;
 import io.grpc.Attributes;
 import io.grpc.CallOptions;
-import io.grpc.Channel;
 import io.grpc.ClientCall;
 import io.grpc.Context;
 import io.grpc.Metadata;
@@ -38,12 +36,8 @@ final class ChannelSessions implements StreamRoom.Sessions {
   /** How long a replaced session still takes the calls that had chosen it before. */
   private static final long OUTGROWN_NS = 100_000_000;
 
-  private final Channel control;
-  private final SharedFabrics shared;
-  private final SessionContext context;
-  private final PlaintextFabrics plaintext;
-  private final String target;
-  private final String meanwhile;
+  private final ChannelContext context;
+  private final RingPolicy policy;
   private final Codecs codecs;
   private final IdleWatch idleWatch;
   private final WaitForReady<ClientConnection> waitForReady =
@@ -60,64 +54,73 @@ final class ChannelSessions implements StreamRoom.Sessions {
   private final StreamRoom room = new StreamRoom(this);
 
   private volatile ClientConnection connection;
-  private volatile long pulseNs;
   private volatile boolean hasStreams;
   private volatile boolean sought; // a call has asked for a ring, and its stream comes first
   private volatile boolean scarce; // calls have waited for the stream of a session, lately
 
-  // Below: guarded by this.
+  @GuardedBy("this")
   private Attempt attempt;
+
   // those with a control stream that has not ended
+  @GuardedBy("this")
   private final Set<Attempt> streams = new HashSet<>();
+
+  @GuardedBy("this")
   private final Set<ClientSession> sessions = new HashSet<>(); // the newest, and those that drain
+
+  @GuardedBy("this")
   private String obstacle = "no call has asked for a ring yet";
+
+  @GuardedBy("this")
   private boolean unasked = true; // there was no attempt, or none since the channel was idle
+
+  @GuardedBy("this")
   private String logged;
+
   private final Growth growth; // tryBegin needs no guard
+
+  @GuardedBy("this")
   private final Backoff backoff = new Backoff();
+
+  @GuardedBy("this")
   private final Backoff roomBackoff = new Backoff(); // since calls have waited for a stream
+
+  @GuardedBy("this")
   private long soughtNs;
+
+  @GuardedBy("this")
   private int flushes; // since a stream has ended
+
+  @GuardedBy("this")
   private int lacks; // how often calls have waited for the stream of a session
+
+  @GuardedBy("this")
   private final Map<String, Long> failures = new HashMap<>(); // last time, by name of a fabric
+
+  @GuardedBy("this")
   private long openedPosition; // of the connection's inbound ring
+
   private volatile long sessionsOpened;
   private volatile long sessionsRefused;
+
+  @GuardedBy("this")
   private boolean shutdown;
+
+  @GuardedBy("this")
   private Runnable onTerminated;
 
   /**
    * Creates the sessions of a channel; nothing is opened yet.
    *
-   * @param control channel over which sessions are opened.
-   * @param plaintext fabrics that may be used although that channel is encrypted.
-   * @param meanwhile says for the log what calls do without a ring.
    * @param codecs of the channel.
    * @param idleWatch looks after the sessions.
    */
-  ChannelSessions(
-      Channel control,
-      SharedFabrics shared,
-      SessionContext context,
-      PlaintextFabrics plaintext,
-      String target,
-      String meanwhile,
-      Codecs codecs,
-      IdleWatch idleWatch) {
-    this.control = control;
-    this.shared = shared;
+  ChannelSessions(ChannelContext context, RingPolicy policy, Codecs codecs, IdleWatch idleWatch) {
     this.context = context;
-    this.plaintext = plaintext;
-    this.target = target;
-    this.meanwhile = meanwhile;
+    this.policy = policy;
     this.codecs = codecs;
     this.idleWatch = idleWatch;
-    this.growth = new Growth(context);
-  }
-
-  /** Sets how often servers are asked to send a beat on a session's stream; 0: never. */
-  void pulse(long intervalNs) {
-    pulseNs = intervalNs;
+    this.growth = new Growth(context.sessions());
   }
 
   /**
@@ -193,7 +196,8 @@ final class ChannelSessions implements StreamRoom.Sessions {
     }
   }
 
-  /** Guarded by this. Whether one more flush may help: some at most, after a stream's end. */
+  /** Whether one more flush may help: some at most, after a stream's end. */
+  @GuardedBy("this")
   private boolean mayFlush() {
     return ++flushes <= MAX_FLUSHES;
   }
@@ -201,8 +205,10 @@ final class ChannelSessions implements StreamRoom.Sessions {
   /** Causes a write on the connection, by a call that is cancelled; its outcome does not matter. */
   private void flush() {
     final ClientCall<OpenRequest, OpenResponse> call =
-        control.newCall(
-            SessionService.OPEN, CallOptions.DEFAULT.withExecutor(DefaultExecutor.RETRYING));
+        context
+            .grpc()
+            .newCall(
+                SessionService.OPEN, CallOptions.DEFAULT.withExecutor(DefaultExecutor.RETRYING));
     call.start(new ClientCall.Listener<>() {}, new Metadata());
     call.cancel("made to flush", null);
   }
@@ -254,9 +260,9 @@ final class ChannelSessions implements StreamRoom.Sessions {
       if (!isTimeForAttempt()) {
         return;
       }
-      if (shared.fabrics().opened().isEmpty()) {
+      if (context.fabrics().fabrics().opened().isEmpty()) {
         begun = null;
-        news = refused(shared.fabrics().obstacles(), Backoff.MAX_NS);
+        news = refused(context.fabrics().fabrics().obstacles(), Backoff.MAX_NS);
       } else {
         begun = newAttempt(null);
         news = null;
@@ -269,7 +275,7 @@ final class ChannelSessions implements StreamRoom.Sessions {
     }
   }
 
-  /** Guarded by this. */
+  @GuardedBy("this")
   private boolean isTimeForAttempt() {
     return (connection == null || !connection.isOpen())
         && attempt == null
@@ -278,7 +284,7 @@ final class ChannelSessions implements StreamRoom.Sessions {
         && roomBackoff.remainingNs() <= 0;
   }
 
-  /** Guarded by this. */
+  @GuardedBy("this")
   private Attempt newAttempt(String grownFabric) {
     if (scarce) { // there may be no room for a second stream: the first session gets long rings
       growth.onCrowded();
@@ -437,13 +443,15 @@ final class ChannelSessions implements StreamRoom.Sessions {
     terminated.run();
   }
 
-  /** Guarded by this. Returns the line to log, or null. */
+  /** Returns the line to log, or null. */
+  @GuardedBy("this")
   private String refused(String reason, long maxBackoffNs) {
     backoff.failed(maxBackoffNs);
     return hasNoRing(reason);
   }
 
-  /** Guarded by this. Returns the line to log, or null when the reason is the one logged last. */
+  /** Returns the line to log, or null when the reason is the one logged last. */
+  @GuardedBy("this")
   private String hasNoRing(String reason) {
     obstacle = reason;
     if (shutdown || reason.equals(logged)) {
@@ -460,8 +468,8 @@ final class ChannelSessions implements StreamRoom.Sessions {
           .log(
               System.Logger.Level.INFO,
               "there is no ring to {0}, so calls {1}: {2}",
-              target,
-              meanwhile,
+              context.target(),
+              policy.meanwhile(),
               reason);
     }
   }
@@ -477,6 +485,7 @@ final class ChannelSessions implements StreamRoom.Sessions {
     private final String grownFabric;
     private final ClientHandshake handshake;
     private final int lacksBefore = lacks;
+
     // Guarded by the channel's sessions.
     private ClientSession opened;
     private boolean detached; // no call waits for it, and it has led to no session yet
@@ -493,12 +502,17 @@ final class ChannelSessions implements StreamRoom.Sessions {
       this.maxRingLength = maxRingLength;
       this.grownFabric = grownFabric;
       this.handshake =
-          new ClientHandshake(shared.fabrics().opened(), context, maxRingLength, stream, this);
+          new ClientHandshake(
+              context.fabrics().fabrics().opened(),
+              context.sessions(),
+              maxRingLength,
+              stream,
+              this);
     }
 
     void start() {
       try {
-        stream.start(control, pulseNs);
+        stream.start(context.grpc(), policy.pulseNs());
       } catch (Error e) { // for want of memory, perhaps of that for its deadline
         refuse("handshake: " + e, Backoff.MAX_NS);
         stream.abandon(); // it may have begun
@@ -521,7 +535,7 @@ final class ChannelSessions implements StreamRoom.Sessions {
       if (grownFabric != null && !grownFabric.equals(fabric)) {
         return "longer rings are for " + grownFabric;
       }
-      return plaintext.obstacle(fabric, stream.level().future().join()); // known by now
+      return context.plaintext().obstacle(fabric, stream.level().future().join()); // known by now
     }
 
     @Override
@@ -637,8 +651,7 @@ final class ChannelSessions implements StreamRoom.Sessions {
     private void drainSoon(ClientSession session) {
       final Runnable drain = () -> session.drain("another session has longer rings");
       try {
-        final Future<?> unused =
-            DeadlineTimer.schedule(() -> DefaultExecutor.RETRYING.execute(drain), OUTGROWN_NS);
+        final Future<?> unused = DefaultExecutor.schedule(drain, OUTGROWN_NS);
       } catch (OutOfMemoryError e) { // now, or never
         drain.run();
       }

@@ -1,8 +1,8 @@
 package dev.ringfetch.rpc;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.session.ServerSession;
-import dev.ringfetch.session.poller.DeadlineTimer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Future;
@@ -28,8 +28,6 @@ record ConnectionRules(long idleNs, long ageNs, long graceNs) {
   /** As gRPC has it: what is shorter is taken for that. */
   private static final long MIN_NS = TimeUnit.SECONDS.toNanos(1);
 
-  private static final int LOOKS = 4;
-
   ConnectionRules withIdle(long ns) {
     return new ConnectionRules(Math.max(ns, MIN_NS), ageNs, graceNs);
   }
@@ -44,10 +42,8 @@ record ConnectionRules(long idleNs, long ageNs, long graceNs) {
 
   /** Applies the rules to a session that has just opened, until the watch is stopped. */
   Watch watch(ServerSession session) {
-    final Watch watch = new Watch(session, idleNs / LOOKS);
-    if (idleNs < NEVER_NS) {
-      watch.later(watch::look, idleNs / LOOKS);
-    }
+    final Watch watch =
+        new Watch(idleNs < NEVER_NS ? new IdleLooks(new Use(session), idleNs) : null);
     if (ageNs < NEVER_NS) {
       // gRPC lets connections end up to a tenth early or late: a session goes after its own, so
       // that the next one is opened over another.
@@ -62,60 +58,65 @@ record ConnectionRules(long idleNs, long ageNs, long graceNs) {
 
   /** The application of the rules to one session. Thread-safe. */
   static final class Watch {
-    private final ServerSession session;
-    private final long intervalNs;
+    private final IdleLooks looks; // null: it may be idle for ever
 
-    // Guarded by this.
+    @GuardedBy("this")
     private final List<Future<?>> due = new ArrayList<>();
-    private boolean stopped;
-    private Future<?> nextLook;
-    private long calls = -1;
-    private long moved;
-    private int quiet;
 
-    Watch(ServerSession session, long intervalNs) {
-      this.session = session;
-      this.intervalNs = intervalNs;
+    @GuardedBy("this")
+    private boolean stopped;
+
+    Watch(IdleLooks looks) {
+      this.looks = looks;
+      if (looks != null) {
+        looks.start();
+      }
     }
 
     private synchronized void later(Runnable task, long delayNs) {
       if (!stopped) {
-        due.add(schedule(task, delayNs));
+        due.add(DefaultExecutor.schedule(task, delayNs));
       }
-    }
-
-    private static Future<?> schedule(Runnable task, long delayNs) {
-      return DeadlineTimer.schedule(() -> DefaultExecutor.RETRYING.execute(task), delayNs);
-    }
-
-    /**
-     * Looks for calls. A session is idle when several looks in a row find no call, nor activity.
-     */
-    private void look() {
-      synchronized (this) {
-        if (stopped) {
-          return;
-        }
-        final long begun = session.count(Counter.SESSION_CALLS);
-        final long at = session.pollPosition() + session.writePosition();
-        quiet = begun == calls && at == moved && session.openCalls() == 0 ? quiet + 1 : 0;
-        calls = begun;
-        moved = at;
-        if (quiet < LOOKS) {
-          nextLook = schedule(this::look, intervalNs);
-          return;
-        }
-      }
-      session.drain();
     }
 
     /** Called when the session has ended. */
     synchronized void stop() {
       stopped = true;
       due.forEach(one -> one.cancel(false));
-      if (nextLook != null) {
-        nextLook.cancel(false);
+      if (looks != null) {
+        looks.stop();
       }
+    }
+  }
+
+  /** The use of one session: its calls, and what moves its rings. */
+  private static final class Use implements IdleLooks.Subject {
+    private final ServerSession session;
+    private long calls = -1;
+    private long moved;
+
+    Use(ServerSession session) {
+      this.session = session;
+    }
+
+    @Override
+    public boolean isOver() {
+      return session.hasEnded();
+    }
+
+    @Override
+    public boolean wasQuiet() {
+      final long begun = session.count(Counter.SESSION_CALLS);
+      final long at = session.pollPosition() + session.writePosition();
+      final boolean quiet = begun == calls && at == moved && session.openCalls() == 0;
+      calls = begun;
+      moved = at;
+      return quiet;
+    }
+
+    @Override
+    public void onIdle() {
+      session.drain();
     }
   }
 }

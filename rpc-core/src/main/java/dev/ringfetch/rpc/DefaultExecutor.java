@@ -1,7 +1,9 @@
 package dev.ringfetch.rpc;
 
+import dev.ringfetch.timer.DeadlineTimer;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Future;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -34,4 +36,14 @@ final class DefaultExecutor {
   static final Executor RETRYING = new RetryingExecutor(INSTANCE);
 
   private DefaultExecutor() {}
+
+  /**
+   * Runs a task of Ringfetch's own after a time, on a thread of the pool, which it may keep.
+   *
+   * @param delayNs in nanoseconds.
+   * @return a future whose cancel, before that time, stops the task.
+   */
+  static Future<?> schedule(Runnable task, long delayNs) {
+    return DeadlineTimer.schedule(() -> RETRYING.execute(task), delayNs);
+  }
 }

@@ -1,11 +1,11 @@
 package dev.ringfetch.rpc;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ringfetch.fabric.Obstacle;
 import dev.ringfetch.protocol.MessageType;
 import dev.ringfetch.protocol.OpenRequest;
 import dev.ringfetch.protocol.OpenResponse;
 import dev.ringfetch.session.handshake.ControlStream;
-import dev.ringfetch.session.poller.DeadlineTimer;
 import io.grpc.Attributes;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
@@ -53,10 +53,16 @@ final class HandshakeStream
   private ClientCall<OpenRequest, OpenResponse> call;
   private ClientCallStreamObserver<OpenRequest> requests;
 
-  // Guarded by this.
+  @GuardedBy("this")
   private boolean started;
+
+  @GuardedBy("this")
   private boolean abandoned;
+
+  @GuardedBy("this")
   private boolean closed;
+
+  @GuardedBy("this")
   private long givenUpNs; // 0: not given up
 
   private volatile String late; // why this side has ended it, or null
@@ -303,7 +309,7 @@ final class HandshakeStream
   }
 
   /** The timeout of one wait. */
-  private final class Timeout implements Runnable {
+  private final class Timeout {
     private final String what;
     private final long ns;
     private volatile Future<?> future; // null for a moment
@@ -314,7 +320,7 @@ final class HandshakeStream
     }
 
     void begin() {
-      future = DeadlineTimer.schedule(this, ns);
+      future = DefaultExecutor.schedule(() -> onTimeout(this), ns);
     }
 
     /** Cancels on best effort; a timeout that fires all the same finds no wait. */
@@ -323,12 +329,6 @@ final class HandshakeStream
       if (begun != null) {
         begun.cancel(false);
       }
-    }
-
-    /** Runs on the timer's thread, so it must not take long. */
-    @Override
-    public void run() {
-      DefaultExecutor.RETRYING.execute(() -> onTimeout(this));
     }
 
     @Override

@@ -1,16 +1,14 @@
 package dev.ringfetch.rpc;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.session.ClientSession;
-import dev.ringfetch.session.poller.DeadlineTimer;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
  * Idle timer of a channel's ring: reports a session that has had no call for the channel's idle
- * timeout. It looks several times in that time, and only while there is a ring, so that no call
- * pays for it; a session is idle if every look has found it idle. Thread-safe.
+ * timeout. It {@linkplain IdleLooks looks} only while there is a ring. Thread-safe.
  */
 final class IdleWatch {
   /** gRPC's default. */
@@ -18,16 +16,14 @@ final class IdleWatch {
 
   private static final long MIN_NS = TimeUnit.SECONDS.toNanos(1);
   private static final long NEVER_NS = TimeUnit.DAYS.toNanos(30);
-  private static final int LOOKS = 4;
 
   private final Consumer<ClientSession> onIdle;
-  private final long intervalNs;
+  private final long timeoutNs;
 
-  // Guarded by this.
-  private ClientSession session;
-  private long calls;
-  private int quiet;
-  private Future<?> next;
+  @GuardedBy("this")
+  private IdleLooks looks; // null: no session was opened yet
+
+  @GuardedBy("this")
   private boolean stopped;
 
   /**
@@ -38,51 +34,54 @@ final class IdleWatch {
    */
   IdleWatch(Consumer<ClientSession> onIdle, long timeoutNs) {
     this.onIdle = onIdle;
-    this.intervalNs = timeoutNs >= NEVER_NS ? 0 : Math.max(MIN_NS, timeoutNs) / LOOKS;
+    this.timeoutNs = Math.max(MIN_NS, timeoutNs);
   }
 
   /** Watches a session that has been opened, instead of the one before. */
   synchronized void start(ClientSession opened) {
-    session = opened;
-    quiet = 0;
-    if (next == null) {
-      lookLater();
+    if (stopped || timeoutNs >= NEVER_NS) {
+      return;
     }
+    if (looks != null) {
+      looks.stop();
+    }
+    looks = new IdleLooks(new Use(opened), timeoutNs);
+    looks.start();
   }
 
   /** Stops watching. */
   synchronized void stop() {
     stopped = true;
-    session = null;
-    if (next != null) {
-      next.cancel(false);
+    if (looks != null) {
+      looks.stop();
     }
   }
 
-  private void lookLater() {
-    if (intervalNs > 0 && !stopped) {
-      next = DeadlineTimer.schedule(() -> DefaultExecutor.RETRYING.execute(this::look), intervalNs);
-    }
-  }
+  /** The use of one session. */
+  private final class Use implements IdleLooks.Subject {
+    private final ClientSession session;
+    private long calls;
 
-  private void look() {
-    final ClientSession idle;
-    synchronized (this) {
-      next = null;
-      if (session == null || session.hasEnded() || session.isDraining()) {
-        session = null; // the next one starts the watch again
-        return;
-      }
+    Use(ClientSession session) {
+      this.session = session;
+    }
+
+    @Override
+    public boolean isOver() {
+      return session.hasEnded() || session.isDraining();
+    }
+
+    @Override
+    public boolean wasQuiet() {
       final long begun = session.count(Counter.SESSION_CALLS);
-      quiet = session.callCount() == 0 && begun == calls ? quiet + 1 : 0;
+      final boolean quiet = session.callCount() == 0 && begun == calls;
       calls = begun;
-      if (quiet < LOOKS) {
-        lookLater();
-        return;
-      }
-      idle = session;
-      session = null;
+      return quiet;
     }
-    onIdle.accept(idle);
+
+    @Override
+    public void onIdle() {
+      onIdle.accept(session);
+    }
   }
 }

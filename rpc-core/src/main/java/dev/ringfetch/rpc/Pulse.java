@@ -1,6 +1,6 @@
 package dev.ringfetch.rpc;
 
-import dev.ringfetch.session.poller.DeadlineTimer;
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.grpc.Metadata;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -29,8 +29,10 @@ final class Pulse {
   private final long intervalNs;
   private final BooleanSupplier beat;
 
-  // Guarded by this.
+  @GuardedBy("this")
   private Future<?> next;
+
+  @GuardedBy("this")
   private boolean stopped;
 
   private Pulse(long intervalNs, BooleanSupplier beat) {
@@ -57,7 +59,7 @@ final class Pulse {
   /** Sends the first step after one interval. */
   synchronized void start() {
     if (!stopped) {
-      next = DeadlineTimer.schedule(() -> DefaultExecutor.RETRYING.execute(this::run), intervalNs);
+      next = DefaultExecutor.schedule(this::run, intervalNs);
     }
   }
 

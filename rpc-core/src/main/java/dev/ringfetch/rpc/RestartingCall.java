@@ -1,5 +1,6 @@
 package dev.ringfetch.rpc;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ringfetch.call.ClientConnection;
 import dev.ringfetch.call.StreamingClientCall;
 import dev.ringfetch.session.ClientStream;
@@ -33,7 +34,9 @@ final class RestartingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
   private volatile List<Consumer<ClientCall<ReqT, RespT>>> asked = new ArrayList<>();
 
   private volatile ClientCall<ReqT, RespT> current;
-  private Consumer<ClientCall<ReqT, RespT>> cancel; // guarded by this
+
+  @GuardedBy("this")
+  private Consumer<ClientCall<ReqT, RespT>> cancel;
 
   RestartingCall(
       RingChannel channel,

@@ -1,7 +1,7 @@
 package dev.ringfetch.rpc;
 
 import dev.ringfetch.session.poller.Callbacks;
-import dev.ringfetch.session.poller.Retry;
+import dev.ringfetch.timer.Retry;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;

@@ -2,10 +2,8 @@ package dev.ringfetch.rpc;
 
 import dev.ringfetch.call.ClientConnection;
 import dev.ringfetch.call.ClientLimits;
-import dev.ringfetch.call.Codecs;
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.session.ClientSession;
-import dev.ringfetch.session.SessionContext;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ClientCall;
@@ -43,42 +41,20 @@ public final class RingChannel extends ManagedChannel {
   private final Channel intercepted;
   private final BufferAllocator allocator;
 
-  RingChannel(
-      ManagedChannel grpc,
-      String target,
-      SharedFabrics fabrics,
-      SessionContext context,
-      PlaintextFabrics plaintext,
-      Executor executor,
-      ClientLimits limits,
-      Codecs codecs,
-      List<ClientInterceptor> interceptors,
-      List<ClientInterceptor> globalInterceptors,
-      boolean requireFabric,
-      long idleTimeoutNs,
-      String obstacle) {
-    this.grpc = grpc;
-    this.executor = executor;
-    this.limits = limits;
-    this.requireFabric = requireFabric;
+  RingChannel(ChannelContext context, ChannelCalls calls, RingPolicy policy) {
+    this.grpc = context.grpc();
+    this.executor = calls.executor();
+    this.limits = calls.limits();
+    this.requireFabric = policy.isRequired();
+    this.obstacle = policy.obstacle();
+    final List<ClientInterceptor> interceptors = calls.interceptors();
+    final List<ClientInterceptor> globalInterceptors = calls.globalInterceptors();
     this.bare = obstacle == null && interceptors.isEmpty() && globalInterceptors.isEmpty();
-    this.obstacle = obstacle;
     this.life =
         new ChannelLife(
-            grpc,
-            target,
-            fabrics,
-            idleTimeoutNs,
-            idleWatch ->
-                new ChannelSessions(
-                    grpc,
-                    fabrics,
-                    context,
-                    plaintext,
-                    target,
-                    requireFabric ? "fail" : "go over gRPC",
-                    codecs,
-                    idleWatch));
+            context,
+            policy.idleTimeoutNs(),
+            idleWatch -> new ChannelSessions(context, policy, calls.codecs(), idleWatch));
     final ChannelSessions rings = life.sessions();
     this.sessions = rings;
     this.allocator =
@@ -91,18 +67,12 @@ public final class RingChannel extends ManagedChannel {
     this.intercepted =
         ClientInterceptors.intercept(
             globalInterceptors.isEmpty() ? ringsOnly : new Observed(ringsOnly), interceptors);
-    this.orphan = fabrics.orphans().register(this, life::onCollected);
+    this.orphan = context.fabrics().orphans().register(this, life::onCollected);
   }
 
   /** Returns the value of a counter. */
   long count(Counter counter) {
     return life.count(counter);
-  }
-
-  /** Sets how often servers are asked to send a beat on a session's stream; 0: never. */
-  RingChannel pulse(long intervalNs) {
-    sessions.pulse(intervalNs);
-    return this;
   }
 
   /** Returns which transport serves the next call, and why. */

@@ -366,20 +366,18 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
     try {
       beneath = grpc.build();
       return new RingChannel(
-              beneath,
-              target,
-              shared,
-              context,
-              plaintext,
+          new ChannelContext(beneath, target, shared, context, plaintext),
+          new ChannelCalls(
               executor,
               new ClientLimits(context.maxInboundLength(), context.maxMetadataLength()),
               new Codecs(compressors, decompressors),
               made,
-              globalInterceptors,
+              globalInterceptors),
+          new RingPolicy(
               requireFabric,
               idleTimeoutNs,
-              configObstacle == null ? policyObstacle : configObstacle)
-          .pulse(pulseNs);
+              pulseNs,
+              configObstacle == null ? policyObstacle : configObstacle));
     } catch (RuntimeException | Error e) {
       if (beneath != null) {
         beneath.shutdownNow();

@@ -1,5 +1,6 @@
 package dev.ringfetch.rpc;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.counters.Kind;
 import dev.ringfetch.counters.Subject;
@@ -33,10 +34,16 @@ public final class RingServer extends Server {
   private final AtomicBoolean ending = new AtomicBoolean();
   private volatile boolean open; // there are fabrics, and they are not closed
 
-  // Guarded by this.
+  @GuardedBy("this")
   private boolean starting;
+
+  @GuardedBy("this")
   private Fabrics fabrics;
+
+  @GuardedBy("this")
   private Subject subject;
+
+  @GuardedBy("this")
   private boolean fabricsClosed;
 
   RingServer(

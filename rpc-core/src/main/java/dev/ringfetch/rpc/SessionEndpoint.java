@@ -1,5 +1,6 @@
 package dev.ringfetch.rpc;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ringfetch.call.CallAcceptor;
 import dev.ringfetch.call.Peer;
 import dev.ringfetch.call.ServerCallContext;
@@ -9,9 +10,9 @@ import dev.ringfetch.protocol.OpenResponse;
 import dev.ringfetch.session.ServerSession;
 import dev.ringfetch.session.SessionContext;
 import dev.ringfetch.session.handshake.ControlStream;
+import dev.ringfetch.session.handshake.HandshakeContext;
 import dev.ringfetch.session.handshake.PolledFabric;
 import dev.ringfetch.session.handshake.ServerHandshake;
-import dev.ringfetch.session.poller.DeadlineTimer;
 import io.grpc.Attributes;
 import io.grpc.Context;
 import io.grpc.Contexts;
@@ -53,10 +54,12 @@ final class SessionEndpoint {
   private final Admission admission;
   private final LongAdder sessionsOpened = new LongAdder();
   private final LongAdder sessionsRefused = new LongAdder();
-  private long endedCalls; // of sessions that have ended; guarded by sessions
+
+  @GuardedBy("sessions")
+  private long endedCalls; // of sessions that have ended
 
   private volatile ConnectionRules rules = ConnectionRules.NONE;
-  private volatile List<PolledFabric> fabrics = List.of();
+  private volatile HandshakeContext handshakes;
   private volatile Context callContext = Context.ROOT;
   private volatile boolean draining;
   private volatile String abortReason;
@@ -71,6 +74,7 @@ final class SessionEndpoint {
       methodNames.add(method.getMethodDescriptor().getFullMethodName());
     }
     this.context = context;
+    this.handshakes = new HandshakeContext(List.of(), methodNames, context, SessionEndpoint::later);
     this.plaintext = plaintext;
     this.maxSessions = maxSessions;
     this.admission = new Admission(context.clock());
@@ -103,8 +107,7 @@ final class SessionEndpoint {
    * it.
    */
   static Runnable later(Runnable task, long delayNs) {
-    final Future<?> due =
-        DeadlineTimer.schedule(() -> DefaultExecutor.RETRYING.execute(task), delayNs);
+    final Future<?> due = DefaultExecutor.schedule(task, delayNs);
     return () -> due.cancel(false);
   }
 
@@ -116,7 +119,7 @@ final class SessionEndpoint {
   /** Serves these fabrics from now on. */
   void start(Server server, List<PolledFabric> fabrics) {
     this.callContext = Context.ROOT.withValue(InternalServer.SERVER_CONTEXT_KEY, server);
-    this.fabrics = fabrics;
+    this.handshakes = new HandshakeContext(fabrics, methodNames, context, SessionEndpoint::later);
   }
 
   /** Asks the clients to leave, and takes no new ones. */
@@ -224,9 +227,7 @@ final class SessionEndpoint {
     void begin(Peer opener) {
       peer = opener;
       host = Admission.hostOf(opener.attributes().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR));
-      handshake =
-          new ServerHandshake(
-              fabrics, methodNames, context, this::acceptor, this, this, SessionEndpoint::later);
+      handshake = new ServerHandshake(handshakes, this::acceptor, this, this);
       responses.setOnCancelHandler(this::cancelled);
       silent = admission.onStream(host);
       if (silent) {
@@ -359,10 +360,9 @@ final class SessionEndpoint {
       } else if (delayNs == 0) {
         answer.run();
       } else { // it makes files, for which the timer has no time
-        final Runnable task = () -> DefaultExecutor.RETRYING.execute(() -> answerLate(answer));
         synchronized (this) {
           if (!ended) {
-            turn = DeadlineTimer.schedule(task, delayNs);
+            turn = DefaultExecutor.schedule(() -> answerLate(answer), delayNs);
           }
         }
       }

@@ -1,6 +1,7 @@
 package dev.ringfetch.rpc;
 
-import dev.ringfetch.session.handshake.ServerHandshake;
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.ringfetch.session.handshake.HandshakeContext;
 import io.grpc.Attributes;
 import io.grpc.ClientStreamTracer;
 import io.grpc.Metadata;
@@ -28,15 +29,24 @@ final class StreamRoom {
 
   private final Sessions sessions;
   private final LongSupplier clock;
-  private final ServerHandshake.Timer timer;
-  private final Set<Tracer> waiting = new LinkedHashSet<>(); // the eldest first; guarded by itself
+  private final HandshakeContext.Timer timer;
+
+  @GuardedBy("waiting")
+  private final Set<Tracer> waiting = new LinkedHashSet<>(); // the eldest first
+
   private final ClientStreamTracer.Factory alone = factory(true);
   private final ClientStreamTracer.Factory withMessage = factory(false);
 
-  // Guarded by waiting.
+  @GuardedBy("waiting")
   private Look next;
+
+  @GuardedBy("waiting")
   private boolean released;
+
+  @GuardedBy("waiting")
   private Tracer late; // the eldest, when a look has seen it wait for long
+
+  @GuardedBy("waiting")
   private long lateNs;
 
   StreamRoom(Sessions sessions) {
@@ -44,7 +54,7 @@ final class StreamRoom {
   }
 
   /** Creates the room with a time of its own. */
-  StreamRoom(Sessions sessions, LongSupplier clock, ServerHandshake.Timer timer) {
+  StreamRoom(Sessions sessions, LongSupplier clock, HandshakeContext.Timer timer) {
     this.sessions = sessions;
     this.clock = clock;
     this.timer = timer;
@@ -78,7 +88,8 @@ final class StreamRoom {
     }
   }
 
-  /** Guarded by waiting. One look is due at a time: the earliest. */
+  /** Plans a look. One is due at a time: the earliest. */
+  @GuardedBy("waiting")
   private void lookLater(long delayNs) {
     final long dueNs = clock.getAsLong() + delayNs;
     if (next != null) {
@@ -124,7 +135,8 @@ final class StreamRoom {
   /** One look at the calls that wait. */
   private final class Look implements Runnable {
     private final long dueNs;
-    private Runnable cancel; // guarded by waiting
+
+    private Runnable cancel; // guarded by the room's waiting
 
     Look(long dueNs) {
       this.dueNs = dueNs;

@@ -1,5 +1,6 @@
 package dev.ringfetch.rpc;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.grpc.Attributes;
 import io.grpc.ClientCall;
 import io.grpc.Metadata;
@@ -13,8 +14,10 @@ import java.util.function.Consumer;
  * user's (interceptors, marshallers, listeners) runs under the monitor. Thread-safe.
  */
 final class SuccessorCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
-  // Guarded by this.
+  @GuardedBy("this")
   private List<Consumer<ClientCall<ReqT, RespT>>> asked = new ArrayList<>();
+
+  @GuardedBy("this")
   private Consumer<ClientCall<ReqT, RespT>> cancel;
 
   /** Set once: the call has been started. */

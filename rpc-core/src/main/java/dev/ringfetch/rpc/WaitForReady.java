@@ -1,6 +1,6 @@
 package dev.ringfetch.rpc;
 
-import dev.ringfetch.session.poller.DeadlineTimer;
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.grpc.Status;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -23,9 +23,13 @@ final class WaitForReady<T> {
   private final Supplier<CompletableFuture<T>> attempt;
   private final LongSupplier pauseNs;
 
-  // Guarded by this.
+  @GuardedBy("this")
   private final IdentityHashMap<CompletableFuture<T>, Boolean> waiting = new IdentityHashMap<>();
+
+  @GuardedBy("this")
   private Future<?> next;
+
+  @GuardedBy("this")
   private Status end;
 
   /**
@@ -114,14 +118,11 @@ final class WaitForReady<T> {
   private synchronized void tryLater() {
     cancelNext();
     if (!waiting.isEmpty() && end == null) {
-      next =
-          DeadlineTimer.schedule(
-              () -> DefaultExecutor.RETRYING.execute(this::wake),
-              Math.max(pauseNs.getAsLong(), MIN_PAUSE_NS));
+      next = DefaultExecutor.schedule(this::wake, Math.max(pauseNs.getAsLong(), MIN_PAUSE_NS));
     }
   }
 
-  /** Guarded by this. */
+  @GuardedBy("this")
   private void cancelNext() {
     if (next != null) {
       next.cancel(false);

@@ -1,9 +1,9 @@
 package dev.ringfetch.rpc;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ringfetch.call.ClientConnection;
 import dev.ringfetch.call.Deadlines;
 import dev.ringfetch.call.DirectExecutor;
-import dev.ringfetch.session.poller.DeadlineTimer;
 import io.grpc.Attributes;
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
@@ -48,10 +48,15 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
   private final Context.CancellationListener contextListener =
       cancelled -> end(Contexts.statusFromCancelled(cancelled));
 
-  // Guarded by this.
+  @GuardedBy("this")
   private List<Runnable> asked = new ArrayList<>();
-  private Listener<RespT> listener;
+
+  private Listener<RespT> listener; // set once, under this monitor, before the wait begins
+
+  @GuardedBy("this")
   private Status endBeforeStart;
+
+  @GuardedBy("this")
   private CompletableFuture<Metadata> waiting;
 
   /** Set once: what the call has become. Until {@link #replayed}, operations are still queued. */
@@ -139,8 +144,7 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
    * loader of the application that had the first.
    */
   private static void later(CompletableFuture<?> wait, Runnable end, long delayNs) {
-    final Future<?> timeout =
-        DeadlineTimer.schedule(() -> DefaultExecutor.RETRYING.execute(end), delayNs);
+    final Future<?> timeout = DefaultExecutor.schedule(end, delayNs);
     final CompletableFuture<?> unused =
         wait.whenComplete((value, failure) -> timeout.cancel(false));
   }

@@ -8,15 +8,14 @@ import static dev.ringfetch.ring.FrameDescriptor.WINDOW_UPDATE;
 
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.fabric.MemoryRegion;
-import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.ring.FrameDescriptor;
 import dev.ringfetch.session.ClientStream.Outcome;
 import dev.ringfetch.session.ClientStream.State;
 import dev.ringfetch.session.carrier.Geometry;
 import dev.ringfetch.session.carrier.RingPair;
-import dev.ringfetch.session.poller.Poller;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The client's side of a session: sends requests, polls for responses.
@@ -48,21 +47,19 @@ public final class ClientSession extends Session {
   private int pending;
   private final Crowding requests;
   private final Crowding responses;
-  private volatile String drainReason; // null while new calls are accepted
+  private volatile @Nullable String drainReason; // null while new calls are accepted
 
   /**
-   * Creates the session on a connected queue pair.
+   * Creates the session on a new connection.
    *
-   * @param poller that owns the queue pair's doorbell.
    * @throws java.io.UncheckedIOException when there is no memory to fetch answers into.
    */
-  public ClientSession(
-      QueuePair queuePair,
-      Geometry geometry,
-      Poller poller,
-      SessionContext context,
-      Listener listener) {
-    super(RingPair.ofClient(queuePair, geometry), poller, context);
+  public ClientSession(SessionConnection connection, SessionContext context, Listener listener) {
+    super(
+        RingPair.ofClient(connection.queuePair(), connection.geometry()),
+        connection.poller(),
+        context);
+    final Geometry geometry = connection.geometry();
     this.streams = new ClientStreams(geometry.maxStreams());
     this.requests =
         new Crowding(
@@ -79,7 +76,7 @@ public final class ClientSession extends Session {
   }
 
   /** Takes a free stream, or returns null when as many calls are under way as there can be. */
-  public ClientStream open() {
+  public @Nullable ClientStream open() {
     return streams.open();
   }
 
@@ -345,7 +342,7 @@ public final class ClientSession extends Session {
       if (stream.state != State.SENT) { // half a request gets no answer
         return false;
       }
-      stream.openFlow(this);
+      stream.openFlow();
     }
     if (stream.flow != null && !stream.incoming.isPartial() && !stream.flow.mayReceive(flags)) {
       return false;
@@ -480,7 +477,7 @@ public final class ClientSession extends Session {
   @Override
   void tell(Stream told) {
     final ClientStream stream = (ClientStream) told;
-    stream.listener().onClosed(this, stream, stream.outcome);
+    stream.listener().onClosed(stream, stream.outcome);
     poller.told(entry);
   }
 

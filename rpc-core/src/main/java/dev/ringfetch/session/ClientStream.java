@@ -113,9 +113,9 @@ public final class ClientStream extends Stream {
   }
 
   /** Turns a stream into a flow after its request has left: the answer takes several units. */
-  void openFlow(ClientSession session) {
+  void openFlow() {
     final AnswerListener answered = (AnswerListener) listener;
-    flowListener = () -> answered.onFlow(session, this);
+    flowListener = () -> answered.onFlow(this);
     flow = Flow.ofAnswer();
   }
 
@@ -156,7 +156,7 @@ public final class ClientStream extends Stream {
      * the buffers, if it was answered and that counted; otherwise by {@link ClientSession#release}.
      * After {@link Outcome#NOT_SENT} and {@link Outcome#SESSION_ENDED} there is nothing to release.
      */
-    void onClosed(ClientSession session, ClientStream stream, Outcome outcome);
+    void onClosed(ClientStream stream, Outcome outcome);
   }
 
   /** Listener that also takes an answer of several units, as a streaming server sends it. */
@@ -166,6 +166,6 @@ public final class ClientStream extends Stream {
      * the stream by {@link ClientSession#cancel}, if it ends the call first. On a thread without
      * ownership, also on several at a time.
      */
-    void onFlow(ClientSession session, ClientStream stream);
+    void onFlow(ClientStream stream);
   }
 }

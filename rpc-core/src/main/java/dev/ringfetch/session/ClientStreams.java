@@ -2,6 +2,7 @@ package dev.ringfetch.session;
 
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The streams of a client's session by their index, and the indexes that are free. Any thread takes
@@ -34,13 +35,13 @@ final class ClientStreams {
   }
 
   /** The stream of an index, open or not; null before its first call. */
-  ClientStream get(int index) {
+  @Nullable ClientStream get(int index) {
     final AtomicReferenceArray<ClientStream> chunk = chunks.get(index >>> CHUNK_BITS);
     return chunk == null ? null : chunk.get(index & CHUNK_MASK);
   }
 
   /** Takes a free stream, or returns null when there is none. */
-  ClientStream open() {
+  @Nullable ClientStream open() {
     final int index = free.take();
     if (index != FreeList.NONE) {
       return get(index);

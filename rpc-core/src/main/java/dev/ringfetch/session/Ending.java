@@ -3,8 +3,12 @@ package dev.ringfetch.session;
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.fabric.MemoryFaults;
 import dev.ringfetch.fabric.MemoryRegion;
+import dev.ringfetch.session.owner.OwnedBy;
 import dev.ringfetch.session.poller.Callbacks;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The end of a session: any thread gives a reason, the first one counts, and an owner ends the
@@ -14,14 +18,56 @@ import java.util.concurrent.atomic.AtomicReference;
 final class Ending {
   private static final String NO_MEMORY = "session failed: no memory to serve it in";
 
+  private static final VarHandle STATE;
+
+  static {
+    try {
+      STATE = MethodHandles.lookup().findVarHandle(Ending.class, "state", State.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  /** The life of a session. Any thread makes the end due; an owner, or the poller, ends it. */
+  enum State {
+    /** There is no reason to end. */
+    OPEN,
+    /** An owner has to end the session. */
+    DUE,
+    /** The poller has to end the session, because another thread could not. */
+    DOOMED,
+    /** The session has ended: this side does not use its memory any more. Final. */
+    OVER;
+
+    /**
+     * Returns the next state.
+     *
+     * @throws IllegalStateException when that state does not follow on this one.
+     */
+    State to(State next) {
+      if (!leadsTo(next)) {
+        throw new IllegalStateException("from=" + this + ", to=" + next);
+      }
+      return next;
+    }
+
+    private boolean leadsTo(State next) {
+      return switch (this) {
+        case OPEN -> next == DUE;
+        case DUE -> next == DOOMED || next == OVER;
+        case DOOMED -> next == DUE || next == OVER;
+        case OVER -> false;
+      };
+    }
+  }
+
   private final Session session;
   private final MemoryRegion memory;
   private final AtomicReference<String> reason = new AtomicReference<>();
 
   private long unconsumed; // slots
   private volatile boolean peerAtFault;
-  private volatile boolean over;
-  private volatile boolean doomed; // ending it has failed: the poller ends it
+  private volatile State state = State.OPEN; // after the reason
 
   Ending(Session session) {
     this.session = session;
@@ -29,23 +75,24 @@ final class Ending {
   }
 
   /** The reason of the end; null while the session does not end. */
-  String reason() {
+  @Nullable String reason() {
     return reason.get();
   }
 
   /** True when an owner has to end the session. */
   boolean isDue() {
-    return reason.get() != null && !over;
+    final State now = state;
+    return now != State.OPEN && now != State.OVER;
   }
 
   /** True when the session has ended, and this side does not use its memory any more. */
   boolean isOver() {
-    return over;
+    return state == State.OVER;
   }
 
   /** True when the poller must end the session, because another thread could not. */
   boolean isPollers() {
-    return doomed && !over;
+    return state == State.DOOMED;
   }
 
   /** True when the session ended because the peer broke a rule. */
@@ -53,7 +100,8 @@ final class Ending {
     return peerAtFault;
   }
 
-  /** Slots with frames that the peer had not consumed at the end; owner. */
+  /** Slots with frames that the peer had not consumed at the end. */
+  @OwnedBy("session")
   long unconsumed() {
     return unconsumed;
   }
@@ -61,6 +109,19 @@ final class Ending {
   /** Ends the session with this round; owner, or before {@link SessionDriver#drive}. */
   void request(String why) {
     reason.compareAndSet(null, why);
+    tryMove(State.OPEN, State.DUE); // also where another thread has given the reason just now
+  }
+
+  /** Moves to the next state, unless another thread has left the one before. */
+  private void tryMove(State from, State next) {
+    STATE.compareAndSet(this, from, from.to(next));
+  }
+
+  private void becomeOver() {
+    State now;
+    do {
+      now = state;
+    } while (!STATE.compareAndSet(this, now, now.to(State.OVER)));
   }
 
   /** As {@link #request}, because the peer broke a rule. */
@@ -78,7 +139,7 @@ final class Ending {
   /** See {@link Session#doom}. */
   void doom() {
     request(NO_MEMORY);
-    doomed = true;
+    tryMove(State.DUE, State.DOOMED);
     session.poller.alarm();
   }
 
@@ -88,7 +149,7 @@ final class Ending {
    * @param abandoned whether a thread left its token behind, in the middle of its work.
    */
   void recover(boolean abandoned) {
-    doomed = false;
+    tryMove(State.DOOMED, State.DUE);
     if (abandoned) {
       request(NO_MEMORY);
     }
@@ -106,11 +167,11 @@ final class Ending {
   }
 
   /**
-   * Ends the session; owner. The JVM throws a fault of memory late, at the return of a method or
-   * the end of a loop's iteration, and the compiler inlines. So callers of methods that access the
-   * memory catch it, too, although these methods catch it. Otherwise the token would not be
-   * released.
+   * Ends the session. The JVM throws a fault of memory late, at the return of a method or the end
+   * of a loop's iteration, and the compiler inlines. So callers of methods that access the memory
+   * catch it, too, although these methods catch it. Otherwise the token would not be released.
    */
+  @OwnedBy("session")
   void failed(Throwable t) {
     try {
       endFailed(t);
@@ -121,7 +182,7 @@ final class Ending {
 
   private void endFailed(Throwable t) {
     MemoryFaults.absorb(memory, t);
-    if (over) {
+    if (isOver()) {
       Callbacks.report(t);
       return;
     }
@@ -163,7 +224,7 @@ final class Ending {
       session.tally.set(Counter.SESSION_FAULTS_PEER, 1);
     }
     session.notifications.add(this::tell);
-    over = true;
+    becomeOver();
     session.queuePair.close();
   }
 

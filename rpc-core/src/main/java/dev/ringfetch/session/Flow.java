@@ -6,11 +6,13 @@ import static dev.ringfetch.ring.FrameDescriptor.PREFIX;
 import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
 
 import dev.ringfetch.session.ClientStream.Outcome;
+import dev.ringfetch.session.owner.OwnedBy;
 import dev.ringfetch.session.unit.Unit;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayDeque;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The flow control of a stream with many units: queues of units that wait for the ring or for the
@@ -38,6 +40,63 @@ public final class Flow {
   /** As long as fewer bytes than this wait for the ring, the call is ready for more; at first. */
   public static final int READY_LENGTH = 32 * 1024;
 
+  /** The state of the outbound half. Written by the owner, read by the call. */
+  enum Sending {
+    /** No unit has left. */
+    WAITING,
+    /** The first unit has left, the last one has not. */
+    UNDER_WAY,
+    /** The last unit has left. Final. */
+    SENT,
+    /** The stream has ended before the first unit left. Final. */
+    UNSENT,
+    /** The stream has ended after the first unit left, and before the last one did. Final. */
+    CUT;
+
+    /**
+     * Returns the next state.
+     *
+     * @throws IllegalStateException when that state does not follow on this one.
+     */
+    Sending to(Sending next) {
+      final boolean follows =
+          this == WAITING
+              ? next == UNDER_WAY || next == UNSENT
+              : this == UNDER_WAY && (next == SENT || next == CUT);
+      if (!follows) {
+        throw new IllegalStateException("from=" + this + ", to=" + next);
+      }
+      return next;
+    }
+
+    /** True when no unit leaves any more. */
+    boolean isOver() {
+      return this != WAITING && this != UNDER_WAY;
+    }
+  }
+
+  /** The state of the inbound half. */
+  enum Receiving {
+    /** No unit has come. */
+    AWAITED,
+    /** The first unit has come, the last one has not. */
+    BEGUN,
+    /** The last unit has come. Final. */
+    ENDED;
+
+    /**
+     * Returns the state after a unit.
+     *
+     * @throws IllegalStateException when that state does not follow on this one.
+     */
+    Receiving to(Receiving next) {
+      if (this == ENDED || next == AWAITED) {
+        throw new IllegalStateException("from=" + this + ", to=" + next);
+      }
+      return next;
+    }
+  }
+
   private static final int UPDATE_LENGTH = WINDOW_LENGTH / 4;
   private static final VarHandle QUEUED;
 
@@ -60,36 +119,62 @@ public final class Flow {
   private volatile long consumed; // written by the call's one thread
   private volatile int readyLength = READY_LENGTH;
   private volatile boolean room;
-  private volatile Outcome outcome;
-  private volatile boolean sent;
-  private volatile boolean underWay;
+  private volatile @Nullable Outcome outcome;
+  private volatile Sending sending = Sending.WAITING; // written by the owner
 
-  // Used by the owner.
-  private Unit current;
+  @OwnedBy("session")
+  private @Nullable Unit current;
+
+  @OwnedBy("session")
   private long begun;
+
+  @OwnedBy("session")
   private long countedQueued;
+
+  @OwnedBy("session")
   private long peerConsumed;
+
+  @OwnedBy("session")
   private long received;
+
+  @OwnedBy("session")
   private long told;
+
+  @OwnedBy("session")
   private long released;
+
+  @OwnedBy("session")
   private long longest; // message that has come in, as windows count
+
+  @OwnedBy("session")
   private int window = WINDOW_LENGTH; // for what comes in
+
+  @OwnedBy("session")
   private int toldWindow = WINDOW_LENGTH;
+
+  @OwnedBy("session")
   private int peerWindow = WINDOW_LENGTH; // for what goes out
-  private Outcome ending;
+
+  @OwnedBy("session")
+  private @Nullable Outcome ending;
+
+  @OwnedBy("session")
   private boolean whole; // the inbound units were there at the start, and are not counted
-  private boolean inboundBegun;
-  private boolean inboundEnded;
-  private boolean dropped;
+
+  @OwnedBy("session")
+  private Receiving receiving = Receiving.AWAITED;
+
+  @OwnedBy("session")
   boolean updateDue;
+
+  @OwnedBy("session")
   boolean listed;
 
   /** Creates the flow of a complete request: only its response takes several units. */
   static Flow ofRequest(Unit request) {
     final Flow flow = new Flow();
     flow.whole = true;
-    flow.inboundBegun = true;
-    flow.inboundEnded = true;
+    flow.receiving = Receiving.ENDED;
     flow.inbound.add(request);
     return flow;
   }
@@ -97,8 +182,7 @@ public final class Flow {
   /** Creates the flow of an answer to a request that has left: nothing more goes out. */
   static Flow ofAnswer() {
     final Flow flow = new Flow();
-    flow.underWay = true;
-    flow.sent = true;
+    flow.sending = Sending.SENT;
     return flow;
   }
 
@@ -123,12 +207,10 @@ public final class Flow {
     return queued;
   }
 
-  /**
-   * The change of the bytes that wait for the ring since the last call; none wait in the end;
-   * owner.
-   */
+  /** The change of the bytes that wait for the ring since the last call; none wait in the end. */
+  @OwnedBy("session")
   long newlyQueued() {
-    final long now = dropped ? 0 : queued;
+    final long now = sending.isOver() ? 0 : queued;
     final long before = countedQueued;
     countedQueued = now;
     return now - before;
@@ -143,8 +225,8 @@ public final class Flow {
     return true;
   }
 
-  /** The next unit that came in, or null. */
-  public Unit peek() {
+  /** The next unit that came in. */
+  public @Nullable Unit peek() {
     return inbound.peek();
   }
 
@@ -153,19 +235,20 @@ public final class Flow {
     inbound.remove();
   }
 
-  /** The end of the stream, or null. All earlier units are queued by then. */
-  public Outcome outcome() {
+  /** The end of the stream; null before. All earlier units are queued by then. */
+  public @Nullable Outcome outcome() {
     return outcome;
   }
 
   /** True when the first unit has left: the server may have seen it. */
   public boolean isUnderWay() {
-    return underWay;
+    final Sending now = sending;
+    return now != Sending.WAITING && now != Sending.UNSENT;
   }
 
   /** True when the last unit has left: nothing can be sent any more. */
   public boolean isSent() {
-    return sent;
+    return sending == Sending.SENT;
   }
 
   /**
@@ -183,9 +266,10 @@ public final class Flow {
     return before / UPDATE_LENGTH != after / UPDATE_LENGTH;
   }
 
-  /** Loads the next unit to send, unless the window is closed; owner. */
+  /** Loads the next unit to send, unless the window is closed. */
+  @OwnedBy("session")
   boolean load(Stream stream) {
-    if (current != null || dropped) {
+    if (current != null || sending.isOver()) {
       return false;
     }
     final Unit next = outbound.peek();
@@ -206,26 +290,29 @@ public final class Flow {
     return true;
   }
 
-  /** True while no message may be begun; owner. */
+  /** True while no message may be begun. */
+  @OwnedBy("session")
   boolean isClosed() {
     return begun - peerConsumed >= peerWindow;
   }
 
-  /** True while a unit is loaded; owner. */
+  /** True while a unit is loaded. */
+  @OwnedBy("session")
   boolean isLoaded() {
     return current != null;
   }
 
   /**
-   * Called when the loaded unit is in the ring; owner.
+   * Called when the loaded unit is in the ring.
    *
    * @return true when the call is to be told that there is room.
    */
+  @OwnedBy("session")
   boolean onSent() {
     final long cost = current.cost();
     current = null;
-    if (!underWay) {
-      underWay = true;
+    if (sending == Sending.WAITING) {
+      sending = sending.to(Sending.UNDER_WAY);
     }
     final long before = (long) QUEUED.getAndAdd(this, -cost);
     final int enough = readyLength;
@@ -236,9 +323,16 @@ public final class Flow {
     return true;
   }
 
-  /** Drops the waiting units, and later ones, because the stream has ended; owner. */
+  /**
+   * Drops the waiting units, and later ones, because the stream has ended. Idempotent, so that it
+   * drops also what the call has offered since.
+   */
+  @OwnedBy("session")
   void dropOutbound() {
-    dropped = true;
+    final Sending now = sending;
+    if (!now.isOver()) {
+      sending = now.to(now == Sending.WAITING ? Sending.UNSENT : Sending.CUT);
+    }
     Unit unit;
     while ((unit = outbound.poll()) != null) {
       unit.bytes().releaseSegments();
@@ -250,27 +344,29 @@ public final class Flow {
     updateDue = false;
   }
 
-  /** Called when the last unit is in the ring; owner. */
+  /** Called when the last unit is in the ring. */
+  @OwnedBy("session")
   void sentAll() {
-    sent = true;
+    sending = sending.to(Sending.SENT);
   }
 
-  /** Whether the peer may begin a unit with these flags; owner. */
+  /** Whether the peer may begin a unit with these flags. */
+  @OwnedBy("session")
   boolean mayReceive(int unitFlags) {
-    return !inboundEnded
+    return receiving != Receiving.ENDED
         && (unitFlags & (PREFIX | MESSAGE | SUFFIX)) != 0
-        && ((unitFlags & PREFIX) == 0 || !inboundBegun)
+        && ((unitFlags & PREFIX) == 0 || receiving == Receiving.AWAITED)
         && ((unitFlags & MESSAGE) == 0 || received - told < toldWindow);
   }
 
   /**
-   * Adds a complete unit. The call sees it with the next {@link #publish}; owner.
+   * Adds a complete unit. The call sees it with the next {@link #publish}.
    *
    * @param kept false when no call is left to consume it.
    */
+  @OwnedBy("session")
   void onUnit(Unit unit, boolean kept) {
-    inboundBegun = true;
-    inboundEnded = unit.has(SUFFIX | CLOSE);
+    receiving = receiving.to(unit.has(SUFFIX | CLOSE) ? Receiving.ENDED : Receiving.BEGUN);
     received += unit.cost();
     longest = Math.max(longest, unit.cost());
     if (kept) {
@@ -278,12 +374,14 @@ public final class Flow {
     }
   }
 
-  /** Ends the inbound half; the call sees it with the next {@link #publish}; owner. */
+  /** Ends the inbound half; the call sees it with the next {@link #publish}. */
+  @OwnedBy("session")
   void end(Outcome outcome) {
     ending = outcome;
   }
 
-  /** Lets the call see the inbound units, except those that were read out of lost memory; owner. */
+  /** Lets the call see the inbound units, except those that were read out of lost memory. */
+  @OwnedBy("session")
   void publish() {
     while (hasArrived()) {
       inbound.add(arrived.peek()); // first: it may throw
@@ -294,24 +392,28 @@ public final class Flow {
     }
   }
 
-  /** True when a unit waits for {@link #publish} that is there to its last byte; owner. */
+  /** True when a unit waits for {@link #publish} that is there to its last byte. */
+  @OwnedBy("session")
   boolean hasArrived() {
     final Unit next = arrived.peek();
     return next != null && !next.bytes().isReading();
   }
 
-  /** Drops the units since the last {@link #publish}, because they may be garbage; owner. */
+  /** Drops the units since the last {@link #publish}, because they may be garbage. */
+  @OwnedBy("session")
   void distrust() {
     arrived.clear();
     ending = Outcome.SESSION_ENDED; // unless another one is published
   }
 
-  /** Bytes of messages that this side keeps in memory; owner. */
+  /** Bytes of messages that this side keeps in memory. */
+  @OwnedBy("session")
   long heldLength() {
     return received - released;
   }
 
-  /** Bytes that the call has consumed since the last time, which are not kept any more; owner. */
+  /** Bytes that the call has consumed since the last time, which are not kept any more. */
+  @OwnedBy("session")
   long release() {
     final long now = consumed;
     final long before = released;
@@ -320,11 +422,12 @@ public final class Flow {
   }
 
   /**
-   * Lets the window grow if few of the messages that the call consumes fit in it; owner.
+   * Lets the window grow if few of the messages that the call consumes fit in it.
    *
    * @param budget how much it may grow, in bytes.
    * @return how much it has grown.
    */
+  @OwnedBy("session")
   long grow(long budget) {
     final long wanted = Math.min(MAX_WINDOW_LENGTH, MESSAGES_IN_WINDOW * longest);
     if (released == 0 || wanted - window > budget || wanted <= window) {
@@ -335,27 +438,33 @@ public final class Flow {
     return grown;
   }
 
-  /** How much the window has grown; it grows no more; owner. */
+  /** How much the window has grown; it grows no more. */
+  @OwnedBy("session")
   long grown() {
     return (long) window - WINDOW_LENGTH;
   }
 
-  /** Length of the window that the peer has not been told of, or 0; owner. */
+  /** Length of the window that the peer has not been told of, or 0. */
+  @OwnedBy("session")
   int untoldWindow() {
     return window == toldWindow ? 0 : window;
   }
 
-  /** True when the peer waits for an update, or may soon; owner. */
+  /** True when the peer waits for an update, or may soon. */
+  @OwnedBy("session")
   boolean isUpdateUseful() {
-    return !inboundEnded && (released - told >= toldWindow / 4 || window != toldWindow);
+    return receiving != Receiving.ENDED
+        && (released - told >= toldWindow / 4 || window != toldWindow);
   }
 
-  /** What the call has consumed so far, for an update; owner. */
+  /** What the call has consumed so far, for an update. */
+  @OwnedBy("session")
   long consumedLength() {
     return released;
   }
 
-  /** Called when the peer was told; owner. */
+  /** Called when the peer was told. */
+  @OwnedBy("session")
   void onTold() {
     updateDue = false;
     told = released;
@@ -363,11 +472,12 @@ public final class Flow {
   }
 
   /**
-   * Called when the peer's call has consumed messages; owner.
+   * Called when the peer's call has consumed messages.
    *
    * @param length of the peer's window from now on, or 0: as before.
    * @return false when they were never sent, or the window is none.
    */
+  @OwnedBy("session")
   boolean onUpdate(long consumedByPeer, int length) {
     if (consumedByPeer - peerConsumed < 0 || consumedByPeer - begun > 0) {
       return false;

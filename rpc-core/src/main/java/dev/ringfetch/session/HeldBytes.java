@@ -2,14 +2,15 @@ package dev.ringfetch.session;
 
 import static dev.ringfetch.ring.FrameDescriptor.MESSAGE;
 
+import dev.ringfetch.session.owner.OwnedBy;
 import dev.ringfetch.session.unit.Unit;
 import dev.ringfetch.session.unit.UnitBuffer;
 
 /**
  * The limit of the memory that a client occupies at its server: bytes of long requests and of
- * streams' messages, and cancelled calls that have not been released. Belongs to the owner of the
- * session.
+ * streams' messages, and cancelled calls that have not been released.
  */
+@OwnedBy("session")
 final class HeldBytes {
   /** A client with few streams may cancel and call again before handlers learn of the cancel. */
   private static final int MIN_ABANDONED = 64;

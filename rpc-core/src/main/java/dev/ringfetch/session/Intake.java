@@ -17,6 +17,7 @@ import static dev.ringfetch.ring.FrameDescriptor.WINDOW_UPDATE;
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.session.bulk.MemoryExchange;
+import dev.ringfetch.session.owner.OwnedBy;
 import dev.ringfetch.session.unit.Unit;
 import dev.ringfetch.session.unit.Units;
 import java.nio.charset.StandardCharsets;
@@ -24,8 +25,9 @@ import java.nio.charset.StandardCharsets;
 /**
  * The server's handler of a client's frames: turns them into calls and streams. A frame that no
  * client may send ends the session; a request beyond the limits is answered here; the others are
- * passed on when they are complete. Belongs to the owner of the session.
+ * passed on when they are complete.
  */
+@OwnedBy("session")
 final class Intake {
   private static final int CANCELLED_CODE = 1;
   private static final int RESOURCE_EXHAUSTED_CODE = 8;

@@ -2,12 +2,13 @@ package dev.ringfetch.session;
 
 import dev.ringfetch.fabric.MemoryFaults;
 import dev.ringfetch.fabric.MemoryRegion;
+import dev.ringfetch.session.owner.OwnedBy;
 
 /**
  * The check that a peer has not taken away memory that a session uses, before the data is used and
- * notifications are sent: the JVM reports failed accesses late, anywhere in the thread. Used by the
- * owner of the session.
+ * notifications are sent: the JVM reports failed accesses late, anywhere in the thread.
  */
+@OwnedBy("session")
 final class MemoryGuard {
   private final Session session;
   private final MemoryRegion memory;

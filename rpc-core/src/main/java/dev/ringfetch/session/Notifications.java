@@ -4,6 +4,7 @@ import dev.ringfetch.session.poller.Callbacks;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The pending notifications of a session, delivered after its token was released: the single
@@ -13,10 +14,10 @@ import java.util.function.Consumer;
 final class Notifications {
   private final Consumer<Stream> calls;
   private final Consumer<Stream> flowCalls;
-  private Stream head;
-  private Stream tail;
-  private List<Stream> flows;
-  private List<Runnable> tasks;
+  private @Nullable Stream head;
+  private @Nullable Stream tail;
+  private @Nullable List<Stream> flows;
+  private @Nullable List<Runnable> tasks;
 
   /**
    * Creates an empty set of notifications.
@@ -66,13 +67,13 @@ final class Notifications {
     return head != null || flows != null;
   }
 
-  /** The first of the chain, or null. */
-  Stream first() {
+  /** The first of the chain. */
+  @Nullable Stream first() {
     return head;
   }
 
   /** Takes the chain, for {@link #tell}; null when there is none. */
-  Stream takeStreams() {
+  @Nullable Stream takeStreams() {
     final Stream taken = head;
     head = null;
     tail = null;
@@ -80,7 +81,7 @@ final class Notifications {
   }
 
   /** Takes the flows, for {@link #tellFlows}, and lets their calls see what is new in them. */
-  List<Stream> takeFlows() {
+  @Nullable List<Stream> takeFlows() {
     final List<Stream> taken = flows;
     if (taken != null) {
       for (final Stream stream : taken) {
@@ -100,7 +101,7 @@ final class Notifications {
   }
 
   /** Takes the tasks, for {@link #run}; null when there are none. */
-  List<Runnable> takeTasks() {
+  @Nullable List<Runnable> takeTasks() {
     final List<Runnable> taken = tasks;
     tasks = null;
     return taken;

@@ -1,10 +1,14 @@
 package dev.ringfetch.session;
 
+import dev.ringfetch.session.owner.OwnedBy;
+import org.jspecify.annotations.Nullable;
+
 /**
  * The queue of streams with output, in the order of their turns. It is linked through the streams,
  * each of which is in it at most once: nothing is allocated, so that a lack of memory cannot leave
- * the queue half changed, and the session unable to end. Used by the owner of the session.
+ * the queue half changed, and the session unable to end.
  */
+@OwnedBy("session")
 final class OutboundLine {
   private Stream first;
   private Stream last;
@@ -23,8 +27,8 @@ final class OutboundLine {
     length++;
   }
 
-  /** The stream that is next, or null. */
-  Stream first() {
+  /** The stream that is next. */
+  @Nullable Stream first() {
     return first;
   }
 

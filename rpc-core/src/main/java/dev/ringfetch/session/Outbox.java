@@ -17,6 +17,7 @@ import dev.ringfetch.session.bulk.Segments;
 import dev.ringfetch.session.carrier.Carrier;
 import dev.ringfetch.session.carrier.Delivery;
 import dev.ringfetch.session.carrier.RingPair;
+import dev.ringfetch.session.owner.OwnedBy;
 import dev.ringfetch.session.unit.UnitBuffer;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -25,8 +26,8 @@ import java.util.ArrayDeque;
 /**
  * The output of a session: queues streams with output, and writes their units into the ring, frame
  * by frame in turn, so that a long unit does not delay the others, and publishes all at once.
- * Belongs to the owner of the session.
  */
+@OwnedBy("session")
 final class Outbox {
   /** Length of the payload of a window update that also tells the length of the window. */
   static final int MAX_UPDATE_LENGTH = Long.BYTES + Integer.BYTES;
@@ -365,7 +366,8 @@ final class Outbox {
     return written;
   }
 
-  /** Listener for the events of the output; owner. */
+  /** Listener for the events of the output. */
+  @OwnedBy("session")
   interface Listener {
     /** Called when the last byte of a stream's unit, or its header-only frame, is in the ring. */
     void onSent(Stream stream);

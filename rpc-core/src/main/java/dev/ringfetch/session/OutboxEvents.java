@@ -1,6 +1,9 @@
 package dev.ringfetch.session;
 
-/** The handler of an outbox's events for its session. Used by the owner. */
+import dev.ringfetch.session.owner.OwnedBy;
+
+/** The handler of an outbox's events for its session. */
+@OwnedBy("session")
 final class OutboxEvents implements Outbox.Listener {
   private final Session session;
 

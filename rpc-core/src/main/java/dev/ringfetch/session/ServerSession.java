@@ -6,10 +6,8 @@ import static dev.ringfetch.ring.FrameDescriptor.SESSION_STREAM_ID;
 import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
 
 import dev.ringfetch.fabric.MemoryRegion;
-import dev.ringfetch.fabric.QueuePair;
-import dev.ringfetch.session.carrier.Geometry;
 import dev.ringfetch.session.carrier.RingPair;
-import dev.ringfetch.session.poller.Poller;
+import dev.ringfetch.session.owner.OwnedBy;
 
 /**
  * The server's side of a session: polls for requests, passes them to the {@link Acceptor}, and
@@ -35,21 +33,16 @@ public final class ServerSession extends Session {
   private volatile long unanswered;
   private long cancels; // calls that were cancelled or late, each with a CLOSE of one slot
 
-  /**
-   * Creates the session on a connected queue pair.
-   *
-   * @param poller that owns the queue pair's doorbell.
-   */
+  /** Creates the session on a new connection. */
   public ServerSession(
-      QueuePair queuePair,
-      Geometry geometry,
-      Poller poller,
-      SessionContext context,
-      Acceptor acceptor,
-      Listener listener) {
-    super(RingPair.ofServer(queuePair, geometry), poller, context);
-    this.streams = new ServerStreams(geometry.maxStreams());
-    this.held = new HeldBytes(context.maxHeldLength(), geometry.maxStreams());
+      SessionConnection connection, SessionContext context, Acceptor acceptor, Listener listener) {
+    super(
+        RingPair.ofServer(connection.queuePair(), connection.geometry()),
+        connection.poller(),
+        context);
+    final int maxStreams = connection.geometry().maxStreams();
+    this.streams = new ServerStreams(maxStreams);
+    this.held = new HeldBytes(context.maxHeldLength(), maxStreams);
     this.intake = new Intake(this, streams, held, context);
     this.acceptor = acceptor;
     this.listener = listener;
@@ -106,7 +99,8 @@ public final class ServerSession extends Session {
     return streams.openCount();
   }
 
-  /** Bytes of long requests and of streams' messages that are kept in memory; owner. */
+  /** Bytes of long requests and of streams' messages that are kept in memory. */
+  @OwnedBy("session")
   @Override
   long heldLength() {
     return held.length();

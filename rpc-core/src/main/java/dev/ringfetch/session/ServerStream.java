@@ -1,5 +1,7 @@
 package dev.ringfetch.session;
 
+import org.jspecify.annotations.Nullable;
+
 /** The server session's state of one call. */
 public final class ServerStream extends Stream {
   /** Operation: send the response. */
@@ -41,7 +43,7 @@ public final class ServerStream extends Stream {
   }
 
   /** Units in both directions; null while there is one each way. */
-  public Flow flow() {
+  public @Nullable Flow flow() {
     return flow;
   }
 

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The streams of a server's session by their index: those that are open, the id that each index had
@@ -41,8 +42,8 @@ final class ServerStreams {
     return openCount.getOpaque();
   }
 
-  /** The stream that is open at an index, or null. */
-  ServerStream get(int index) {
+  /** The stream that is open at an index. */
+  @Nullable ServerStream get(int index) {
     return index < open.length ? open[index] : null;
   }
 

@@ -15,6 +15,7 @@ import dev.ringfetch.session.carrier.CarrierParts;
 import dev.ringfetch.session.carrier.Delivery;
 import dev.ringfetch.session.carrier.Inbox;
 import dev.ringfetch.session.carrier.RingPair;
+import dev.ringfetch.session.owner.OwnedBy;
 import dev.ringfetch.session.poller.DeadlineQueue;
 import dev.ringfetch.session.poller.InlineTask;
 import dev.ringfetch.session.poller.Poller;
@@ -23,6 +24,7 @@ import dev.ringfetch.session.remote.Carriers;
 import dev.ringfetch.session.unit.BulkReads;
 import dev.ringfetch.session.unit.Unit;
 import org.agrona.concurrent.NanoClock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One side of a session: serves its ends of two rings in rounds, without a thread of its own.
@@ -123,8 +125,8 @@ public abstract class Session {
     return ending.reason() != null;
   }
 
-  /** Why the session has ended, or null. */
-  public String endReason() {
+  /** Why the session has ended; null while it has not. */
+  public @Nullable String endReason() {
     return ending.reason();
   }
 
@@ -178,11 +180,12 @@ public abstract class Session {
   }
 
   /**
-   * Does one round; owner.
+   * Does one round.
    *
    * @param poll false to leave the frames that came in to the next round.
    * @return how much was done.
    */
+  @OwnedBy("session")
   final int work(boolean poll) {
     int done = 0;
     carrier.beginRound();
@@ -214,7 +217,8 @@ public abstract class Session {
     return done;
   }
 
-  /** Counts events that are not counted as they happen; owner, before it releases the token. */
+  /** Counts events that are not counted as they happen, before the owner releases the token. */
+  @OwnedBy("session")
   final void count() {
     tally.set(
         Counter.SESSION_BYTES_SENT, (writer.position() - writeStart) * FrameDescriptor.SLOT_LENGTH);
@@ -249,46 +253,52 @@ public abstract class Session {
   /** Creates a frame of the session itself, without a call. */
   abstract Stream notice(int id, int flags, int code);
 
-  /** Handles a frame that concerns the session. False when no peer may write it; owner. */
+  /** Handles a frame that concerns the session. False when no peer may write it. */
+  @OwnedBy("session")
   abstract boolean onSessionFrame(int flags);
 
   /**
-   * Handles a frame of a stream. False when no peer may write it; owner. See {@link
+   * Handles a frame of a stream. False when no peer may write it. See {@link
    * RingPoller.FrameHandler}.
    */
+  @OwnedBy("session")
   abstract boolean onStreamFrame(
       int streamId, int flags, int code, MemoryRegion region, int offset, int length);
 
-  /** Called when all reads that a unit of this stream has waited for are done; owner. */
+  /** Called when all reads that a unit of this stream has waited for are done. */
+  @OwnedBy("session")
   abstract void onRead(Stream stream);
 
-  /** Handles the operations that a stream has requested; owner. */
+  /** Handles the operations that a stream has requested. */
+  @OwnedBy("session")
   abstract void onOperations(Stream stream, int asked);
 
-  /**
-   * Called when the last byte of a stream's unit, or its header-only frame, is in the ring; owner.
-   */
+  /** Called when the last byte of a stream's unit, or its header-only frame, is in the ring. */
+  @OwnedBy("session")
   abstract void onSent(Stream stream);
 
-  /** Called when a stream's deadline has passed; owner. It is out of the queue. */
+  /** Called when a stream's deadline has passed. It is out of the queue. */
+  @OwnedBy("session")
   abstract void onDeadline(Stream stream);
 
-  /** Tells every stream that the session has ended; owner. */
+  /** Tells every stream that the session has ended. */
+  @OwnedBy("session")
   abstract void onEnd();
 
-  /** Does the work of this side in every round; owner. */
+  /** Does the work of this side in every round. */
+  @OwnedBy("session")
   abstract void onRound();
 
-  /** Called when there is no room for a frame; owner. Clients then ask for longer rings. */
+  /** Called when there is no room for a frame. Clients then ask for longer rings. */
+  @OwnedBy("session")
   void onOutboundFull() {}
 
-  /** Called when the peer has no room for a frame, as its line says; owner. */
+  /** Called when the peer has no room for a frame, as its line says. */
+  @OwnedBy("session")
   void onInboundFull() {}
 
-  /**
-   * Drops the inbound unit of a stream in the notifications, because the memory was taken away;
-   * owner.
-   */
+  /** Drops the inbound unit of a stream in the notifications, because the memory was taken away. */
+  @OwnedBy("session")
   abstract void distrust(Stream ready);
 
   /** Notifies the call of a stream; without ownership. */
@@ -300,7 +310,8 @@ public abstract class Session {
   /** The name of this side, for messages. */
   abstract String side();
 
-  /** Bytes of inbound units that this side keeps in memory; owner. */
+  /** Bytes of inbound units that this side keeps in memory. */
+  @OwnedBy("session")
   long heldLength() {
     return 0;
   }
@@ -310,8 +321,9 @@ public abstract class Session {
 
   /**
    * True when a thread that leaves must arm the session unless the poller polls it, because the
-   * peer owes it frames; owner.
+   * peer owes it frames.
    */
+  @OwnedBy("session")
   abstract boolean mustArmToLeave();
 
   /**

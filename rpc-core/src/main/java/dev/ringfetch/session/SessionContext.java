@@ -14,6 +14,7 @@ import dev.ringfetch.session.remote.TurnSchedule;
 import java.util.Objects;
 import org.agrona.concurrent.NanoClock;
 import org.agrona.concurrent.SystemNanoClock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The options of sessions. Setters return this; a context is not changed once a session uses it.
@@ -99,7 +100,7 @@ public final class SessionContext implements PollerContext, BulkContext, RemoteC
   private int turnGroup = TURN_GROUP_DEFAULT;
   private int turnLengthNs = TURN_LENGTH_NS_DEFAULT;
   private boolean acrossProxies;
-  private TurnSchedule turns; // null until first requested
+  private @Nullable TurnSchedule turns; // null until first requested
 
   /**
    * Creates a separate context with the same options; its sessions share nothing with this one's.

@@ -1,6 +1,7 @@
 package dev.ringfetch.session;
 
 import dev.ringfetch.counters.Counter;
+import dev.ringfetch.session.owner.OwnedBy;
 import dev.ringfetch.session.poller.OwnerToken;
 import dev.ringfetch.session.poller.PolledSession;
 import dev.ringfetch.session.poller.Poller;
@@ -53,7 +54,8 @@ final class SessionDriver implements PolledSession {
     return !operations.isEmpty() || attention || session.ending.isDue();
   }
 
-  /** Handles submitted operations; owner, at the start of a round. */
+  /** Handles submitted operations, at the start of a round. */
+  @OwnedBy("session")
   int takeOperations() {
     if (attention) {
       attention = false;
@@ -130,10 +132,11 @@ final class SessionDriver implements PolledSession {
   }
 
   /**
-   * Makes the peer ring from now on; owner.
+   * Makes the peer ring from now on.
    *
    * @return false when there is something to do at once.
    */
+  @OwnedBy("session")
   boolean arm() {
     try {
       if (session.inbox.isArmed()) {
@@ -159,10 +162,11 @@ final class SessionDriver implements PolledSession {
   }
 
   /**
-   * As {@link #arm}, for the poller, which comes back while arming takes time; owner.
+   * As {@link #arm}, for the poller, which comes back while arming takes time.
    *
    * @return true when the peer rings from now on.
    */
+  @OwnedBy("session")
   boolean settle() {
     try {
       return session.inbox.settle();
@@ -172,7 +176,8 @@ final class SessionDriver implements PolledSession {
     return true;
   }
 
-  /** Stops the peer from ringing, because this thread polls; owner. */
+  /** Stops the peer from ringing, because this thread polls. */
+  @OwnedBy("session")
   void disarm() {
     if (session.ending.isOver()) {
       return;
@@ -217,10 +222,11 @@ final class SessionDriver implements PolledSession {
 
   /**
    * Does rounds in place of the poller, until one finds nothing, because the poller, if called
-   * back, might find the next owner; owner. Disarmed, since the peer rings only once for one sleep.
+   * back, might find the next owner. Disarmed, since the peer rings only once for one sleep.
    *
    * @return false when there may be more.
    */
+  @OwnedBy("session")
   private boolean look() {
     session.carrier.watched(false); // the poller has gone
     if (session.carrier.armsAtOnce()) {
@@ -323,7 +329,8 @@ final class SessionDriver implements PolledSession {
     return done + 1;
   }
 
-  /** True when a round will do more than look at an empty ring; owner. */
+  /** True when a round will do more than look at an empty ring. */
+  @OwnedBy("session")
   private boolean hasWork() {
     return session.inbox.hasNext()
         || session.inbox.isArmed()

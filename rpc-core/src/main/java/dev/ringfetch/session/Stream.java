@@ -6,6 +6,7 @@ import dev.ringfetch.session.unit.UnitAssembler;
 import dev.ringfetch.session.unit.UnitBuffer;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A session's state of one call: an id, the outbound unit and the inbound unit. Streams are reused,
@@ -43,7 +44,7 @@ public abstract class Stream extends Dated {
   final UnitAssembler incoming = new UnitAssembler();
 
   /** The units beyond the first; null while there is one each way. */
-  Flow flow;
+  @Nullable Flow flow;
 
   int id;
 

@@ -1,11 +1,13 @@
 package dev.ringfetch.session;
 
 import dev.ringfetch.fabric.MemoryRegion;
+import dev.ringfetch.session.owner.OwnedBy;
 
 /**
  * The windows of a session's flows: handles the peer's updates, sends this side's, and limits how
- * much they all may grow together. Belongs to the owner of the session.
+ * much they all may grow together.
  */
+@OwnedBy("session")
 final class Windows {
   private static final long MAX_GROWN = 64L * 1024 * 1024; // bytes
 

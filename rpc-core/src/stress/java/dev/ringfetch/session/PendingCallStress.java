@@ -166,12 +166,12 @@ public final class PendingCallStress {
     }
 
     private void onClosed(
-        ClientSession session, ClientStream closed, ClientStream.Outcome outcome) {
+        ClientStream closed, ClientStream.Outcome outcome) {
       told.incrementAndGet();
       if (end.compareAndSet(0, ANSWERED)) {
-        session.recycle(closed);
+        client.recycle(closed);
       } else {
-        session.release(closed, true);
+        client.release(closed, true);
       }
     }
 
@@ -200,7 +200,7 @@ public final class PendingCallStress {
         return;
       }
       client.send(
-          fill(next, 1, (session, closed, outcome) -> r.r3 += outcome == ClientStream.Outcome.ANSWERED ? 1 : 2));
+          fill(next, 1, (closed, outcome) -> r.r3 += outcome == ClientStream.Outcome.ANSWERED ? 1 : 2));
       serverPolls();
       if (!requests.isEmpty()) {
         respond();

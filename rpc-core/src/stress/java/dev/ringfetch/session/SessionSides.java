@@ -53,19 +53,13 @@ class SessionSides {
         .consumed(geometry.responsePosition());
     final SessionContext context = Sessions.CONTEXT;
     client =
-        new ClientSession(
-            fabric.client(),
-            geometry,
-            new Poller(fabric.clientDoorbell(), context),
+        new ClientSession(new SessionConnection(fabric.client(), geometry, new Poller(fabric.clientDoorbell(), context)),
             context,
             (session, reason) -> {
               throw new IllegalStateException(reason);
             });
     server =
-        new ServerSession(
-            fabric.server(),
-            geometry,
-            new Poller(fabric.serverDoorbell(), context),
+        new ServerSession(new SessionConnection(fabric.server(), geometry, new Poller(fabric.serverDoorbell(), context)),
             context,
             (session, stream) -> requests.add(stream),
             (session, reason) -> {
@@ -85,9 +79,9 @@ class SessionSides {
     return fill(
         client.open(),
         slots,
-        (session, stream, outcome) -> {
+        (stream, outcome) -> {
           told.incrementAndGet();
-          session.recycle(stream);
+          client.recycle(stream);
         });
   }
 

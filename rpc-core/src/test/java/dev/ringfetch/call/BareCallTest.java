@@ -11,6 +11,7 @@ import dev.ringfetch.ring.ControlFlyweight;
 import dev.ringfetch.session.ClientSession;
 import dev.ringfetch.session.ClientStream;
 import dev.ringfetch.session.ServerSession;
+import dev.ringfetch.session.SessionConnection;
 import dev.ringfetch.session.SessionContext;
 import dev.ringfetch.session.carrier.Geometry;
 import dev.ringfetch.session.poller.Poller;
@@ -68,12 +69,13 @@ final class BareCallTest {
     clientPoller = new Poller(fabric.clientDoorbell(), context);
     serverPoller = new Poller(fabric.serverDoorbell(), context);
     session =
-        new ClientSession(fabric.client(), geometry, clientPoller, context, (ended, reason) -> {});
+        new ClientSession(
+            new SessionConnection(fabric.client(), geometry, clientPoller),
+            context,
+            (ended, reason) -> {});
     session.serve();
     new ServerSession(
-            fabric.server(),
-            geometry,
-            serverPoller,
+            new SessionConnection(fabric.server(), geometry, serverPoller),
             context,
             (server, stream) -> {
               stream.outbound().addBytes(ANSWER, 0, ANSWER.length);
@@ -83,7 +85,12 @@ final class BareCallTest {
         .serve();
     connection =
         new ClientConnection(
-            session, "heap", List.of(), Attributes.EMPTY, SecurityLevel.NONE, Codecs.DEFAULT);
+            session,
+            "heap",
+            List.of(METHOD.getFullMethodName()),
+            Attributes.EMPTY,
+            SecurityLevel.NONE,
+            Codecs.DEFAULT);
     rounds();
   }
 

@@ -19,6 +19,7 @@ import dev.ringfetch.ring.RingWriter;
 import dev.ringfetch.session.ClientSession;
 import dev.ringfetch.session.ClientStream;
 import dev.ringfetch.session.ClientStream.Outcome;
+import dev.ringfetch.session.SessionConnection;
 import dev.ringfetch.session.SessionContext;
 import dev.ringfetch.session.carrier.Geometry;
 import dev.ringfetch.session.poller.Poller;
@@ -55,7 +56,11 @@ final class HostileResponses {
     serverLine.consumed(geometry.requestPosition());
     clientLine.consumed(geometry.responsePosition());
     poller = new Poller(fabric.clientDoorbell(), context);
-    session = new ClientSession(fabric.client(), geometry, poller, context, (ended, reason) -> {});
+    session =
+        new ClientSession(
+            new SessionConnection(fabric.client(), geometry, poller),
+            context,
+            (ended, reason) -> {});
     writer =
         new RingWriter(
             fabric.server(),
@@ -105,7 +110,7 @@ final class HostileResponses {
     id += 1 << 16;
   }
 
-  private void onClosed(ClientSession told, ClientStream stream, Outcome outcome) {
+  private void onClosed(ClientStream stream, Outcome outcome) {
     assertEquals(Outcome.ANSWERED, outcome);
     assertNull(read, "told twice");
     final Response response = Response.read(stream, limits);
@@ -123,7 +128,7 @@ final class HostileResponses {
     }
     STATUSES.merge(response.status.getCode().name(), 1L, Long::sum);
     read = response;
-    told.recycle(stream);
+    session.recycle(stream);
   }
 
   private static void touch(Metadata metadata) {

@@ -9,6 +9,7 @@ import dev.ringfetch.ring.FrameDescriptor;
 import dev.ringfetch.ring.RingPoller;
 import dev.ringfetch.ring.RingWriter;
 import dev.ringfetch.session.ServerSession;
+import dev.ringfetch.session.SessionConnection;
 import dev.ringfetch.session.SessionContext;
 import dev.ringfetch.session.carrier.Geometry;
 import dev.ringfetch.session.poller.Poller;
@@ -80,9 +81,7 @@ final class ServerSteps {
     poller = new Poller(fabric.serverDoorbell(), context);
     session =
         new ServerSession(
-            fabric.server(),
-            geometry,
-            poller,
+            new SessionConnection(fabric.server(), geometry, poller),
             context,
             new CallAcceptor(
                 new ServerCallContext(methods, registry, this::execute)

@@ -1,27 +1,32 @@
 package dev.ringfetch.rpc;
 
+import static dev.ringfetch.ring.FrameDescriptor.DESCRIPTION;
+import static dev.ringfetch.ring.FrameDescriptor.MESSAGE;
+import static dev.ringfetch.ring.FrameDescriptor.NAMED;
+import static dev.ringfetch.ring.FrameDescriptor.PREFIX;
+import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
 import static dev.ringfetch.rpc.TransportContract.assertStatus;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.ringfetch.call.ClientConnection;
-import dev.ringfetch.call.ClientLimits;
-import dev.ringfetch.call.Codecs;
-import dev.ringfetch.call.StreamingClientCall;
+import dev.ringfetch.ring.ProcessTime;
 import dev.ringfetch.session.ClientSession;
-import io.grpc.Attributes;
+import dev.ringfetch.session.ClientStream;
+import dev.ringfetch.session.ClientStream.Outcome;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
-import io.grpc.ClientCall;
 import io.grpc.HandlerRegistry;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
-import io.grpc.SecurityLevel;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
 import io.grpc.ServerMethodDefinition;
 import io.grpc.Status;
-import java.util.List;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -33,6 +38,8 @@ class UnnamedMethodTest extends RingFixture {
   private static final MethodDescriptor<byte[], byte[]> LATE = Bytes.method("late.Service/Call");
   private static final MethodDescriptor<byte[], byte[]> NONE = Bytes.method("no.Service/Call");
   private static final MethodDescriptor<byte[], byte[]> BROKEN = Bytes.method("bad.Service/Call");
+
+  private static final long TIMEOUT_S = 60;
 
   private final AtomicInteger intercepted = new AtomicInteger();
 
@@ -67,16 +74,6 @@ class UnnamedMethodTest extends RingFixture {
     return connect(builder());
   }
 
-  private void assertServed(Channel channel) throws Exception {
-    assertEquals(3, call(channel, LATE).response().length);
-    assertEquals(1, intercepted.get());
-    assertStatus(
-        Status.Code.UNIMPLEMENTED,
-        "Method not found: no.Service/Call",
-        call(channel, NONE).await());
-    assertStatus(Status.Code.ABORTED, "not today", call(channel, BROKEN).await());
-  }
-
   private static Exchange call(Channel channel, MethodDescriptor<byte[], byte[]> method) {
     return new Exchange(channel, method, CallOptions.DEFAULT).send(new byte[3]);
   }
@@ -97,28 +94,45 @@ class UnnamedMethodTest extends RingFixture {
   @Test
   void areServedByNameToEarlierClients() throws Exception {
     final ClientSession session = start().ring().session();
-    final ClientConnection nameless =
-        new ClientConnection(
-            session, "shm", List.of(), Attributes.EMPTY, SecurityLevel.NONE, Codecs.DEFAULT);
-    assertServed(
-        new Channel() {
-          @Override
-          public <Q, R> ClientCall<Q, R> newCall(
-              MethodDescriptor<Q, R> method, CallOptions options) {
-            return new StreamingClientCall<>(
-                method,
-                options,
-                Runnable::run,
-                nameless,
-                new ClientLimits(1024, 1024),
-                session.open(),
-                null);
-          }
+    assertEquals(
+        Status.Code.OK.value(), ProcessTime.status(callByName(session, LATE).inboundCode()));
+    assertEquals(1, intercepted.get());
+    assertRefused(Status.Code.UNIMPLEMENTED, "Method not found: no.Service/Call", session, NONE);
+    assertRefused(Status.Code.ABORTED, "not today", session, BROKEN);
+  }
 
-          @Override
-          public String authority() {
-            return "earlier";
-          }
-        });
+  private static void assertRefused(
+      Status.Code code,
+      String description,
+      ClientSession session,
+      MethodDescriptor<byte[], byte[]> method)
+      throws Exception {
+    final ClientStream answered = callByName(session, method);
+    assertEquals(code.value(), ProcessTime.status(answered.inboundCode()));
+    assertEquals(SUFFIX | DESCRIPTION, answered.inboundFlags() & (SUFFIX | DESCRIPTION));
+    final ByteBuffer answer = answered.inbound().view();
+    final byte[] said = new byte[answer.remaining()];
+    answer.get(said);
+    assertTrue(new String(said, StandardCharsets.UTF_8).contains(description), description);
+  }
+
+  /** Calls a method as earlier clients do; returns the stream with the answer. */
+  private static ClientStream callByName(
+      ClientSession session, MethodDescriptor<byte[], byte[]> method) throws Exception {
+    final ClientStream stream = session.open();
+    final byte[] name = method.getFullMethodName().getBytes(StandardCharsets.UTF_8);
+    stream.outbound().addShort(name.length);
+    stream.outbound().addBytes(name, 0, name.length);
+    stream.outbound().addBytes(new byte[3], 0, 3);
+    final CompletableFuture<Outcome> ended = new CompletableFuture<>();
+    stream.prepare(
+        (closed, outcome) -> ended.complete(outcome),
+        PREFIX | NAMED | MESSAGE | SUFFIX,
+        0,
+        ClientStream.NO_DEADLINE,
+        1024);
+    session.send(stream);
+    assertEquals(Outcome.ANSWERED, ended.get(TIMEOUT_S, TimeUnit.SECONDS));
+    return stream;
   }
 }

@@ -4,6 +4,7 @@ import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.fields;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
@@ -20,6 +21,7 @@ import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
+import dev.ringfetch.session.owner.OwnedBy;
 import java.lang.invoke.VarHandle;
 import java.time.Clock;
 import java.util.Calendar;
@@ -38,6 +40,7 @@ final class LayeringTest {
   private static final String RPC = "dev.ringfetch.rpc";
   private static final String CALL = "dev.ringfetch.call";
   private static final String SESSION = "dev.ringfetch.session";
+  private static final String OWNER = "dev.ringfetch.session.owner";
   private static final String POLLER = "dev.ringfetch.session.poller";
   private static final String BULK = "dev.ringfetch.session.bulk";
   private static final String UNIT = "dev.ringfetch.session.unit";
@@ -47,6 +50,7 @@ final class LayeringTest {
   private static final String RING = "dev.ringfetch.ring";
   private static final String FABRIC = "dev.ringfetch.fabric";
   private static final String SHM = "dev.ringfetch.fabric.shm";
+  private static final String TIMER = "dev.ringfetch.timer";
   private static final String COUNTERS = "dev.ringfetch.counters";
   private static final String MICROMETER = "dev.ringfetch.micrometer";
 
@@ -77,11 +81,12 @@ final class LayeringTest {
   @ArchTest
   static final ArchRule rpcUsesWhatIsBelow =
       usesOnly(
-          RPC, CALL, HANDSHAKE, SESSION, REMOTE, BULK, POLLER, RING, FABRIC, COUNTERS, PROTOCOL);
+          RPC, CALL, HANDSHAKE, SESSION, REMOTE, BULK, POLLER, RING, FABRIC, COUNTERS, PROTOCOL,
+          TIMER);
 
   @ArchTest
   static final ArchRule callUsesWhatIsBelow =
-      usesOnly(CALL, SESSION, BULK, UNIT, POLLER, RING, FABRIC);
+      usesOnly(CALL, SESSION, BULK, UNIT, POLLER, RING, FABRIC, TIMER);
 
   @ArchTest
   static final ArchRule handshakeOpensSessions =
@@ -89,20 +94,34 @@ final class LayeringTest {
 
   @ArchTest
   static final ArchRule sessionUsesWhatIsBelow =
-      usesOnly(SESSION, REMOTE, CARRIER, UNIT, BULK, POLLER, RING, FABRIC, COUNTERS);
+      usesOnly(SESSION, REMOTE, CARRIER, UNIT, BULK, POLLER, OWNER, RING, FABRIC, COUNTERS);
 
   @ArchTest
   static final ArchRule remoteUsesCarrierAndPoller =
-      usesOnly(REMOTE, CARRIER, POLLER, RING, FABRIC, COUNTERS);
+      usesOnly(REMOTE, CARRIER, POLLER, OWNER, RING, FABRIC, COUNTERS);
 
   @ArchTest
-  static final ArchRule carrierUsesThePoller = usesOnly(CARRIER, POLLER, RING, FABRIC, COUNTERS);
+  static final ArchRule carrierUsesThePoller =
+      usesOnly(CARRIER, POLLER, OWNER, RING, FABRIC, COUNTERS);
 
-  @ArchTest static final ArchRule unitUsesBulk = usesOnly(UNIT, BULK, RING, FABRIC, COUNTERS);
+  @ArchTest
+  static final ArchRule unitUsesBulk = usesOnly(UNIT, BULK, OWNER, RING, FABRIC, COUNTERS);
 
-  @ArchTest static final ArchRule bulkUsesTheFabric = usesOnly(BULK, FABRIC, COUNTERS);
+  @ArchTest static final ArchRule bulkUsesTheFabric = usesOnly(BULK, OWNER, FABRIC, COUNTERS);
 
-  @ArchTest static final ArchRule pollerUsesTheFabric = usesOnly(POLLER, FABRIC, COUNTERS);
+  @ArchTest
+  static final ArchRule pollerUsesTheFabric = usesOnly(POLLER, OWNER, FABRIC, COUNTERS, TIMER);
+
+  @ArchTest static final ArchRule theOwnersMarkUsesNoneOfOurs = usesOnly(OWNER);
+
+  @ArchTest
+  static final ArchRule whatOneThreadOwnsIsNotShared =
+      fields()
+          .that()
+          .areAnnotatedWith(OwnedBy.class)
+          .should()
+          .notHaveModifier(JavaModifier.VOLATILE)
+          .because("its owner alone uses it: a token's hand-over orders the accesses");
 
   @ArchTest static final ArchRule messagesUseNoneOfOurs = usesOnly(PROTOCOL);
 
@@ -120,6 +139,8 @@ final class LayeringTest {
   @ArchTest static final ArchRule fabricUsesNoneOfOurs = usesOnly(FABRIC);
 
   @ArchTest static final ArchRule sharedMemoryUsesTheFabric = usesOnly(SHM, FABRIC, COUNTERS);
+
+  @ArchTest static final ArchRule theTimerUsesNoneOfOurs = usesOnly(TIMER);
 
   @ArchTest static final ArchRule countersUseNoneOfOurs = usesOnly(COUNTERS);
 

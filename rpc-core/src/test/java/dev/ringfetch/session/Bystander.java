@@ -58,16 +58,12 @@ final class Bystander {
     sharedDoorbell.add(asServer ? fabric.server() : fabric.client());
     client =
         new ClientSession(
-            fabric.client(),
-            GEOMETRY,
-            asServer ? own : shared,
+            new SessionConnection(fabric.client(), GEOMETRY, asServer ? own : shared),
             context,
             (session, reason) -> end = reason);
     final ServerSession server =
         new ServerSession(
-            fabric.server(),
-            GEOMETRY,
-            asServer ? shared : own,
+            new SessionConnection(fabric.server(), GEOMETRY, asServer ? shared : own),
             context,
             Bystander::answer,
             (session, reason) -> end = reason);
@@ -95,7 +91,7 @@ final class Bystander {
     asked.add(request);
     stream.outbound().addBytes(request, 0, request.length);
     stream.prepare(
-        (session, told, outcome) -> onClosed(told, outcome, request),
+        (told, outcome) -> onClosed(told, outcome, request),
         SessionSteps.UNIT,
         3,
         Stream.NO_DEADLINE,

@@ -16,9 +16,8 @@ final class FlowRules {
   static final int WINDOW = 65_536;
   private static final int MAX_WINDOW = 8 << 20;
 
-  private static final VarHandle INBOUND_BEGUN = field("inboundBegun", boolean.class);
-  private static final VarHandle INBOUND_ENDED = field("inboundEnded", boolean.class);
-  private static final VarHandle OUTBOUND_ENDED = field("dropped", boolean.class);
+  private static final VarHandle RECEIVING = field("receiving", Flow.Receiving.class);
+  private static final VarHandle SENDING = field("sending", Flow.Sending.class);
   private static final VarHandle RECEIVED = field("received", long.class);
   private static final VarHandle RELEASED = field("released", long.class);
   private static final VarHandle TOLD = field("told", long.class);
@@ -46,8 +45,8 @@ final class FlowRules {
 
   /** Of a stream of the session under test, as it is now. */
   FlowRules(Flow flow) {
-    prefixed = (boolean) INBOUND_BEGUN.get(flow);
-    ended = (boolean) INBOUND_ENDED.get(flow);
+    prefixed = RECEIVING.get(flow) != Flow.Receiving.AWAITED;
+    ended = RECEIVING.get(flow) == Flow.Receiving.ENDED;
     received = (long) RECEIVED.get(flow);
     released = (long) RELEASED.get(flow);
     told = (long) TOLD.get(flow);
@@ -56,7 +55,7 @@ final class FlowRules {
     toldWindow = (int) TOLD_WINDOW.get(flow);
     peerWindow = (int) PEER_WINDOW.get(flow);
     loaded = CURRENT.get(flow) != null;
-    if (!(boolean) OUTBOUND_ENDED.get(flow)) {
+    if (!((Flow.Sending) SENDING.getVolatile(flow)).isOver()) {
       for (final Object unit : (Iterable<?>) OUTBOUND.get(flow)) {
         waiting.add(cost(((Unit) unit).flags(), ((Unit) unit).bytes().length()));
       }

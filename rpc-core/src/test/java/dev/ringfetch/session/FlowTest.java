@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.session.ClientStream.Outcome;
@@ -210,9 +211,43 @@ class FlowTest {
 
   @Test
   void sentIsWhenItIsSaid() {
+    assertFalse(flow.isUnderWay());
+    flow.offer(end());
+    sendAll();
+    assertTrue(flow.isUnderWay());
     assertFalse(flow.isSent());
     flow.sentAll();
     assertTrue(flow.isSent());
+    flow.dropOutbound();
+    assertTrue(flow.isSent(), "for good");
+  }
+
+  @Test
+  void lastUnitLeavesAfterTheFirstAndBeforeTheEnd() {
+    assertThrows(IllegalStateException.class, flow::sentAll, "nothing has left");
+    flow.offer(end());
+    sendAll();
+    flow.dropOutbound();
+    assertThrows(IllegalStateException.class, flow::sentAll, "dropped");
+    assertFalse(flow.isSent());
+    assertTrue(flow.isUnderWay());
+  }
+
+  @Test
+  void flowThatIsDroppedAtOnceWasNeverUnderWay() {
+    flow.offer(end());
+    flow.dropOutbound();
+    flow.dropOutbound();
+    assertFalse(flow.isUnderWay());
+    assertFalse(flow.isSent());
+  }
+
+  @Test
+  void noUnitFollowsTheLast() {
+    receive(end());
+    final Unit late = message(100);
+    assertThrows(IllegalStateException.class, () -> flow.onUnit(late, true));
+    assertEquals(0, flow.heldLength(), "counted");
   }
 
   @Test

@@ -276,10 +276,10 @@ class HostileServerFlowTest {
 
   private static final class Answered implements ClientStream.AnswerListener {
     @Override
-    public void onFlow(ClientSession session, ClientStream told) {}
+    public void onFlow(ClientStream told) {}
 
     @Override
-    public void onClosed(ClientSession session, ClientStream told, Outcome how) {}
+    public void onClosed(ClientStream told, Outcome how) {}
   }
 
   @ParameterizedTest

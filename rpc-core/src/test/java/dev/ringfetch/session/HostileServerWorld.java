@@ -38,7 +38,9 @@ final class HostileServerWorld extends HostileWorld {
     super(input, false);
     session =
         new ClientSession(
-            fabric.client(), geometry, poller, context, (told, reason) -> ends.add(reason));
+            new SessionConnection(fabric.client(), geometry, poller),
+            context,
+            (told, reason) -> ends.add(reason));
     rules = new ResponseRules(region, geometry, session, hostileEnd().registered());
     ring =
         new HostileRing(
@@ -289,7 +291,7 @@ final class HostileServerWorld extends HostileWorld {
     }
 
     @Override
-    public void onClosed(ClientSession told, ClientStream closed, Outcome how) {
+    public void onClosed(ClientStream closed, Outcome how) {
       assertEquals(stream, closed);
       assertEquals(id, closed.id);
       assertNull(outcome, "told twice");

@@ -99,9 +99,8 @@ class PollerFailureTest {
     List<String> ends = new ArrayList<>();
     ClientSession session =
         new ClientSession(
-            fabric.client(),
-            new Geometry(RING, RING, RING, 4, 1, 0, 0),
-            poller,
+            new SessionConnection(
+                fabric.client(), new Geometry(RING, RING, RING, 4, 1, 0, 0), poller),
             context,
             (ended, reason) -> ends.add(reason));
     poller.add(session.entry);
@@ -109,7 +108,7 @@ class PollerFailureTest {
     ClientStream stream = session.open();
     stream.outbound().addLong(1);
     stream.prepare(
-        (on, closed, outcome) -> outcomes.add(outcome),
+        (closed, outcome) -> outcomes.add(outcome),
         FrameDescriptor.PREFIX | FrameDescriptor.MESSAGE | FrameDescriptor.SUFFIX,
         0,
         Stream.NO_DEADLINE,
@@ -194,9 +193,8 @@ class PollerFailureTest {
     List<String> ends = new ArrayList<>();
     ClientSession session =
         new ClientSession(
-            fabric.client(),
-            new Geometry(RING, RING, RING, 4, 1, 0, 0),
-            poller,
+            new SessionConnection(
+                fabric.client(), new Geometry(RING, RING, RING, 4, 1, 0, 0), poller),
             context,
             (ended, reason) -> ends.add(reason));
     poller.add(session.entry);

@@ -63,7 +63,8 @@ record RemotePair(CountedQueuePair client, CountedQueuePair server, Geometry geo
 
   /** As the other one, but that it may end. */
   ClientSession openClient(Poller poller, SessionContext context, ClientSession.Listener listener) {
-    final ClientSession session = new ClientSession(client, geometry, poller, context, listener);
+    final ClientSession session =
+        new ClientSession(new SessionConnection(client, geometry, poller), context, listener);
     poller.add(session.entry);
     return session;
   }
@@ -80,7 +81,8 @@ record RemotePair(CountedQueuePair client, CountedQueuePair server, Geometry geo
       ServerSession.Acceptor acceptor,
       ServerSession.Listener listener) {
     final ServerSession session =
-        new ServerSession(server, geometry, poller, context, acceptor, listener);
+        new ServerSession(
+            new SessionConnection(server, geometry, poller), context, acceptor, listener);
     poller.add(session.entry);
     return session;
   }

@@ -154,12 +154,12 @@ final class RemoteSteps {
     final ClientStream stream = client.open();
     stream.outbound().addBytes(new byte[length], 0, length);
     stream.prepare(
-        (session, told, outcome) -> {
+        (told, outcome) -> {
           assertTrue(outcome == Outcome.ANSWERED || mayEnd, "told " + outcome);
           if (outcome == Outcome.ANSWERED) {
             answered++;
             lastCode = told.inboundCode();
-            session.recycle(told);
+            client.recycle(told);
           } else {
             unanswered++;
           }

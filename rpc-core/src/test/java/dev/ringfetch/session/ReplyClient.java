@@ -80,13 +80,13 @@ final class ReplyClient extends ReplyThread {
     session.send(stream);
   }
 
-  private void answered(ClientSession told, ClientStream stream, Outcome outcome) {
+  private void answered(ClientStream stream, Outcome outcome) {
     if (outcome != Outcome.ANSWERED) {
       throw new AssertionError("told " + outcome);
     }
     calls++;
     latencyNs += nowNs - sentNs;
-    told.recycle(stream);
+    session.recycle(stream);
     call();
   }
 }

@@ -101,9 +101,9 @@ class ServerTurnTest {
     final ClientStream stream = clients.get(client).open();
     stream.outbound().addBytes(new byte[20], 0, 20);
     stream.prepare(
-        (session, told, outcome) -> {
+        (told, outcome) -> {
           answered++;
-          session.recycle(told);
+          clients.get(client).recycle(told);
         },
         UNIT,
         5,

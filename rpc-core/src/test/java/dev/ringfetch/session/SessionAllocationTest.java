@@ -183,12 +183,12 @@ class SessionAllocationTest {
     }
 
     @Override
-    public void onClosed(ClientSession session, ClientStream stream, Outcome outcome) {
+    public void onClosed(ClientStream stream, Outcome outcome) {
       if (outcome != Outcome.ANSWERED) {
         throw new IllegalStateException("outcome=" + outcome);
       }
       answered++;
-      session.recycle(stream);
+      steps.client.recycle(stream);
     }
   }
 }

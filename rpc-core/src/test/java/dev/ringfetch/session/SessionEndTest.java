@@ -223,7 +223,7 @@ class SessionEndTest {
   void callThatWasCancelledIsNotToldOfTheEnd() {
     ClientStream stream = steps.client.open();
     stream.prepare(
-        (session, ended, outcome) -> {
+        (ended, outcome) -> {
           throw new AssertionError("told of " + outcome);
         },
         SessionSteps.UNIT,

@@ -66,9 +66,7 @@ class SessionHeldTest {
     client.peerControl().consumed(geometry.requestPosition());
     server =
         new ServerSession(
-            fabric.server(),
-            geometry,
-            poller,
+            new SessionConnection(fabric.server(), geometry, poller),
             context,
             (session, stream) -> {
               requests.add(stream);

@@ -76,7 +76,7 @@ class SessionNestedTest {
   void waitEndsThoughTheStreamIsStillInUse() {
     ClientStream stream = steps.client.open();
     stream.prepare(
-        (session, ended, outcome) -> told.add("told " + outcome),
+        (ended, outcome) -> told.add("told " + outcome),
         SessionSteps.UNIT,
         5,
         steps.nowNs() + FAR_NS,

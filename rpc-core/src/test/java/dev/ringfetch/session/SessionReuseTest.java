@@ -95,7 +95,7 @@ class SessionReuseTest {
         nextId += 1 << Stream.INDEX_BITS;
         stream.outbound().extend(LONG);
         stream.inbound().extend(LONG);
-        stream.prepare((from, closed, how) -> {}, SessionSteps.UNIT, 0, Stream.NO_DEADLINE, 100);
+        stream.prepare((closed, how) -> {}, SessionSteps.UNIT, 0, Stream.NO_DEADLINE, 100);
         session.recycle(stream);
       }
     }

@@ -138,9 +138,7 @@ public final class SessionSteps {
     serverPoller = new Poller(fabric.serverDoorbell(), context);
     client =
         new ClientSession(
-            fabric.client(),
-            geometry,
-            clientPoller,
+            new SessionConnection(fabric.client(), geometry, clientPoller),
             context,
             new ClientSession.Listener() {
               @Override
@@ -155,9 +153,7 @@ public final class SessionSteps {
             });
     server =
         new ServerSession(
-            fabric.server(),
-            geometry,
-            serverPoller,
+            new SessionConnection(fabric.server(), geometry, serverPoller),
             context,
             (session, stream) -> {
               onRequest.run();
@@ -324,10 +320,10 @@ public final class SessionSteps {
     }
 
     @Override
-    public void onClosed(ClientSession session, ClientStream told, Outcome how) {
+    public void onClosed(ClientStream told, Outcome how) {
       assertEquals(stream, told);
       if (cancelled) {
-        session.release(told, true);
+        client.release(told, true);
         return;
       }
       assertNull(outcome, "told twice");
@@ -338,9 +334,9 @@ public final class SessionSteps {
         flags = told.inboundFlags();
         code = told.inboundCode();
         discarded = told.inboundDiscarded();
-        session.recycle(told);
+        client.recycle(told);
       } else {
-        session.release(told, false);
+        client.release(told, false);
       }
       onClosed.run();
     }

@@ -103,7 +103,7 @@ final class RingCalls {
     }
 
     @Override
-    public void onClosed(ClientSession of, ClientStream stream, Outcome how) {
+    public void onClosed(ClientStream stream, Outcome how) {
       outcome = how;
       if (Thread.currentThread() != caller) {
         LockSupport.unpark(caller);
@@ -118,14 +118,14 @@ final class RingCalls {
     private int number;
 
     @Override
-    public void onClosed(ClientSession of, ClientStream stream, Outcome outcome) {
+    public void onClosed(ClientStream stream, Outcome outcome) {
       final StreamObserver<Boolean> told = observer;
       if (outcome != Outcome.ANSWERED) {
-        told.onError(failure(of, outcome));
+        told.onError(failure(session, outcome));
         return;
       }
       final boolean right = RingMessage.isAnswer(stream.inbound(), length, number);
-      of.recycle(stream);
+      session.recycle(stream);
       idle.addFirst(this);
       told.onNext(right);
       told.onCompleted();

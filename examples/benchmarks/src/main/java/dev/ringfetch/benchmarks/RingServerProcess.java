@@ -6,9 +6,10 @@ import dev.ringfetch.examples.verbs.WorkRequests;
 import dev.ringfetch.protocol.OpenRequest;
 import dev.ringfetch.protocol.OpenResponse;
 import dev.ringfetch.session.ServerSession;
+import dev.ringfetch.session.handshake.HandshakeContext;
 import dev.ringfetch.session.handshake.PolledFabric;
 import dev.ringfetch.session.handshake.ServerHandshake;
-import dev.ringfetch.session.poller.DeadlineTimer;
+import dev.ringfetch.timer.DeadlineTimer;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Future;
@@ -34,13 +35,11 @@ final class RingServerProcess implements Callable<Integer>, ServerHandshake.List
         PolledFabric fabric = end.open("ring-server")) {
       final ServerHandshake handshake =
           new ServerHandshake(
-              List.of(fabric),
-              List.of("echo"),
-              end.context(),
+              new HandshakeContext(
+                  List.of(fabric), List.of("echo"), end.context(), RingServerProcess::schedule),
               name -> echo,
               steps,
-              this,
-              RingServerProcess::schedule);
+              this);
       Allocation.addTo(new CommandLoop())
           .on("open", arguments -> open(handshake, steps, arguments.get(0)))
           .on("posted", arguments -> WorkRequests.ofServers().addTo(new Answer()))

@@ -1,6 +1,7 @@
 package dev.ringfetch.session.bulk;
 
 import dev.ringfetch.counters.Tally;
+import dev.ringfetch.session.owner.OwnedBy;
 
 /** The interface of a session for its {@link BulkPool} and {@link MemoryExchange}. */
 public interface BulkOwner {
@@ -22,12 +23,15 @@ public interface BulkOwner {
   /** Ends the session soon, because the peer broke a rule. Any thread. */
   void blameLater(String reason);
 
-  /** Longest payload of one frame, in bytes; owner. */
+  /** Longest payload of one frame, in bytes. */
+  @OwnedBy("session")
   int maxPayload();
 
-  /** Sends the peer the descriptor of memory that is on offer; owner. */
+  /** Sends the peer the descriptor of memory that is on offer. */
+  @OwnedBy("session")
   void sendOffer(byte[] descriptor);
 
-  /** Sends the answer to an offer of the peer; owner. */
+  /** Sends the answer to an offer of the peer. */
+  @OwnedBy("session")
   void sendAnswer(int answer);
 }

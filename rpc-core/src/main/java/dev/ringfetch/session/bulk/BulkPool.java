@@ -2,11 +2,13 @@ package dev.ringfetch.session.bulk;
 
 import static dev.ringfetch.session.bulk.BulkRegion.PAGE_LENGTH;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.fabric.MemoryFaults;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.fabric.RegisteredMemory;
+import dev.ringfetch.session.owner.OwnedBy;
 import java.io.IOException;
 import java.lang.ref.Reference;
 import java.lang.ref.ReferenceQueue;
@@ -15,6 +17,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The pool of one side's registered memory, out of which the peer reads messages that are too long
@@ -40,18 +43,35 @@ public final class BulkPool {
   private final int maxLength;
   private final MemoryQuota quota;
   private final boolean poisoned = Boolean.getBoolean(Poison.PROPERTY);
-  private final List<BulkRegion> regions = new ArrayList<>(); // attached; guarded by this
-  private final Set<Segments> lent = new HashSet<>(); // to units; guarded by this
+
+  @GuardedBy("this")
+  private final List<BulkRegion> regions = new ArrayList<>(); // attached
+
+  @GuardedBy("this")
+  private final Set<Segments> lent = new HashSet<>(); // to units
+
   private final ReferenceQueue<Object> dropped = new ReferenceQueue<>();
   private final Leases leases; // to the application
 
-  // Guarded by this.
+  @GuardedBy("this")
   private BulkRegion offered; // the peer has not answered
+
+  @GuardedBy("this")
   private boolean registering;
+
+  @GuardedBy("this")
   private boolean exhausted; // no more memory can be registered
+
+  @GuardedBy("this")
   private boolean closed;
+
+  @GuardedBy("this")
   private long registeredLength;
+
+  @GuardedBy("this")
   private long retryNs;
+
+  @GuardedBy("this")
   private int droppedUnits;
 
   private volatile boolean offerDue;
@@ -89,7 +109,7 @@ public final class BulkPool {
    * @param length in bytes.
    * @return memory of this length, or null when there is none now.
    */
-  public Segment allocate(int length) {
+  public @Nullable Segment allocate(int length) {
     leases.report();
     Segment segment = tryAllocate(length);
     if (segment == null && usedLength() > 0) {
@@ -130,6 +150,7 @@ public final class BulkPool {
   }
 
   /** Of regions as long as {@link #REGION_LENGTH} there are no more than a peer listens to. */
+  @GuardedBy("this")
   private boolean mayGrow(long length) {
     return !registering
         && offered == null
@@ -175,10 +196,11 @@ public final class BulkPool {
   }
 
   /**
-   * The descriptor of memory to be offered to the peer now, or null; owner.
+   * The descriptor of memory to be offered to the peer now, or null.
    *
    * @param maxLength what a frame holds: where it does not fit, no memory is offered.
    */
+  @OwnedBy("session")
   byte[] takeOffer(int maxLength) {
     if (!offerDue) {
       return null;
@@ -197,10 +219,11 @@ public final class BulkPool {
   }
 
   /**
-   * Called when the peer has answered the offer; owner.
+   * Called when the peer has answered the offer.
    *
    * @return false when there was none.
    */
+  @OwnedBy("session")
   synchronized boolean onAnswer(boolean attached) {
     if (offered == null || offerDue) {
       return false;
@@ -226,10 +249,8 @@ public final class BulkPool {
     segment.region().give(segment.offset(), pages);
   }
 
-  /**
-   * Poisons memory; not once the session ends, as this side must not use the memory then. Guarded
-   * by this.
-   */
+  /** Poisons memory; not once the session ends, as this side must not use the memory then. */
+  @GuardedBy("this")
   private void poison(MemoryRegion memory, int offset, int length) {
     if (poisoned && !closed) {
       try {
@@ -286,6 +307,7 @@ public final class BulkPool {
   }
 
   /** Takes back the memory of units that were collected without being cleared. */
+  @GuardedBy("this")
   private void takeBackDropped() {
     Reference<?> reference;
     while ((reference = dropped.poll()) != null) {
@@ -355,7 +377,8 @@ public final class BulkPool {
     return sum;
   }
 
-  /** Gives out no more memory, because the session ends; owner. */
+  /** Gives out no more memory, because the session ends. */
+  @OwnedBy("session")
   public synchronized void refuse() {
     closed = true;
     leases.end();
@@ -363,8 +386,9 @@ public final class BulkPool {
 
   /**
    * Closes the pool when the session does not use its memory any more; memory that the application
-   * has is left to the garbage collector; owner.
+   * has is left to the garbage collector.
    */
+  @OwnedBy("session")
   public synchronized void close() {
     quota.release(registeredLength);
     registeredLength = 0;

@@ -2,6 +2,7 @@ package dev.ringfetch.session.bulk;
 
 import java.lang.ref.PhantomReference;
 import java.lang.ref.ReferenceQueue;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The application's use of a {@link Segment}, until it closes the lease. If the lease's holder is
@@ -30,7 +31,7 @@ public final class Lease extends PhantomReference<Object> {
   }
 
   /** The stack trace of the allocation, or null when it is not recorded. */
-  Throwable origin() {
+  @Nullable Throwable origin() {
     return origin;
   }
 

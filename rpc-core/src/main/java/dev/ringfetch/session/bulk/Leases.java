@@ -1,5 +1,6 @@
 package dev.ringfetch.session.bulk;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ringfetch.counters.Counter;
 import java.lang.ref.Reference;
 import java.lang.ref.ReferenceQueue;
@@ -26,9 +27,13 @@ final class Leases {
   private final boolean traced = Boolean.getBoolean(PROPERTY);
   private final ReferenceQueue<Object> lost = new ReferenceQueue<>();
 
-  // Guarded by this, and so are the two counters.
+  @GuardedBy("this")
   private final Set<Lease> open = new HashSet<>();
+
+  @GuardedBy("this")
   private boolean ended;
+
+  @GuardedBy("this")
   private boolean logged;
 
   Leases(BulkOwner owner) {
@@ -51,6 +56,7 @@ final class Leases {
     count();
   }
 
+  @GuardedBy("this")
   private void count() {
     owner.tally().set(Counter.SESSION_BUFFERS_LENT, ended ? 0 : open.size());
   }

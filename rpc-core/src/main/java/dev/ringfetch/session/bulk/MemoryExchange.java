@@ -2,15 +2,16 @@ package dev.ringfetch.session.bulk;
 
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.session.owner.OwnedBy;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
  * The exchange of registered memory between the two sides of a session: each offers the memory that
- * its {@link BulkPool} has registered, and attaches the memory that the other offers. Belongs to
- * the owner of the session.
+ * its {@link BulkPool} has registered, and attaches the memory that the other offers.
  */
+@OwnedBy("session")
 public final class MemoryExchange {
   /** How often a peer may offer memory. */
   public static final int MAX_OFFERS = 16;

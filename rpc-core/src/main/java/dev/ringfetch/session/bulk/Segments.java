@@ -3,6 +3,7 @@ package dev.ringfetch.session.bulk;
 import java.lang.ref.PhantomReference;
 import java.lang.ref.ReferenceQueue;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The parts of a unit in registered memory, in their order. Used by the owner of the unit; when the
@@ -44,8 +45,8 @@ public final class Segments extends PhantomReference<Object> {
     return length;
   }
 
-  /** The next part, or null. */
-  public Part peek() {
+  /** The next part. */
+  public @Nullable Part peek() {
     return next < count ? parts[next] : null;
   }
 

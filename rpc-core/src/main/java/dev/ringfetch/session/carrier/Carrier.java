@@ -1,14 +1,17 @@
 package dev.ringfetch.session.carrier;
 
+import dev.ringfetch.session.owner.OwnedBy;
 import dev.ringfetch.session.poller.Dated;
 import dev.ringfetch.session.poller.Timetable;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The strategy for moving frames between the two sides of a session over one kind of fabric, with
- * the additional work of this side beside reading and writing. Used by the owner of the session.
+ * the additional work of this side beside reading and writing.
  *
  * <p>The default methods do nothing, for fabrics that do not need them.
  */
+@OwnedBy("session")
 public abstract class Carrier {
   private final Inbox inbox;
   private final Delivery delivery;
@@ -44,8 +47,8 @@ public abstract class Carrier {
     return armsAtOnce;
   }
 
-  /** The timetable that the session is in, or null. */
-  public Timetable timetable() {
+  /** The timetable that the session is in, if there is one. */
+  public @Nullable Timetable timetable() {
     return null;
   }
 

@@ -1,11 +1,11 @@
 package dev.ringfetch.session.carrier;
 
 import dev.ringfetch.ring.RingPoller;
+import dev.ringfetch.session.owner.OwnedBy;
 import dev.ringfetch.session.poller.Poller;
 
-/**
- * The interface of a session for its {@link Carrier}, which passes frames to it. Used by the owner.
- */
+/** The interface of a session for its {@link Carrier}, which passes frames to it. */
+@OwnedBy("session")
 public interface CarrierSession extends RingPoller.FrameHandler {
   /** Ends the session with this round, because the peer broke a rule. */
   void blame(String why);

@@ -6,11 +6,10 @@ import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.ring.ControlFlyweight;
 import dev.ringfetch.ring.RingWriter;
+import dev.ringfetch.session.owner.OwnedBy;
 
-/**
- * The transfer of this side's frames and control line to the peer, and the wake-up of the peer.
- * Used by the owner of the session.
- */
+/** The transfer of this side's frames and control line to the peer, and the wake-up of the peer. */
+@OwnedBy("session")
 public abstract class Delivery {
   protected final QueuePair queuePair;
   protected final MemoryRegion memory;

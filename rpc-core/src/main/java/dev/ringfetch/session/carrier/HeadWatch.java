@@ -1,6 +1,7 @@
 package dev.ringfetch.session.carrier;
 
 import dev.ringfetch.ring.RingPoller;
+import dev.ringfetch.session.owner.OwnedBy;
 import dev.ringfetch.session.poller.Dated;
 import java.util.concurrent.TimeUnit;
 import org.agrona.concurrent.NanoClock;
@@ -15,8 +16,9 @@ import org.agrona.concurrent.NanoClock;
  * too, so where it writes any there is another look. If the head was overwritten and the peer
  * writes nothing more, the ring looks like one in which nothing was written.
  *
- * <p>Only where both sides load and store one memory; belongs to the owner of the session.
+ * <p>Only where both sides load and store one memory.
  */
+@OwnedBy("session")
 public final class HeadWatch {
   /** For how long the head is at the same position before the watch looks at it. */
   public static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(1);

@@ -4,11 +4,13 @@ import dev.ringfetch.counters.Tally;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.ring.ControlFlyweight;
 import dev.ringfetch.ring.RingPoller;
+import dev.ringfetch.session.owner.OwnedBy;
 
 /**
  * This side's end of the ring that the peer writes: takes its frames, credits the peer with the
- * room, and makes the peer ring when no thread polls. Belongs to the owner of the session.
+ * room, and makes the peer ring when no thread polls.
  */
+@OwnedBy("session")
 public abstract class Inbox {
   public static final int POLL_LIMIT = 64; // slots; then others have their turn
 

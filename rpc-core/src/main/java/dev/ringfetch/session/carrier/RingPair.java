@@ -11,6 +11,7 @@ import dev.ringfetch.ring.RingPoller;
 import dev.ringfetch.ring.RingWriter;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One side's ends of a session's two rings, with the control lines beside them.
@@ -32,9 +33,9 @@ public record RingPair(
     ControlFlyweight ownControl,
     ControlFlyweight peerControl,
     int maxFrameLength,
-    RingFetcher fetcher,
-    HintReceiver hintReceiver,
-    HintSender hintSender) {
+    @Nullable RingFetcher fetcher,
+    @Nullable HintReceiver hintReceiver,
+    @Nullable HintSender hintSender) {
 
   /**
    * The client writes the request ring and polls the response ring.

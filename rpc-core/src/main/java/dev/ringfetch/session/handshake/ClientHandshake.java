@@ -14,6 +14,7 @@ import dev.ringfetch.protocol.RingSizes;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.FrameDescriptor;
 import dev.ringfetch.session.ClientSession;
+import dev.ringfetch.session.SessionConnection;
 import dev.ringfetch.session.SessionContext;
 import dev.ringfetch.session.carrier.Geometry;
 import dev.ringfetch.session.poller.Poller;
@@ -26,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.StringJoiner;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The client's side of opening a session: sends its capabilities, takes the answer, connects; where
@@ -177,7 +179,8 @@ public final class ClientHandshake {
   private ClientSession open(QueuePair queuePair, Geometry geometry, Poller poller)
       throws IOException {
     try {
-      return new ClientSession(queuePair, geometry, poller, context, listener);
+      return new ClientSession(
+          new SessionConnection(queuePair, geometry, poller), context, listener);
     } catch (UncheckedIOException e) {
       queuePair.close();
       throw e.getCause();
@@ -273,7 +276,7 @@ public final class ClientHandshake {
   /** Listener for the result of a handshake: {@link #onSession} or {@link #onRefused}, once. */
   public interface Listener extends ClientSession.Listener {
     /** Why this client may not use a fabric, in one line, or null when it may. */
-    default String obstacle(String fabric) {
+    default @Nullable String obstacle(String fabric) {
       return null;
     }
 

@@ -1,5 +1,6 @@
 package dev.ringfetch.session.handshake;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.Obstacle;
 import dev.ringfetch.fabric.QueuePair;
@@ -13,18 +14,17 @@ import dev.ringfetch.protocol.RingSizes;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.FrameDescriptor;
 import dev.ringfetch.session.ServerSession;
+import dev.ringfetch.session.SessionConnection;
 import dev.ringfetch.session.SessionContext;
 import dev.ringfetch.session.carrier.Geometry;
 import dev.ringfetch.session.poller.Poller;
 import java.io.IOException;
-import java.security.SecureRandom;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.StringJoiner;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
-import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The server's side of opening a session: takes the client's capabilities, offers memory, and
@@ -40,58 +40,35 @@ public final class ServerHandshake {
    */
   static final long HELLO_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
 
-  private static final SecureRandom RANDOM = new SecureRandom();
-
-  private final List<PolledFabric> fabrics;
-  private final List<String> methods;
-  private final SessionContext context;
+  private final HandshakeContext context;
   private final Function<String, ServerSession.Acceptor> acceptors;
   private final ControlStream<OpenResponse> control;
   private final Listener listener;
-  private final Timer timer;
-  private final RandomGenerator random;
 
   private boolean begun;
-  private Offering offering; // guarded by this, as those below
+
+  @GuardedBy("this")
+  private Offering offering;
+
+  @GuardedBy("this")
   private Silence silence; // while the hello is awaited
+
+  @GuardedBy("this")
   private ServerSession session;
+
+  @GuardedBy("this")
   private boolean closed;
 
   /**
    * Creates the handshake.
    *
-   * @param methods full names; the index is the id.
    * @param acceptors supplies the acceptor of a session's calls, by the name of its fabric.
-   * @param timer ends waits for the client; its tasks write to the control stream.
    */
   public ServerHandshake(
-      List<PolledFabric> fabrics,
-      List<String> methods,
-      SessionContext context,
+      HandshakeContext context,
       Function<String, ServerSession.Acceptor> acceptors,
       ControlStream<OpenResponse> control,
-      Listener listener,
-      Timer timer) {
-    this(fabrics, methods, context, acceptors, control, listener, timer, RANDOM);
-  }
-
-  /**
-   * Creates the handshake with the given timer and source of tokens, epochs and positions; for
-   * tests.
-   */
-  ServerHandshake(
-      List<PolledFabric> fabrics,
-      List<String> methods,
-      SessionContext context,
-      Function<String, ServerSession.Acceptor> acceptors,
-      ControlStream<OpenResponse> control,
-      Listener listener,
-      Timer timer,
-      RandomGenerator random) {
-    this.timer = timer;
-    this.random = random;
-    this.fabrics = List.copyOf(fabrics);
-    this.methods = methods;
+      Listener listener) {
     this.context = context;
     this.acceptors = acceptors;
     this.control = control;
@@ -107,7 +84,7 @@ public final class ServerHandshake {
     final Silence begun = new Silence();
     synchronized (this) {
       if (!closed) {
-        begun.timeout = timer.schedule(() -> onSilent(begun), HELLO_TIMEOUT_NS);
+        begun.timeout = context.timer().schedule(() -> onSilent(begun), HELLO_TIMEOUT_NS);
         silence = begun;
       }
     }
@@ -236,7 +213,9 @@ public final class ServerHandshake {
       return;
     }
     final String between =
-        context.acrossProxies() ? null : listener.between(hello.get(Hello.CLIENT_ADDRESS));
+        context.sessions().acrossProxies()
+            ? null
+            : listener.between(hello.get(Hello.CLIENT_ADDRESS));
     if (between != null) {
       refuse(between);
       return;
@@ -255,7 +234,7 @@ public final class ServerHandshake {
     }
     final StringBuilder reasons = new StringBuilder();
     final Map<String, PolledFabric> untried = new HashMap<>();
-    fabrics.forEach(own -> untried.put(own.fabric().name(), own));
+    context.fabrics().forEach(own -> untried.put(own.fabric().name(), own));
     boolean counted = true;
     try {
       for (final FabricOffer theirs : hello.get(Hello.FABRICS)) {
@@ -292,7 +271,7 @@ public final class ServerHandshake {
   private String noneServed() {
     final StringJoiner served = new StringJoiner(", ");
     served.setEmptyValue("none");
-    fabrics.forEach(own -> served.add(own.fabric().name()));
+    context.fabrics().forEach(own -> served.add(own.fabric().name()));
     return "no fabric in common; the server has " + served;
   }
 
@@ -303,10 +282,10 @@ public final class ServerHandshake {
   }
 
   /** Puts memory on offer; null when the control stream has ended meanwhile. */
-  private OpenResponse offer(PolledFabric polled, FabricOffer theirs, Geometry geometry, int length)
-      throws IOException {
+  private @Nullable OpenResponse offer(
+      PolledFabric polled, FabricOffer theirs, Geometry geometry, int length) throws IOException {
     final byte[] token = new byte[Wire.TOKEN_LENGTH];
-    random.nextBytes(token);
+    context.random().nextBytes(token);
     final Poller poller = polled.nextPoller();
     final ServerSession.Acceptor acceptor = acceptors.apply(polled.fabric().name());
     final Offering begun = new Offering(length);
@@ -329,7 +308,9 @@ public final class ServerHandshake {
         }
         begun.offer = made;
         begun.timeout =
-            timer.schedule(() -> poller.execute(() -> onTimeout(begun)), OFFER_TIMEOUT_NS);
+            context
+                .timer()
+                .schedule(() -> poller.execute(() -> onTimeout(begun)), OFFER_TIMEOUT_NS);
         offering = begun;
         kept = true;
       }
@@ -359,25 +340,26 @@ public final class ServerHandshake {
             .set(Answer.REQUEST_POSITION, geometry.requestPosition())
             .set(Answer.RESPONSE_POSITION, geometry.responsePosition())
             .set(Answer.MAX_STREAMS, geometry.maxStreams())
-            .set(Answer.METHODS, methods)
-            .set(Answer.MAX_REQUEST_BYTES, context.maxInboundLength())
-            .set(Answer.MAX_METADATA_BYTES, context.maxMetadataLength());
+            .set(Answer.METHODS, context.methods())
+            .set(Answer.MAX_REQUEST_BYTES, context.sessions().maxInboundLength())
+            .set(Answer.MAX_METADATA_BYTES, context.sessions().maxMetadataLength());
     return new OpenResponse().set(OpenResponse.ANSWER, answer);
   }
 
   /** The client's wishes where they can be granted. Positions start anywhere but near their end. */
   private Geometry geometry(RingSizes wish) {
+    final SessionContext own = context.sessions();
     final int maxFrame = wish.get(RingSizes.MAX_FRAME_BYTES);
     return new Geometry(
-        ringLength(wish.get(RingSizes.REQUEST_RING_BYTES), context.requestRingLength()),
-        ringLength(wish.get(RingSizes.RESPONSE_RING_BYTES), context.responseRingLength()),
+        ringLength(wish.get(RingSizes.REQUEST_RING_BYTES), own.requestRingLength()),
+        ringLength(wish.get(RingSizes.RESPONSE_RING_BYTES), own.responseRingLength()),
         maxFrame >= FrameDescriptor.SLOT_LENGTH
-            ? Math.min(maxFrame, context.maxFrameLength())
-            : context.maxFrameLength(),
-        context.maxStreams(),
-        random.nextLong(),
-        random.nextLong() >>> 2,
-        random.nextLong() >>> 2);
+            ? Math.min(maxFrame, own.maxFrameLength())
+            : own.maxFrameLength(),
+        own.maxStreams(),
+        context.random().nextLong(),
+        context.random().nextLong() >>> 2,
+        context.random().nextLong() >>> 2);
   }
 
   private static int ringLength(int wished, int own) {
@@ -395,7 +377,11 @@ public final class ServerHandshake {
       Poller poller,
       ServerSession.Acceptor acceptor) {
     final ServerSession opened =
-        new ServerSession(queuePair, geometry, poller, context, acceptor, this::ended);
+        new ServerSession(
+            new SessionConnection(queuePair, geometry, poller),
+            context.sessions(),
+            acceptor,
+            this::ended);
     if (!take(taken)) { // withdrawn at the same time, and given back already
       queuePair.close();
       return;
@@ -436,13 +422,6 @@ public final class ServerHandshake {
     Runnable timeout; // cancels it
   }
 
-  /** The timer of handshakes. Costs nothing while there is no task. */
-  @FunctionalInterface
-  public interface Timer {
-    /** Runs the task once after a delay, unless what is returned is run before. */
-    Runnable schedule(Runnable task, long delayNs);
-  }
-
   /** Listener for the result of a handshake. */
   public interface Listener {
     /**
@@ -454,7 +433,7 @@ public final class ServerHandshake {
     }
 
     /** Why this client may not use a fabric, in one line, or null when it may. */
-    default String obstacle(String fabric) {
+    default @Nullable String obstacle(String fabric) {
       return null;
     }
 
@@ -463,7 +442,7 @@ public final class ServerHandshake {
      *
      * @param clientAddress of the client, as the message Hello has it.
      */
-    default String between(byte[] clientAddress) {
+    default @Nullable String between(byte[] clientAddress) {
       return null;
     }
 

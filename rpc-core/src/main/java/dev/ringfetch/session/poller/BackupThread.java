@@ -1,35 +1,27 @@
 package dev.ringfetch.session.poller;
 
-import dev.ringfetch.counters.Tally;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.agrona.concurrent.NanoClock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The backup thread of a poller: polls while the poller's own thread is stuck in a task. It looks
- * now and then while a task runs, and is parked otherwise. {@link InlineBackup} and {@link
- * TaskBackup} decide when a look is due, and what follows from it.
+ * now and then while a task runs, and is parked otherwise. Its {@link Patience} decides when a look
+ * is due, and what follows from it.
  *
  * <p>There is at most one such thread at a time. It is started when it is first needed; later it is
  * a thread that has lost the poller and come back, or again a new one.
  */
-abstract class BackupThread {
-  /** Result of a look: there is nothing to watch. */
-  static final long REST = -1;
-
-  /** Result of a look: take the poller over. */
-  static final long TAKE = -2;
-
+final class BackupThread {
   /** How long no thread is started after a {@link #pause}. */
   static final long START_PAUSE_NS = 10_000_000;
 
-  final BackupHost host;
-  final PollerLease lease;
-  final NanoClock clock;
-  final Tally tally;
-
+  private final BackupHost host;
+  private final NanoClock clock;
   private final OwnerToken token;
+  private final Patience patience;
   private final String infix;
   private final AtomicReference<Thread> thread = new AtomicReference<>();
   private final AtomicInteger started = new AtomicInteger();
@@ -51,43 +43,26 @@ abstract class BackupThread {
    *
    * @param infix between the poller's name and a number, in the names of threads that are started.
    */
-  BackupThread(PollerParts parts, String infix) {
+  BackupThread(PollerParts parts, Patience patience, String infix) {
     this.host = parts.host();
     this.token = parts.token();
-    this.lease = parts.lease();
     this.clock = parts.clock();
-    this.tally = parts.tally();
+    this.patience = patience;
     this.infix = infix;
   }
 
-  /** Called when another thread becomes the backup. */
-  abstract void stand();
-
-  /** Called when the thread begins to look, after a rest. */
-  abstract void begin();
-
-  /**
-   * Does one look.
-   *
-   * @return nanoseconds until the next one, {@link #REST} or {@link #TAKE}.
-   */
-  abstract long look();
-
-  /** Called when the thread has taken the poller over. */
-  abstract void taken();
-
-  /** The backup thread, or null. */
-  final Thread thread() {
+  /** The backup thread, if there is one. */
+  @Nullable Thread thread() {
     return thread.get();
   }
 
   /** True while a backup thread is wanted. */
-  final boolean isAsked() {
+  boolean isAsked() {
     return looking;
   }
 
   /** True while the thread looks. */
-  final boolean looks() {
+  boolean looks() {
     return looking && thread.get() != null;
   }
 
@@ -95,7 +70,7 @@ abstract class BackupThread {
    * Starts or wakes the thread, so that it looks. False where none can be started, or could not a
    * moment ago.
    */
-  final boolean summon() {
+  boolean summon() {
     if (thread.get() == null && (isPaused() || !start())) {
       return false;
     }
@@ -104,7 +79,7 @@ abstract class BackupThread {
   }
 
   /** Makes the present or the next backup thread look. */
-  final void wake() {
+  void wake() {
     if (!looking) {
       looking = true;
       LockSupport.unpark(thread.get());
@@ -117,7 +92,7 @@ abstract class BackupThread {
   }
 
   /** Starts no thread for a while: starting one takes longer than most tasks. */
-  final void pause() {
+  void pause() {
     paused = true;
     pausedNs = clock.nanoTime();
   }
@@ -144,24 +119,26 @@ abstract class BackupThread {
    *
    * @return true when the calling thread has taken the poller over; false when it is not needed.
    */
-  final boolean await() {
-    final Thread me = Thread.currentThread();
+  boolean await() {
+    Thread me = Thread.currentThread();
     if (thread.get() != me && !thread.compareAndSet(null, me)) {
       return false;
     }
     try {
-      stand();
+      if (patience.stand(clock.nanoTime())) {
+        wake();
+      }
       while (!host.isFinished()) {
         Thread.interrupted(); // left by a task that this thread has run: it would not park
         if (!looking) {
           LockSupport.park(this);
-          begin();
+          patience.begin(clock.nanoTime());
           continue;
         }
-        final long pauseNs = look();
-        if (pauseNs == REST) {
+        final long pauseNs = patience.look(clock.nanoTime());
+        if (pauseNs == Patience.REST) {
           rest();
-        } else if (pauseNs != TAKE) {
+        } else if (pauseNs != Patience.TAKE) {
           LockSupport.parkNanos(this, pauseNs);
         } else if (take()) {
           return true;
@@ -187,12 +164,12 @@ abstract class BackupThread {
     }
     looking = false; // and no lease is given before another backup thread is there
     thread.set(null);
-    taken();
+    patience.taken();
     return true;
   }
 
   /** Ends the backup thread, because the poller has ended. Any thread. */
-  final void end() {
+  void end() {
     LockSupport.unpark(thread.get());
   }
 }

@@ -1,6 +1,7 @@
 package dev.ringfetch.session.poller;
 
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A priority queue by deadline, of a session's streams or a poller's sessions: a binary heap with
@@ -27,9 +28,9 @@ public final class DeadlineQueue<T extends Dated> {
     }
   }
 
-  /** The element with the earliest deadline, or null. */
+  /** The element with the earliest deadline. */
   @SuppressWarnings("unchecked") // only elements of this type are added
-  T first() {
+  @Nullable T first() {
     return (T) heap[0];
   }
 

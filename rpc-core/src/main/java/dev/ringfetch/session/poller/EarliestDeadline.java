@@ -1,5 +1,6 @@
 package dev.ringfetch.session.poller;
 
+import dev.ringfetch.session.owner.OwnedBy;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
@@ -41,10 +42,8 @@ final class EarliestDeadline extends Dated {
     this.entry = entry;
   }
 
-  /**
-   * Publishes the present deadline; owner. True when the poller has to be called. Allocates
-   * nothing.
-   */
+  /** Publishes the present deadline. True when the poller has to be called. Allocates nothing. */
+  @OwnedBy("session")
   boolean publish(long earliestNs) {
     if (earliestNs != publishedNs) {
       publishedNs = earliestNs;

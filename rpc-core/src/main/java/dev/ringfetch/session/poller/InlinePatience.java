@@ -1,10 +1,10 @@
 package dev.ringfetch.session.poller;
 
 /**
- * The strategy of {@link InlineBackup}: when to look at the poller, when to take it over, and when
- * to rest, given the result of each look. Used by one thread.
+ * The strategy for inline tasks: when the {@link BackupThread} looks at the poller, when it takes
+ * it over, and when it rests, given the result of each look. Used by one thread.
  */
-public final class InlinePatience {
+final class InlinePatience {
   /** Time over which calls are counted to find whether the looks are worth it, in nanoseconds. */
   static final long WINDOW_NS = 1_000_000;
 
@@ -64,21 +64,20 @@ public final class InlinePatience {
    * @param lent whether a task runs under a lease.
    * @param lentAtNs since when, if it is.
    * @param calls tasks that were run so far.
-   * @return nanoseconds until the next look, {@link BackupThread#REST} or {@link
-   *     BackupThread#TAKE}.
+   * @return nanoseconds until the next look, {@link Patience#REST} or {@link Patience#TAKE}.
    */
   long look(long nowNs, boolean lent, long lentAtNs, long calls) {
     final boolean quiet = isQuiet(nowNs, calls);
     if (!lent) {
       return quiet
-          ? BackupThread.REST
+          ? Patience.REST
           : pause(nowNs, nowNs - standsNs < CALM_NS ? PAUSE_NS : LONG_PAUSE_NS);
     }
     final boolean again = lentAtNs == lentNs;
     lentNs = lentAtNs;
     final long remainingNs = PATIENCE_NS - (nowNs - lentAtNs);
     if (remainingNs <= 0 && (nowNs - dueNs < LATE_NS || again)) {
-      return BackupThread.TAKE;
+      return Patience.TAKE;
     }
     return pause(nowNs, Math.max(LEAST_PAUSE_NS, Math.min(PAUSE_NS, remainingNs)));
   }

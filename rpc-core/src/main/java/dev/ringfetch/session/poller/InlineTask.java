@@ -1,5 +1,7 @@
 package dev.ringfetch.session.poller;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * A task that a poller may run on its own thread, because earlier ones of its kind were short:
  * {@linkplain Poller#offer offered} to it, and then either run there or handed over.
@@ -31,9 +33,9 @@ public interface InlineTask {
    */
   void overran(boolean waits);
 
-  /** The next task in the queue of its session, or null. */
-  InlineTask nextInLine();
+  /** The next task in the queue of its session. */
+  @Nullable InlineTask nextInLine();
 
   /** Links the next task. Used by the poller, while the task is queued. */
-  void nextInLine(InlineTask next);
+  void nextInLine(@Nullable InlineTask next);
 }

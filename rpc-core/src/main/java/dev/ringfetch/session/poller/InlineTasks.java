@@ -2,19 +2,21 @@ package dev.ringfetch.session.poller;
 
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.counters.Tally;
+import dev.ringfetch.session.owner.OwnedBy;
 import org.agrona.concurrent.NanoClock;
 
 /**
- * The tasks that a poller runs itself, between its rounds. Meanwhile the poller is on lease, and
- * {@link InlineBackup} checks whether that takes long: then it takes the poller over, and the
- * thread that runs the task finds afterwards that it has lost the poller.
+ * The tasks that a poller runs itself, between its rounds. Meanwhile the poller is on lease, and a
+ * {@link BackupThread} checks whether that takes longer than {@link InlinePatience#PATIENCE_NS}:
+ * then it takes the poller over, and the thread that runs the task finds afterwards that it has
+ * lost the poller.
  *
  * <p>No task is accepted while the backup does not look. It is woken when so many tasks are offered
  * within a millisecond that its looks cost less than the hand-overs that they save.
  *
- * <p>Used by the thread that drives the poller, except for the methods for {@link InlineBackup}.
+ * <p>Used by the thread that drives the poller, except for the methods for the backup thread.
  */
-final class InlineTasks implements InlineBackup.Work {
+final class InlineTasks implements Patience {
   /** Result of {@link #run} on a thread that has lost the poller. */
   static final int LOST = -1;
 
@@ -25,7 +27,10 @@ final class InlineTasks implements InlineBackup.Work {
   private final NanoClock clock;
   private final Tally tally;
   private final int leastPerWindow;
-  private final InlineBackup backup;
+  private final BackupThread backup;
+
+  @OwnedBy("backup")
+  private final InlinePatience patience;
 
   // Entries with tasks, each once, in the order of their turns.
   private PollerEntry first;
@@ -38,16 +43,20 @@ final class InlineTasks implements InlineBackup.Work {
 
   private volatile long lentAtNs;
 
+  @OwnedBy("backup")
+  private boolean lenderWaits; // when it has decided to take over
+
   InlineTasks(PollerParts parts, int leastPerWindow) {
     this.lease = parts.lease();
     this.clock = parts.clock();
     this.tally = parts.tally();
     this.leastPerWindow = leastPerWindow;
     final int leastToLook = (leastPerWindow + 1) / 2; // hysteresis
-    this.backup = new InlineBackup(parts, this, leastToLook);
+    this.patience = new InlinePatience(leastToLook);
+    this.backup = new BackupThread(parts, this, "-");
   }
 
-  InlineBackup backup() {
+  BackupThread backup() {
     return backup;
   }
 
@@ -140,7 +149,7 @@ final class InlineTasks implements InlineBackup.Work {
     lentAtNs = nowNs;
     try {
       lease.lendInline();
-      backup.lent();
+      backup.wake(); // may come late; where there is no thread, the next one looks
       task.runInline();
     } catch (Throwable t) { // a fault of lost memory may be thrown anywhere
       Callbacks.report(t);
@@ -148,15 +157,40 @@ final class InlineTasks implements InlineBackup.Work {
     return lease.takeBack();
   }
 
-  /** The beginning of the lease, if it is for one of these tasks. Any thread. */
   @Override
-  public long lentAtNs() {
-    return lentAtNs;
+  public boolean stand(long nowNs) {
+    patience.stand(nowNs, calls());
+    return false;
+  }
+
+  @Override
+  public void begin(long nowNs) {
+    patience.begin(nowNs, calls());
+  }
+
+  @Override
+  public long look(long nowNs) {
+    final boolean lent = lease.isInline();
+    final long pauseNs = patience.look(nowNs, lent, lentAtNs, calls());
+    if (pauseNs == TAKE) {
+      lenderWaits = lease.isLenderWaiting();
+    }
+    return pauseNs;
+  }
+
+  @Override
+  public void taken() {
+    backup.pause();
+    try {
+      takenOver(patience.lentAtNs(), lenderWaits);
+    } catch (Throwable t) {
+      // for lack of memory: the remaining tasks are handed over after the next round
+      Callbacks.report(t);
+    }
   }
 
   /** Notifies the task from whose thread the poller was taken over. */
-  @Override
-  public void takenOver(long lentNs, boolean waits) {
+  private void takenOver(long lentNs, boolean waits) {
     tally.add(Counter.POLLER_TAKEOVERS, 1);
     if (lease.wasInline() && lentNs == lentAtNs) { // otherwise the task has only just begun
       running.overran(waits);
@@ -181,13 +215,7 @@ final class InlineTasks implements InlineBackup.Work {
   }
 
   /** Calls that were run so far. Any thread. */
-  @Override
-  public long calls() {
+  private long calls() {
     return tally.get(Counter.POLLER_CALLS_INLINE);
-  }
-
-  /** Ends the backup, because the poller has ended. Any thread. */
-  void end() {
-    backup.end();
   }
 }

@@ -2,6 +2,7 @@ package dev.ringfetch.session.poller;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The token that makes one thread at a time the owner of a session's state.
@@ -41,8 +42,8 @@ public final class OwnerToken {
     return (Thread) OWNER.getVolatile(this) == NOBODY;
   }
 
-  /** The thread that holds the token, or null. */
-  Thread holder() {
+  /** The thread that holds the token. */
+  @Nullable Thread holder() {
     return (Thread) OWNER.getVolatile(this);
   }
 

@@ -5,13 +5,11 @@ import dev.ringfetch.counters.Counters;
 import dev.ringfetch.counters.Kind;
 import dev.ringfetch.counters.Tally;
 import dev.ringfetch.fabric.Doorbell;
-import dev.ringfetch.fabric.MemoryFaults;
 import java.io.IOException;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.agrona.concurrent.NanoClock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The poller of one doorbell's sessions: spins over the busy ones, and sleeps on the doorbell when
@@ -24,14 +22,12 @@ import org.agrona.concurrent.NanoClock;
  * runs tasks, or an {@link InlineTask}, the poller is on {@linkplain PollerLease lease}, and a
  * backup thread may take it over.
  */
-public final class Poller implements BackupHost, Runnable, AutoCloseable {
+public final class Poller implements Runnable, AutoCloseable {
   public static final long AWAKE = Long.MIN_VALUE;
 
   /** Result of a round after which another thread drives the poller. */
   static final int LOST = InlineTasks.LOST;
 
-  private static final int MAX_FAULTS = 1_000;
-  private static final long FAULTS_INTERVAL_NS = 1_000_000_000;
   private static final long ALARM_PAUSE_NS = 10_000_000;
 
   private final Doorbell doorbell;
@@ -44,26 +40,22 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
   private final OwnerToken token = new OwnerToken();
   private final PollerLease lease = new PollerLease(token);
   private final InlineTasks inline;
-  private final TaskBackup relief;
   private final Tasks tasks;
-  private final CountDownLatch end = new CountDownLatch(1);
+  private final PollerThreads threads;
+  private final PollerFaults faults;
   private final ConcurrentLinkedQueue<Runnable> changes = new ConcurrentLinkedQueue<>();
   private final ConcurrentLinkedQueue<PollerEntry> late = new ConcurrentLinkedQueue<>();
   private final PolledSessions sessions = new PolledSessions(tally);
   private final SessionDeadlines deadlines = new SessionDeadlines();
   private final DoorbellPace pace = new DoorbellPace();
 
-  private Timetable timetable; // null: no session is in a timetable
+  private @Nullable Timetable timetable; // of the sessions that are in one
   private long latePolledNs;
   private boolean waiting = true; // the last round has found nothing
   private boolean slept; // and has found nothing since
-  private Throwable suspected; // a fault that did not belong to the session in which it was thrown
-  private int faults; // in the interval, without a session at fault
-  private long faultsNs;
   private volatile boolean alarmed;
   private volatile boolean nested; // written by the one thread
   private volatile long wakeAtNs = AWAKE;
-  private volatile String name = "poller";
   private volatile boolean closed;
   private volatile boolean failed;
   private volatile boolean finished;
@@ -75,10 +67,12 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
     this.spinNs = context.spinNs();
     this.spin = new SpinPace(spinNs);
     this.counters = context.counters();
-    final PollerParts parts = new PollerParts(this, token, lease, clock, tally);
+    this.threads = new PollerThreads(token, lease, this::serve, () -> finished);
+    this.faults = new PollerFaults(sessions, this::activate, clock);
+    final PollerParts parts = new PollerParts(threads, token, lease, clock, tally);
     this.inline = new InlineTasks(parts, context.inlinePerMs());
-    this.relief = new TaskBackup(parts);
-    this.tasks = new Tasks(parts, relief, this::change);
+    this.tasks = new Tasks(parts, this::change);
+    threads.backups(tasks.backup(), inline.backup());
   }
 
   /** The doorbell that this poller sleeps on. */
@@ -221,7 +215,7 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
     if (inline.isEmpty()) {
       return done;
     }
-    verify();
+    faults.verify();
     final int ran = inline.run();
     return ran == LOST ? LOST : done + ran;
   }
@@ -229,33 +223,17 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
   /** Serves until {@link #close}, or stands by. */
   @Override
   public void run() {
-    name = Thread.currentThread().getName();
-    relief.enable();
+    threads.begin();
+    tasks.enableBackup();
     if (begin()) {
       serve();
     }
-    standBy();
+    threads.standBy();
   }
 
   /** Makes the calling thread the first driver. */
   public boolean begin() {
     return token.tryAcquire();
-  }
-
-  /**
-   * Stands by, and serves when the poller is to be taken over, as long as this thread is needed.
-   */
-  @Override
-  public void standBy() {
-    while ((mayRelieve() && relief.await()) || inline.backup().await()) {
-      serve();
-    }
-  }
-
-  /** True on a thread that was started as a backup, or has come back while a backup is wanted. */
-  private boolean mayRelieve() {
-    final Thread me = Thread.currentThread();
-    return relief.thread() == me || (relief.isAsked() && inline.backup().thread() != me);
   }
 
   /** Serves until {@link #close}, or until another thread drives the poller. */
@@ -305,15 +283,8 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
       tasks.runAtEnd();
       inline.handOver();
     } finally {
-      inline.end();
-      relief.end();
-      end.countDown();
+      threads.end();
     }
-  }
-
-  /** The backup thread that watches inline tasks, or null. */
-  Thread reliefThread() {
-    return relief.thread();
   }
 
   /** True when it was closed, or has failed: it takes no further session. Any thread. */
@@ -322,15 +293,13 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
   }
 
   /** True when no thread will drive this poller any more. */
-  @Override
-  public boolean isFinished() {
+  boolean isFinished() {
     return finished;
   }
 
-  /** Name of the first driver. */
-  @Override
-  public String name() {
-    return name;
+  /** The threads of this poller. */
+  PollerThreads threads() {
+    return threads;
   }
 
   /**
@@ -340,43 +309,12 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
    * @param timeoutMs timeout for each thread, in milliseconds; 0 does not mean forever.
    */
   public void awaitEnd(long timeoutMs) throws InterruptedException {
-    if (isCurrentThread() || lease.isMine() || !end.await(timeoutMs, TimeUnit.MILLISECONDS)) {
-      return;
-    }
-    join(token.holder(), timeoutMs);
-    join(inline.backup().thread(), timeoutMs);
-    join(relief.thread(), timeoutMs);
+    threads.awaitEnd(timeoutMs);
   }
 
-  private static void join(Thread thread, long timeoutMs) throws InterruptedException {
-    if (thread != null) {
-      TimeUnit.MILLISECONDS.timedJoin(thread, timeoutMs);
-    }
-  }
-
-  /**
-   * Finds and ends the session of a late fault, which was thrown outside of any session because a
-   * peer has truncated its memory. Most often that session has already ended by itself; then none
-   * is found.
-   */
   private void endFaulted(InternalError fault) {
     wakeAtNs = AWAKE;
-    if (sessions.size() > 0) {
-      MemoryFaults.absorb(sessions.get(0).memory, fault);
-    }
-    boolean found = false;
-    for (final PollerEntry entry : sessions.copy()) {
-      found |= entry.session.probe();
-      activate(entry); // a thread that found it owned for a moment relies on the owner to look
-    }
-    final long now = clock.nanoTime();
-    if (now - faultsNs >= FAULTS_INTERVAL_NS) {
-      faultsNs = now;
-      faults = 0;
-    }
-    if (!found && ++faults > MAX_FAULTS) {
-      throw fault; // not caused by a peer
-    }
+    faults.end(fault);
   }
 
   /**
@@ -409,7 +347,7 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
   /** Called when a fault was thrown in a session with intact memory. Any thread. */
   public void suspect(Throwable fault) {
     if (isCurrentThread()) {
-      suspected = fault; // of another session, which has to be found
+      faults.suspect(fault);
     } else {
       Callbacks.report(fault);
     }
@@ -460,23 +398,8 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
     if (tasks.isEmpty()) {
       return 0;
     }
-    verify();
+    faults.verify();
     return tasks.run();
-  }
-
-  /**
-   * Provokes a pending fault of polls that found nothing: sessions verify only after they have
-   * found something, and otherwise the fault would be thrown in the next work of this thread.
-   */
-  private void verify() {
-    if (suspected != null) {
-      final InternalError fault = new InternalError("a fault of another session", suspected);
-      suspected = null;
-      throw fault;
-    }
-    if (sessions.size() > 0) {
-      sessions.get(0).memory.verify();
-    }
   }
 
   private int runChanges() {
@@ -495,7 +418,7 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
     }
     int done = 0;
     if (!changes.isEmpty()) {
-      verify();
+      faults.verify();
       done += runChanges();
     }
     PollerEntry called;
@@ -539,7 +462,7 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
     if (now - latePolledNs >= DoorbellPace.MIN_INTERVAL_NS) {
       latePolledNs = now; // for sessions that sleep beside busy ones
       if (pace.isDue(now)) {
-        verify();
+        faults.verify();
         done += pollDoorbell();
       }
       activateLate();
@@ -564,7 +487,7 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
    */
   private boolean retire(PollerEntry entry) {
     if (sessions.size() > 1) {
-      verify();
+      faults.verify();
     }
     return entry.session.retire();
   }
@@ -610,7 +533,7 @@ public final class Poller implements BackupHost, Runnable, AutoCloseable {
     if (unlessTasks) {
       Thread.interrupted(); // meant for a callback, not for the poller: it would not sleep any more
     }
-    verify();
+    faults.verify();
     wakeAtNs = Dated.NO_DEADLINE;
     final long earliest = deadlines.earliestNs();
     wakeAtNs = earliest;

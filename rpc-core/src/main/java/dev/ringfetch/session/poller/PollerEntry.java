@@ -2,6 +2,8 @@ package dev.ringfetch.session.poller;
 
 import dev.ringfetch.counters.Subject;
 import dev.ringfetch.fabric.MemoryRegion;
+import dev.ringfetch.session.owner.OwnedBy;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A session's entry with its {@link Poller}: the poller's own state of the session, and the values
@@ -11,7 +13,7 @@ public final class PollerEntry {
   final PolledSession session;
   final MemoryRegion memory;
   final EarliestDeadline deadline = new EarliestDeadline(this);
-  final Timetable timetable; // null: there is none
+  final @Nullable Timetable timetable;
 
   /**
    * Set while the poller looks at the session in every round. Where both sides load one memory it
@@ -26,7 +28,7 @@ public final class PollerEntry {
   public boolean active;
   boolean resting; // for so long that the poller may sleep meanwhile
   long lastWorkNs;
-  InlineTask firstInLine; // of those tasks to be run inline, or null
+  @Nullable InlineTask firstInLine; // of those tasks to be run inline
   InlineTask lastInLine;
   PollerEntry nextInLine; // after this one's turn
   volatile Subject subject; // as which it is listed
@@ -66,7 +68,8 @@ public final class PollerEntry {
     }
   }
 
-  /** Publishes the present earliest deadline; owner. True when the poller has to be called. */
+  /** Publishes the present earliest deadline. True when the poller has to be called. */
+  @OwnedBy("session")
   public boolean publishDeadline(long earliestNs) {
     return deadline.publish(earliestNs);
   }
@@ -77,15 +80,17 @@ public final class PollerEntry {
   }
 
   /**
-   * The session's way to sleep, as of the poller's last visit; owner.
+   * The session's way to sleep, as of the poller's last visit.
    *
    * @param takesTime whether it has begun, and the poller may sleep between looks meanwhile.
    */
+  @OwnedBy("session")
   public void settling(boolean takesTime) {
     settling = takesTime;
   }
 
-  /** Sets whether output waits for a turn; owner, on the poller's thread. */
+  /** Sets whether output waits for a turn. Called on the poller's thread. */
+  @OwnedBy("session")
   public void awaitsTurn(boolean waits, long turnNs) {
     awaitsTurn = waits;
     nextTurnNs = turnNs;

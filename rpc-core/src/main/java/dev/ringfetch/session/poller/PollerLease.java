@@ -2,8 +2,8 @@ package dev.ringfetch.session.poller;
 
 /**
  * The lease of a poller: while the driver runs foreign tasks, its token is free, and the backup
- * thread may take it. A lease has a purpose: {@link InlineBackup} watches an {@link InlineTask},
- * {@link TaskBackup} the tasks of a round.
+ * thread may take it. A lease has a purpose, an {@link InlineTask} or the {@link Tasks} of a round,
+ * each with a {@link BackupThread} of its own.
  *
  * <p>It ends when any thread acquires the token; no notification is needed.
  */

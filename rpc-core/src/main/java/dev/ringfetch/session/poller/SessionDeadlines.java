@@ -2,6 +2,7 @@ package dev.ringfetch.session.poller;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The sessions of a poller that have a deadline, by the earliest of each. A session without one is
@@ -71,7 +72,7 @@ final class SessionDeadlines {
    * The sessions with a deadline that is not after now, linked by {@code nextOverdue}; null when
    * there is none. They stay in the queue until they have another deadline.
    */
-  EarliestDeadline overdue(long nowNs) {
+  @Nullable EarliestDeadline overdue(long nowNs) {
     hear();
     EarliestDeadline overdue = null;
     EarliestDeadline first;

@@ -3,16 +3,17 @@ package dev.ringfetch.session.poller;
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.counters.Tally;
 import dev.ringfetch.fabric.Doorbell;
+import dev.ringfetch.timer.Retry;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Consumer;
 import org.agrona.concurrent.NanoClock;
 
 /**
  * The queue of foreign tasks that a poller runs. Meanwhile the poller is on {@linkplain PollerLease
- * lease}: if a task keeps the thread for long, {@link TaskBackup} takes the poller over.
+ * lease}: if a task keeps the thread for long, a {@link BackupThread} takes the poller over.
  *
  * <p>A task that waits for an answer takes the poller back until then, and serves in nested rounds.
- * When other tasks are queued, it gives a new lease after {@link TaskBackup#PAUSE_NS}.
+ * When other tasks are queued, it gives a new lease after {@link TaskPatience#PAUSE_NS}.
  *
  * <p>Used by the driver, except for {@link #add}, and for the methods for a thread that has given a
  * lease.
@@ -27,9 +28,13 @@ public final class Tasks {
   private final Consumer<Runnable> changes;
   private final Tally tally;
   private final PollerLease lease;
-  private final TaskBackup backup;
+  private final TaskPatience patience;
+  private final BackupThread backup;
+  private final Retry again = new Retry(this::askIfLent, BackupThread.START_PAUSE_NS);
   private final NanoClock clock;
   private final ConcurrentLinkedQueue<Runnable> queue = new ConcurrentLinkedQueue<>();
+
+  private volatile boolean enabled; // to start a backup thread
 
   private long nestedUntilNs = NOT_NESTED; // if other tasks are queued
 
@@ -38,13 +43,23 @@ public final class Tasks {
    *
    * @param changes takes actions of the poller's thread between two rounds.
    */
-  Tasks(PollerParts parts, TaskBackup backup, Consumer<Runnable> changes) {
+  Tasks(PollerParts parts, Consumer<Runnable> changes) {
     this.token = parts.token();
     this.lease = parts.lease();
     this.clock = parts.clock();
     this.tally = parts.tally();
-    this.backup = backup;
+    this.patience = new TaskPatience(parts);
+    this.backup = new BackupThread(parts, patience, "-relief-");
     this.changes = changes;
+  }
+
+  BackupThread backup() {
+    return backup;
+  }
+
+  /** Allows a backup thread to be started. */
+  void enableBackup() {
+    enabled = true;
   }
 
   /** Any thread. */
@@ -68,14 +83,13 @@ public final class Tasks {
     VirtualMachineError fault = null;
     nestedUntilNs = NOT_NESTED; // left over from the tasks of a thread that has lost the poller
     try {
-      lease.lendForTasks();
-      backup.lent();
+      lend();
       Runnable task;
       while (lease.isMine() && (task = queue.poll()) != null) {
-        backup.begins();
+        patience.begins();
         Callbacks.run(task);
         done++;
-        if (backup.isTurnOver()) {
+        if (patience.isTurnOver()) {
           break;
         }
         if ((done & BUDGET_MASK) == 0) { // reading the clock takes as long as a short task
@@ -106,6 +120,34 @@ public final class Tasks {
     return ran;
   }
 
+  private void lend() {
+    lease.lendForTasks();
+    patience.lent();
+    summonBackup();
+  }
+
+  /** Makes the backup thread look, after a lease was given. May come late. */
+  private void summonBackup() {
+    if (!backup.looks() && enabled && !backup.summon()) {
+      askAgain(); // there may be no further lease, if the task waits for this poller
+    }
+  }
+
+  private void askAgain() {
+    try {
+      again.schedule();
+    } catch (OutOfMemoryError e) { // the next lease requests it again
+      Callbacks.report(e);
+    }
+  }
+
+  private void askIfLent() {
+    if (lease.isForTasks()) {
+      patience.lent();
+      summonBackup();
+    }
+  }
+
   private void count(int ran) {
     tally.add(Counter.POLLER_TASKS, ran);
   }
@@ -128,7 +170,7 @@ public final class Tasks {
       return false;
     }
     if (nestedUntilNs == NOT_NESTED) {
-      nestedUntilNs = clock.nanoTime() + TaskBackup.PAUSE_NS;
+      nestedUntilNs = clock.nanoTime() + TaskPatience.PAUSE_NS;
     }
     return true;
   }
@@ -141,13 +183,13 @@ public final class Tasks {
     return nestedUntilNs != NOT_NESTED
         && !queue.isEmpty()
         && clock.nanoTime() - nestedUntilNs >= 0
-        && backup.call();
+        && enabled
+        && backup.summon();
   }
 
   /** Gives a new lease for the same tasks, after {@link #retake}. */
   public void lendAgain() {
-    lease.lendForTasks();
-    backup.lent();
+    lend();
   }
 
   /**

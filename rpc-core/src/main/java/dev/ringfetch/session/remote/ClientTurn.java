@@ -3,18 +3,20 @@ package dev.ringfetch.session.remote;
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.counters.Tally;
 import dev.ringfetch.ring.ControlFlyweight;
+import dev.ringfetch.session.owner.OwnedBy;
 import dev.ringfetch.session.poller.Dated;
 import org.agrona.concurrent.NanoClock;
 
 /**
  * The client's side of {@link TurnSchedule}: decides when to send, as its server has told. It is
  * advice: a missing or old message does not count, and output waits no longer than from turn to
- * turn. Used by the owner of the session.
+ * turn.
  *
  * <p>Times are of the server's clock. The offset to this side's clock is the minimum of the times
  * between the writing of a line and the look at it: so lines that came late, or were seen late, do
  * not move the turn.
  */
+@OwnedBy("session")
 public final class ClientTurn {
   /** Longest time from turn to turn, in nanoseconds: others are not heeded. */
   public static final int MAX_PERIOD_NS = 100_000_000;

@@ -2,6 +2,7 @@ package dev.ringfetch.session.remote;
 
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.counters.Tally;
+import dev.ringfetch.session.owner.OwnedBy;
 import dev.ringfetch.session.poller.Dated;
 import org.agrona.concurrent.NanoClock;
 
@@ -17,15 +18,47 @@ import org.agrona.concurrent.NanoClock;
  * nor than this side waits before it goes to sleep. A delay of next to nothing is none, and the
  * read leaves with the request, in one doorbell.
  *
- * <p>Reads after the first are not delayed: more is expected, or the time is over. Belongs to the
- * owner of the session.
+ * <p>Reads after the first are not delayed: more is expected, or the time is over.
  */
+@OwnedBy("session")
 final class FetchPace {
   /** Longest delay, in round trips. */
   static final int MOST = 8;
 
   /** Round trips before a deadline, at which it is read for whatever the delay is. */
   static final int LAST = 2;
+
+  /** What is known of the answer that is expected. */
+  enum Phase {
+    /** Nothing is expected: the next request is a first one. */
+    RESTING,
+    /** An answer is expected, and the first read for it is not posted yet. */
+    DELAYING,
+    /** More is expected, or the first read was posted: reads follow without a delay. */
+    READING;
+
+    /**
+     * Returns the next phase.
+     *
+     * @throws IllegalStateException when that phase does not follow on this one.
+     */
+    Phase to(Phase next) {
+      if (this == READING && next == DELAYING) {
+        throw new IllegalStateException("from=" + this + ", to=" + next);
+      }
+      return next;
+    }
+  }
+
+  /** The first read for an answer. */
+  enum FirstRead {
+    /** None is under way. */
+    NONE,
+    /** It was posted before the delay was over, for another reason. */
+    EARLY,
+    /** It was posted when it was due. */
+    DUE
+  }
 
   private static final double SHARE = 1.0 / 8;
   private static final double NOTHING = 1.0 / 32; // of a round trip
@@ -36,13 +69,11 @@ final class FetchPace {
 
   private double delayNs;
   private double roundTripNs = Double.MAX_VALUE; // the shortest of late: without queues
-  private boolean expecting;
+  private Phase phase = Phase.RESTING;
   private long sinceNs;
   private long rings; // before
-  private boolean first; // read, which is not posted yet
-  private boolean underWay; // the first
+  private FirstRead firstRead = FirstRead.NONE; // under way
   private long postedNs;
-  private boolean due; // when it was posted: else it had another reason
   private boolean missed; // by the first, when it was due
   private boolean begun; // what the first has found
   private boolean answered; // since a read was posted, and it was said how long that took
@@ -57,8 +88,7 @@ final class FetchPace {
 
   /** Nothing is expected: the next request is a first one. */
   void rest() {
-    expecting = false;
-    first = false;
+    phase = phase.to(Phase.RESTING);
     missed = false;
     begun = false;
     rings = rings();
@@ -66,7 +96,7 @@ final class FetchPace {
 
   /** True while something is expected. */
   boolean isExpecting() {
-    return expecting;
+    return phase != Phase.RESTING;
   }
 
   /**
@@ -89,13 +119,13 @@ final class FetchPace {
    * @param deadlineNs the earliest, before which is to be read.
    */
   boolean isDue(boolean atOnce, long deadlineNs) {
-    final boolean begins = !expecting;
-    if (begins) {
-      expecting = true;
-      first = true;
+    final boolean begins = phase == Phase.RESTING;
+    if (atOnce) {
+      phase = phase.to(Phase.READING);
+    } else if (begins) {
+      phase = phase.to(Phase.DELAYING);
     }
-    first &= !atOnce;
-    if (!first || isNone()) {
+    if (phase == Phase.READING || isNone()) {
       return true;
     }
     final long nowNs = clock.nanoTime();
@@ -121,13 +151,13 @@ final class FetchPace {
    */
   void posted(boolean last) {
     answered = false;
-    if (!first) {
+    if (phase != Phase.DELAYING) {
       return;
     }
-    first = false;
-    underWay = true;
+    phase = phase.to(Phase.READING);
     postedNs = clock.nanoTime();
-    due = isNone() || postedNs - sinceNs >= (long) delayNs;
+    final boolean due = isNone() || postedNs - sinceNs >= (long) delayNs;
+    firstRead = due ? FirstRead.DUE : FirstRead.EARLY;
     if (last && !due) {
       delayNs = Math.max((double) (postedNs - sinceNs), delayNs / 2); // to be due just before
     }
@@ -141,12 +171,12 @@ final class FetchPace {
 
   /** The read under way has found nothing. */
   void missed() {
-    missed |= arrived() && due;
+    missed |= arrived() == FirstRead.DUE;
   }
 
   /** The read under way has found the beginning of something, of which more is to be read. */
   void begun() {
-    begun |= arrived();
+    begun |= arrived() != FirstRead.NONE;
   }
 
   /** The read under way has found something, which need not be an answer. */
@@ -168,15 +198,15 @@ final class FetchPace {
     answered = false;
   }
 
-  /** True for the first read. */
-  private boolean arrived() {
-    final boolean wasFirst = underWay;
-    if (wasFirst) {
-      underWay = false;
+  /** Returns the first read, if it is the one that has arrived. */
+  private FirstRead arrived() {
+    final FirstRead arrived = firstRead;
+    if (arrived != FirstRead.NONE) {
+      firstRead = FirstRead.NONE;
       final double tookNs = Math.max(1, clock.nanoTime() - postedNs);
       roundTripNs = Math.min(tookNs, FORGETTING * roundTripNs);
       delayNs = Math.min(delayNs, MOST * roundTripNs);
     }
-    return wasFirst;
+    return arrived;
   }
 }

@@ -7,6 +7,7 @@ import dev.ringfetch.session.carrier.Carrier;
 import dev.ringfetch.session.carrier.CarrierParts;
 import dev.ringfetch.session.carrier.CarrierSession;
 import dev.ringfetch.session.carrier.RingPair;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The carrier of a client that does not load from the server's memory: reads its answers there, or
@@ -18,7 +19,7 @@ public final class FetchingCarrier extends Carrier {
   private final RingPair rings;
   private final Tally tally;
   private final FetchPace pace;
-  private final ReplyChoice choice; // null: the mode is given
+  private final @Nullable ReplyChoice choice; // null: the mode is given
   private final ClientTurn turn;
   private boolean watched; // the poller comes by until nothing is held
 
@@ -38,7 +39,7 @@ public final class FetchingCarrier extends Carrier {
   }
 
   /** Whether this side fetches or has answers pushed; null where the mode is given. */
-  public ReplyChoice choice() {
+  public @Nullable ReplyChoice choice() {
     return choice;
   }
 

@@ -6,6 +6,7 @@ import dev.ringfetch.ring.RingFetcher;
 import dev.ringfetch.ring.RingWriter;
 import dev.ringfetch.session.carrier.CarrierParts;
 import dev.ringfetch.session.carrier.Inbox;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The inbox of a client that cannot load from the server's memory: reads the ring there, or polls
@@ -37,8 +38,8 @@ public final class FetchingInbox extends Inbox {
   private final ClientDelivery toServer;
   private final RingFetcher fetcher;
   private final RingWriter writer;
-  private final Hints hints; // null: none
-  private final ReplyChoice choice; // null: the mode is given
+  private final @Nullable Hints hints;
+  private final @Nullable ReplyChoice choice; // null: the mode is given
   private final FetchPace pace;
   private final ClientTurn turn;
 

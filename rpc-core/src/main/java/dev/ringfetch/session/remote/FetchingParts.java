@@ -2,15 +2,16 @@ package dev.ringfetch.session.remote;
 
 import dev.ringfetch.session.carrier.CarrierParts;
 import dev.ringfetch.session.carrier.RingPair;
+import org.jspecify.annotations.Nullable;
 
 /** The objects that a fetching client's inbox and its carrier share. */
 final class FetchingParts {
   final ClientDelivery delivery;
   final FetchPace pace;
-  final ReplyChoice choice; // null: the mode is given
+  final @Nullable ReplyChoice choice; // null: the mode is given
   final ClientTurn turn;
   final boolean fetches; // at first
-  final Hints hints; // null: none
+  final @Nullable Hints hints;
 
   FetchingParts(CarrierParts parts, RemoteContext context) {
     final RingPair rings = parts.rings();

@@ -7,16 +7,18 @@ import dev.ringfetch.ring.RingFetcher;
 import dev.ringfetch.ring.RingPoller;
 import dev.ringfetch.ring.RingWriter;
 import dev.ringfetch.session.carrier.CarrierParts;
+import dev.ringfetch.session.owner.OwnedBy;
 import org.agrona.concurrent.NanoClock;
 
 /**
  * The datagrams with a client's answers, which may be lost: the client waits for them for some time
- * before it reads. Belongs to the owner of the session.
+ * before it reads.
  *
  * <p>The time is learnt: it doubles when a datagram comes after what it brings was read, and
  * shrinks by an eighth when a read brings what no datagram has. So it is some times what datagrams
  * take here, and short where they are lost.
  */
+@OwnedBy("session")
 public final class Hints {
   private static final int LIMIT = 16; // datagrams; then others have their turn
 

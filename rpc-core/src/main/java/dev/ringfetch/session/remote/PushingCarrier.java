@@ -9,6 +9,7 @@ import dev.ringfetch.session.carrier.PollingInbox;
 import dev.ringfetch.session.carrier.RingPair;
 import dev.ringfetch.session.poller.Timetable;
 import org.agrona.concurrent.NanoClock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The carrier of a server without common memory with its client: pushes answers, or leaves them for
@@ -19,8 +20,8 @@ final class PushingCarrier extends Carrier {
   private final RingPair rings;
   private final NanoClock clock;
   private final Tally tally;
-  private final TurnSchedule schedule; // null: clients send at any time
-  private final ServerTurn turn; // null: as above
+  private final @Nullable TurnSchedule schedule; // null: clients send at any time
+  private final @Nullable ServerTurn turn; // null: as above
 
   PushingCarrier(CarrierParts parts, RemoteContext context) {
     this(parts, context, new ServerDelivery(parts.tally(), parts.rings()));

@@ -2,12 +2,12 @@ package dev.ringfetch.session.remote;
 
 import dev.ringfetch.ring.FrameDescriptor;
 import dev.ringfetch.ring.ProcessTime;
+import dev.ringfetch.session.owner.OwnedBy;
 import org.agrona.concurrent.NanoClock;
 
 /**
  * The adaptive choice whether a client fetches its answers or the server pushes them ({@link
- * ReplyPolicy#ADAPTIVE}): chooses the mode in which calls take less time. Belongs to the owner of
- * the session.
+ * ReplyPolicy#ADAPTIVE}): chooses the mode in which calls take less time.
  *
  * <p>RFP (EuroSys'17, section 3) compares the server's process time with a bound that was measured
  * for one generation of cards. This one knows no bound: it measures. Of one call at a time it takes
@@ -20,6 +20,7 @@ import org.agrona.concurrent.NanoClock;
  * <p>Fetching costs this side's processor, and reads that find nothing: it has to be better by some
  * little of the whole time that a call takes, which it cannot be where handlers take long.
  */
+@OwnedBy("session")
 public final class ReplyChoice {
   /** Calls of a trial. */
   public static final int TRIAL_CALLS = 16;

@@ -7,6 +7,7 @@ import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.ring.HintSender;
 import dev.ringfetch.session.carrier.Delivery;
 import dev.ringfetch.session.carrier.RingPair;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The delivery from a server to a client without common memory: pushes answers while the client
@@ -21,7 +22,7 @@ public final class ServerDelivery extends Delivery {
   private static final int COMPLETIONS = 16; // a poll
   private static final CompletionQueue.Handler IGNORED = (id, status, value) -> {};
 
-  private final HintSender hints; // null: none
+  private final @Nullable HintSender hints;
   private boolean waking; // a ring is due, after what it is for
   private boolean behind;
 

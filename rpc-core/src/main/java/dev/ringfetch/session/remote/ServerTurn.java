@@ -5,17 +5,18 @@ import dev.ringfetch.counters.Tally;
 import dev.ringfetch.ring.RingPoller;
 import dev.ringfetch.session.carrier.CarrierParts;
 import dev.ringfetch.session.carrier.CarrierSession;
+import dev.ringfetch.session.owner.OwnedBy;
 import org.agrona.concurrent.NanoClock;
 
 /**
- * The server's side of a session in {@link TurnSchedule}: tells the client when to send. Belongs to
- * the owner of the session.
+ * The server's side of a session in {@link TurnSchedule}: tells the client when to send.
  *
  * <p>A client that fetches is told anew before each of its turns. The card then has the
  * connection's state at hand by the outbound engine, which has nothing else to do for such clients,
  * and not by the inbound engine, which is busy with others' requests. Where answers are pushed it
  * is the other way round: the request brings it.
  */
+@OwnedBy("session")
 final class ServerTurn {
   private static final int REFRESH_PERIODS = 16;
   private static final int SPREAD = 64; // members of a group, over half a turn

@@ -1,5 +1,7 @@
 package dev.ringfetch.session.remote;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.ringfetch.session.owner.OwnedBy;
 import dev.ringfetch.session.poller.Poller;
 import dev.ringfetch.session.poller.Timetable;
 import java.util.Arrays;
@@ -32,14 +34,23 @@ public final class TurnSchedule implements Timetable {
   private volatile int generation; // of groups
   private volatile long epochEndNs;
 
-  // Guarded by this.
+  @GuardedBy("this")
   private long epochNs;
+
+  @GuardedBy("this")
   private int used; // sessions, in this epoch
+
+  @GuardedBy("this")
   private int[] sizes = {}; // of groups: as of the last epoch, and those that joined since
+
+  @GuardedBy("this")
   private int[] counts = {}; // of groups, in this epoch
+
+  @GuardedBy("this")
   private final Map<Poller, int[]> shares = new HashMap<>(); // of pollers in groups
 
-  /** Place of a session in the timetable. Belongs to the owner of the session. */
+  /** Place of a session in the timetable. */
+  @OwnedBy("session")
   static final class Seat {
     private int epoch = -2; // in which the session was in use last
     private int generation;
@@ -126,6 +137,7 @@ public final class TurnSchedule implements Timetable {
   }
 
   /** As they are, while they are of about the right size; few groups are given up late. */
+  @GuardedBy("this")
   private int groupsFor(int sessions) {
     final int before = sizes.length;
     if (sessions <= (before == 0 ? threshold : threshold - threshold / 4)) {
@@ -164,6 +176,7 @@ public final class TurnSchedule implements Timetable {
   }
 
   /** The smallest group, and among those one that has few sessions of the same poller. */
+  @GuardedBy("this")
   private void join(Seat seat, Poller poller) {
     final int[] share = shares.computeIfAbsent(poller, key -> new int[sizes.length]);
     int best = 0;

@@ -6,17 +6,20 @@ import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.ring.BulkDescriptor;
 import dev.ringfetch.ring.ControlFlyweight;
 import dev.ringfetch.session.bulk.ArrayPool;
+import dev.ringfetch.session.owner.OwnedBy;
 import java.util.List;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The queue of reads of the peer's registered memory. A frame only queues its read; reads are done
  * in their order, some bytes a round, so that the frames of other calls, which come behind it in
  * the ring, need not wait for them. The control line has the number of completed reads: that memory
- * belongs to the peer again. Belongs to the owner of the session.
+ * belongs to the peer again.
  *
  * @param <R> type of the readers.
  */
+@OwnedBy("session")
 public final class BulkReads<R> {
   private final Listener<R> listener;
   private final Tally tally;
@@ -34,7 +37,7 @@ public final class BulkReads<R> {
     final MemoryRegion region;
     final int offset;
     final int length;
-    R reader; // null: the data is not wanted
+    @Nullable R reader; // null: the data is not wanted
     UnitBuffer unit;
     int generation;
     int position;
@@ -193,7 +196,8 @@ public final class BulkReads<R> {
   /** Listener for completed reads. */
   @FunctionalInterface
   public interface Listener<R> {
-    /** Called when all reads that a unit has waited for are done; owner. */
+    /** Called when all reads that a unit has waited for are done. */
+    @OwnedBy("session")
     void onRead(R reader);
   }
 }

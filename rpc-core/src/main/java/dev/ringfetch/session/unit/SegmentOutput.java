@@ -3,6 +3,7 @@ package dev.ringfetch.session.unit;
 import dev.ringfetch.session.bulk.BulkPool;
 import dev.ringfetch.session.bulk.Segment;
 import java.io.OutputStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Output stream for a long message: marshals into registered memory, out of which the peer reads
@@ -15,7 +16,7 @@ public final class SegmentOutput extends OutputStream {
   private final BulkPool pool;
   private final byte[] one = new byte[1];
   private int left;
-  private Segment segment; // where the next byte goes; null: into the unit
+  private @Nullable Segment segment; // where the next byte goes; null: into the unit
   private int filled;
   private int dry; // bytes until an empty pool is asked again
 

@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The bytes of one unit (a request or a response: its sections, then its message) in private
@@ -67,8 +68,8 @@ public final class UnitBuffer {
     return end - HEADROOM;
   }
 
-  /** The parts in registered memory, or null. */
-  public Segments segments() {
+  /** The parts in registered memory, if there are any. */
+  public @Nullable Segments segments() {
     return segments;
   }
 

@@ -33,6 +33,9 @@ public final class HandshakeSteps {
       BiFunction<Runnable, Long, Runnable> timer,
       RandomGenerator random) {
     return new ServerHandshake(
-        fabrics, List.of("method"), context, acceptors, control, listener, timer::apply, random);
+        new HandshakeContext(fabrics, List.of("method"), context, timer::apply, random),
+        acceptors,
+        control,
+        listener);
   }
 }

@@ -94,7 +94,7 @@ abstract class OfferingServer {
 
   /** One client's stream, and what the server counts for it. */
   static final class Peer
-      implements ControlStream<OpenResponse>, ServerHandshake.Listener, ServerHandshake.Timer {
+      implements ControlStream<OpenResponse>, ServerHandshake.Listener, HandshakeContext.Timer {
     Answer answer;
     String refusal;
     String withheld; // name of a fabric
@@ -196,14 +196,15 @@ abstract class OfferingServer {
   final Peer begin(Peer peer, OpenRequest step) {
     final ServerHandshake handshake =
         new ServerHandshake(
-            served,
-            List.of("pages.Service/First", "pages.Service/Second"),
-            context,
+            new HandshakeContext(
+                served,
+                List.of("pages.Service/First", "pages.Service/Second"),
+                context,
+                peer,
+                random),
             fabric -> (session, stream) -> {},
             peer,
-            peer,
-            peer,
-            random);
+            peer);
     handshakes.add(handshake);
     peers.add(peer);
     if (step == null) {

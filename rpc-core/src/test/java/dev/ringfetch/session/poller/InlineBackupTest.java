@@ -159,7 +159,7 @@ class InlineBackupTest {
   private void comeBack() {
     looks.set(0);
     standby = null;
-    final Thread back = new Thread(poller::standBy, "back");
+    final Thread back = new Thread(poller.threads()::standBy, "back");
     back.start();
     while (back.getState() != State.WAITING) {
       assertTrue(looks.get() <= 1, "it looks without being asked to");
@@ -356,13 +356,17 @@ class InlineBackupTest {
     final Poller unused = new Poller(new HeapDoorbell(), new SessionContext());
     final OwnerToken driver = new OwnerToken();
     assertTrue(driver.tryAcquire());
-    final InlineBackup place =
+    final BackupThread place =
         new InlineTasks(
                 new PollerParts(
-                    unused, driver, new PollerLease(driver), this::clock, new Tally(Kind.POLLER)),
+                    unused.threads(),
+                    driver,
+                    new PollerLease(driver),
+                    this::clock,
+                    new Tally(Kind.POLLER)),
                 SessionContext.INLINE_PER_MS_DEFAULT)
             .backup();
-    place.lent(); // late, when nobody is here any more
+    place.wake(); // late, when nobody is here any more
     assertFalse(place.looks());
     final Thread thread = new Thread(place::await);
     thread.start();
@@ -370,7 +374,7 @@ class InlineBackupTest {
     letItRest();
     assertFalse(place.looks());
     looks.set(0);
-    place.lent();
+    place.wake();
     assertTrue(place.looks());
     while (looks.get() == 0) {
       Thread.onSpinWait();

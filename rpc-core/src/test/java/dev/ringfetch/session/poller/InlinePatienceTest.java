@@ -1,9 +1,9 @@
 package dev.ringfetch.session.poller;
 
-import static dev.ringfetch.session.poller.BackupThread.REST;
-import static dev.ringfetch.session.poller.BackupThread.TAKE;
 import static dev.ringfetch.session.poller.InlinePatience.PATIENCE_NS;
 import static dev.ringfetch.session.poller.InlinePatience.PAUSE_NS;
+import static dev.ringfetch.session.poller.Patience.REST;
+import static dev.ringfetch.session.poller.Patience.TAKE;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 

@@ -106,7 +106,7 @@ class TaskBackupTest {
     assertNotSame(first, runs());
     final long tookNs = System.nanoTime() - startNs;
     relieved.set(true);
-    assertTrue(tookNs >= TaskBackup.BUSY_LOOKS * TaskBackup.PAUSE_NS, () -> tookNs + " ns");
+    assertTrue(tookNs >= TaskPatience.BUSY_LOOKS * TaskPatience.PAUSE_NS, () -> tookNs + " ns");
   }
 
   /** Sessions have their turn in between. */
@@ -193,7 +193,7 @@ class TaskBackupTest {
     assertEquals(1, stepped.doWork());
     assertEquals(Map.of(Thread.currentThread(), false), ran);
     assertTrue(stepped.isCurrentThread());
-    assertNull(stepped.reliefThread());
+    assertNull(stepped.threads().taskBackup());
     stepped.close();
   }
 
@@ -207,7 +207,7 @@ class TaskBackupTest {
         runs(); // it may have become the poller, where the machine stood still
       }
       LockSupport.parkNanos(1_000_000);
-      relief = poller.reliefThread();
+      relief = poller.threads().taskBackup();
     }
     hold(over);
     assertEquals(relief, runs());

@@ -3,6 +3,7 @@ package dev.ringfetch.session.remote;
 import static dev.ringfetch.session.Stream.NO_DEADLINE;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.counters.Counter;
@@ -367,5 +368,18 @@ final class FetchPaceTest {
     assertEquals(STEP_NS, delayNs());
     isEarlyAndTheSecond(pace::found);
     assertEquals(STEP_NS, delayNs());
+  }
+
+  @Test
+  void delayBeginsWithARequestOnly() {
+    for (final FetchPace.Phase from : FetchPace.Phase.values()) {
+      for (final FetchPace.Phase to : FetchPace.Phase.values()) {
+        if (from == FetchPace.Phase.READING && to == FetchPace.Phase.DELAYING) {
+          assertThrows(IllegalStateException.class, () -> from.to(to));
+        } else {
+          assertEquals(to, from.to(to));
+        }
+      }
+    }
   }
 }

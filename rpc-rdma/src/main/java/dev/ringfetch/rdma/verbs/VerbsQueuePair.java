@@ -9,13 +9,11 @@ import dev.ringfetch.fabric.RemoteMemory;
 import dev.ringfetch.fabric.WorkRequests;
 import dev.ringfetch.rdma.natives.Disni;
 import dev.ringfetch.rdma.natives.QueuePairs;
+import dev.ringfetch.timer.Retry;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * The queue pair of one side of a reliable connection, with its states.
@@ -42,7 +40,7 @@ final class VerbsQueuePair implements QueuePair {
       "memory beside the session's is not to be had on verbs: the peer's cannot be loaded from";
 
   /** Delay before another attempt to send a ring that waits for credit. */
-  private static final Executor SOON = CompletableFuture.delayedExecutor(2, TimeUnit.MILLISECONDS);
+  private static final long RING_RETRY_NS = TimeUnit.MILLISECONDS.toNanos(2);
 
   private enum State {
     OPEN,
@@ -60,7 +58,7 @@ final class VerbsQueuePair implements QueuePair {
   private final FabricCapabilities capabilities;
   private final String peer;
 
-  private final AtomicBoolean owing = new AtomicBoolean();
+  private final Retry ring = new Retry(this::payRing, RING_RETRY_NS);
 
   // Changed with the monitor held.
   private volatile State state = State.OPEN;
@@ -251,8 +249,8 @@ final class VerbsQueuePair implements QueuePair {
 
   @Override
   public void ringDoorbell() {
-    if (!sendQueue.ring() && owing.compareAndSet(false, true)) {
-      SOON.execute(this::payRing);
+    if (!sendQueue.ring()) {
+      ring.schedule();
     }
   }
 
@@ -261,9 +259,8 @@ final class VerbsQueuePair implements QueuePair {
    * side's doorbell.
    */
   private void payRing() {
-    owing.set(false); // first: a ring that fails from here on asks for another try
-    if (!sendQueue.pay() && state == State.OPEN && owing.compareAndSet(false, true)) {
-      SOON.execute(this::payRing);
+    if (!sendQueue.pay() && state == State.OPEN) {
+      ring.schedule();
     }
   }
 

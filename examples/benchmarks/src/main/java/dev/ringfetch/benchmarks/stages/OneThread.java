@@ -9,6 +9,7 @@ import dev.ringfetch.call.ServerCallContext;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.session.ClientSession;
 import dev.ringfetch.session.ServerSession;
+import dev.ringfetch.session.SessionConnection;
 import dev.ringfetch.session.SessionContext;
 import dev.ringfetch.session.carrier.Geometry;
 import dev.ringfetch.session.poller.Poller;
@@ -69,9 +70,10 @@ public final class OneThread implements AutoCloseable {
     final List<ServerMethodDefinition<?, ?>> methods = index.methods();
     final CallAcceptor acceptor = acceptor(methods);
     new ServerSession(
-            new SplitQueuePair(pair.ofServer(), () -> split.ended(Stage.answerWrite)),
-            geometry,
-            serverPoller,
+            new SessionConnection(
+                new SplitQueuePair(pair.ofServer(), () -> split.ended(Stage.answerWrite)),
+                geometry,
+                serverPoller),
             ofServerSide,
             (session, stream) -> {
               split.ended(Stage.poll);
@@ -81,9 +83,8 @@ public final class OneThread implements AutoCloseable {
         .serve();
     this.session =
         new ClientSession(
-            new SplitQueuePair(pair.ofClient(), this::requestWritten),
-            geometry,
-            clientPoller,
+            new SessionConnection(
+                new SplitQueuePair(pair.ofClient(), this::requestWritten), geometry, clientPoller),
             ofClientSide,
             (ended, reason) -> {});
     session.serve();

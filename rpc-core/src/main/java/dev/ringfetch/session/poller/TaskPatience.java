@@ -1,21 +1,23 @@
 package dev.ringfetch.session.poller;
 
 import dev.ringfetch.counters.Counter;
+import dev.ringfetch.counters.Tally;
+import dev.ringfetch.session.owner.OwnedBy;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The backup thread for ordinary tasks: takes the poller over when a task blocks the poller's own
- * thread, for example by waiting for an answer that this very poller has to deliver. It does so
- * when two looks have found the same task, and its thread waits. A thread that does not wait
+ * The patience with ordinary tasks, of which one may block the poller's own thread, for example by
+ * waiting for an answer that this very poller has to deliver. The backup thread takes the poller
+ * over when two looks have found the same task, and its thread waits. A thread that does not wait
  * computes, or has no processor, where another thread would not help: it is given {@link
  * #BUSY_LOOKS}. A thread in a system call, such as a read from a socket, counts as computing, since
  * Java cannot distinguish the two.
  *
  * <p>It is meant for rare cases: it reacts after one to two times {@link #PAUSE_NS}, and costs one
- * look in that time while there are tasks. {@link InlineBackup} reacts a hundred times sooner, and
- * costs as much more.
+ * look in that time while there are tasks. {@link InlinePatience} reacts a hundred times sooner,
+ * and costs as much more.
  */
-final class TaskBackup extends BackupThread {
+final class TaskPatience implements Patience {
   /** Between looks, in nanoseconds. */
   static final long PAUSE_NS = 10_000_000;
 
@@ -25,56 +27,45 @@ final class TaskBackup extends BackupThread {
   /** Looks without a find, after which the thread rests. */
   static final int QUIET_LOOKS = 10;
 
+  private final PollerLease lease;
+  private final Tally tally;
+
   /**
    * Tasks that have begun; written by the thread that runs them, so that one that has lost the
    * poller may miscount.
    */
   private final AtomicLong begun = new AtomicLong();
 
-  private volatile boolean enabled;
-
   /** True when a look has found tasks running since {@link #lent}. */
   private volatile boolean found;
 
-  private final Retry again = new Retry(this::askIfLent, START_PAUSE_NS);
-
-  // Used by the backup thread.
+  @OwnedBy("backup")
   private long seen; // tasks that had begun by the last look
+
+  @OwnedBy("backup")
   private long seenNs;
+
+  @OwnedBy("backup")
   private int quiet;
+
+  @OwnedBy("backup")
   private int stuck; // looks that have found the same task
 
-  TaskBackup(PollerParts parts) {
-    super(parts, "-relief-");
+  TaskPatience(PollerParts parts) {
+    this.lease = parts.lease();
+    this.tally = parts.tally();
   }
 
-  /** Allows a backup thread to be started. */
-  void enable() {
-    enabled = true;
-  }
-
-  /** Called when a lease for tasks was given: the backup thread must look. May come late. */
+  /** Called when a lease for tasks was given. */
   void lent() {
     if (found) {
       found = false;
     }
-    if (!looks() && enabled && !summon()) {
-      askAgain(); // there may be no further lease, if the task waits for this poller
-    }
   }
 
-  private void askAgain() {
-    try {
-      again.schedule();
-    } catch (OutOfMemoryError e) { // the next lease requests it again
-      Callbacks.report(e);
-    }
-  }
-
-  private void askIfLent() {
-    if (lease.isForTasks()) {
-      lent();
-    }
+  /** Called when another task begins. */
+  void begins() {
+    begun.lazySet(begun.getPlain() + 1);
   }
 
   /**
@@ -85,38 +76,22 @@ final class TaskBackup extends BackupThread {
     return found;
   }
 
-  /**
-   * Makes the backup thread look. False where there is none: it is not wanted, or cannot be
-   * started.
-   */
-  boolean call() {
-    return enabled && summon();
-  }
-
-  /** Called when another task begins. */
-  void begins() {
-    begun.lazySet(begun.getPlain() + 1);
+  @Override
+  public boolean stand(long nowNs) {
+    begin(nowNs);
+    return lease.isForTasks(); // perhaps no thread could be started
   }
 
   @Override
-  void stand() {
-    if (lease.isForTasks()) { // perhaps no thread could be started
-      wake();
-    }
-    begin();
-  }
-
-  @Override
-  void begin() {
+  public void begin(long nowNs) {
     seen = begun.get();
-    seenNs = clock.nanoTime();
+    seenNs = nowNs;
     quiet = 0;
     stuck = 0;
   }
 
   @Override
-  long look() {
-    final long nowNs = clock.nanoTime();
+  public long look(long nowNs) {
     if (nowNs - seenNs < PAUSE_NS) {
       return PAUSE_NS;
     }
@@ -141,7 +116,7 @@ final class TaskBackup extends BackupThread {
   }
 
   @Override
-  void taken() {
+  public void taken() {
     tally.add(Counter.POLLER_TAKEOVERS, 1);
   }
 }

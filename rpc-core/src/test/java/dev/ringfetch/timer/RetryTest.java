@@ -1,4 +1,4 @@
-package dev.ringfetch.session.poller;
+package dev.ringfetch.timer;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;

@@ -1,4 +1,4 @@
-package dev.ringfetch.session.poller;
+package dev.ringfetch.timer;
 
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;

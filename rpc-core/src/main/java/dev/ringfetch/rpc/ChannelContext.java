@@ -1,0 +1,20 @@
+package dev.ringfetch.rpc;
+
+import dev.ringfetch.session.SessionContext;
+import io.grpc.ManagedChannel;
+
+/**
+ * What the parts of a channel share: the transports of its calls, and how sessions are opened.
+ *
+ * @param grpc the gRPC channel, over which sessions are opened, too.
+ * @param target of that channel, for messages.
+ * @param fabrics of this process.
+ * @param sessions the options of sessions.
+ * @param plaintext fabrics that may be used although the gRPC channel is encrypted.
+ */
+record ChannelContext(
+    ManagedChannel grpc,
+    String target,
+    SharedFabrics fabrics,
+    SessionContext sessions,
+    PlaintextFabrics plaintext) {}

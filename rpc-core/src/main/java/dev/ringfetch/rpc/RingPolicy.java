@@ -1,0 +1,16 @@
+package dev.ringfetch.rpc;
+
+/**
+ * The rules of a channel for its ring.
+ *
+ * @param isRequired whether calls fail without a ring, instead of going over gRPC.
+ * @param idleTimeoutNs after so long without a call the ring is closed; see {@link IdleWatch}.
+ * @param pulseNs how often servers are asked to send a beat on a session's stream; 0: never.
+ * @param obstacle why the channel uses no ring at all, or null.
+ */
+record RingPolicy(boolean isRequired, long idleTimeoutNs, long pulseNs, String obstacle) {
+  /** Says for the log what calls do without a ring. */
+  String meanwhile() {
+    return isRequired ? "fail" : "go over gRPC";
+  }
+}
