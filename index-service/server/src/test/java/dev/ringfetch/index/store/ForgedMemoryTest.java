@@ -62,9 +62,7 @@ class ForgedMemoryTest {
   /** Address of the one slot in use of an index with one entry. */
   private long slotAddress(HashIndex index, ByteString key) {
     final long fingerprint =
-        KeyHash.fingerprint(
-            KeyHash.of(
-                key.toByteArray(), 0, key.size(), index.location().seed()));
+        KeyHash.fingerprint(KeyHash.of(key.toByteArray(), 0, key.size(), index.location().seed()));
     for (int s = 0; s < regions.size(); s++) {
       for (int i = 1024; i < 1 << SHIFT; i += 8) {
         final long word = regions.get(s).getLong(i);
@@ -226,8 +224,7 @@ class ForgedMemoryTest {
             }
             memory
                 .region(index.location().root())
-                .putLong(
-                    memory.offset(index.location().root()), index.location().incarnation());
+                .putLong(memory.offset(index.location().root()), index.location().incarnation());
             final HashReader reader = index.newReader();
             for (int i = 0; i < 2000; i++) {
               final int key = random.nextInt(keys.size());
