@@ -169,7 +169,7 @@ class ForgedMemoryTest {
     Assertions.assertTimeoutPreemptively(
         Duration.ofSeconds(60),
         () -> {
-          for (int round = 0; round < 4000; round++) {
+          for (int round = 0; round < 2000; round++) {
             final long root = (random.nextInt(SEGMENTS << SHIFT) & ~7) + 8L;
             final MemoryRegion region = segment(root >>> SHIFT);
             if (region != null) {
@@ -214,7 +214,7 @@ class ForgedMemoryTest {
     Assertions.assertTimeoutPreemptively(
         Duration.ofSeconds(60),
         () -> {
-          for (int round = 0; round < 60; round++) {
+          for (int round = 0; round < 30; round++) {
             for (int i = 0; i < 2000; i++) {
               final MemoryRegion region = regions.get(random.nextInt(regions.size()));
               final int at = 1024 + (random.nextInt((1 << SHIFT) - 1024) & ~7);

@@ -84,7 +84,11 @@ class PartitionStoreTest {
   }
 
   private static ByteString key(int number) {
-    return ByteString.copyFromUtf8(String.format("key-%06d", number));
+    final byte[] digits = new byte[10];
+    for (int i = 9, rest = number; i >= 0; i--, rest /= 10) {
+      digits[i] = (byte) ('0' + rest % 10);
+    }
+    return ByteString.copyFrom(digits);
   }
 
   @ParameterizedTest

@@ -193,7 +193,7 @@ class SimulatedOwnerTest {
     /** Reads a key, often once more while no stores arrive: the state may not go back. */
     ReadResult read() {
       final int key = key();
-      if (random.nextInt(16) == 0) {
+      if (random.nextInt(3) == 0) {
         reader = new HashReader(reads, location);
       }
       final ReadResult result = read(key);
