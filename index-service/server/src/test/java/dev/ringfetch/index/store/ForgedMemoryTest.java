@@ -169,7 +169,7 @@ class ForgedMemoryTest {
     Assertions.assertTimeoutPreemptively(
         Duration.ofSeconds(60),
         () -> {
-          for (int round = 0; round < 2000; round++) {
+          for (int round = 0; round < 1000; round++) {
             final long root = (random.nextInt(SEGMENTS << SHIFT) & ~7) + 8L;
             final MemoryRegion region = segment(root >>> SHIFT);
             if (region != null) {
@@ -214,8 +214,8 @@ class ForgedMemoryTest {
     Assertions.assertTimeoutPreemptively(
         Duration.ofSeconds(60),
         () -> {
-          for (int round = 0; round < 30; round++) {
-            for (int i = 0; i < 2000; i++) {
+          for (int round = 0; round < 16; round++) {
+            for (int i = 0; i < 4000; i++) {
               final MemoryRegion region = regions.get(random.nextInt(regions.size()));
               final int at = 1024 + (random.nextInt((1 << SHIFT) - 1024) & ~7);
               final long word = region.getLong(at);
@@ -226,7 +226,7 @@ class ForgedMemoryTest {
                 .region(index.location().root())
                 .putLong(memory.offset(index.location().root()), index.location().incarnation());
             final HashReader reader = index.newReader();
-            for (int i = 0; i < 2000; i++) {
+            for (int i = 0; i < 700; i++) {
               final int key = random.nextInt(keys.size());
               final ReadResult result = reader.get(keys.get(key), found);
               counts.merge(result, 1, Integer::sum);
