@@ -21,7 +21,7 @@ final class BlockAllocator {
   private static final int MAX_SLAB_LENGTH = 64 << 10;
 
   /** A class grows by this part of itself at a time. */
-  private static final int GROWTH_DIVISOR = 8;
+  private static final int GROWTH_DIVISOR = 16;
 
   /** A slab of at most this length stays although it is empty and the last one with free blocks. */
   private static final int SPARE_LENGTH = 4 << 10;

@@ -62,9 +62,7 @@ class ForgedMemoryTest {
   /** Address of the one slot in use of an index with one entry. */
   private long slotAddress(HashIndex index, ByteString key) {
     final long fingerprint =
-        KeyHash.fingerprint(
-            KeyHash.of(
-                key.toByteArray(), 0, key.size(), index.location().seed()));
+        KeyHash.fingerprint(KeyHash.of(key.toByteArray(), 0, key.size(), index.location().seed()));
     for (int s = 0; s < regions.size(); s++) {
       for (int i = 1024; i < 1 << SHIFT; i += 8) {
         final long word = regions.get(s).getLong(i);
@@ -171,7 +169,7 @@ class ForgedMemoryTest {
     Assertions.assertTimeoutPreemptively(
         Duration.ofSeconds(60),
         () -> {
-          for (int round = 0; round < 4000; round++) {
+          for (int round = 0; round < 1000; round++) {
             final long root = (random.nextInt(SEGMENTS << SHIFT) & ~7) + 8L;
             final MemoryRegion region = segment(root >>> SHIFT);
             if (region != null) {
@@ -216,8 +214,8 @@ class ForgedMemoryTest {
     Assertions.assertTimeoutPreemptively(
         Duration.ofSeconds(60),
         () -> {
-          for (int round = 0; round < 60; round++) {
-            for (int i = 0; i < 2000; i++) {
+          for (int round = 0; round < 16; round++) {
+            for (int i = 0; i < 4000; i++) {
               final MemoryRegion region = regions.get(random.nextInt(regions.size()));
               final int at = 1024 + (random.nextInt((1 << SHIFT) - 1024) & ~7);
               final long word = region.getLong(at);
@@ -226,10 +224,9 @@ class ForgedMemoryTest {
             }
             memory
                 .region(index.location().root())
-                .putLong(
-                    memory.offset(index.location().root()), index.location().incarnation());
+                .putLong(memory.offset(index.location().root()), index.location().incarnation());
             final HashReader reader = index.newReader();
-            for (int i = 0; i < 2000; i++) {
+            for (int i = 0; i < 700; i++) {
               final int key = random.nextInt(keys.size());
               final ReadResult result = reader.get(keys.get(key), found);
               counts.merge(result, 1, Integer::sum);

@@ -84,7 +84,11 @@ class PartitionStoreTest {
   }
 
   private static ByteString key(int number) {
-    return ByteString.copyFromUtf8(String.format("key-%06d", number));
+    final byte[] digits = new byte[10];
+    for (int i = 9, rest = number; i >= 0; i--, rest /= 10) {
+      digits[i] = (byte) ('0' + rest % 10);
+    }
+    return ByteString.copyFrom(digits);
   }
 
   @ParameterizedTest
@@ -160,7 +164,9 @@ class PartitionStoreTest {
       while (put(key(entries), Memories.bytes(random, length))) {
         entries++;
       }
-      assertTrue((long) entries * length > (round == 0 ? 1 << 18 : 1 << 19), "entries=" + entries);
+      // Tables do not shrink: what they took is between the long blocks.
+      final int least = round == 0 || round == 3 ? 1 << 18 : 1 << 19;
+      assertTrue((long) entries * length > least, "entries=" + entries);
       assertFalse(put(key(0), Memories.bytes(random, length)));
       checkAll();
       assertTrue(memory.usedBytes() <= memory.budget());

@@ -22,8 +22,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Runs an owner and a reader of a partition word by word: between any two loads of the reader, some
- * stores of the owner arrive. Each answer must be that of a state which the key had within the read,
- * and none of an earlier state than the answer before.
+ * stores of the owner arrive. Each answer must be that of a state which the key had within the
+ * read, and none of an earlier state than the answer before.
  */
 class SimulatedOwnerTest {
   private static final long SEED = Long.getLong("ringfetch.seed", 26);
@@ -98,21 +98,20 @@ class SimulatedOwnerTest {
 
     /** The hot keys have a fingerprint in common, and buckets while there are few groups. */
     private void chooseKeys() {
-      final long[] common = new long[1];
+      int common = 0;
       for (int i = 0; i < KEYS; i++) {
         ByteString key;
         do {
           key = Memories.bytes(random, 4 + random.nextInt(8));
-          final long hash =
-              KeyHash.of(key.toByteArray(), 0, key.size(), index.location().seed());
-          final long both =
-              KeyHash.fingerprint(hash) << 2
-                  | KeyHash.side(KeyHash.half(hash, 0)) << 1
+          final long hash = KeyHash.of(key.toByteArray(), 0, key.size(), index.location().seed());
+          final int both =
+              (KeyHash.fingerprint(hash) << 2)
+                  | (KeyHash.side(KeyHash.half(hash, 0)) << 1)
                   | KeyHash.side(KeyHash.half(hash, 1));
           if (i == 0) {
-            common[0] = both;
+            common = both;
           }
-          if (i >= HOT || both == common[0]) {
+          if (i >= HOT || both == common) {
             break;
           }
         } while (true);
@@ -194,7 +193,7 @@ class SimulatedOwnerTest {
     /** Reads a key, often once more while no stores arrive: the state may not go back. */
     ReadResult read() {
       final int key = key();
-      if (random.nextInt(16) == 0) {
+      if (random.nextInt(3) == 0) {
         reader = new HashReader(reads, location);
       }
       final ReadResult result = read(key);

@@ -10,8 +10,9 @@ import java.util.Random;
 /**
  * The stores of a simulated owner, on their way to the memory that readers see. The owner works on
  * memory of its own; each of its stores is appended here, a word at a time, and applied later, at
- * the choice of a random sequence: in order, or plain stores before earlier ones, which hardware and
- * compiler may do as long as no release stands behind a store in program order and before it here.
+ * the choice of a random sequence: in order, or plain stores before earlier ones, which hardware
+ * and compiler may do as long as no release stands behind a store in program order and before it
+ * here.
  */
 final class StoreLog {
   private static final int WINDOW = 24;
@@ -203,7 +204,12 @@ final class StoreLog {
       int at = 0;
       while (at < length) {
         final int step = length - at >= 4 && ((index + at) & 3) == 0 ? 4 : 1;
-        append(this, index + at, step, step == 4 ? own.getInt(index + at) : source[offset + at], false);
+        append(
+            this,
+            index + at,
+            step,
+            step == 4 ? own.getInt(index + at) : source[offset + at],
+            false);
         at += step;
       }
     }

@@ -1,0 +1,252 @@
+package dev.ringfetch.index.layout;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.zip.CRC32C;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Ties the layouts' constants to their diagrams and to the bytes that stand in memory. */
+class LayoutTest {
+  private static final Path SOURCES = Path.of("src/main/java/dev/ringfetch/index/layout");
+
+  /**
+   * The fields of a descriptor's diagram with their offsets. A row of the diagram has 32 bits, two
+   * characters each; a row that ends with "..." has as many bytes as its text says.
+   */
+  private static Map<String, Integer> diagram(Class<?> descriptor, Map<String, Integer> lengths)
+      throws Exception {
+    final Map<String, Integer> offsets = new HashMap<>();
+    int offset = 0;
+    for (String line : Files.readAllLines(SOURCES.resolve(descriptor.getSimpleName() + ".java"))) {
+      final Matcher row = Pattern.compile(" \\*  \\|(.*?)(\\||\\.\\.\\.)$").matcher(line);
+      if (!row.find()) {
+        continue;
+      }
+      int bits = 0;
+      int rowLength = 4;
+      for (String cell : row.group(1).split("\\|", -1)) {
+        final String name = cell.strip();
+        if (!name.isEmpty()) {
+          offsets.put(name, offset + bits / 8);
+        }
+        if (row.group(2).equals("...") && lengths.containsKey(name)) {
+          rowLength = lengths.get(name);
+        }
+        bits += (cell.length() + 1) / 2;
+      }
+      offset += rowLength;
+    }
+    offsets.put("end", offset);
+    return offsets;
+  }
+
+  @Test
+  void storeIsAsDrawn() throws Exception {
+    final Map<String, Integer> drawn = diagram(StoreDescriptor.class, Map.of());
+    assertEquals(drawn.get("Format"), StoreDescriptor.FORMAT_OFFSET);
+    assertEquals(drawn.get("Incarnation"), StoreDescriptor.INCARNATION_OFFSET);
+    assertEquals(drawn.get("Serving"), StoreDescriptor.SERVING_OFFSET);
+  }
+
+  @Test
+  void rootIsAsDrawn() throws Exception {
+    final Map<String, Integer> drawn =
+        diagram(RootDescriptor.class, Map.of("40 bytes of padding", 40));
+    assertEquals(drawn.get("Open"), RootDescriptor.OPEN_OFFSET);
+    assertEquals(drawn.get("Seed"), RootDescriptor.SEED_OFFSET);
+    assertEquals(drawn.get("Partitions"), RootDescriptor.PARTITIONS_OFFSET);
+    assertEquals(
+        drawn.get("Table heads, 2 of 256 bytes for each partition"), RootDescriptor.TABLES_OFFSET);
+    assertEquals(64 + 5 * 256, RootDescriptor.table(0, 2, 1));
+    assertEquals(64 + 8 * 256, RootDescriptor.length(4));
+  }
+
+  @Test
+  void tableIsAsDrawn() throws Exception {
+    final Map<String, Integer> drawn =
+        diagram(TableDescriptor.class, Map.of("31 Page words", 31 * 8));
+    assertEquals(drawn.get("Groups"), TableDescriptor.GROUPS_OFFSET);
+    assertEquals(drawn.get("31 Page words"), TableDescriptor.PAGES_OFFSET);
+    assertEquals(drawn.get("end"), TableDescriptor.HEAD_LENGTH);
+  }
+
+  @Test
+  void groupIsAsDrawn() throws Exception {
+    final Map<String, Integer> drawn =
+        diagram(
+            GroupDescriptor.class,
+            Map.of("7 Slots of main 0", 56, "7 Slots of overflow", 56, "7 Slots of main 1", 56));
+    assertEquals(drawn.get("Link 0"), GroupDescriptor.mainOffset(0));
+    assertEquals(drawn.get("Link 1"), GroupDescriptor.mainOffset(1));
+    assertEquals(drawn.get("Depth"), GroupDescriptor.HEADER_OFFSET);
+    assertEquals(drawn.get("end"), GroupDescriptor.GROUP_LENGTH);
+    final long header = GroupDescriptor.header(5, 21);
+    final int depth = drawn.get("Depth");
+    assertEquals(5, header & 0xFF);
+    assertEquals(GroupDescriptor.LIVE, (header >>> (8 * (drawn.get("Flags") - depth))) & 0xFF);
+    assertEquals(21, header >>> (8 * (drawn.get("Suffix") - depth)));
+    for (int side = 0; side < 2; side++) {
+      final int combined = GroupDescriptor.combinedOffset(side);
+      assertEquals(GroupDescriptor.HEADER_OFFSET, combined + 8 * GroupDescriptor.headerWord(side));
+      assertEquals(GroupDescriptor.mainOffset(side), combined + 8 * GroupDescriptor.linkWord(side));
+    }
+  }
+
+  @Test
+  void blockIsAsDrawn() throws Exception {
+    final Map<String, Integer> drawn = diagram(BlockDescriptor.class, Map.of());
+    assertEquals(drawn.get("Crc32c"), BlockDescriptor.CRC_OFFSET);
+    assertEquals(drawn.get("Version"), BlockDescriptor.VERSION_OFFSET);
+    assertEquals(drawn.get("Key Length (varint)"), BlockDescriptor.LENGTHS_OFFSET);
+  }
+
+  @Test
+  void slotsAndHeadersKeepTheirFields() {
+    final Random random = new Random(1);
+    for (int i = 0; i < 10_000; i++) {
+      final int fingerprint = random.nextInt(256);
+      final int sizeClass = 1 + random.nextInt(SizeClasses.COUNT);
+      final long address = (random.nextLong() >>> 14) & ~3L;
+      final long slot = GroupDescriptor.slot(fingerprint, sizeClass, address);
+      assertEquals(fingerprint, GroupDescriptor.fingerprint(slot));
+      assertEquals(sizeClass, GroupDescriptor.sizeClass(slot));
+      assertEquals(address, GroupDescriptor.address(slot));
+      final int group = random.nextInt(1 << 30);
+      final int depth = random.nextInt(31);
+      final long header = GroupDescriptor.header(depth, group);
+      assertTrue(GroupDescriptor.isLive(header, group));
+      assertTrue(!GroupDescriptor.isLive(header, group + 1));
+      assertEquals(depth, GroupDescriptor.depth(header));
+    }
+    assertTrue(!GroupDescriptor.isLive(0, 0));
+  }
+
+  @Test
+  void blocksKeepTheirFields() {
+    final byte[] array = new byte[BlockDescriptor.COPY_OFFSET + SizeClasses.MAX_LENGTH];
+    for (int keyLength : new int[] {0, 1, 127, 128, 1024}) {
+      for (int valueLength : new int[] {0, 127, 128, 16_383, 16_384, 1 << 20}) {
+        final long version = 0xFEDC_BA98_7654L;
+        final int length = (int) BlockDescriptor.length(keyLength, valueLength);
+        final int keyOffset = BlockDescriptor.putHeader(array, version, keyLength, valueLength);
+        assertEquals(version, BlockDescriptor.version(array));
+        final long lengths = BlockDescriptor.lengths(array, length);
+        assertEquals(keyOffset, BlockDescriptor.keyOffset(lengths));
+        assertEquals(keyLength, BlockDescriptor.keyLength(lengths));
+        assertEquals(valueLength, BlockDescriptor.valueLength(lengths));
+        assertEquals(length, BlockDescriptor.usedLength(lengths));
+        assertEquals(-1, BlockDescriptor.lengths(array, length - 1));
+      }
+    }
+    assertEquals(60, BlockDescriptor.length(16, 32));
+    assertEquals(BlockDescriptor.SHORT_HEADER_LENGTH, BlockDescriptor.length(0, 0));
+  }
+
+  /** The bytes of a block, so that no change of them goes unnoticed. */
+  @Test
+  void goldenBlock() {
+    final byte[] array = new byte[64];
+    final int keyOffset = BlockDescriptor.putHeader(array, 0x0605_0403_0201L, 3, 5);
+    System.arraycopy("keyvalue".getBytes(StandardCharsets.US_ASCII), 0, array, keyOffset, 8);
+    final int crc = BlockDescriptor.crc(new CRC32C(), array, 20, 1, 2);
+    BlockDescriptor.putCrc(array, crc);
+    final List<String> bytes = new ArrayList<>();
+    for (int i = 4; i < 20; i++) {
+      bytes.add(String.format("%02x", array[BlockDescriptor.COPY_OFFSET + i]));
+    }
+    assertEquals("01 02 03 04 05 06 03 05 6b 65 79 76 61 6c 75 65", String.join(" ", bytes));
+    final CRC32C expected = new CRC32C();
+    expected.update(new byte[] {1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0});
+    expected.update(array, BlockDescriptor.COPY_OFFSET + 4, 16);
+    assertEquals((int) expected.getValue(), crc);
+  }
+
+  @Test
+  void sizeClassesAreTight() {
+    int longest = 0;
+    for (int c = 1; c <= SizeClasses.COUNT; c++) {
+      final int length = SizeClasses.length(c);
+      assertTrue(length > longest && length % 4 == 0, "length=" + length);
+      assertEquals(c, SizeClasses.of(length));
+      assertEquals(c, SizeClasses.of(longest + 1));
+      assertTrue(length <= 256 || length - longest <= longest / 8 + 1, "length=" + length);
+      longest = length;
+    }
+    assertEquals(SizeClasses.MAX_LENGTH, longest);
+    assertTrue(BlockDescriptor.length(1 << 10, 1 << 20) <= longest);
+    assertEquals(0, SizeClasses.length(0));
+    assertEquals(0, SizeClasses.length(SizeClasses.COUNT + 1));
+  }
+
+  /** Groups lie one behind the other in extents that lie one behind the other in pages. */
+  @ParameterizedTest
+  @ValueSource(ints = {16, 20, 26, 30})
+  void everyGroupHasAPlace(int segmentShift) {
+    final int doublings = TableDescriptor.doublings(segmentShift);
+    int page = 0;
+    int extent = 0;
+    int offset = 0;
+    for (int group = 0; group < 600_000; group++) {
+      assertEquals(page, TableDescriptor.page(group, doublings), "group=" + group);
+      assertEquals(extent, TableDescriptor.extent(group, page, doublings), "group=" + group);
+      assertEquals(offset, TableDescriptor.offset(group, page, doublings), "group=" + group);
+      offset += GroupDescriptor.GROUP_LENGTH;
+      if (offset == TableDescriptor.extentLength(page, doublings)) {
+        offset = 0;
+        if (++extent == TableDescriptor.PAGE_EXTENTS) {
+          extent = 0;
+          page++;
+        }
+      }
+    }
+    assertTrue(TableDescriptor.extentLength(page, doublings) <= 1 << segmentShift);
+  }
+
+  /** Test vectors of the xxHash project and of its ports. */
+  @Test
+  void hashIsXxh64() {
+    assertEquals(0xEF46DB3751D8E999L, hash("", 0));
+    assertEquals(0xD24EC4F1A98C6E5BL, hash("a", 0));
+    assertEquals(0x44BC2CF5AD770999L, hash("abc", 0));
+    assertEquals(0xB559B98D844E0635L, hash("xxhash", 20141025));
+    assertEquals(
+        0x02A2E85470D6FD96L,
+        hash("Call me Ishmael. Some years ago--never mind how long precisely-", 0));
+  }
+
+  private static long hash(String text, long seed) {
+    final byte[] bytes = ("??" + text).getBytes(StandardCharsets.US_ASCII);
+    return KeyHash.of(bytes, 2, bytes.length - 2, seed);
+  }
+
+  /** A key's group is the old one or its partner whenever a table grows by one. */
+  @Test
+  void groupsSplitInTwo() {
+    final Random random = new Random(1);
+    for (int i = 0; i < 10_000; i++) {
+      final int half = random.nextInt();
+      int group = 0;
+      for (int groups = 1; groups < 200; groups++) {
+        final int next = KeyHash.group(half, groups);
+        final int power = Integer.highestOneBit((groups - 1) | 1);
+        assertTrue(
+            next == group || (next == groups - 1 && group == next - power),
+            "groups=" + groups + " group=" + group + " next=" + next);
+        group = next;
+      }
+    }
+  }
+}
