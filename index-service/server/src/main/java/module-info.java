@@ -6,6 +6,7 @@ module dev.ringfetch.index {
   requires dev.ringfetch.rpc;
   requires info.picocli;
   requires io.grpc.services;
+  requires org.agrona;
 
   opens dev.ringfetch.index to
       info.picocli; // sets the fields of options

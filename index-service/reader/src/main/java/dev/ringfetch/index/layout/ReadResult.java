@@ -1,0 +1,19 @@
+package dev.ringfetch.index.layout;
+
+/** What a reader found out about a key. */
+public enum ReadResult {
+  /** The key has a value: the one in {@link Found}. */
+  FOUND,
+
+  /** The key had no value at some moment of the read. */
+  ABSENT,
+
+  /** Memory kept changing, or its order is not known. The caller asks by RPC. */
+  UNDECIDED,
+
+  /** The gate names another incarnation, or the index was dropped. The caller asks by RPC. */
+  CLOSED,
+
+  /** Memory is gone, for good. */
+  LOST
+}

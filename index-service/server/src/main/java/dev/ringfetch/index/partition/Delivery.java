@@ -1,0 +1,57 @@
+package dev.ringfetch.index.partition;
+
+import java.util.ArrayDeque;
+import org.agrona.ErrorHandler;
+
+/**
+ * One thread's delivery of answers. What a listener submits is carried out after the answers that
+ * the thread is delivering: otherwise a listener that submits again would be called within itself,
+ * without bound.
+ */
+final class Delivery {
+  private static final ThreadLocal<Delivery> OF_THREAD = ThreadLocal.withInitial(Delivery::new);
+
+  private final ArrayDeque<Runnable> postponed = new ArrayDeque<>();
+  private boolean delivering;
+
+  private Delivery() {}
+
+  static Delivery ofThread() {
+    return OF_THREAD.get();
+  }
+
+  /** Does a partition's cycles, and those that listeners caused; later if in a listener. */
+  void run(Runnable cycles) {
+    if (delivering) {
+      if (!postponed.contains(cycles)) {
+        postponed.add(cycles);
+      }
+      return;
+    }
+    Runnable next = cycles;
+    while (next != null) {
+      next.run();
+      next = postponed.poll();
+    }
+  }
+
+  /** Tells the listeners of a chain of writes their answers. */
+  void deliver(Write first, ErrorHandler errors) {
+    delivering = true;
+    try {
+      Write write = first;
+      while (write != null) {
+        final Write next = write.next; // the listener may submit the write again
+        write.next = null;
+        try {
+          write.tell();
+        } catch (Throwable t) { // the next one is told all the same
+          errors.onError(t);
+        }
+        write = next;
+      }
+    } finally {
+      delivering = false;
+    }
+  }
+}

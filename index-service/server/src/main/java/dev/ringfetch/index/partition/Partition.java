@@ -1,0 +1,151 @@
+package dev.ringfetch.index.partition;
+
+import dev.ringfetch.index.store.EntryStore;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import org.agrona.ErrorHandler;
+import org.agrona.concurrent.ManyToOneConcurrentArrayQueue;
+
+/**
+ * The writer of one partition of an index: carries out the writes that any threads submit, one
+ * after the other, through its log into its store.
+ *
+ * <p>No thread waits for another. A thread that submits a write enqueues it and tries to take the
+ * partition's token. The thread that gets it is the owner: it does {@linkplain WriteCycle cycles}
+ * for all that have submitted, and after each releases the token and delivers the answers. Where
+ * another thread holds the token, that one looks at the queue again after it has released it, so no
+ * write is forgotten (flat combining, Hendler and others, SPAA 2010). A commit that comes later
+ * makes an owner of the log's thread in the same way.
+ *
+ * <p>A write becomes visible in the store after its commit and before its answer. Writes of one
+ * thread are carried out in the order in which it submits them.
+ *
+ * <p>Safe for use by many threads.
+ */
+public final class Partition {
+  /** The most cycles that one thread adds because the store has to grow. */
+  private static final int GROWTH_CYCLES = 16;
+
+  private final ManyToOneConcurrentArrayQueue<Write> queue;
+  private final CommitLog log;
+  private final WriteCycle cycle;
+  private final ErrorHandler errors;
+  private final AtomicBoolean owned = new AtomicBoolean();
+  private final AtomicReference<Runnable> closing = new AtomicReference<>();
+  private final Runnable cycles = this::doCycles;
+
+  /**
+   * Creates the writer of a store, which nothing else changes from now on.
+   *
+   * @param log of this partition alone.
+   * @param capacity the most writes that wait in the queue, a batch counting as one, rounded up to
+   *     a power of two; and the most writes that wait for their commit, above which the queue is
+   *     left to fill.
+   * @param errors is told what the store, the log or a listener throws, by any thread.
+   * @throws IllegalArgumentException if the capacity is less than 2.
+   */
+  public Partition(EntryStore store, CommitLog log, int capacity, ErrorHandler errors) {
+    if (capacity < 2) {
+      throw new IllegalArgumentException("capacity=" + capacity);
+    }
+    this.log = log;
+    this.errors = errors;
+    queue = new ManyToOneConcurrentArrayQueue<>(capacity);
+    cycle = new WriteCycle(store, log, queue, capacity, errors);
+    log.onCommit(this::drive);
+  }
+
+  /**
+   * Submits a prepared write. Its listener is called once, unless this returns other than 0.
+   *
+   * @return 0, or {@link Write#QUEUE_FULL} if the write is prepared as before.
+   * @throws IllegalStateException if the write is not prepared.
+   */
+  public int submit(Write write) {
+    write.submitted();
+    if (!submitChain(write)) {
+      write.refused();
+      return Write.QUEUE_FULL;
+    }
+    return 0;
+  }
+
+  /** Submits the writes of a chain, together in the queue; false if it is full. */
+  boolean submitChain(Write first) {
+    if (!queue.offer(first)) {
+      return false;
+    }
+    drive();
+    return true;
+  }
+
+  /**
+   * Ends writing: writes that wait for their commit end with {@link Write#UNKNOWN}, all others,
+   * also later ones, with {@link Write#UNAVAILABLE}. Called at most once.
+   *
+   * @param closed is run, on any thread, when nothing uses store and log for this any more.
+   * @throws IllegalStateException if the partition was closed before.
+   */
+  public void close(Runnable closed) {
+    if (!closing.compareAndSet(null, closed)) {
+      throw new IllegalStateException("closed before");
+    }
+    drive();
+  }
+
+  /** Does what is due, unless another thread is at it. */
+  private void drive() {
+    // What the caller did, in the queue or the log, comes before its attempt at the token; the
+    // owner's release comes before its look.
+    VarHandle.fullFence();
+    Delivery.ofThread().run(cycles);
+  }
+
+  private void doCycles() {
+    final Delivery delivery = Delivery.ofThread();
+    int growth = 0;
+    boolean again = true;
+    while (again && tryAcquire()) {
+      final boolean closedNow;
+      final boolean closed;
+      final boolean open;
+      final boolean mayTake;
+      final long committed;
+      final Write answers;
+      try {
+        final boolean closedBefore = cycle.isClosed();
+        cycle.work(closing.get() != null);
+        again = cycle.isDue() || (cycle.isGrowing() && ++growth < GROWTH_CYCLES);
+        closed = cycle.isClosed();
+        closedNow = closed && !closedBefore;
+        open = cycle.isOpen();
+        mayTake = cycle.mayTake();
+        committed = cycle.committedSeen();
+        answers = cycle.takeAnswers();
+      } finally {
+        owned.set(false); // in any case: a partition with a lost token hangs
+      }
+      delivery.deliver(answers, errors);
+      if (closedNow) {
+        tellClosed();
+      }
+      // As the owner left it: what came since, it has not seen.
+      again |= mayTake && queue.peek() != null;
+      again |= open && log.committed() != committed;
+      again |= !closed && closing.get() != null;
+    }
+  }
+
+  private boolean tryAcquire() {
+    return !owned.get() && owned.compareAndSet(false, true);
+  }
+
+  private void tellClosed() {
+    try {
+      closing.get().run();
+    } catch (Throwable t) { // it is not this thread's
+      errors.onError(t);
+    }
+  }
+}

@@ -1,0 +1,87 @@
+package dev.ringfetch.index.partition;
+
+import com.google.protobuf.ByteString;
+import org.agrona.collections.Object2ObjectHashMap;
+
+/**
+ * The records of a partition that are appended and not applied, in the order of their LSNs; the
+ * newest of each key can be found by it. With each record wait the writes that appended none, and
+ * whose answers tell of it.
+ *
+ * <p>The partition's owner only. Nothing is allocated but for the map's growth.
+ */
+final class UncommittedRecords {
+  private final Object2ObjectHashMap<ByteString, Write> newest = new Object2ObjectHashMap<>();
+  private Write first;
+  private Write last;
+  private int count;
+
+  /** Number of the writes that wait, those that appended no record included. */
+  int count() {
+    return count;
+  }
+
+  /** The newest record of a key, or null if there is none. */
+  Write newest(ByteString key) {
+    return newest.get(key);
+  }
+
+  /** The oldest record, or null if there is none. */
+  Write first() {
+    return first;
+  }
+
+  /** Adds a record, whose LSN is the largest. */
+  void add(Write record) {
+    if (first == null) {
+      first = record;
+    } else {
+      last.next = record;
+    }
+    last = record;
+    record.next = null;
+    record.overwritten = false;
+    final Write before = newest.put(record.key(), record);
+    if (before != null) {
+      before.overwritten = true;
+    }
+    count++;
+  }
+
+  /** Adds a write whose answer tells of a record, and so waits for its commit. */
+  void addDependant(Write record, Write dependant) {
+    if (record.firstDependant == null) {
+      record.firstDependant = dependant;
+    } else {
+      record.lastDependant.next = dependant;
+    }
+    record.lastDependant = dependant;
+    dependant.next = null;
+    count++;
+  }
+
+  /** Removes the oldest record; the chain of its dependants stays at it. */
+  Write removeFirst() {
+    final Write record = first;
+    first = record.next;
+    record.next = null;
+    if (!record.overwritten) {
+      newest.remove(record.key());
+    }
+    count--;
+    return record;
+  }
+
+  /** Removes the oldest dependant of a removed record; null if none is left. */
+  Write removeDependant(Write record) {
+    final Write dependant = record.firstDependant;
+    if (dependant == null) {
+      record.lastDependant = null;
+      return null;
+    }
+    record.firstDependant = dependant.next;
+    dependant.next = null;
+    count--;
+    return dependant;
+  }
+}

@@ -1,0 +1,243 @@
+package dev.ringfetch.index.partition;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.v1.Entry;
+
+/**
+ * One write of one key, from its request to its answer. While it waits for its commit it is also
+ * the record in memory of what it wrote.
+ *
+ * <p>A write belongs to the thread that prepares it, from {@link Partition#submit} on to the
+ * partition, and from its answer on to the listener; afterwards it may be prepared again, also
+ * within the listener. So a caller that keeps its writes allocates nothing.
+ *
+ * <p>Keys and values must not change, and must keep no more memory alive than their own bytes.
+ */
+public final class Write {
+  /** Outcome: the write was carried out, and the answer says what it found. */
+  public static final int DONE = 0;
+
+  /**
+   * Outcome of {@link Partition#submit}: too many writes wait. Nothing was done; try again later.
+   */
+  public static final int QUEUE_FULL = -1;
+
+  /** Outcome: no memory is left for the entry. Nothing was done; deletes make room. */
+  public static final int MEMORY_FULL = -2;
+
+  /**
+   * Outcome: the log failed, or the partition was closed, before the commit was known. The write
+   * may have been carried out or not.
+   */
+  public static final int UNKNOWN = -3;
+
+  /** Outcome: the partition takes no writes any more. Nothing was done. */
+  public static final int UNAVAILABLE = -4;
+
+  /** Outcome: no version is left. Nothing was done, and no later write will be. */
+  public static final int VERSIONS_EXHAUSTED = -5;
+
+  /** What a write does. */
+  public enum Kind {
+    /** Writes an entry, whether or not there is one. */
+    PUT,
+    /** Removes the entry if there is one. */
+    DELETE,
+    /** Writes an entry if the one that is there has the expected version. */
+    COMPARE_AND_SET
+  }
+
+  /** Receives the answer of a write. */
+  @FunctionalInterface
+  public interface Listener {
+    /**
+     * Called once for each submitted write, on any thread that submits writes or commits, possibly
+     * before {@link Partition#submit} has returned. Different writes' answers come in any order and
+     * at the same time. Must not block: other answers wait behind it.
+     */
+    void onAnswer(Write write);
+  }
+
+  private enum State {
+    /** New, or answered. */
+    IDLE,
+    PREPARED,
+    SUBMITTED
+  }
+
+  private final Listener listener;
+  private State state = State.IDLE;
+  private Kind kind;
+  private ByteString key;
+  private ByteString value;
+  private long expectedVersion;
+
+  private int outcome;
+  private boolean positive;
+  private long version;
+  private Entry entry;
+
+  // The owner's. A write is in one chain at a time: of a batch, of records, or of answers.
+  Write next;
+  Write firstDependant;
+  Write lastDependant;
+  boolean overwritten;
+
+  /** Creates a write that tells this listener its answers. */
+  public Write(Listener listener) {
+    this.listener = listener;
+  }
+
+  /**
+   * Prepares a put.
+   *
+   * @return this.
+   * @throws IllegalStateException if the write is submitted and not answered.
+   */
+  public Write put(ByteString key, ByteString value) {
+    return prepare(Kind.PUT, key, value, 0);
+  }
+
+  /**
+   * Prepares a delete.
+   *
+   * @return this.
+   * @throws IllegalStateException if the write is submitted and not answered.
+   */
+  public Write delete(ByteString key) {
+    return prepare(Kind.DELETE, key, ByteString.EMPTY, 0);
+  }
+
+  /**
+   * Prepares a compare-and-set.
+   *
+   * @param expectedVersion of the entry for the value to be written; 0 to expect none.
+   * @return this.
+   * @throws IllegalStateException if the write is submitted and not answered.
+   */
+  public Write compareAndSet(ByteString key, long expectedVersion, ByteString value) {
+    return prepare(Kind.COMPARE_AND_SET, key, value, expectedVersion);
+  }
+
+  private Write prepare(Kind kind, ByteString key, ByteString value, long expectedVersion) {
+    if (state == State.SUBMITTED) {
+      throw new IllegalStateException("state=" + state);
+    }
+    state = State.PREPARED;
+    this.kind = kind;
+    this.key = key;
+    this.value = value;
+    this.expectedVersion = expectedVersion;
+    outcome = DONE;
+    positive = false;
+    version = 0;
+    entry = null;
+    return this;
+  }
+
+  /** What the write does. */
+  public Kind kind() {
+    return kind;
+  }
+
+  /** The key. */
+  public ByteString key() {
+    return key;
+  }
+
+  /** The value to be written, empty for a delete. */
+  public ByteString value() {
+    return value;
+  }
+
+  /** The version that a compare-and-set expects, 0 if none or not a compare-and-set. */
+  public long expectedVersion() {
+    return expectedVersion;
+  }
+
+  /** How it ended: {@link #DONE}, or one of the negative constants. */
+  public int outcome() {
+    return outcome;
+  }
+
+  /** Whether a put found no entry. */
+  public boolean created() {
+    return kind == Kind.PUT && positive;
+  }
+
+  /** Whether a delete found an entry. */
+  public boolean existed() {
+    return kind == Kind.DELETE && positive;
+  }
+
+  /** Whether a compare-and-set wrote its value. */
+  public boolean applied() {
+    return kind == Kind.COMPARE_AND_SET && positive;
+  }
+
+  /** The version of the record, thus of the entry that was written; 0 if none was appended. */
+  public long version() {
+    return version;
+  }
+
+  /**
+   * The entry after a compare-and-set: the one that it wrote, or the one in its way; null if there
+   * is none.
+   */
+  public Entry entry() {
+    return applied() ? written() : entry;
+  }
+
+  /** The entry that this writes. */
+  Entry written() {
+    return Entry.newBuilder().setKey(key).setValue(value).setVersion(version).build();
+  }
+
+  boolean writesEntry() {
+    return kind != Kind.DELETE;
+  }
+
+  /** The version of the key's entry once this is committed, 0 if there is none then. */
+  long versionAfter() {
+    return writesEntry() ? version : 0;
+  }
+
+  void submitted() {
+    if (state != State.PREPARED) {
+      throw new IllegalStateException("state=" + state);
+    }
+    state = State.SUBMITTED;
+  }
+
+  /** Takes back {@link #submitted}. */
+  void refused() {
+    state = State.PREPARED;
+  }
+
+  void found(boolean positive) {
+    this.positive = positive;
+  }
+
+  void foundInTheWay(Entry entry) {
+    this.entry = entry;
+  }
+
+  void logged(long lsn) {
+    version = lsn;
+  }
+
+  /** Ends the write; the answer says nothing but the outcome unless that is {@link #DONE}. */
+  void answered(int outcome) {
+    this.outcome = outcome;
+    if (outcome != DONE) {
+      positive = false;
+      version = 0;
+      entry = null;
+    }
+  }
+
+  void tell() {
+    state = State.IDLE;
+    listener.onAnswer(this);
+  }
+}

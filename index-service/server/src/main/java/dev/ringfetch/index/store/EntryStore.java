@@ -1,0 +1,54 @@
+package dev.ringfetch.index.store;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.v1.Entry;
+
+/**
+ * The committed entries of one partition, as its owner sees them. Memory for a put is reserved
+ * before the put, so that a put whose record is committed cannot fail.
+ *
+ * <p>One thread at a time, the partition's owner, calls these methods; each sees what earlier
+ * owners did. Readers of an implementation are separate.
+ */
+public interface EntryStore {
+  /** {@link #reserve}: the memory of the store is used up. */
+  int FULL = -1;
+
+  /** Returns the version of a key's entry, 0 if there is none. */
+  long version(ByteString key);
+
+  /** Returns the entry of a key, which later writes do not change, or null if there is none. */
+  Entry entry(ByteString key);
+
+  /**
+   * Reserves memory for one {@link #put} of a key and value of these lengths.
+   *
+   * @param keyLength length of the key in bytes.
+   * @param valueLength length of the value in bytes.
+   * @return 0, or {@link #FULL} if nothing was reserved.
+   */
+  int reserve(int keyLength, int valueLength);
+
+  /** Gives a reservation back that no put will use. */
+  void release(int keyLength, int valueLength);
+
+  /**
+   * Writes an entry, visible to readers at once, and uses one reservation of its lengths up.
+   *
+   * @param version of the entry, larger than all that the store was given before.
+   */
+  void put(ByteString key, ByteString value, long version);
+
+  /** Removes the entry of a key, for readers at once. */
+  void delete(ByteString key);
+
+  /**
+   * Grows the store by one bounded step if it has to grow.
+   *
+   * @return true while there is more to do.
+   */
+  boolean grow();
+
+  /** Number of entries. */
+  long count();
+}
