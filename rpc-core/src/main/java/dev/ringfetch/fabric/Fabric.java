@@ -59,6 +59,37 @@ public interface Fabric extends AutoCloseable {
     return connect(doorbell, descriptor, token, timeoutNs, false);
   }
 
+  /**
+   * Opens a domain without segments.
+   *
+   * @throws IOException when this fabric has no domains, or the memory is not available.
+   */
+  default Domain openDomain(DomainContext context) throws IOException {
+    throw new IOException("no domains: fabric=" + name());
+  }
+
+  /**
+   * Connects to a domain of a peer that has admitted this process. Blocks until the timeout at
+   * most.
+   *
+   * @param descriptor the domain's {@link Domain#descriptor()}, not verified.
+   * @param token the admission's token, 16 bytes.
+   * @param timeoutNs how long it may take, in nanoseconds.
+   * @throws IOException when the domain cannot be reached or the token is not accepted, with the
+   *     reason as its message.
+   */
+  default RemoteDomain connectDomain(byte[] descriptor, byte[] token, long timeoutNs)
+      throws IOException {
+    throw new IOException("no domains: fabric=" + name());
+  }
+
+  /**
+   * Removes the memory of dead processes of this host whose gate has moved on, or that had none. To
+   * be called by a successor after it has moved the gate; without effect where memory ends with its
+   * process.
+   */
+  default void sweep() {}
+
   @Override
   void close();
 

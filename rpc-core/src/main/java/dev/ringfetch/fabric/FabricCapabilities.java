@@ -11,18 +11,46 @@ package dev.ringfetch.fabric;
  * @param maxInline longest write in bytes that leaves the staging view reusable at return, or at
  *     {@link QueuePair#uncork} while corked.
  * @param maxDatagram longest {@linkplain QueuePair#sendDatagram datagram} in bytes; 0 for none.
+ * @param readAfterWrite true when a READ on the same connection returns memory in which every WRITE
+ *     posted before it was placed.
+ * @param readAfterRead true when a READ on the same connection loads after every READ posted before
+ *     it.
  */
 public record FabricCapabilities(
     WriteOrder writeOrder,
     ReadAtomicity readAtomicity,
     boolean loadStore,
     int maxInline,
-    int maxDatagram) {
+    int maxDatagram,
+    boolean readAfterWrite,
+    boolean readAfterRead) {
+
+  /** Capabilities of a fabric that grants no order between work requests and a later READ. */
+  public FabricCapabilities(
+      WriteOrder writeOrder,
+      ReadAtomicity readAtomicity,
+      boolean loadStore,
+      int maxInline,
+      int maxDatagram) {
+    this(writeOrder, readAtomicity, loadStore, maxInline, maxDatagram, false, false);
+  }
 
   /** Capabilities of a fabric without datagrams. */
   public FabricCapabilities(
       WriteOrder writeOrder, ReadAtomicity readAtomicity, boolean loadStore, int maxInline) {
     this(writeOrder, readAtomicity, loadStore, maxInline, 0);
+  }
+
+  /** The same capabilities, with these orders. */
+  public FabricCapabilities ordered(boolean readAfterWrite, boolean readAfterRead) {
+    return new FabricCapabilities(
+        writeOrder,
+        readAtomicity,
+        loadStore,
+        maxInline,
+        maxDatagram,
+        readAfterWrite,
+        readAfterRead);
   }
 
   /** True when frames carry a checksum: a card stands between what is stored and what is loaded. */

@@ -53,6 +53,35 @@ public final class WorkRequests {
     }
   }
 
+  /** Checks the ranges of a work request between local memory and a segment. */
+  public static void checkTransfer(
+      long offset, long segmentLength, MemoryRegion local, int localOffset, int length) {
+    checkSegment(offset, length, segmentLength);
+    checkRange("localOffset", localOffset, length, local.length());
+  }
+
+  /** Checks the word of an atomic in a segment. */
+  public static void checkWord(long offset, long segmentLength) {
+    if ((offset & (Long.BYTES - 1)) != 0) {
+      throw new IllegalArgumentException("not a multiple of 8: offset=" + offset);
+    }
+    checkSegment(offset, Long.BYTES, segmentLength);
+  }
+
+  private static void checkSegment(long offset, int length, long limit) {
+    if (offset < 0 || length < 0 || offset > limit - length) {
+      throw new IllegalArgumentException(
+          "out of range: offset=" + offset + " length=" + length + " limit=" + limit);
+    }
+  }
+
+  /** Checks that a peer has granted what a work request needs. */
+  public static void checkRights(Rights granted, Rights needed) {
+    if (!granted.include(needed)) {
+      throw new IllegalArgumentException("not granted: rights=" + granted + " needed=" + needed);
+    }
+  }
+
   /** Checks the word of an atomic. */
   public static void checkWord(RemoteMemory remote, int remoteOffset) {
     checkAligned("remoteOffset", remoteOffset);

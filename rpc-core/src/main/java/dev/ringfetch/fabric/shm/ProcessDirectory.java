@@ -51,6 +51,7 @@ final class ProcessDirectory implements AutoCloseable {
   private final SignOfLife sign; // null where there is none
   private final AtomicInteger sessions = new AtomicInteger();
   private final AtomicInteger bells = new AtomicInteger();
+  private final AtomicInteger domains = new AtomicInteger();
 
   private ProcessDirectory(
       String name, Path path, Path lockPath, FileChannel lockChannel, SignOfLife sign) {
@@ -169,6 +170,10 @@ final class ProcessDirectory implements AutoCloseable {
 
   int nextBell() {
     return bells.getAndIncrement();
+  }
+
+  int nextDomain() {
+    return domains.getAndIncrement();
   }
 
   /** Deletes everything in the directory, the directory and its lock. Idempotent. */

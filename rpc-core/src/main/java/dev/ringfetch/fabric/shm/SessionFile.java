@@ -1,5 +1,6 @@
 package dev.ringfetch.fabric.shm;
 
+import dev.ringfetch.fabric.MappedRegion;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -53,6 +54,11 @@ final class SessionFile implements AutoCloseable {
    * @throws IOException when it cannot be created; nothing is left behind.
    */
   static SessionFile create(Path path, int length, Nonce nonce) throws IOException {
+    return create(path, length, nonce, false);
+  }
+
+  /** Creates and maps the file; where it is sparse, it takes its pages at the first store. */
+  static SessionFile create(Path path, int length, Nonce nonce, boolean sparse) throws IOException {
     FileChannel channel = null;
     boolean created = false;
     try {
@@ -62,7 +68,7 @@ final class SessionFile implements AutoCloseable {
               Set.of(
                   StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE),
               Ownership.privateFile());
-      fill(channel, length, nonce);
+      fill(channel, length, nonce, sparse);
       MappedRegion region =
           new MappedRegion(channel.map(MapMode.READ_WRITE, HEADER_LENGTH, length));
       created = true;
@@ -70,7 +76,7 @@ final class SessionFile implements AutoCloseable {
     } catch (IOException e) {
       // Not the file: each attempt has another one, and would be logged as another reason.
       throw new IOException(
-          "no memory for a session: length="
+          "no shared memory: length="
               + length
               + " directory="
               + path.getParent()
@@ -89,7 +95,8 @@ final class SessionFile implements AutoCloseable {
    * Writes every byte. A sparse file would take its pages at the first store instead, and on a full
    * file system that store is the death of the process.
    */
-  private static void fill(FileChannel channel, int length, Nonce nonce) throws IOException {
+  private static void fill(FileChannel channel, int length, Nonce nonce, boolean sparse)
+      throws IOException {
     ByteBuffer chunk = ByteBuffer.allocateDirect(CHUNK_LENGTH).order(ByteOrder.LITTLE_ENDIAN);
     chunk.putLong(MAGIC).putLong(length);
     nonce.put(chunk);
@@ -98,6 +105,10 @@ final class SessionFile implements AutoCloseable {
     chunk.clear();
     for (int i = 0; i < HEADER_LENGTH; i += Long.BYTES) {
       chunk.putLong(i, 0);
+    }
+    if (sparse) {
+      channel.write(chunk.limit(1), (long) HEADER_LENGTH + length - 1);
+      return;
     }
     for (int left = length; left > 0; ) {
       int step = Math.min(left, CHUNK_LENGTH);
@@ -116,6 +127,20 @@ final class SessionFile implements AutoCloseable {
   /** Opens the file of a peer and throws if it does not match the address. */
   static FileChannel open(Path path, SessionAddress address, Ownership ownership)
       throws IOException {
+    try {
+      return open(path, address.length(), address.nonce(), ownership);
+    } catch (NoSuchFileException e) {
+      throw new IOException("the offer is taken or withdrawn: there is no " + path, e);
+    }
+  }
+
+  /**
+   * Opens a file of a peer and throws if it does not have this length and nonce.
+   *
+   * @throws NoSuchFileException when it is not there.
+   */
+  static FileChannel open(Path path, int length, Nonce nonce, Ownership ownership)
+      throws IOException {
     FileChannel channel;
     try {
       ownership.checkFile(path);
@@ -124,14 +149,14 @@ final class SessionFile implements AutoCloseable {
               path,
               Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS));
     } catch (NoSuchFileException e) {
-      throw new IOException("the offer is taken or withdrawn: there is no " + path, e);
+      throw e;
     } catch (FileSystemException e) {
       // Not the file: each attempt has another one, and would be logged as another reason.
       throw new IOException("cannot open the memory on offer: " + Reason.of(e), e);
     }
     boolean verified = false;
     try {
-      verify(channel, path, address);
+      verify(channel, path, length, nonce);
       verified = true;
       return channel;
     } finally {
@@ -141,9 +166,9 @@ final class SessionFile implements AutoCloseable {
     }
   }
 
-  private static void verify(FileChannel channel, Path path, SessionAddress address)
+  private static void verify(FileChannel channel, Path path, int length, Nonce nonce)
       throws IOException {
-    long expectedSize = (long) HEADER_LENGTH + address.length();
+    long expectedSize = (long) HEADER_LENGTH + length;
     if (channel.size() != expectedSize) {
       throw new IOException(path + ": size=" + channel.size() + " expected=" + expectedSize);
     }
@@ -153,8 +178,8 @@ final class SessionFile implements AutoCloseable {
     header.flip();
     if (header.limit() != header.capacity()
         || header.getLong() != MAGIC
-        || header.getLong() != address.length()
-        || !Nonce.get(header).equals(address.nonce())) {
+        || header.getLong() != length
+        || !Nonce.get(header).equals(nonce)) {
       throw new IOException(path + " is not the file that was offered");
     }
   }

@@ -5,7 +5,7 @@ import dev.ringfetch.fabric.QueuePair;
 
 /**
  * The completion queue of shm, in posting order. Every work request is done when it was posted, so
- * all completions are {@link QueuePair#SUCCESS}, also those that are polled after the end.
+ * those of a queue pair are all {@link QueuePair#SUCCESS}, also when they are polled after the end.
  */
 final class ShmCompletions implements CompletionQueue {
   /** A power of two. */
@@ -15,6 +15,7 @@ final class ShmCompletions implements CompletionQueue {
 
   private final long[] ids = new long[CAPACITY];
   private final long[] values = new long[CAPACITY];
+  private final int[] statuses = new int[CAPACITY];
   private int head;
   private int count;
 
@@ -23,9 +24,14 @@ final class ShmCompletions implements CompletionQueue {
   }
 
   void add(long workRequestId, long value) {
+    add(workRequestId, QueuePair.SUCCESS, value);
+  }
+
+  void add(long workRequestId, int status, long value) {
     int index = (head + count) & MASK;
     ids[index] = workRequestId;
     values[index] = value;
+    statuses[index] = status;
     count++;
   }
 
@@ -38,7 +44,7 @@ final class ShmCompletions implements CompletionQueue {
       head = (index + 1) & MASK;
       count--;
       handed++;
-      handler.onCompletion(ids[index], QueuePair.SUCCESS, values[index]);
+      handler.onCompletion(ids[index], statuses[index], values[index]);
     }
     return handed;
   }

@@ -1,5 +1,6 @@
 package dev.ringfetch.fabric.shm;
 
+import dev.ringfetch.fabric.MappedRegion;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.StandardProtocolFamily;

@@ -2,10 +2,14 @@ package dev.ringfetch.fabric.shm;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.ringfetch.fabric.Domain;
+import dev.ringfetch.fabric.DomainContext;
 import dev.ringfetch.fabric.Doorbell;
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.FabricCapabilities;
+import dev.ringfetch.fabric.MappedRegion;
 import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.fabric.RemoteDomain;
 import dev.ringfetch.fabric.WorkRequests;
 import java.io.IOException;
 import java.lang.System.Logger;
@@ -36,10 +40,11 @@ final class ShmFabric implements Fabric {
    */
   static final FabricCapabilities CAPABILITIES =
       new FabricCapabilities(
-          FabricCapabilities.WriteOrder.ASCENDING,
-          FabricCapabilities.ReadAtomicity.LINE,
-          true,
-          Integer.MAX_VALUE);
+              FabricCapabilities.WriteOrder.ASCENDING,
+              FabricCapabilities.ReadAtomicity.LINE,
+              true,
+              Integer.MAX_VALUE)
+          .ordered(true, true);
 
   static final int TOKEN_LENGTH = 16;
 
@@ -51,6 +56,9 @@ final class ShmFabric implements Fabric {
   private final Path root;
   private final byte[] hint;
   private final Set<ShmDoorbell> doorbells = ConcurrentHashMap.newKeySet();
+
+  /** Domains of this process and of peers. */
+  private final Set<AutoCloseable> domains = ConcurrentHashMap.newKeySet();
 
   /** Guards the creation of {@link #directory} and the close. */
   private final ReentrantLock lock = new ReentrantLock();
@@ -118,9 +126,7 @@ final class ShmFabric implements Fabric {
     ShmDoorbell bell = own(doorbell);
     checkToken(token);
     WorkRequests.checkLength(length);
-    if (!Arrays.equals(hint, peerHint)) {
-      throw new IOException("peer is on another host, of another user or sees another " + parent);
-    }
+    checkHint(peerHint);
     Arrivals arrivals = bell.arrivals();
     SessionAddress address = address(length, arrivals.bell(), Nonce.random());
     ShmOffer offer = new ShmOffer(arrivals, address, token, create(address), listener);
@@ -148,7 +154,63 @@ final class ShmFabric implements Fabric {
     throw new IllegalArgumentException("not of this fabric: doorbell=" + doorbell);
   }
 
-  private static void checkToken(byte[] token) {
+  @Override
+  public Domain openDomain(DomainContext context) throws IOException {
+    return add(ShmDomain.open(this, context));
+  }
+
+  @Override
+  public RemoteDomain connectDomain(byte[] descriptor, byte[] token, long timeoutNs)
+      throws IOException {
+    checkToken(token);
+    return add(ShmRemoteDomain.connect(this, DomainAddress.decode(descriptor), token));
+  }
+
+  private <T extends AutoCloseable> T add(T domain) throws IOException {
+    domains.add(domain);
+    if (closed) {
+      Cleanup.close(domain);
+      throw closedException();
+    }
+    return domain;
+  }
+
+  /** A domain has closed. */
+  void forget(AutoCloseable domain) {
+    domains.remove(domain);
+  }
+
+  @Override
+  public void sweep() {
+    try {
+      if (Files.exists(root, LinkOption.NOFOLLOW_LINKS)) {
+        ownership.checkDirectory(root);
+        Sweep.run(root);
+      }
+    } catch (IOException e) {
+      LOGGER.log(Level.WARNING, "cannot sweep " + root, e);
+    }
+  }
+
+  /** Refuses a peer that cannot reach the files of this fabric. */
+  void checkHint(byte[] peerHint) throws IOException {
+    if (!Arrays.equals(hint, peerHint)) {
+      throw new IOException("peer is on another host, of another user or sees another " + parent);
+    }
+  }
+
+  /** Refuses a peer's directory that is not this user's alone. */
+  void checkPeer(Path peer) throws IOException {
+    ownership.checkDirectory(root);
+    ownership.checkDirectory(peer);
+  }
+
+  /** The directory of a peer. */
+  Path directory(DomainAddress address) {
+    return root.resolve(address.process());
+  }
+
+  static void checkToken(byte[] token) {
     if (token.length != TOKEN_LENGTH) {
       throw new IllegalArgumentException("not 16 bytes: token.length=" + token.length);
     }
@@ -169,8 +231,7 @@ final class ShmFabric implements Fabric {
   /** Maps memory that a peer has registered. */
   MappedRegion attach(SessionAddress address) throws IOException {
     Path peer = root.resolve(address.process());
-    ownership.checkDirectory(root);
-    ownership.checkDirectory(peer);
+    checkPeer(peer);
     try (FileChannel channel = SessionFile.open(address.path(peer), address, ownership)) {
       return SessionFile.map(channel, address.length(), MapMode.READ_ONLY);
     }
@@ -223,6 +284,7 @@ final class ShmFabric implements Fabric {
     for (ShmDoorbell doorbell : doorbells) {
       doorbell.close();
     }
+    domains.forEach(Cleanup::close);
     // No lock: no thread creates a directory any more, and closing it twice has no effect.
     if (directory != null) {
       directory.close();

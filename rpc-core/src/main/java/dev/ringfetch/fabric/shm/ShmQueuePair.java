@@ -3,6 +3,7 @@ package dev.ringfetch.fabric.shm;
 import dev.ringfetch.fabric.CompletionQueue;
 import dev.ringfetch.fabric.DirectRegion;
 import dev.ringfetch.fabric.FabricCapabilities;
+import dev.ringfetch.fabric.MappedRegion;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.fabric.RegisteredMemory;

@@ -12,7 +12,9 @@ import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
@@ -65,7 +67,7 @@ final class Sweep {
         && !Files.exists(
             root.resolve(entry + ProcessDirectory.LOCK_SUFFIX), LinkOption.NOFOLLOW_LINKS)) {
       // Locks come first and go last: a directory without one has no owner.
-      deleteDirectory(root.resolve(entry));
+      deleteDead(root.resolve(entry));
     }
   }
 
@@ -73,8 +75,9 @@ final class Sweep {
     switch (SignOfLife.read(root.resolve(name))) {
       case ALIVE -> {} // to look at the lock could drop it
       case DEAD -> {
-        deleteDirectory(root.resolve(name));
-        Cleanup.delete(root.resolve(name + ProcessDirectory.LOCK_SUFFIX));
+        if (deleteDead(root.resolve(name))) {
+          Cleanup.delete(root.resolve(name + ProcessDirectory.LOCK_SUFFIX));
+        }
       }
       case NONE -> sweepIfUnlocked(root, name);
     }
@@ -92,8 +95,7 @@ final class Sweep {
     try {
       channel =
           FileChannel.open(lockPath, Set.of(StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS));
-      if (channel.tryLock() != null) {
-        deleteDirectory(root.resolve(name));
+      if (channel.tryLock() != null && deleteDead(root.resolve(name))) {
         Cleanup.delete(lockPath);
       }
     } catch (NoSuchFileException e) {
@@ -108,20 +110,47 @@ final class Sweep {
     }
   }
 
-  /** Deletes a process directory, which is flat, and what is in it. */
-  static void deleteDirectory(Path directory) {
-    if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)) {
-      return;
-    }
-    try (DirectoryStream<Path> entries = Files.newDirectoryStream(directory)) {
-      for (Path entry : entries) {
+  /**
+   * Deletes the directory of a dead process, except for memory that may still be read: that stays,
+   * with the sign from which a later sweep learns that the process is dead.
+   *
+   * @return false when something stays.
+   */
+  private static boolean deleteDead(Path directory) {
+    List<Path> entries = list(directory);
+    List<Path> staying = new DeadDomains(entries).settle(entries);
+    for (Path entry : entries) {
+      boolean isSign = entry.getFileName().toString().equals(SignOfLife.NAME);
+      if (!staying.contains(entry) && !(isSign && !staying.isEmpty())) {
         Cleanup.delete(entry);
       }
+    }
+    if (staying.isEmpty() && Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)) {
+      Cleanup.delete(directory);
+    }
+    return staying.isEmpty();
+  }
+
+  /** Deletes a process directory, which is flat, and what is in it. */
+  static void deleteDirectory(Path directory) {
+    list(directory).forEach(Cleanup::delete);
+    if (Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)) {
+      Cleanup.delete(directory);
+    }
+  }
+
+  private static List<Path> list(Path directory) {
+    List<Path> entries = new ArrayList<>();
+    if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)) {
+      return entries;
+    }
+    try (DirectoryStream<Path> stream = Files.newDirectoryStream(directory)) {
+      stream.forEach(entries::add);
     } catch (NoSuchFileException e) {
       LOGGER.log(Level.DEBUG, "{0} went while it was looked at", directory);
     } catch (IOException | DirectoryIteratorException e) {
       LOGGER.log(Level.WARNING, "cannot list " + directory, e);
     }
-    Cleanup.delete(directory);
+    return entries;
   }
 }

@@ -1,6 +1,7 @@
 package dev.ringfetch.fabric.shm;
 
 import dev.ringfetch.fabric.HeapFabric;
+import dev.ringfetch.fabric.MappedRegion;
 import dev.ringfetch.fabric.MemoryRegion;
 import java.io.IOException;
 import java.io.UncheckedIOException;

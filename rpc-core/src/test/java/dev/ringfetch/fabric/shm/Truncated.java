@@ -3,6 +3,7 @@ package dev.ringfetch.fabric.shm;
 import dev.ringfetch.fabric.Doorbell;
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.FabricHarness;
+import dev.ringfetch.fabric.MappedRegion;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
 import java.io.IOException;

@@ -1,6 +1,5 @@
-package dev.ringfetch.fabric.shm;
+package dev.ringfetch.fabric;
 
-import dev.ringfetch.fabric.MemoryRegion;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
@@ -28,7 +27,7 @@ import java.nio.MappedByteBuffer;
  * <p>May be used from any thread. The mapping lives until this object is garbage: unmapping it
  * earlier would be unsafe for a thread that uses it.
  */
-final class MappedRegion implements MemoryRegion {
+public final class MappedRegion implements MemoryRegion {
   private static final VarHandle LONG =
       MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
   private static final VarHandle INT =
@@ -46,13 +45,15 @@ final class MappedRegion implements MemoryRegion {
   private Object barrier;
 
   /** Covers a whole mapping, which begins on a page, so that aligned indexes are aligned words. */
-  MappedRegion(MappedByteBuffer buffer) {
+  public MappedRegion(MappedByteBuffer buffer) {
     this.buffer = buffer;
     this.length = buffer.capacity();
   }
 
-  /** A part of the memory for accesses outside of this class: see {@link ShmMemory}. */
-  ByteBuffer slice(int index, int length) {
+  /**
+   * A part of the memory for accesses outside of this class: see {@link RegisteredMemory#buffer}.
+   */
+  public ByteBuffer slice(int index, int length) {
     return buffer.slice(index, length);
   }
 
@@ -139,7 +140,7 @@ final class MappedRegion implements MemoryRegion {
    * Swaps a word if it is as expected, with volatile order, and returns it as it was. Fatal where
    * the file was truncated: see above.
    */
-  long compareAndExchangeLong(int index, long expected, long desired) {
+  public long compareAndExchangeLong(int index, long expected, long desired) {
     return (long) LONG.compareAndExchange(buffer, index, expected, desired);
   }
 
@@ -147,7 +148,7 @@ final class MappedRegion implements MemoryRegion {
    * Adds to a word, with volatile order, and returns it as it was. Fatal where the file was
    * truncated: see above.
    */
-  long getAndAddLong(int index, long delta) {
+  public long getAndAddLong(int index, long delta) {
     return (long) LONG.getAndAdd(buffer, index, delta);
   }
 }

@@ -1,0 +1,35 @@
+package dev.ringfetch.fabric;
+
+import java.io.IOException;
+import java.util.ServiceConfigurationError;
+import java.util.ServiceLoader;
+
+/** The entry to the providers of this installation, for modules that use memory without calls. */
+public final class FabricProviders {
+  private FabricProviders() {}
+
+  /**
+   * Opens a fabric of its own for the caller, who closes it.
+   *
+   * @param name of its provider, {@code shm} for instance.
+   * @throws IOException when there is no such provider or it cannot be used, with the reason as its
+   *     message.
+   */
+  public static Fabric open(String name, FabricContext context) throws IOException {
+    try {
+      for (FabricProvider provider :
+          ServiceLoader.load(FabricProvider.class, FabricProviders.class.getClassLoader())) {
+        if (provider.name().equals(name)) {
+          final String obstacle = provider.unavailability();
+          if (obstacle != null) {
+            throw new IOException(name + ": " + obstacle);
+          }
+          return provider.open(context);
+        }
+      }
+    } catch (ServiceConfigurationError | LinkageError e) {
+      throw new IOException(name + ": " + Obstacle.of(e), e);
+    }
+    throw new IOException("no provider: fabric=" + name);
+  }
+}
