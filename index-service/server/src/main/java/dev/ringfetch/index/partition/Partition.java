@@ -5,7 +5,6 @@ import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.agrona.ErrorHandler;
-import org.agrona.concurrent.ManyToOneConcurrentArrayQueue;
 
 /**
  * The writer of one partition of an index: carries out the writes that any threads submit, one
@@ -27,7 +26,7 @@ public final class Partition {
   /** The most cycles that one thread adds because the store has to grow. */
   private static final int GROWTH_CYCLES = 16;
 
-  private final ManyToOneConcurrentArrayQueue<Write> queue;
+  private final WriteQueue queue;
   private final CommitLog log;
   private final WriteCycle cycle;
   private final ErrorHandler errors;
@@ -39,19 +38,19 @@ public final class Partition {
    * Creates the writer of a store, which nothing else changes from now on.
    *
    * @param log of this partition alone.
-   * @param capacity the most writes that wait in the queue, a batch counting as one, rounded up to
-   *     a power of two; and the most writes that wait for their commit, above which the queue is
-   *     left to fill.
+   * @param capacity the most writes that wait in the queue, the puts of a batch counting as one; as
+   *     many may have been taken from it; and the most writes that wait for their commit, while
+   *     which the queue is left to fill.
    * @param errors is told what the store, the log or a listener throws, by any thread.
-   * @throws IllegalArgumentException if the capacity is less than 2.
+   * @throws IllegalArgumentException if the capacity is less than 1.
    */
   public Partition(EntryStore store, CommitLog log, int capacity, ErrorHandler errors) {
-    if (capacity < 2) {
+    if (capacity < 1) {
       throw new IllegalArgumentException("capacity=" + capacity);
     }
     this.log = log;
     this.errors = errors;
-    queue = new ManyToOneConcurrentArrayQueue<>(capacity);
+    queue = new WriteQueue(capacity);
     cycle = new WriteCycle(store, log, queue, capacity, errors);
     log.onCommit(this::drive);
   }
@@ -131,7 +130,7 @@ public final class Partition {
         tellClosed();
       }
       // As the owner left it: what came since, it has not seen.
-      again |= mayTake && queue.peek() != null;
+      again |= mayTake && !queue.isEmpty();
       again |= open && log.committed() != committed;
       again |= !closed && closing.get() != null;
     }

@@ -37,6 +37,9 @@ public final class Write {
   /** Outcome: no version is left. Nothing was done, and no later write will be. */
   public static final int VERSIONS_EXHAUSTED = -5;
 
+  /** Outcome: no block of the store's memory is long enough for the entry. Nothing was done. */
+  public static final int TOO_LONG = -6;
+
   /** What a write does. */
   public enum Kind {
     /** Writes an entry, whether or not there is one. */
@@ -76,6 +79,10 @@ public final class Write {
   private boolean positive;
   private long version;
   private Entry entry;
+
+  // The queue's.
+  Write following;
+  int queued;
 
   // The owner's. A write is in one chain at a time: of a batch, of records, or of answers.
   Write next;

@@ -2,7 +2,7 @@ package dev.ringfetch.index.partition;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.store.EntryStore;
-import java.util.Queue;
+import dev.ringfetch.index.store.PartitionStore;
 import org.agrona.ErrorHandler;
 
 /**
@@ -29,14 +29,15 @@ final class WriteCycle {
 
   private final EntryStore store;
   private final CommitLog log;
-  private final Queue<Write> queue;
+  private final WriteQueue queue;
   private final int capacity;
   private final ErrorHandler errors;
   private final UncommittedRecords records = new UncommittedRecords();
 
   private State state = State.OPEN;
-  private Write chain; // the rest of what was taken from the queue at once
-  private Write current; // neither in the queue, nor among the records, nor answered
+  private Write elements; // taken out of the queue
+  private Write chain; // the rest of such an element
+  private Write current; // in no queue or chain
   private long committed;
   private long appended;
   private boolean growing;
@@ -46,11 +47,9 @@ final class WriteCycle {
   /**
    * Creates the cycle.
    *
-   * @param queue of chains of writes.
    * @param capacity the most writes that wait for their commit.
    */
-  WriteCycle(
-      EntryStore store, CommitLog log, Queue<Write> queue, int capacity, ErrorHandler errors) {
+  WriteCycle(EntryStore store, CommitLog log, WriteQueue queue, int capacity, ErrorHandler errors) {
     this.store = store;
     this.log = log;
     this.queue = queue;
@@ -77,11 +76,15 @@ final class WriteCycle {
       if (state == State.OPEN) {
         commit();
       }
-      if (state == State.OPEN) {
+      if (isGrowing()) {
         growing = store.grow();
       }
     } catch (Throwable t) { // what the store has done is unknown
       become(State.FAILED);
+      if (current != null) {
+        answerAll(current, Write.UNKNOWN);
+        current = null;
+      }
       endAll();
       errors.onError(t);
     }
@@ -125,14 +128,22 @@ final class WriteCycle {
   }
 
   private boolean hasNext() {
-    return chain != null || queue.peek() != null;
+    return chain != null || elements != null || !queue.isEmpty();
   }
 
   private boolean take() {
-    current = chain != null ? chain : queue.poll();
-    if (current == null) {
-      return false;
+    if (chain == null) {
+      if (elements == null) {
+        elements = queue.takeAll();
+      }
+      chain = elements;
+      if (chain == null) {
+        return false;
+      }
+      elements = chain.following;
+      chain.following = null;
     }
+    current = chain;
     chain = current.next;
     current.next = null;
     return true;
@@ -177,9 +188,12 @@ final class WriteCycle {
   private void append(Write write, boolean found) {
     final int keyLength = write.key().size();
     final int valueLength = write.value().size();
-    if (write.writesEntry() && store.reserve(keyLength, valueLength) < 0) {
-      answer(write, Write.MEMORY_FULL);
-      return;
+    if (write.writesEntry()) {
+      final int reserved = store.reserve(keyLength, valueLength);
+      if (reserved < 0) {
+        answer(write, reserved == PartitionStore.FULL ? Write.MEMORY_FULL : Write.TOO_LONG);
+        return;
+      }
     }
     write.found(found);
     final long lsn = log.append(write);
@@ -187,10 +201,10 @@ final class WriteCycle {
       if (write.writesEntry()) {
         store.release(keyLength, valueLength);
       }
-      answer(write, lsn == CommitLog.EXHAUSTED ? Write.VERSIONS_EXHAUSTED : Write.UNAVAILABLE);
       if (lsn == CommitLog.FAILED) {
         fail();
       }
+      answer(write, lsn == CommitLog.FAILED ? Write.UNAVAILABLE : Write.VERSIONS_EXHAUSTED);
       return;
     }
     if (lsn <= appended || lsn > CommitLog.MAX_LSN) {
@@ -232,6 +246,7 @@ final class WriteCycle {
   private void apply(Write record) {
     if (record.writesEntry()) {
       store.put(record.key(), record.value(), record.version());
+      growing = true;
     } else {
       store.delete(record.key());
     }
@@ -261,10 +276,6 @@ final class WriteCycle {
   }
 
   private void endAll() {
-    if (current != null) {
-      answerAll(current, Write.UNKNOWN);
-      current = null;
-    }
     while (records.first() != null) {
       answerAll(records.removeFirst(), Write.UNKNOWN);
     }

@@ -11,9 +11,6 @@ import dev.ringfetch.index.v1.Entry;
  * owners did. Readers of an implementation are separate.
  */
 public interface EntryStore {
-  /** {@link #reserve}: the memory of the store is used up. */
-  int FULL = -1;
-
   /** Returns the version of a key's entry, 0 if there is none. */
   long version(ByteString key);
 
@@ -25,7 +22,8 @@ public interface EntryStore {
    *
    * @param keyLength length of the key in bytes.
    * @param valueLength length of the value in bytes.
-   * @return 0, or {@link #FULL} if nothing was reserved.
+   * @return 0; or {@link PartitionStore#FULL} or {@link PartitionStore#TOO_LONG}, which are
+   *     negative, if nothing was reserved.
    */
   int reserve(int keyLength, int valueLength);
 
@@ -39,11 +37,12 @@ public interface EntryStore {
    */
   void put(ByteString key, ByteString value, long version);
 
-  /** Removes the entry of a key, for readers at once. */
-  void delete(ByteString key);
+  /** Removes the entry of a key, for readers at once; returns whether there was one. */
+  boolean delete(ByteString key);
 
   /**
-   * Grows the store by one bounded step if it has to grow.
+   * Grows the store by one bounded step if it has to grow. The owner calls it once in each cycle in
+   * which it puts, and while there is more to do.
    *
    * @return true while there is more to do.
    */

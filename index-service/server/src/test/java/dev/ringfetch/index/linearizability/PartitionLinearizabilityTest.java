@@ -1,0 +1,152 @@
+package dev.ringfetch.index.linearizability;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.linearizability.Call.Kind;
+import dev.ringfetch.index.partition.BookStore;
+import dev.ringfetch.index.partition.CommitLog;
+import dev.ringfetch.index.partition.ImmediateLog;
+import dev.ringfetch.index.partition.LaterLog;
+import dev.ringfetch.index.partition.Partition;
+import dev.ringfetch.index.partition.Write;
+import dev.ringfetch.index.v1.Entry;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Threads that write a few keys through one partition and read its store beside: what they saw must
+ * be linearizable. {@code -Dringfetch.seed=SEED} draws other operations.
+ */
+final class PartitionLinearizabilityTest {
+  private static final long SEED = Long.getLong("ringfetch.seed", 1);
+  private static final int THREADS = 4;
+  private static final int ROUNDS = 20;
+  private static final int CALLS = 150;
+  private static final int KEYS = 3;
+  private static final int CAPACITY = 16;
+  private static final long PAUSE_NS = 20_000;
+
+  private final ConcurrentLinkedQueue<Throwable> errors = new ConcurrentLinkedQueue<>();
+
+  @Test
+  void writesThatCommitAtOnceAreLinearizable() throws Exception {
+    check(new ImmediateLog(0));
+  }
+
+  @Test
+  void writesThatCommitLaterAreLinearizable() throws Exception {
+    try (LaterLog log = new LaterLog(PAUSE_NS)) {
+      check(log);
+    }
+  }
+
+  private void check(CommitLog log) throws Exception {
+    final BookStore store = new BookStore(1_000_000);
+    final Partition partition = new Partition(store, log, CAPACITY, errors::add);
+    final ExecutorService threads = Executors.newFixedThreadPool(THREADS);
+    try {
+      for (int round = 0; round < ROUNDS; round++) {
+        final List<Future<List<Operation>>> running = new ArrayList<>();
+        for (int id = 1; id <= THREADS; id++) {
+          final Client client = new Client(partition, store, id, round);
+          running.add(threads.submit(client::run));
+        }
+        final List<Operation> history = new ArrayList<>();
+        for (final Future<List<Operation>> one : running) {
+          history.addAll(one.get(60, TimeUnit.SECONDS));
+        }
+        assertEquals(Optional.empty(), HistoryChecker.violation(history), "seed=" + SEED);
+      }
+    } finally {
+      threads.shutdownNow();
+    }
+    assertEquals(List.of(), List.copyOf(errors));
+    assertEquals(0, store.reserved());
+  }
+
+  /** One thread's calls, each of which waits for its answer. */
+  private static final class Client {
+    private final Partition partition;
+    private final BookStore store;
+    private final int id;
+    private final int round;
+    private final Random random;
+    private final List<Operation> history = new ArrayList<>();
+    private final long[] seen = new long[KEYS];
+    private final Write write = new Write(answered -> this.answered = true);
+    private volatile boolean answered;
+    private int values;
+
+    Client(Partition partition, BookStore store, int id, int round) {
+      this.partition = partition;
+      this.store = store;
+      this.id = id;
+      this.round = round;
+      random = new Random(SEED * 1_000_003 + round * THREADS + id);
+    }
+
+    List<Operation> run() {
+      for (int i = 0; i < CALLS; i++) {
+        final int key = random.nextInt(KEYS);
+        final ByteString bytes = ByteString.copyFromUtf8(round + "/" + key);
+        final long invokedNs = System.nanoTime();
+        final Call call;
+        final Answer answer;
+        switch (random.nextInt(5)) {
+          case 0, 1 -> {
+            call = Call.read(Kind.GET);
+            answer = answer(store.read(bytes), true);
+          }
+          case 2 -> {
+            call = Call.put(value());
+            submit(write.put(bytes, Values.bytes(call.value())));
+            answer = new Answer(write.created(), write.version(), 0);
+          }
+          case 3 -> {
+            call = Call.delete();
+            submit(write.delete(bytes));
+            answer = new Answer(write.existed(), 0, 0);
+          }
+          default -> {
+            call = Call.compareAndSet(seen[key], value());
+            submit(write.compareAndSet(bytes, call.expected(), Values.bytes(call.value())));
+            answer = answer(write.entry(), write.applied());
+          }
+        }
+        seen[key] = answer.version();
+        history.add(new Operation(key, call, answer, false, invokedNs, System.nanoTime()));
+      }
+      return history;
+    }
+
+    private void submit(Write prepared) {
+      answered = false;
+      while (partition.submit(prepared) == Write.QUEUE_FULL) {
+        Thread.yield();
+      }
+      while (!answered) {
+        Thread.yield();
+      }
+      assertEquals(Write.DONE, prepared.outcome());
+    }
+
+    private long value() {
+      return Values.number(id, (long) round * CALLS + ++values);
+    }
+
+    private static Answer answer(Entry entry, boolean yes) {
+      return entry == null
+          ? new Answer(false, 0, 0)
+          : new Answer(yes, entry.getVersion(), Values.number(entry.getValue()));
+    }
+  }
+}

@@ -1,0 +1,172 @@
+package dev.ringfetch.index.partition;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.store.EntryStore;
+import dev.ringfetch.index.store.PartitionStore;
+import dev.ringfetch.index.v1.Entry;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * A store on the heap that keeps books: of bytes and reservations, and that one thread at a time
+ * calls it. Any thread may {@link #read} besides.
+ */
+public final class BookStore implements EntryStore {
+  private final Map<ByteString, Entry> entries = new ConcurrentHashMap<>();
+  private final AtomicBoolean entered = new AtomicBoolean();
+  private final long budget;
+  private Runnable hook = () -> {};
+  private Runnable onApply = () -> {};
+  private long used;
+  private long reserved;
+  private int refused;
+  private long newest;
+  private int growthDue;
+  private int growthSteps;
+
+  /**
+   * Creates the store.
+   *
+   * @param budget bytes of keys and values that fit.
+   */
+  public BookStore(long budget) {
+    this.budget = budget;
+  }
+
+  /** Runs this within each call. */
+  void hook(Runnable hook) {
+    this.hook = hook;
+  }
+
+  /** Runs this before a record is applied. */
+  void onApply(Runnable onApply) {
+    this.onApply = onApply;
+  }
+
+  /** As readers see it: any thread. */
+  public Entry read(ByteString key) {
+    return entries.get(key);
+  }
+
+  @Override
+  public long version(ByteString key) {
+    enter();
+    final Entry entry = entries.get(key);
+    leave();
+    return entry == null ? 0 : entry.getVersion();
+  }
+
+  @Override
+  public Entry entry(ByteString key) {
+    enter();
+    final Entry entry = entries.get(key);
+    leave();
+    return entry;
+  }
+
+  @Override
+  public int reserve(int keyLength, int valueLength) {
+    enter();
+    final long length = keyLength + valueLength;
+    final boolean fits = used + reserved + length <= budget;
+    if (fits) {
+      reserved += length;
+    } else {
+      refused++;
+    }
+    leave();
+    return fits ? 0 : PartitionStore.FULL;
+  }
+
+  @Override
+  public void release(int keyLength, int valueLength) {
+    enter();
+    unreserve(keyLength + valueLength);
+    leave();
+  }
+
+  @Override
+  public void put(ByteString key, ByteString value, long version) {
+    enter();
+    onApply.run();
+    unreserve(key.size() + value.size());
+    if (version <= newest) {
+      throw new AssertionError("version=" + version + " newest=" + newest);
+    }
+    newest = version;
+    remove(key);
+    used += key.size() + value.size();
+    entries.put(key, Entry.newBuilder().setKey(key).setValue(value).setVersion(version).build());
+    growthDue++;
+    leave();
+  }
+
+  @Override
+  public boolean delete(ByteString key) {
+    enter();
+    onApply.run();
+    if (!remove(key)) {
+      throw new AssertionError("delete of an absent key: " + key.toStringUtf8());
+    }
+    leave();
+    return true;
+  }
+
+  @Override
+  public boolean grow() {
+    enter();
+    if (growthDue > 0) {
+      growthDue--;
+      growthSteps++;
+    }
+    leave();
+    return growthDue > 0;
+  }
+
+  @Override
+  public long count() {
+    return entries.size();
+  }
+
+  /** Bytes that are reserved. */
+  public long reserved() {
+    return reserved;
+  }
+
+  /** Reservations that were refused. */
+  int refused() {
+    return refused;
+  }
+
+  /** Steps of growth that were done. */
+  int growthSteps() {
+    return growthSteps;
+  }
+
+  private boolean remove(ByteString key) {
+    final Entry before = entries.remove(key);
+    if (before != null) {
+      used -= before.getKey().size() + before.getValue().size();
+    }
+    return before != null;
+  }
+
+  private void unreserve(long length) {
+    reserved -= length;
+    if (reserved < 0) {
+      throw new AssertionError("more was used than reserved: " + reserved);
+    }
+  }
+
+  private void enter() {
+    if (!entered.compareAndSet(false, true)) {
+      throw new AssertionError("two owners at once");
+    }
+    hook.run();
+  }
+
+  private void leave() {
+    entered.set(false);
+  }
+}

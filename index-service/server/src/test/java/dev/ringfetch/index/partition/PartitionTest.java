@@ -1,0 +1,272 @@
+package dev.ringfetch.index.partition;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.v1.Entry;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What a partition answers, and when. */
+final class PartitionTest {
+  private static final ByteString KEY = ByteString.copyFromUtf8("key");
+  private static final ByteString OTHER = ByteString.copyFromUtf8("other");
+  private static final ByteString A = ByteString.copyFromUtf8("a");
+  private static final ByteString B = ByteString.copyFromUtf8("b");
+  private static final int CAPACITY = 64;
+
+  private final LateLog log = new LateLog(100, 1);
+  private final BookStore store = new BookStore(1_000_000);
+  private final List<Throwable> errors = new ArrayList<>();
+  private final Partition partition = new Partition(store, log, CAPACITY, errors::add);
+  private final List<Write> answers = new ArrayList<>();
+
+  @Test
+  void putIsAnsweredOnceItIsCommittedAndReadable() {
+    final Write put = submit(write().put(KEY, A));
+    assertEquals(List.of(), answers);
+    assertNull(store.read(KEY));
+    log.commitAll();
+    assertEquals(List.of(put), answers);
+    assertEquals(Write.DONE, put.outcome());
+    assertEquals(101, put.version());
+    assertTrue(put.created());
+    assertEquals(entry(KEY, A, 101), store.read(KEY));
+  }
+
+  @Test
+  void answersTellOfUncommittedRecords() {
+    final Write put = submit(write().put(KEY, A));
+    final Write applied = submit(write().compareAndSet(KEY, 101, B));
+    final Write lost = submit(write().compareAndSet(KEY, 101, A));
+    final Write delete = submit(write().delete(KEY));
+    final Write again = submit(write().delete(KEY));
+    final Write lostToNone = submit(write().compareAndSet(KEY, 102, A));
+    final Write created = submit(write().put(KEY, B));
+    log.commitAll();
+    assertEquals(List.of(put, applied, lost, delete, again, lostToNone, created), answers);
+    assertTrue(applied.applied());
+    assertEquals(entry(KEY, B, 102), applied.entry());
+    assertFalse(lost.applied());
+    assertEquals(entry(KEY, B, 102), lost.entry());
+    assertTrue(delete.existed());
+    assertFalse(again.existed());
+    assertFalse(lostToNone.applied());
+    assertNull(lostToNone.entry());
+    assertTrue(created.created());
+    assertEquals(entry(KEY, B, 104), store.read(KEY));
+  }
+
+  @Test
+  void answerWithoutRecordWaitsForTheRecordThatItTellsOf() {
+    submit(write().put(KEY, A));
+    log.commitAll();
+    submit(write().put(KEY, B));
+    final Write lost = submit(write().compareAndSet(KEY, 101, A));
+    submit(write().put(OTHER, A));
+    assertEquals(1, answers.size());
+    log.commit(1);
+    assertTrue(answers.contains(lost));
+    assertEquals(3, answers.size());
+  }
+
+  @Test
+  void answerThatTellsOfCommittedStateComesAtOnce() {
+    submit(write().put(KEY, A));
+    log.commitAll();
+    submit(write().put(OTHER, A));
+    final Write lost = submit(write().compareAndSet(KEY, 7, B));
+    final Write absent = submit(write().delete(A));
+    assertEquals(entry(KEY, A, 101), lost.entry());
+    assertEquals(List.of(lost, absent), answers.subList(1, answers.size()));
+  }
+
+  @Test
+  void queueFillsWhileTooManyWaitForTheirCommit() {
+    for (int i = 0; i < 2 * CAPACITY; i++) {
+      submit(write().put(KEY, A));
+    }
+    assertEquals(CAPACITY, log.records().size());
+    // The queue was taken once as a whole: nothing before there was room for.
+    final Write refused = write().put(KEY, B);
+    assertEquals(Write.QUEUE_FULL, partition.submit(refused));
+    log.commit(1);
+    assertEquals(CAPACITY + 1, log.records().size());
+    assertEquals(0, partition.submit(refused));
+    log.commitAll();
+    log.commitAll();
+    log.commitAll();
+    assertEquals(2 * CAPACITY + 1, answers.size());
+    assertSame(refused, answers.get(2 * CAPACITY));
+  }
+
+  @Test
+  void fullMemoryRefusesPutsAndLeavesNothing() {
+    final BookStore small = new BookStore(8);
+    final Partition full = new Partition(small, log, CAPACITY, errors::add);
+    full.submit(write().put(KEY, A));
+    final Write refused = write().put(OTHER, A);
+    full.submit(refused);
+    assertEquals(List.of(refused), answers);
+    assertEquals(Write.MEMORY_FULL, refused.outcome());
+    log.commitAll();
+    full.submit(write().delete(KEY));
+    log.commitAll();
+    full.submit(refused.put(OTHER, A));
+    log.commitAll();
+    assertEquals(entry(OTHER, A, 103), small.read(OTHER));
+    assertEquals(0, small.reserved());
+  }
+
+  @Test
+  void failedLogEndsWhatWaitsAndRefusesTheRest() {
+    final Write put = submit(write().put(KEY, A));
+    final Write lost = submit(write().compareAndSet(KEY, 7, B));
+    log.fail();
+    final Write later = submit(write().delete(OTHER));
+    assertEquals(List.of(put, lost, later), answers);
+    assertEquals(Write.UNKNOWN, put.outcome());
+    assertEquals(0, put.version());
+    assertEquals(Write.UNKNOWN, lost.outcome());
+    assertNull(lost.entry());
+    assertEquals(Write.UNAVAILABLE, later.outcome());
+    assertEquals(0, store.reserved());
+    assertNull(store.read(KEY));
+  }
+
+  @Test
+  void closeEndsWhatWaitsAndTellsThatTheStoreIsFree() {
+    final Write put = submit(write().put(KEY, A));
+    final boolean[] closed = new boolean[1];
+    partition.close(() -> closed[0] = true);
+    assertTrue(closed[0]);
+    assertEquals(Write.UNKNOWN, put.outcome());
+    store.hook(() -> errors.add(new AssertionError("used")));
+    log.commitAll();
+    assertEquals(Write.UNAVAILABLE, submit(write().put(KEY, A)).outcome());
+    assertEquals(List.of(), errors);
+    assertThrows(IllegalStateException.class, () -> partition.close(() -> {}));
+  }
+
+  @Test
+  void closeAfterTheLogFailedIsToldToo() {
+    log.fail();
+    final boolean[] closed = new boolean[1];
+    partition.close(() -> closed[0] = true);
+    assertTrue(closed[0]);
+  }
+
+  @Test
+  void brokenStoreEndsWritingAndNoCall() {
+    final Write put = submit(write().put(KEY, A));
+    final Write second = submit(write().put(OTHER, A));
+    final RuntimeException broken = new RuntimeException("broken");
+    store.onApply(
+        () -> {
+          throw broken;
+        });
+    log.commitAll();
+    assertEquals(List.of(put, second), answers);
+    assertEquals(Write.UNKNOWN, put.outcome());
+    assertEquals(Write.UNKNOWN, second.outcome());
+    assertEquals(List.of(broken), errors);
+    assertEquals(Write.UNAVAILABLE, submit(write().put(KEY, A)).outcome());
+  }
+
+  @Test
+  void brokenListenerHindersNoOther() {
+    final RuntimeException broken = new RuntimeException("broken");
+    final Write bad =
+        new Write(
+            write -> {
+              throw broken;
+            });
+    partition.submit(bad.put(KEY, A));
+    final Write good = submit(write().put(KEY, A));
+    log.commitAll();
+    assertEquals(List.of(good), answers);
+    assertEquals(List.of(broken), errors);
+  }
+
+  @Test
+  void listenerThatSubmitsAgainIsNotCalledWithinItself() {
+    final int[] left = {100_000};
+    final Partition at = new Partition(store, new ImmediateLog(0), CAPACITY, errors::add);
+    final Write write =
+        new Write(
+            answered -> {
+              if (--left[0] > 0) {
+                assertEquals(0, at.submit(answered.put(KEY, A)));
+              }
+            });
+    at.submit(write.put(KEY, A));
+    assertEquals(0, left[0]);
+    assertEquals(100_000, store.read(KEY).getVersion());
+    assertEquals(List.of(), errors);
+  }
+
+  @Test
+  void cycleIsBounded() {
+    final PutBatch batch = new PutBatch(answered -> {});
+    for (int i = 0; i < 3 * WriteCycle.CYCLE_LIMIT; i++) {
+      batch.add(partition, KEY, A);
+    }
+    batch.submit();
+    assertEquals(WriteCycle.CYCLE_LIMIT, log.mostAppendedBetweenLooks());
+    assertEquals(CAPACITY, log.records().size());
+  }
+
+  @Test
+  void ownerGrowsTheStoreUntilItHasGrown() {
+    for (int i = 0; i < 10; i++) {
+      submit(write().put(KEY, A));
+    }
+    log.commitAll();
+    assertEquals(10, store.growthSteps());
+  }
+
+  @Test
+  void versionsBeginAboveTheCeilingAndEnd() {
+    final ImmediateLog last = new ImmediateLog(CommitLog.MAX_LSN - 1);
+    final Partition at = new Partition(store, last, CAPACITY, errors::add);
+    at.submit(write().put(KEY, A));
+    at.submit(write().put(KEY, B));
+    assertEquals(CommitLog.MAX_LSN, answers.get(0).version());
+    assertEquals(Write.VERSIONS_EXHAUSTED, answers.get(1).outcome());
+    assertEquals(entry(KEY, A, CommitLog.MAX_LSN), store.read(KEY));
+    assertEquals(0, store.reserved());
+    assertThrows(IllegalArgumentException.class, () -> new ImmediateLog(-1));
+    assertThrows(IllegalArgumentException.class, () -> new ImmediateLog(CommitLog.MAX_LSN + 1));
+  }
+
+  @Test
+  void submittedWriteIsNotPreparedAgain() {
+    final Write put = write();
+    assertThrows(IllegalStateException.class, () -> partition.submit(put));
+    submit(put.put(KEY, A));
+    assertThrows(IllegalStateException.class, () -> put.delete(KEY));
+    assertThrows(IllegalStateException.class, () -> partition.submit(put));
+    log.commitAll();
+    new Partition(store, new ImmediateLog(200), CAPACITY, errors::add).submit(put.delete(KEY));
+    assertTrue(put.existed());
+  }
+
+  private Write write() {
+    return new Write(answers::add);
+  }
+
+  private Write submit(Write write) {
+    assertEquals(0, partition.submit(write));
+    return write;
+  }
+
+  private static Entry entry(ByteString key, ByteString value, long version) {
+    return Entry.newBuilder().setKey(key).setValue(value).setVersion(version).build();
+  }
+}
