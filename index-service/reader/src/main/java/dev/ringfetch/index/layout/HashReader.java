@@ -1,37 +1,210 @@
 package dev.ringfetch.index.layout;
 
 import com.google.protobuf.ByteString;
+import java.lang.invoke.VarHandle;
 import java.util.List;
 
 /**
  * The reader of a hash index: finds values in index memory without locks, while the owners of the
  * partitions write. Client and server use the same one.
  *
+ * <p>Each answer is linearizable: a value that was current, or an absence that was true, at some
+ * moment of the call, in a state that only servers under the epoch of the {@link HashLocation} can
+ * have changed. Every batch of loads looks at the gate and at the index's open word before its
+ * other loads; the first one of a reader is preceded by a look at the serving word.
+ *
+ * <p>Memory may contain anything: no value of it makes a method throw or take long. If memory was
+ * taken away, methods return {@link ReadResult#LOST}; in rare cases the {@link InternalError}
+ * reaches the caller instead (see {@link dev.ringfetch.fabric.MemoryRegion#verify()}), which treats
+ * it so.
+ *
  * <p>Used by one thread at a time.
  */
-@SuppressWarnings("DoNotCallSuggester")
 public final class HashReader {
-  /** Creates a reader. */
-  public HashReader(Reads reads, HashLocation location) {}
+  /** Keys that are searched for together at most. */
+  private static final int MAX_TOGETHER = 64;
+
+  private final Reads reads;
+  private final HashLocation location;
+  private final TableView[] tables;
+  private final Lookup[] lookups = new Lookup[MAX_TOGETHER];
+  private byte[] keyCopy = new byte[64];
+  private boolean served;
+  private boolean lost;
+
+  /** Creates a reader, which alone uses the reads. */
+  public HashReader(Reads reads, HashLocation location) {
+    final int partitions = location.partitions();
+    if (Integer.bitCount(partitions) != 1 || partitions > RootDescriptor.MAX_PARTITIONS) {
+      throw new IllegalArgumentException("not a power of two up to 256: partitions=" + partitions);
+    }
+    this.reads = reads;
+    this.location = location;
+    tables = new TableView[2 * partitions];
+  }
 
   /** Reads the value of a key into {@code found}. */
   public ReadResult get(byte[] key, int offset, int length, Found found) {
-    throw new UnsupportedOperationException("body follows");
+    if (lost) {
+      return ReadResult.LOST;
+    }
+    try {
+      start(0, key, offset, length, found);
+      run(0, 1);
+      reads.verify();
+      return lookups[0].result();
+    } catch (InternalError e) {
+      lost = true;
+      return ReadResult.LOST;
+    }
   }
 
   /** Reads the value of a key into {@code found}. */
   public ReadResult get(ByteString key, Found found) {
-    throw new UnsupportedOperationException("body follows");
+    final int length = key.size();
+    ensureKeys(length);
+    key.copyTo(keyCopy, 0);
+    return get(keyCopy, 0, length, found);
   }
 
   /**
-   * Reads the values of several keys, each on its own, in as few batches as one key takes.
+   * Reads the values of several keys, each on its own, in about as many batches as one key takes.
    *
    * @param keys the keys
    * @param found receives the value of the key at the same place
    * @param results receives the result of the key at the same place
    */
   public void batchGet(List<ByteString> keys, Found[] found, ReadResult[] results) {
-    throw new UnsupportedOperationException("body follows");
+    for (int done = 0; done < keys.size(); done += MAX_TOGETHER) {
+      final int count = Math.min(MAX_TOGETHER, keys.size() - done);
+      try {
+        if (!lost) {
+          startAll(keys, done, count, found);
+          run(0, count);
+          reads.verify();
+        }
+      } catch (InternalError e) {
+        lost = true;
+      }
+      for (int i = 0; i < count; i++) {
+        results[done + i] = lost ? ReadResult.LOST : lookups[i].result();
+      }
+    }
+  }
+
+  private void startAll(List<ByteString> keys, int first, int count, Found[] found) {
+    int length = 0;
+    for (int i = 0; i < count; i++) {
+      length += keys.get(first + i).size();
+    }
+    ensureKeys(length);
+    int offset = 0;
+    for (int i = 0; i < count; i++) {
+      final ByteString key = keys.get(first + i);
+      key.copyTo(keyCopy, offset);
+      start(i, keyCopy, offset, key.size(), found[first + i]);
+      offset += key.size();
+    }
+  }
+
+  private void ensureKeys(int length) {
+    if (keyCopy.length < length) {
+      keyCopy = new byte[Math.max(length, 2 * keyCopy.length)];
+    }
+  }
+
+  private void start(int number, byte[] key, int offset, int length, Found found) {
+    if (lookups[number] == null) {
+      lookups[number] = new Lookup(location.incarnation());
+    }
+    final long hash = KeyHash.of(key, offset, length, location.seed());
+    final int partition = KeyHash.partition(hash, location.partitions());
+    lookups[number].key(key, offset, length, hash);
+    lookups[number].start(table(partition, 0), table(partition, 1), found);
+  }
+
+  private TableView table(int partition, int table) {
+    final int number = 2 * partition + table;
+    if (tables[number] == null) {
+      final long head = RootDescriptor.table(location.root(), partition, table);
+      tables[number] = new TableView(head, reads.segmentShift());
+    }
+    return tables[number];
+  }
+
+  /** Carries lookups to their ends, together. */
+  private void run(int from, int to) {
+    if (!served) {
+      served = isServed();
+      if (!served) {
+        endAll(from, to, ReadResult.CLOSED);
+        return;
+      }
+    }
+    while (planAll(from, to)) {
+      final int status = reads.execute();
+      if (status == Reads.UNKNOWN_ADDRESS && to - from > 1) {
+        // One key's address spoils the batch: each on its own.
+        for (int i = from; i < to; i++) {
+          run(i, i + 1);
+        }
+        return;
+      }
+      if (status == Reads.DONE && isOpen()) {
+        for (int i = from; i < to; i++) {
+          if (!lookups[i].isDone()) {
+            lookups[i].take(reads);
+          }
+        }
+      } else {
+        lost |= status == Reads.LOST;
+        endAll(from, to, ended(status));
+      }
+    }
+  }
+
+  private static ReadResult ended(int status) {
+    return switch (status) {
+      case Reads.DONE, Reads.CLOSED -> ReadResult.CLOSED;
+      case Reads.LOST -> ReadResult.LOST;
+      default -> ReadResult.UNDECIDED;
+    };
+  }
+
+  private boolean planAll(int from, int to) {
+    reads.begin();
+    reads.add(Reads.GATE, Long.BYTES);
+    reads.add(location.root() + RootDescriptor.OPEN_OFFSET, Long.BYTES);
+    boolean more = false;
+    for (int i = from; i < to; i++) {
+      if (!lookups[i].isDone()) {
+        lookups[i].plan(reads);
+        more = true;
+      }
+    }
+    return more;
+  }
+
+  /** Looks at the words that the batch began with: after all earlier loads, before all later. */
+  private boolean isOpen() {
+    VarHandle.acquireFence();
+    final long gate = reads.region(0).getLongAcquire(reads.offset(0));
+    final long open = reads.region(1).getLongAcquire(reads.offset(1));
+    return gate == location.epoch() && open == location.incarnation();
+  }
+
+  private boolean isServed() {
+    reads.begin();
+    reads.add(StoreDescriptor.SERVING_OFFSET, Long.BYTES);
+    return reads.execute() == Reads.DONE
+        && reads.region(0).getLongAcquire(reads.offset(0)) == location.epoch();
+  }
+
+  private void endAll(int from, int to, ReadResult result) {
+    for (int i = from; i < to; i++) {
+      if (!lookups[i].isDone()) {
+        lookups[i].end(result);
+      }
+    }
   }
 }

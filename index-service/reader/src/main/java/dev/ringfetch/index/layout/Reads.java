@@ -55,6 +55,9 @@ public interface Reads {
   /** Where in its memory the result of a read begins. */
   int offset(int number);
 
+  /** Binary logarithm of a segment's length. */
+  int segmentShift();
+
   /**
    * Whether loads keep their order: a load of a later batch, or on live memory a later load, sees
    * memory that is at least as new. Without it nobody can tell that a key is absent.

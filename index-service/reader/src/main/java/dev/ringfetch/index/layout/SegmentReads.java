@@ -1,15 +1,28 @@
 package dev.ringfetch.index.layout;
 
 import dev.ringfetch.fabric.MemoryRegion;
+import java.util.Arrays;
 
-/** Reads of mapped segments: results are live memory. */
-@SuppressWarnings("DoNotCallSuggester")
+/**
+ * Reads of mapped segments. Results are live memory, whose loads keep their order as far as the
+ * reader asks for it by fences. {@link #execute()} only looks at the bounds.
+ */
 public final class SegmentReads implements Reads {
-  /** The segments of index memory as far as they are mapped here. */
+  /** The segments of index memory, as far as they are mapped here. */
   public interface Segments {
     /** Returns a segment, or null if it is not mapped here. Any number may be asked for. */
     MemoryRegion segment(long number);
   }
+
+  private final Segments segments;
+  private final int shift;
+  private final MemoryRegion gate;
+  private final int gateOffset;
+
+  private MemoryRegion[] regions = new MemoryRegion[64];
+  private int[] offsets = new int[64];
+  private int count;
+  private boolean unknown;
 
   /**
    * Creates reads.
@@ -19,31 +32,58 @@ public final class SegmentReads implements Reads {
    * @param gate memory with the gate word
    * @param gateOffset where the gate word is in it
    */
-  public SegmentReads(Segments segments, int shift, MemoryRegion gate, int gateOffset) {}
+  public SegmentReads(Segments segments, int shift, MemoryRegion gate, int gateOffset) {
+    this.segments = segments;
+    this.shift = shift;
+    this.gate = gate;
+    this.gateOffset = gateOffset;
+  }
 
   @Override
   public void begin() {
-    throw new UnsupportedOperationException("body follows");
+    count = 0;
+    unknown = false;
   }
 
   @Override
   public int add(long address, int length) {
-    throw new UnsupportedOperationException("body follows");
+    if (count == regions.length) {
+      regions = Arrays.copyOf(regions, 2 * count);
+      offsets = Arrays.copyOf(offsets, 2 * count);
+    }
+    if (address == GATE) {
+      regions[count] = gate;
+      offsets[count] = gateOffset;
+      return count++;
+    }
+    final int offset = (int) address & ((1 << shift) - 1);
+    final MemoryRegion region = segments.segment(address >>> shift);
+    if (region == null || length > region.length() - offset) {
+      unknown = true;
+    }
+    regions[count] = region;
+    offsets[count] = offset;
+    return count++;
   }
 
   @Override
   public int execute() {
-    throw new UnsupportedOperationException("body follows");
+    return unknown ? UNKNOWN_ADDRESS : DONE;
   }
 
   @Override
   public MemoryRegion region(int number) {
-    throw new UnsupportedOperationException("body follows");
+    return regions[number];
   }
 
   @Override
   public int offset(int number) {
-    throw new UnsupportedOperationException("body follows");
+    return offsets[number];
+  }
+
+  @Override
+  public int segmentShift() {
+    return shift;
   }
 
   @Override
@@ -53,6 +93,6 @@ public final class SegmentReads implements Reads {
 
   @Override
   public void verify() {
-    throw new UnsupportedOperationException("body follows");
+    gate.verify();
   }
 }

@@ -1,16 +1,28 @@
 package dev.ringfetch.index.store;
 
 import dev.ringfetch.fabric.MemoryRegion;
+import dev.ringfetch.index.layout.Reads;
+import dev.ringfetch.index.layout.SegmentReads;
+import dev.ringfetch.index.layout.SizeClasses;
+import dev.ringfetch.index.layout.StoreDescriptor;
 import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
  * The index memory of a server: segments up to a budget, which the partitions of all indexes share,
  * and the words that open it to readers.
  *
- * <p>Safe for use by many threads.
+ * <p>Memory is given out in runs of units of {@value #UNIT_LENGTH} bytes, each run within one
+ * segment. Partitions cut runs into blocks, so they come here rarely.
+ *
+ * <p>Safe for use by many threads. Giving out and taking back exclude each other.
  */
-@SuppressWarnings({"DoNotCallSuggester", "UnusedVariable"})
-public final class StoreMemory {
+public final class StoreMemory implements SegmentReads.Segments {
   /** Creates zeroed segments. */
   public interface SegmentSource {
     /** Returns a new, zeroed segment of that length in bytes. */
@@ -22,72 +34,339 @@ public final class StoreMemory {
     /** Length of a segment unless set: 64 MiB. */
     public static final int SEGMENT_LENGTH_DEFAULT = 64 << 20;
 
+    private SegmentSource source;
+    private int segmentLength = SEGMENT_LENGTH_DEFAULT;
+    private long budget = SEGMENT_LENGTH_DEFAULT;
+    private MemoryRegion gate;
+    private int gateOffset;
+    private long incarnation;
+    private long seed;
+
     /** Sets where segments come from. */
     public Context segmentSource(SegmentSource source) {
+      this.source = source;
       return this;
     }
 
     /** Sets the length of a segment in bytes, a power of two from 64 KiB to 1 GiB. */
     public Context segmentLength(int bytes) {
+      segmentLength = bytes;
       return this;
     }
 
     /** Sets the most bytes that all segments may have together, at least a segment. */
     public Context budget(long bytes) {
+      budget = bytes;
       return this;
     }
 
     /** Sets the memory with the gate word, which this class only gives to readers. */
     public Context gate(MemoryRegion region, int offset) {
+      gate = region;
+      gateOffset = offset;
       return this;
     }
 
     /** Sets the incarnation of the server, the gate's value while it serves; not 0. */
     public Context incarnation(long incarnation) {
+      this.incarnation = incarnation;
       return this;
     }
 
     /** Sets what the seeds of indexes are drawn from. */
     public Context seed(long seed) {
+      this.seed = seed;
       return this;
+    }
+
+    private void conclude() {
+      if (source == null || gate == null || incarnation == 0) {
+        throw new IllegalArgumentException(
+            "missing: source=" + source + " gate=" + gate + " incarnation=" + incarnation);
+      }
+      if (Integer.bitCount(segmentLength) != 1
+          || segmentLength < MIN_SEGMENT_LENGTH
+          || segmentLength > MAX_SEGMENT_LENGTH) {
+        throw new IllegalArgumentException(
+            "not a power of two from 64 KiB to 1 GiB: segmentLength=" + segmentLength);
+      }
+      if (budget < segmentLength || budget / segmentLength > MAX_SEGMENTS) {
+        throw new IllegalArgumentException(
+            "not from 1 to " + MAX_SEGMENTS + " segments: budget=" + budget);
+      }
     }
   }
 
+  /** Bytes of a unit. */
+  static final int UNIT_LENGTH = 1024;
+
+  /** Returned by {@link #allocate}: the budget is used up, or no segment came. */
+  static final long NONE = -1;
+
+  private static final int MIN_SEGMENT_LENGTH = 64 << 10;
+  private static final int MAX_SEGMENT_LENGTH = 1 << 30;
+  private static final int MAX_SEGMENTS = 1 << 20;
+
+  private final Context context;
+  private final int shift;
+  private final int unitsPerSegment;
+  private final AtomicReferenceArray<MemoryRegion> segments;
+
+  /** The slab of each unit. An owner looks only at those of its own partition. */
+  private final Slab[][] slabs;
+
+  private final BitSet[] used;
+  private final int[] freeUnits;
+
+  /** A run as long as this was not found in the segment, and none was given back since. */
+  private final int[] tooLong;
+
+  private final Map<Integer, ArrayDeque<Long>> roots = new HashMap<>();
+  private volatile int count;
+  private final AtomicLong usedUnits = new AtomicLong();
+  private volatile IOException growthFailure;
+  private long indexes;
+
   /** Creates the memory with its first segment. */
-  public StoreMemory(Context context) throws IOException {}
+  public StoreMemory(Context context) throws IOException {
+    context.conclude();
+    this.context = context;
+    shift = Integer.numberOfTrailingZeros(context.segmentLength);
+    unitsPerSegment = context.segmentLength / UNIT_LENGTH;
+    final int max = (int) (context.budget >> shift);
+    segments = new AtomicReferenceArray<>(max);
+    slabs = new Slab[max][];
+    used = new BitSet[max];
+    freeUnits = new int[max];
+    tooLong = new int[max];
+    addSegment();
+    final MemoryRegion first = segments.get(0);
+    take(0, 0, StoreDescriptor.LENGTH / UNIT_LENGTH);
+    first.putLong(StoreDescriptor.FORMAT_OFFSET, StoreDescriptor.FORMAT);
+    first.putLongRelease(StoreDescriptor.INCARNATION_OFFSET, context.incarnation);
+  }
 
   /** Lets readers begin: stores the incarnation into the serving word. */
   public void serve() {
-    throw new UnsupportedOperationException("body follows");
+    segments.get(0).putLongRelease(StoreDescriptor.SERVING_OFFSET, context.incarnation);
   }
 
   /** Number of segments. */
   public int segments() {
-    throw new UnsupportedOperationException("body follows");
+    return count;
   }
 
-  /** A segment, or null if there is none with this number. */
+  @Override
   public MemoryRegion segment(long number) {
-    throw new UnsupportedOperationException("body follows");
+    return number >= 0 && number < segments.length() ? segments.get((int) number) : null;
   }
 
   /** Binary logarithm of a segment's length. */
   public int segmentShift() {
-    throw new UnsupportedOperationException("body follows");
+    return shift;
   }
 
   /** The most bytes that all segments may have together. */
   public long budget() {
-    throw new UnsupportedOperationException("body follows");
+    return context.budget;
   }
 
   /** Bytes that are in use: by blocks, also free ones that belong to a size class, and tables. */
   public long usedBytes() {
-    throw new UnsupportedOperationException("body follows");
+    return usedUnits.get() * UNIT_LENGTH;
   }
 
-  /** The longest key and value together, in bytes, that a block has room for. */
-  public int maxEntryLength() {
-    throw new UnsupportedOperationException("body follows");
+  /** Why the last segment that was asked for did not come, or null if each came. */
+  public IOException growthFailure() {
+    return growthFailure;
+  }
+
+  /** The longest block, in bytes. */
+  int maxBlockLength() {
+    return Math.min(
+        SizeClasses.MAX_LENGTH, context.segmentLength - StoreDescriptor.LENGTH - UNIT_LENGTH);
+  }
+
+  /** Incarnation of the server. */
+  long incarnation() {
+    return context.incarnation;
+  }
+
+  /** Creates reads of this memory. */
+  Reads newReads() {
+    return new SegmentReads(this, shift, context.gate, context.gateOffset);
+  }
+
+  /** The segment of an address that this class gave out. */
+  MemoryRegion region(long address) {
+    return segments.get((int) (address >>> shift));
+  }
+
+  /** Offset of an address in its segment. */
+  int offset(long address) {
+    return (int) address & (context.segmentLength - 1);
+  }
+
+  /** A number for a new index: not 0, and none that another index has or had. */
+  synchronized long nextIndex() {
+    long next;
+    do {
+      next = mix(context.incarnation + mix(++indexes));
+    } while (next == 0);
+    return next;
+  }
+
+  /** The seed of an index. */
+  long seed(long index) {
+    return mix(context.seed ^ index);
+  }
+
+  /** A permutation of the 64-bit numbers: the finalizer of MurmurHash3, variant 13 by Stafford. */
+  private static long mix(long value) {
+    long mixed = value;
+    mixed = (mixed ^ (mixed >>> 30)) * 0xBF58476D1CE4E5B9L;
+    mixed = (mixed ^ (mixed >>> 27)) * 0x94D049BB133111EBL;
+    return mixed ^ (mixed >>> 31);
+  }
+
+  /** Number of units that hold so many bytes. */
+  static int units(int bytes) {
+    return (bytes + UNIT_LENGTH - 1) / UNIT_LENGTH;
+  }
+
+  /** Gives out a run of units; returns its address, or {@link #NONE}. Its bytes may be anything. */
+  synchronized long allocate(int units) {
+    for (int s = 0; s < count; s++) {
+      if (freeUnits[s] >= units && units < tooLong[s]) {
+        final int unit = find(used[s], units);
+        if (unit >= 0) {
+          return take(s, unit, units);
+        }
+        tooLong[s] = units;
+      }
+    }
+    if (units > unitsPerSegment || count == segments.length()) {
+      return NONE;
+    }
+    try {
+      addSegment();
+    } catch (IOException e) {
+      growthFailure = e;
+      return NONE;
+    }
+    return take(count - 1, 0, units);
+  }
+
+  private int find(BitSet taken, int units) {
+    int from = 0;
+    while (true) {
+      final int unit = taken.nextClearBit(from);
+      if (unit + units > unitsPerSegment) {
+        return -1;
+      }
+      final int next = taken.nextSetBit(unit);
+      if (next < 0 || next - unit >= units) {
+        return unit;
+      }
+      from = next;
+    }
+  }
+
+  private long take(int segment, int unit, int units) {
+    used[segment].set(unit, unit + units);
+    freeUnits[segment] -= units;
+    usedUnits.addAndGet(units);
+    return ((long) segment << shift) + (long) unit * UNIT_LENGTH;
+  }
+
+  private void addSegment() throws IOException {
+    final int number = count;
+    final MemoryRegion region = context.source.grow(context.segmentLength);
+    if (region.length() < context.segmentLength) {
+      throw new IOException("a segment is too short: length=" + region.length());
+    }
+    used[number] = new BitSet(unitsPerSegment);
+    freeUnits[number] = unitsPerSegment;
+    tooLong[number] = unitsPerSegment + 1;
+    slabs[number] = new Slab[unitsPerSegment];
+    segments.set(number, region);
+    count = number + 1;
+  }
+
+  /** Like {@link #allocate}, with zeroed bytes. */
+  long allocateZeroed(int units) {
+    final long address = allocate(units);
+    if (address != NONE) {
+      zero(address, units * UNIT_LENGTH);
+    }
+    return address;
+  }
+
+  /** Zeroes memory, a multiple of 8 bytes. */
+  void zero(long address, int length) {
+    final MemoryRegion region = region(address);
+    final int offset = offset(address);
+    for (int i = 0; i < length; i += Long.BYTES) {
+      region.putLong(offset + i, 0);
+    }
+  }
+
+  /** Takes a run back. */
+  synchronized void free(long address, int units) {
+    final int segment = (int) (address >>> shift);
+    final int unit = offset(address) / UNIT_LENGTH;
+    used[segment].clear(unit, unit + units);
+    freeUnits[segment] += units;
+    usedUnits.addAndGet(-units);
+    tooLong[segment] = unitsPerSegment + 1;
+  }
+
+  /** Gives out a run for blocks. */
+  Slab allocateSlab(int units, int sizeClass) {
+    final long address = allocate(units);
+    if (address == NONE) {
+      return null;
+    }
+    final Slab slab = new Slab(address, units, sizeClass);
+    setSlab(slab, slab);
+    return slab;
+  }
+
+  /** Takes the run of a slab back. */
+  void free(Slab slab) {
+    setSlab(slab, null);
+    free(slab.address, slab.units);
+  }
+
+  private void setSlab(Slab slab, Slab value) {
+    final Slab[] ofSegment = slabs[(int) (slab.address >>> shift)];
+    final int first = offset(slab.address) / UNIT_LENGTH;
+    for (int i = 0; i < slab.units; i++) {
+      ofSegment[first + i] = value;
+    }
+  }
+
+  /** The slab of a block of the calling owner. */
+  Slab slab(long address) {
+    return slabs[(int) (address >>> shift)][offset(address) / UNIT_LENGTH];
+  }
+
+  /**
+   * Gives out zeroed memory for the root of an index, which is used for nothing else ever after;
+   * returns its address, or {@link #NONE}.
+   */
+  synchronized long allocateRoot(int units) {
+    final ArrayDeque<Long> free = roots.get(units);
+    if (free != null && !free.isEmpty()) {
+      final long address = free.removeLast();
+      zero(address, units * UNIT_LENGTH);
+      return address;
+    }
+    return allocateZeroed(units);
+  }
+
+  /** Takes the memory of a root back. */
+  synchronized void freeRoot(long address, int units) {
+    roots.computeIfAbsent(units, unused -> new ArrayDeque<>()).addLast(address);
   }
 }
