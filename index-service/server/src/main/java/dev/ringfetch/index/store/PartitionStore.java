@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicLong;
  *
  * <p>Used by one thread at a time, and what one thread did must happen before what the next does.
  */
-public final class PartitionStore {
+public final class PartitionStore implements EntryStore {
   /** Returned by {@link #reserve}: index memory is used up. Reads and deletes go on. */
   public static final int FULL = -1;
 
@@ -87,11 +87,13 @@ public final class PartitionStore {
   }
 
   /** Version of a key's entry, or 0 if it has none. */
+  @Override
   public long version(ByteString key) {
     return find(key) ? blocks.version(slot) : 0;
   }
 
   /** The entry of a key, or null if it has none. */
+  @Override
   public Entry entry(ByteString key) {
     if (!find(key)) {
       return null;
@@ -108,6 +110,7 @@ public final class PartitionStore {
    *
    * @return 0, or {@link #FULL} or {@link #TOO_LONG}, which are negative
    */
+  @Override
   public int reserve(int keyLength, int valueLength) {
     final long length = BlockDescriptor.length(keyLength, valueLength);
     if (length > SizeClasses.MAX_LENGTH) {
@@ -133,6 +136,7 @@ public final class PartitionStore {
   }
 
   /** Gives the reservation of a put back that does not come. */
+  @Override
   public void release(int keyLength, int valueLength) {
     allocator.release(SizeClasses.of((int) BlockDescriptor.length(keyLength, valueLength)));
     allocator.release(BucketTable.SPILL_CLASS);
@@ -145,6 +149,7 @@ public final class PartitionStore {
    *
    * @param version from 1 to {@link #MAX_VERSION}; no other put here has or had it
    */
+  @Override
   public void put(ByteString key, ByteString value, long version) {
     if (version < 1 || version > MAX_VERSION) {
       throw new IllegalArgumentException("not a version: version=" + version);
@@ -174,6 +179,7 @@ public final class PartitionStore {
   }
 
   /** Removes the entry of a key; returns whether there was one. */
+  @Override
   public boolean delete(ByteString key) {
     if (!find(key)) {
       return false;
@@ -190,11 +196,13 @@ public final class PartitionStore {
    *
    * @return whether there is more to do
    */
+  @Override
   public boolean grow() {
     return isFuller(0, FILL_PERCENT) && tables[growing()].split() && isFuller(0, FILL_PERCENT);
   }
 
   /** Number of entries. Safe for use by many threads. */
+  @Override
   public long count() {
     return count.get();
   }

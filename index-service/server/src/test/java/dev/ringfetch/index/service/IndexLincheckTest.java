@@ -1,4 +1,4 @@
-package dev.ringfetch.index.store;
+package dev.ringfetch.index.service;
 
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * them run. Stores that are wrong show that this can fail.
  */
 @Tag("long")
-final class HashStoreLincheckTest {
+final class IndexLincheckTest {
   @Test
   void resultsOfTwoThreadsHaveAnOrder() {
     modelChecking(2, 3).iterations(8).invocationsPerIteration(200).check(Intact.class);
@@ -34,7 +34,7 @@ final class HashStoreLincheckTest {
 
   @Test
   void resultsUnderStressHaveAnOrder() throws Exception {
-    assertTrue(StoreStress.isLinearizable(Intact.class, 4, 300));
+    assertTrue(IndexStress.isLinearizable(Intact.class, 4, 300));
   }
 
   @Test
@@ -46,12 +46,12 @@ final class HashStoreLincheckTest {
   @Test
   @Tag("slow")
   void resultsUnderLongerStressHaveAnOrder() throws Exception {
-    assertTrue(StoreStress.isLinearizable(Intact.class, 10, 1_000));
+    assertTrue(IndexStress.isLinearizable(Intact.class, 10, 1_000));
   }
 
   @ParameterizedTest
   @ValueSource(classes = {LatePut.class, LateComparison.class})
-  void raceIsFound(Class<? extends StoreProgram> wrong) {
+  void raceIsFound(Class<? extends IndexProgram> wrong) {
     final ModelCheckingOptions options =
         modelChecking(2, 3)
             .iterations(8)
@@ -66,7 +66,7 @@ final class HashStoreLincheckTest {
   @Test
   @Tag("slow")
   void stressFindsRace() throws Exception {
-    assertFalse(StoreStress.isLinearizable(LatePut.class, 100, 1_000));
+    assertFalse(IndexStress.isLinearizable(LatePut.class, 100, 1_000));
   }
 
   /** No switches within messages: they do not change, and their builders have one thread. */
@@ -75,7 +75,7 @@ final class HashStoreLincheckTest {
         .threads(threads)
         .actorsPerThread(actorsPerThread)
         .addGuarantee(
-            ManagedStrategyGuaranteeKt.forClasses(HashStoreLincheckTest::isOfMessages)
+            ManagedStrategyGuaranteeKt.forClasses(IndexLincheckTest::isOfMessages)
                 .allMethods()
                 .ignore());
   }
@@ -86,27 +86,27 @@ final class HashStoreLincheckTest {
   }
 
   /** The store as it is. */
-  public static final class Intact extends StoreProgram {}
+  public static final class Intact extends IndexProgram {}
 
   /** Looks whether it creates an entry before it does. */
-  public static final class LatePut extends StoreProgram {
+  public static final class LatePut extends IndexProgram {
     @Override
-    HashStore.PutResult putInto(ByteString key, ByteString value) {
-      final boolean absent = store.get(key) == null;
-      return new HashStore.PutResult(store.put(key, value).version(), absent);
+    BlockingIndex.PutResult putInto(ByteString key, ByteString value) {
+      final boolean absent = index.get(key) == null;
+      return new BlockingIndex.PutResult(index.put(key, value).version(), absent);
     }
   }
 
   /** Compares before it sets. */
-  public static final class LateComparison extends StoreProgram {
+  public static final class LateComparison extends IndexProgram {
     @Override
-    HashStore.CompareResult compareIn(ByteString key, long expected, ByteString value) {
-      final Entry seen = store.get(key);
+    BlockingIndex.CompareResult compareIn(ByteString key, long expected, ByteString value) {
+      final Entry seen = index.get(key);
       if ((seen == null ? 0 : seen.getVersion()) != expected) {
-        return new HashStore.CompareResult(false, seen);
+        return new BlockingIndex.CompareResult(false, seen);
       }
-      final long version = store.put(key, value).version();
-      return new HashStore.CompareResult(
+      final long version = index.put(key, value).version();
+      return new BlockingIndex.CompareResult(
           true, Entry.newBuilder().setKey(key).setValue(value).setVersion(version).build());
     }
   }

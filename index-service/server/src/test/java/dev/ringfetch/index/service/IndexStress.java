@@ -1,4 +1,4 @@
-package dev.ringfetch.index.store;
+package dev.ringfetch.index.service;
 
 import java.nio.file.Path;
 import java.util.List;
@@ -7,14 +7,14 @@ import org.jetbrains.lincheck.LincheckAssertionError;
 import org.jetbrains.lincheck.datastructures.StressOptions;
 
 /**
- * Lincheck's stress test of a store, in a JVM of its own: it begins by transforming every class
+ * Lincheck's stress test of an index, in a JVM of its own: it begins by transforming every class
  * that is loaded, which takes minutes where other tests have brought gRPC in.
  */
-final class StoreStress {
+final class IndexStress {
   private static final int DEADLINE_S = 280;
   private static final int FOUND = 3;
 
-  private StoreStress() {}
+  private IndexStress() {}
 
   /** Runs in the child. Arguments: class of the program, iterations, invocations in each. */
   public static void main(String[] args) throws ClassNotFoundException {
@@ -35,14 +35,14 @@ final class StoreStress {
 
   /** Whether there was an order that explains the results of every run. */
   static boolean isLinearizable(
-      Class<? extends StoreProgram> program, int iterations, int invocations) throws Exception {
+      Class<? extends IndexProgram> program, int iterations, int invocations) throws Exception {
     final List<String> command =
         List.of(
             Path.of(System.getProperty("java.home"), "bin", "java").toString(),
             "-XX:+EnableDynamicAgentLoading",
             "-cp",
             System.getProperty("java.class.path"),
-            StoreStress.class.getName(),
+            IndexStress.class.getName(),
             program.getName(),
             Integer.toString(iterations),
             Integer.toString(invocations));
