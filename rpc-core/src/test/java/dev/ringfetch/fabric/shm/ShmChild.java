@@ -2,11 +2,15 @@ package dev.ringfetch.fabric.shm;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.ringfetch.fabric.Domain;
+import dev.ringfetch.fabric.DomainContext;
 import dev.ringfetch.fabric.Doorbell;
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.fabric.FabricHarness;
 import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.fabric.Rights;
+import dev.ringfetch.fabric.Segment;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
@@ -124,8 +128,41 @@ final class ShmChild implements AutoCloseable {
       case "fill" -> fill(fabric, doorbell);
       case "churn" -> churn(Path.of(args[0]));
       case "sweep" -> fabric.close();
-      default -> throw new IllegalArgumentException("task=" + args[1]);
+      case "fill-domain" -> fillDomain(fabric);
+      default -> serveDomain(fabric, Path.of(args[0]), args[1]);
     }
+  }
+
+  private static void serveDomain(Fabric fabric, Path directory, String task) throws IOException {
+    for (Rights rights : Rights.values()) {
+      for (String gated : List.of("serve-gated-", "serve-ungated-")) {
+        if (task.equals(gated + rights)) {
+          DeadDomainsTest.serve(fabric, directory, rights, gated.equals("serve-gated-"));
+          return;
+        }
+      }
+    }
+    throw new IllegalArgumentException("task=" + task);
+  }
+
+  /** Grows a domain until no memory is to be had, and says why; what was had can be used. */
+  private static void fillDomain(Fabric fabric) throws IOException {
+    Domain domain = fabric.openDomain(new DomainContext());
+    List<Segment> segments = new ArrayList<>();
+    try {
+      while (segments.size() < 1000) {
+        segments.add(domain.grow(FabricHarness.LENGTH));
+      }
+    } catch (IOException e) {
+      System.out.println(segments.size() + " " + e.getMessage());
+    }
+    for (Segment segment : segments) {
+      for (int i = 0; i < FabricHarness.LENGTH; i += 4096) {
+        segment.region().putLong(i, 1);
+      }
+    }
+    fabric.close();
+    System.out.println("closed");
   }
 
   private static Fabric.Offer offer(Fabric fabric, Doorbell doorbell) throws IOException {

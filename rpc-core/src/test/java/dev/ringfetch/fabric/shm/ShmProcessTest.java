@@ -227,6 +227,17 @@ class ShmProcessTest {
   }
 
   @Test
+  void domainOnAFullFileSystemGrowsNoFurther() throws Exception {
+    ShmChild child = startOn("size=1m", "fill-domain");
+    String line = child.readLine();
+    assertTrue(line.contains("No space left on device"), line);
+    int segments = Integer.parseInt(line.substring(0, line.indexOf(' ')));
+    assertTrue(segments >= 10 && segments < 16, line);
+    assertEquals("closed", child.readLine());
+    assertEquals(0, child.exitCode());
+  }
+
+  @Test
   void readOnlyFileSystemIsAReason() throws Exception {
     ShmChild child = startOn("ro", "fill");
     String line = child.readLine();

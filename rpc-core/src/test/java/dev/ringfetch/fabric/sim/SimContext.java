@@ -9,6 +9,8 @@ public final class SimContext {
   private ReadAtomicity readAtomicity = ReadAtomicity.NONE;
   private StoreOrder storeOrder = StoreOrder.TOTAL;
   private boolean loadStore = true;
+  private boolean readAfterWrite = true;
+  private boolean readAfterRead = true;
   private NicModel nic = NicModel.FREE;
   private long maxDelayNs = 5_000;
   private int sendQueueDepth = 1024;
@@ -69,6 +71,28 @@ public final class SimContext {
   /** Sets {@link #loadStore()}. */
   public SimContext loadStore(boolean shared) {
     this.loadStore = shared;
+    return this;
+  }
+
+  /** Whether a READ of a domain returns what WRITEs posted before it have placed. */
+  public boolean readAfterWrite() {
+    return readAfterWrite;
+  }
+
+  /** Sets {@link #readAfterWrite()}. */
+  public SimContext readAfterWrite(boolean granted) {
+    this.readAfterWrite = granted;
+    return this;
+  }
+
+  /** Whether a READ of a domain loads after READs posted before it. */
+  public boolean readAfterRead() {
+    return readAfterRead;
+  }
+
+  /** Sets {@link #readAfterRead()}. */
+  public SimContext readAfterRead(boolean granted) {
+    this.readAfterRead = granted;
     return this;
   }
 

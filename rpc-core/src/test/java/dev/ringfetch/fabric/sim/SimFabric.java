@@ -3,10 +3,14 @@ package dev.ringfetch.fabric.sim;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.ringfetch.fabric.DirectRegion;
+import dev.ringfetch.fabric.Domain;
+import dev.ringfetch.fabric.DomainContext;
 import dev.ringfetch.fabric.Doorbell;
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.FabricCapabilities;
+import dev.ringfetch.fabric.GatePage;
 import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.fabric.RemoteDomain;
 import dev.ringfetch.fabric.WorkRequests;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -26,6 +30,8 @@ public final class SimFabric implements Fabric {
   private final Nic nic;
   private final List<SimDoorbell> doorbells = new ArrayList<>();
   private final List<SimQueuePair> queuePairs = new ArrayList<>();
+  private final List<SimDomain> domains = new ArrayList<>();
+  private final List<SimRemoteDomain> remoteDomains = new ArrayList<>();
   private boolean dead;
   private boolean closed;
   private long ringsHeldUntilNs;
@@ -68,6 +74,10 @@ public final class SimFabric implements Fabric {
     for (final SimQueuePair queuePair : queuePairs) {
       queuePair.kill(keepStores);
     }
+    synchronized (network) {
+      domains.forEach(domain -> domain.kill(keepStores));
+      remoteDomains.forEach(domain -> domain.kill(keepStores));
+    }
   }
 
   /** Rings and ends on their way to this process wait until then. */
@@ -99,6 +109,9 @@ public final class SimFabric implements Fabric {
   public void breakConnections() {
     for (final SimQueuePair queuePair : List.copyOf(queuePairs)) {
       queuePair.breakDown("the fabric broke");
+    }
+    synchronized (network) {
+      remoteDomains.forEach(SimRemoteDomain::endNow);
     }
   }
 
@@ -142,9 +155,7 @@ public final class SimFabric implements Fabric {
       throws IOException {
     WorkRequests.checkLength(length);
     checkToken(token);
-    if (!Arrays.equals(HINT, peerHint)) {
-      throw new IOException("the peer is not of this network");
-    }
+    checkHint(peerHint);
     synchronized (network) {
       final SimDoorbell bell = own(doorbell);
       final SimRegion memory = new SimRegion(this, new DirectRegion(length));
@@ -218,7 +229,67 @@ public final class SimFabric implements Fabric {
     return bell;
   }
 
-  private static void checkToken(byte[] token) {
+  /**
+   * The gate of a page that outlives processes, as a file does: each owner in turn opens it anew.
+   */
+  public GatePage openGate(DirectRegion page) {
+    synchronized (network) {
+      final SimRegion view = new SimRegion(this, page);
+      final GatePage gate = GatePage.in(view);
+      view.drain();
+      return gate;
+    }
+  }
+
+  @Override
+  public Domain openDomain(DomainContext context) throws IOException {
+    synchronized (network) {
+      checkOpen();
+      final SimDomain domain = new SimDomain(this, context);
+      domains.add(domain);
+      network.domains().put(domain.id(), domain);
+      return domain;
+    }
+  }
+
+  @Override
+  public RemoteDomain connectDomain(byte[] descriptor, byte[] token, long timeoutNs)
+      throws IOException {
+    checkToken(token);
+    final long id = SimDomain.id(descriptor);
+    synchronized (network) {
+      checkOpen();
+      final SimDomain domain = network.domains().get(id);
+      if (domain == null || (refusals > 0 && refusals-- > 0)) {
+        throw new IOException("no such domain");
+      }
+      final SimRemoteDomain remote = domain.connect(this, descriptor, token);
+      remoteDomains.add(remote);
+      return remote;
+    }
+  }
+
+  private void checkOpen() throws IOException {
+    if (closed || dead) {
+      throw new IOException("closed");
+    }
+  }
+
+  void forget(SimDomain domain) {
+    domains.remove(domain);
+  }
+
+  void forget(SimRemoteDomain domain) {
+    remoteDomains.remove(domain);
+  }
+
+  static void checkHint(byte[] peerHint) throws IOException {
+    if (!Arrays.equals(HINT, peerHint)) {
+      throw new IOException("the peer is not of this network");
+    }
+  }
+
+  static void checkToken(byte[] token) {
     if (token.length != TOKEN_LENGTH) {
       throw new IllegalArgumentException("not 16 bytes: token.length=" + token.length);
     }
@@ -230,6 +301,8 @@ public final class SimFabric implements Fabric {
       closed = true;
       doorbells.forEach(SimDoorbell::close);
       List.copyOf(queuePairs).forEach(SimQueuePair::close);
+      List.copyOf(domains).forEach(SimDomain::close);
+      List.copyOf(remoteDomains).forEach(SimRemoteDomain::close);
       network.offers().values().removeIf(offer -> offer.process() == this);
     }
   }

@@ -23,6 +23,7 @@ public final class SimNetwork {
   private final SimContext context;
   private final FabricCapabilities capabilities;
   private final Map<Long, SimOffer> offers = new TreeMap<>();
+  private final Map<Long, SimDomain> domains = new TreeMap<>();
   private final List<SimRegion> regions = new ArrayList<>();
   private final List<String> violations = new ArrayList<>();
   private final Strays strays = new Strays();
@@ -37,7 +38,8 @@ public final class SimNetwork {
 
   private FabricCapabilities capabilities(int maxDatagram) {
     return new FabricCapabilities(
-        context.writeOrder(), context.readAtomicity(), context.loadStore(), 0, maxDatagram);
+            context.writeOrder(), context.readAtomicity(), context.loadStore(), 0, maxDatagram)
+        .ordered(context.readAfterWrite(), context.readAfterRead());
   }
 
   /** A process that can be reached from now on. */
@@ -74,6 +76,10 @@ public final class SimNetwork {
 
   Map<Long, SimOffer> offers() {
     return offers;
+  }
+
+  Map<Long, SimDomain> domains() {
+    return domains;
   }
 
   long nextId() {

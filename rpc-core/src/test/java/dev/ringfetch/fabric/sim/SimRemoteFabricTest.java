@@ -10,7 +10,9 @@ import org.junit.jupiter.api.Nested;
  */
 class SimRemoteFabricTest extends LoadableFabricContract {
   private final SimNetwork network =
-      new SimNetwork(new Timeline(1), new SimContext().loadStore(false).maxDatagram(1024));
+      new SimNetwork(
+          new Timeline(1),
+          new SimContext().loadStore(false).readAfterRead(false).maxDatagram(1024));
 
   @Override
   protected Fabric open() {
