@@ -85,10 +85,14 @@ final class DirectServer implements AutoCloseable {
   }
 
   @Override
-  public void close() throws InterruptedException {
+  public void close() {
     channel.shutdownNow();
     server.shutdownNow();
-    server.awaitTermination(DEADLINE_SECONDS, TimeUnit.SECONDS);
+    try {
+      server.awaitTermination(DEADLINE_SECONDS, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
     indexes.close();
   }
 }

@@ -132,9 +132,13 @@ final class DemoClient implements AutoCloseable {
   }
 
   @Override
-  public void close() throws InterruptedException {
-    if (!channel.shutdown().awaitTermination(END_SECONDS, TimeUnit.SECONDS)) {
-      channel.shutdownNow();
+  public void close() {
+    channel.shutdown();
+    try {
+      channel.awaitTermination(END_SECONDS, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
+    channel.shutdownNow(); // without effect once it has ended
   }
 }
