@@ -1,6 +1,7 @@
 package dev.ringfetch.mutants;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -13,18 +14,9 @@ import java.util.TreeMap;
 
 /** Applies mutants one by one and says of each which test found it. The main program. */
 public final class Mutants {
-  /** What begins so. */
-  private static final List<String> SOURCES =
-      List.of(
-          "dev/ringfetch/ring/",
-          "dev/ringfetch/session/",
-          "dev/ringfetch/call/RegisteredInput",
-          "dev/ringfetch/rpc/BufferAllocator",
-          "dev/ringfetch/rpc/RegisteredBuffer");
-
   private static final String USAGE =
       """
-      usage: rpc-core/src/test/mutants/run [options] [ID...]
+      usage: MODULE/src/test/mutants/run [options] [ID...]
 
         ID...           run these mutants; an ID that ends with * stands for all that begin so,
                         less those that are known to be equivalent
@@ -109,7 +101,7 @@ public final class Mutants {
     final List<Mutant> known = new ArrayList<>(Handwritten.read(folder.resolve("list"), sources));
     final int handwritten = known.size();
     final Excluded excluded = Excluded.read(folder.resolve("excluded"));
-    known.addAll(excluded.leaveOut(sources.mechanical(SOURCES)));
+    known.addAll(excluded.leaveOut(sources.mechanical(beginnings(folder.resolve("sources")))));
     checkIds(known);
     final Map<String, String> equivalents = Equivalents.read(folder.resolve("equivalent"), known);
     final List<Mutant> chosen = choose(byHand ? known.subList(0, handwritten) : known, equivalents);
@@ -135,6 +127,13 @@ public final class Mutants {
     try (Bench bench = new Bench(module, sources, suites, kinds)) {
       return report(bench, chosen, equivalents.size());
     }
+  }
+
+  /** Paths, of which what begins so is broken mechanically. */
+  private static List<String> beginnings(Path file) throws IOException {
+    return Files.readAllLines(file).stream()
+        .filter(line -> !line.isBlank() && !line.startsWith("#"))
+        .toList();
   }
 
   private static void checkIds(List<Mutant> mutants) {

@@ -90,9 +90,9 @@ final class WriteCycle {
     }
   }
 
-  /** Whether another cycle has writes to take or records to apply. */
+  /** Whether this has left writes that it took from the queue, or records to apply. */
   boolean isDue() {
-    return (mayTake() && hasNext()) || isCommitted(records.first());
+    return (mayTake() && (chain != null || elements != null)) || isCommitted(records.first());
   }
 
   /** Whether the store has to grow further. */
@@ -125,10 +125,6 @@ final class WriteCycle {
     firstAnswer = null;
     lastAnswer = null;
     return answers;
-  }
-
-  private boolean hasNext() {
-    return chain != null || elements != null || !queue.isEmpty();
   }
 
   private boolean take() {

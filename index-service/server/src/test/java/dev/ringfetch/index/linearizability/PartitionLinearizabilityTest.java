@@ -91,7 +91,7 @@ final class PartitionLinearizabilityTest {
       this.store = store;
       this.id = id;
       this.round = round;
-      random = new Random(SEED * 1_000_003 + round * THREADS + id);
+      random = new Random(SEED * 1_000_003 + (long) round * THREADS + id);
     }
 
     List<Operation> run() {
@@ -128,6 +128,7 @@ final class PartitionLinearizabilityTest {
       return history;
     }
 
+    @SuppressWarnings("ThreadPriorityCheck") // or the others would have no core
     private void submit(Write prepared) {
       answered = false;
       while (partition.submit(prepared) == Write.QUEUE_FULL) {

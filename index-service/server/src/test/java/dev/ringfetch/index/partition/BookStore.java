@@ -68,7 +68,7 @@ public final class BookStore implements EntryStore {
   @Override
   public int reserve(int keyLength, int valueLength) {
     enter();
-    final long length = keyLength + valueLength;
+    final long length = (long) keyLength + valueLength;
     final boolean fits = used + reserved + length <= budget;
     if (fits) {
       reserved += length;
@@ -82,7 +82,7 @@ public final class BookStore implements EntryStore {
   @Override
   public void release(int keyLength, int valueLength) {
     enter();
-    unreserve(keyLength + valueLength);
+    unreserve((long) keyLength + valueLength);
     leave();
   }
 
@@ -90,7 +90,7 @@ public final class BookStore implements EntryStore {
   public void put(ByteString key, ByteString value, long version) {
     enter();
     onApply.run();
-    unreserve(key.size() + value.size());
+    unreserve((long) key.size() + value.size());
     if (version <= newest) {
       throw new AssertionError("version=" + version + " newest=" + newest);
     }

@@ -3,11 +3,10 @@ package dev.ringfetch.index.partition;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 
 /** A log that commits when the test says so: late, several records at once, or never. */
 final class LateLog implements CommitLog {
-  private final Map<Write, Long> lsns = new IdentityHashMap<>();
+  private final IdentityHashMap<Write, Long> lsns = new IdentityHashMap<>();
   private final List<Write> records = new ArrayList<>();
   private final int step;
   private Runnable listener;

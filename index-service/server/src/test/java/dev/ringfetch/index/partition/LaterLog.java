@@ -38,11 +38,12 @@ public final class LaterLog implements CommitLog, AutoCloseable {
   }
 
   @Override
-  public void close() throws InterruptedException {
+  public void close() {
     closed = true;
-    thread.join();
+    LockSupport.unpark(thread);
   }
 
+  @SuppressWarnings("ThreadPriorityCheck") // or the owner would have no core
   private void commitAll() {
     while (!closed) {
       final long seen = last;

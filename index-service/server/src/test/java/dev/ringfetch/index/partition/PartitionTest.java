@@ -21,6 +21,9 @@ final class PartitionTest {
   private static final ByteString B = ByteString.copyFromUtf8("b");
   private static final int CAPACITY = 64;
 
+  /** An owner's of the store: version, reserve, put, grow. */
+  private static final int CALLS_OF_A_PUT = 4;
+
   private final LateLog log = new LateLog(100, 1);
   private final BookStore store = new BookStore(1_000_000);
   private final List<Throwable> errors = new ArrayList<>();
@@ -163,6 +166,27 @@ final class PartitionTest {
   }
 
   @Test
+  void whatComesWhileTheOwnerWorksIsNotForgotten() {
+    final Partition at = new Partition(store, new ImmediateLog(0), CAPACITY, errors::add);
+    final boolean[] closed = new boolean[1];
+    final int[] calls = new int[1];
+    store.hook(
+        () -> {
+          calls[0]++;
+          if (calls[0] == CALLS_OF_A_PUT) {
+            submitTo(at, write().put(OTHER, B));
+          } else if (calls[0] == 2 * CALLS_OF_A_PUT) {
+            at.close(() -> closed[0] = true);
+          }
+        });
+    submitTo(at, write().put(KEY, A));
+    assertEquals(2, answers.size());
+    assertEquals(entry(OTHER, B, 2), store.read(OTHER));
+    assertTrue(closed[0]);
+    assertEquals(2 * CALLS_OF_A_PUT, calls[0]); // each time it was the last one
+  }
+
+  @Test
   void brokenStoreEndsWritingAndNoCall() {
     final Write put = submit(write().put(KEY, A));
     final Write second = submit(write().put(OTHER, A));
@@ -196,7 +220,7 @@ final class PartitionTest {
 
   @Test
   void listenerThatSubmitsAgainIsNotCalledWithinItself() {
-    final int[] left = {100_000};
+    final int[] left = {20_000};
     final Partition at = new Partition(store, new ImmediateLog(0), CAPACITY, errors::add);
     final Write write =
         new Write(
@@ -207,7 +231,7 @@ final class PartitionTest {
             });
     at.submit(write.put(KEY, A));
     assertEquals(0, left[0]);
-    assertEquals(100_000, store.read(KEY).getVersion());
+    assertEquals(20_000, store.read(KEY).getVersion());
     assertEquals(List.of(), errors);
   }
 
@@ -262,8 +286,12 @@ final class PartitionTest {
   }
 
   private Write submit(Write write) {
-    assertEquals(0, partition.submit(write));
+    submitTo(partition, write);
     return write;
+  }
+
+  private static void submitTo(Partition partition, Write write) {
+    assertEquals(0, partition.submit(write));
   }
 
   private static Entry entry(ByteString key, ByteString value, long version) {

@@ -60,6 +60,7 @@ final class PartitionThreadsTest {
 
   /** A thread that commits meets one that releases the token. */
   @Test
+  @SuppressWarnings("ThreadPriorityCheck") // or the log would have no core
   void noCommitIsLeftBehind() throws Exception {
     final BookStore store = new BookStore(1_000_000);
     try (LaterLog log = new LaterLog(0)) {
@@ -144,6 +145,7 @@ final class PartitionThreadsTest {
       this.size = size;
     }
 
+    @SuppressWarnings("ThreadPriorityCheck") // or the others would have no core
     void await() {
       final int all = (arrivals.getAndIncrement() / size + 1) * size;
       final long limitNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);

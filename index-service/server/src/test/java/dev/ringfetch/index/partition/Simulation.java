@@ -28,7 +28,7 @@ final class Simulation {
   private final Partition partition;
   private final List<Op> ops = new ArrayList<>();
   private final List<Op> open = new ArrayList<>();
-  private final Map<Write, Op> byWrite = new IdentityHashMap<>();
+  private final IdentityHashMap<Write, Op> byWrite = new IdentityHashMap<>();
   private final List<PutBatch> openBatches = new ArrayList<>();
   private final List<Throwable> errors = new ArrayList<>();
   private int depth;

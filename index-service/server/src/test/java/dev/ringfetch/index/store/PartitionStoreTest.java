@@ -34,7 +34,7 @@ class PartitionStoreTest {
   private HashIndex index;
   private PartitionStore store;
   private HashReader reader;
-  private long version;
+  private long version = 1L << 40;
 
   @BeforeEach
   void printSeed() {

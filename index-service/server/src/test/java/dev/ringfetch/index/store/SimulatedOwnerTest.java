@@ -1,0 +1,270 @@
+package dev.ringfetch.index.store;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.fabric.MemoryRegion;
+import dev.ringfetch.index.layout.Found;
+import dev.ringfetch.index.layout.HashReader;
+import dev.ringfetch.index.layout.KeyHash;
+import dev.ringfetch.index.layout.ReadResult;
+import dev.ringfetch.index.layout.Reads;
+import dev.ringfetch.index.layout.SegmentReads;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Runs an owner and a reader of a partition word by word: between any two loads of the reader, some
+ * stores of the owner arrive. Each answer must be that of a state which the key had within the read,
+ * and none of an earlier state than the answer before.
+ */
+class SimulatedOwnerTest {
+  private static final long SEED = Long.getLong("ringfetch.seed", 26);
+  private static final int WORLDS = Integer.getInteger("ringfetch.worlds", 60);
+  private static final int READS_AFTER_END = 10;
+  private static final int KEYS = 240;
+  private static final int HOT = 8;
+  private static final int SEGMENT_SHIFT = 16;
+
+  /** A state of a key: it ends the one before within the stores from begin to end. */
+  private record State(long version, long begin, long end) {}
+
+  private static final class World implements SegmentReads.Segments {
+    final Random random;
+    final StoreLog log;
+    final List<StoreLog.Region> regions = new ArrayList<>();
+    final StoreLog.Region gate;
+    final StoreMemory memory;
+    final HashReader reader;
+    final List<ByteString> keys = new ArrayList<>();
+    final List<List<State>> history = new ArrayList<>();
+    final int[] last = new int[KEYS];
+    final Found found = new Found();
+    final int life;
+    HashIndex index;
+    PartitionStore store;
+    int operations;
+    long version;
+
+    /** Number of stores after which nothing may be read any more. */
+    long closed = Long.MAX_VALUE;
+
+    World(long seed, boolean ordered) {
+      random = new Random(seed);
+      log = new StoreLog(random, this::operate);
+      gate = log.new Region(64);
+      gate.putLongRelease(0, Memories.INCARNATION);
+      memory =
+          Memories.serving(
+              new StoreMemory.Context()
+                  .segmentSource(this::grow)
+                  .segmentLength(1 << SEGMENT_SHIFT)
+                  .budget(1 << 20)
+                  .gate(gate, 0)
+                  .incarnation(Memories.INCARNATION)
+                  .seed(seed));
+      index = new HashIndex(memory, 1);
+      store = index.partition(0);
+      final Reads reads =
+          ordered
+              ? new SegmentReads(this, SEGMENT_SHIFT, gate.shown(), 0)
+              : new PostedReads(random, this, SEGMENT_SHIFT, gate.shown());
+      reader = new HashReader(reads, index.location());
+      life = 500 + random.nextInt(4000);
+      chooseKeys();
+      log.flush();
+    }
+
+    private MemoryRegion grow(int length) {
+      final StoreLog.Region region = log.new Region(length);
+      regions.add(region);
+      return region;
+    }
+
+    @Override
+    public MemoryRegion segment(long number) {
+      return number >= 0 && number < regions.size() ? regions.get((int) number).shown() : null;
+    }
+
+    /** The hot keys have a fingerprint in common, and buckets while there are few groups. */
+    private void chooseKeys() {
+      final long[] common = new long[1];
+      for (int i = 0; i < KEYS; i++) {
+        ByteString key;
+        do {
+          key = Memories.bytes(random, 4 + random.nextInt(8));
+          final long hash =
+              KeyHash.of(key.toByteArray(), 0, key.size(), index.location().seed());
+          final long both =
+              KeyHash.fingerprint(hash) << 2
+                  | KeyHash.side(KeyHash.half(hash, 0)) << 1
+                  | KeyHash.side(KeyHash.half(hash, 1));
+          if (i == 0) {
+            common[0] = both;
+          }
+          if (i >= HOT || both == common[0]) {
+            break;
+          }
+        } while (true);
+        keys.add(key);
+        history.add(new ArrayList<>(List.of(new State(0, -1, -1))));
+      }
+    }
+
+    private int key() {
+      return random.nextInt(3) == 0 ? random.nextInt(KEYS) : random.nextInt(HOT);
+    }
+
+    /** One operation of the owner. */
+    private void operate() {
+      if (++operations >= life) {
+        end();
+        return;
+      }
+      final int key = key();
+      final long begin = log.appended();
+      if (random.nextInt(3) == 0) {
+        if (store.delete(keys.get(key))) {
+          history.get(key).add(new State(0, begin, log.appended()));
+        }
+      } else {
+        final ByteString value = value(key, ++version);
+        assertEquals(0, store.reserve(keys.get(key).size(), value.size()));
+        store.put(keys.get(key), value, version);
+        history.get(key).add(new State(version, begin, log.appended()));
+      }
+      if (random.nextInt(4) == 0) {
+        store.grow();
+      }
+    }
+
+    private static ByteString value(int key, long version) {
+      return ByteString.copyFromUtf8(
+          key + ":" + version + "-".repeat((int) (version * 31 % 3) * 4 + 8 - (key & 7)));
+    }
+
+    /** Moves the gate and takes the memory away, or drops the index and fills another one. */
+    private void end() {
+      if (closed == Long.MAX_VALUE && random.nextBoolean()) {
+        gate.putLongRelease(0, Memories.INCARNATION + 1);
+        closed = log.appended();
+        gate.fullFence();
+        for (StoreLog.Region region : List.copyOf(regions)) {
+          for (int i = 0; i < region.length(); i += 8) {
+            if (region.getLong(i) != 0) {
+              region.putLong(i, 0);
+            }
+          }
+        }
+        return;
+      }
+      if (closed == Long.MAX_VALUE) {
+        final long before = log.appended();
+        index.drop();
+        closed = before + 1;
+        index = new HashIndex(memory, 1);
+        store = index.partition(0);
+      }
+      if (store.count() < KEYS && gate.getLong(0) == Memories.INCARNATION) {
+        // Versions that the dropped index never had.
+        final int key = random.nextInt(KEYS);
+        final ByteString value = value(key, 1_000_000 + ++version);
+        assertEquals(0, store.reserve(keys.get(key).size(), value.size()));
+        store.put(keys.get(key), value, 1_000_000 + version);
+      }
+    }
+
+    boolean hasEnded() {
+      return closed <= log.applied();
+    }
+
+    ReadResult read() {
+      final int key = key();
+      final long start = log.applied();
+      final ReadResult result = reader.get(keys.get(key), found);
+      final long end = log.applied();
+      final String where = "operations=" + operations + " key=" + key + " result=" + result;
+      if (result == ReadResult.CLOSED) {
+        assertTrue(end >= closed, where);
+        return result;
+      }
+      if (result == ReadResult.UNDECIDED) {
+        return result;
+      }
+      assertTrue(start < closed, () -> "after the end: " + where);
+      long answer = 0;
+      if (result == ReadResult.FOUND) {
+        answer = found.version();
+        assertEquals(value(key, answer), found.value(), where);
+      } else {
+        assertEquals(ReadResult.ABSENT, result);
+      }
+      final List<State> states = history.get(key);
+      int state = last[key];
+      while (state < states.size() && !isWithin(states, state, answer, start, end)) {
+        state++;
+      }
+      final long answered = answer;
+      assertTrue(
+          state < states.size(),
+          () ->
+              where
+                  + " version="
+                  + answered
+                  + " start="
+                  + start
+                  + " end="
+                  + end
+                  + " last="
+                  + last[key]
+                  + " states="
+                  + states);
+      last[key] = state;
+      return result;
+    }
+
+    private static boolean isWithin(
+        List<State> states, int number, long version, long start, long end) {
+      return states.get(number).version() == version
+          && states.get(number).begin() < end
+          && (number + 1 == states.size() || states.get(number + 1).end() > start);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void answersAreOfTheRead(boolean ordered) {
+    System.out.println("ringfetch.seed=" + SEED);
+    int all = 0;
+    final Map<ReadResult, Integer> counts = new EnumMap<>(ReadResult.class);
+    for (int w = 0; w < WORLDS; w++) {
+      final long seed = SEED * 1_000_003 + w;
+      try {
+        final World world = new World(seed, ordered);
+        int reads = 0;
+        for (int ended = 0; ended < READS_AFTER_END; ended += world.hasEnded() ? 1 : 0) {
+          counts.merge(world.read(), 1, Integer::sum);
+          reads++;
+        }
+        all += reads;
+      } catch (AssertionError | RuntimeException e) {
+        throw new AssertionError("world seed=" + seed + " ordered=" + ordered, e);
+      }
+    }
+    System.out.println("ordered=" + ordered + " " + counts);
+    assertTrue(counts.get(ReadResult.FOUND) > all / 8, counts::toString);
+    assertTrue(counts.get(ReadResult.CLOSED) > 0, counts::toString);
+    if (ordered) {
+      assertTrue(counts.get(ReadResult.ABSENT) > all / 8, counts::toString);
+      assertTrue(counts.getOrDefault(ReadResult.UNDECIDED, 0) < all / 4, counts::toString);
+    } else {
+      assertEquals(null, counts.get(ReadResult.ABSENT));
+    }
+  }
+}
