@@ -104,8 +104,8 @@ public final class IndexServer implements Callable<Integer> {
       names = "--direct-reads",
       paramLabel = "MODE",
       defaultValue = "UNLESS_INTERCEPTED",
-      description = "Whom to grant index memory: ${COMPLETION-CANDIDATES}. Default:"
-          + " ${DEFAULT-VALUE}.")
+      description =
+          "Whom to grant index memory: ${COMPLETION-CANDIDATES}. Default:" + " ${DEFAULT-VALUE}.")
   private DirectAccessService.Mode directReads;
 
   @Option(

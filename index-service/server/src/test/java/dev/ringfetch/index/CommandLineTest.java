@@ -18,8 +18,19 @@ class CommandLineTest {
     assertEquals(0, execute("--help"));
     for (final String option :
         new String[] {
-          "--port", "50051", "--direct", "--memory", "1G", "--partitions", "16", "--data",
-          "--takeover", "--direct-reads", "UNLESS_INTERCEPTED", "--shm-directory", "--help",
+          "--port",
+          "50051",
+          "--direct",
+          "--memory",
+          "1G",
+          "--partitions",
+          "16",
+          "--data",
+          "--takeover",
+          "--direct-reads",
+          "UNLESS_INTERCEPTED",
+          "--shm-directory",
+          "--help",
           "--version"
         }) {
       assertTrue(out.toString().contains(option), option);

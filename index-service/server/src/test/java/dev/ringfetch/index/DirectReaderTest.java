@@ -166,8 +166,7 @@ class DirectReaderTest {
             "shm is plaintext, and the server keeps encrypted calls off it"));
   }
 
-  private static Arguments refusal(
-      Mode mode, Consumer<RingServerBuilder> settings, String reason) {
+  private static Arguments refusal(Mode mode, Consumer<RingServerBuilder> settings, String reason) {
     return Arguments.of(mode, settings, "FAILED_PRECONDITION: " + reason);
   }
 

@@ -75,8 +75,7 @@ final class DirectServer implements AutoCloseable {
   }
 
   IndexGrpc.IndexBlockingStub index() {
-    return IndexGrpc.newBlockingStub(channel)
-        .withDeadlineAfter(DEADLINE_SECONDS, TimeUnit.SECONDS);
+    return IndexGrpc.newBlockingStub(channel).withDeadlineAfter(DEADLINE_SECONDS, TimeUnit.SECONDS);
   }
 
   IndexAdminGrpc.IndexAdminBlockingStub admin() {

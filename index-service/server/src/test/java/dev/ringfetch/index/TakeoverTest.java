@@ -67,10 +67,7 @@ class TakeoverTest {
       for (int i = 0; i < ENTRIES; i++) {
         assertEquals(
             found(reader, i),
-            stub()
-                .get(GetRequest.newBuilder().setKey(key(i)).build())
-                .getEntry()
-                .getValue());
+            stub().get(GetRequest.newBuilder().setKey(key(i)).build()).getEntry().getValue());
       }
       server.close(); // kill -9
       assertEquals(128 + 9, server.awaitExit());
@@ -156,8 +153,7 @@ class TakeoverTest {
     final IndexGrpc.IndexBlockingStub stub = stub();
     for (int i = 0; i < ENTRIES; i++) {
       assertTrue(
-          stub.put(
-                  PutRequest.newBuilder().setKey(key(i)).setValue(value(prefix, i)).build())
+          stub.put(PutRequest.newBuilder().setKey(key(i)).setValue(value(prefix, i)).build())
               .getCreated());
     }
   }

@@ -25,8 +25,9 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * The demo of direct reading: an index of this JDK's classes in a server process, which this process
- * reads by calls and directly. Then it kills the server while it reads, and starts a successor.
+ * The demo of direct reading: an index of this JDK's classes in a server process, which this
+ * process reads by calls and directly. Then it kills the server while it reads, and starts a
+ * successor.
  */
 @Command(
     name = "index demo",

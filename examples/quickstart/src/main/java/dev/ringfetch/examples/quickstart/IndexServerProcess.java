@@ -37,8 +37,7 @@ final class IndexServerProcess implements AutoCloseable {
    * @param host by which clients reach it.
    */
   static IndexServerProcess start(boolean direct, String host, Rings rings) throws IOException {
-    return start(
-        direct ? List.of("--port", "0", "--direct") : List.of("--port", "0"), host, rings);
+    return start(direct ? List.of("--port", "0", "--direct") : List.of("--port", "0"), host, rings);
   }
 
   /**

@@ -5,8 +5,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * Options of a {@link DirectReader}. Setters return this; a context is not changed once a reader was
- * opened with it.
+ * Options of a {@link DirectReader}. Setters return this; a context is not changed once a reader
+ * was opened with it.
  */
 public final class DirectContext {
   /** Default of {@link #timeout()}. */

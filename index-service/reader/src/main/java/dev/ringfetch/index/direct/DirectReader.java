@@ -25,9 +25,9 @@ import java.util.concurrent.TimeUnit;
  * without the server's processor, and by calls where not. Both ways see the same: a read returns
  * what was stored at some moment between its begin and its end.
  *
- * <p>Where memory says that the grant is over (another server has taken over, the index was dropped,
- * the server has ended the session), the reader goes by calls and asks for another grant meanwhile.
- * Memory of a server that was killed stays readable until its successor moves the gate.
+ * <p>Where memory says that the grant is over (another server has taken over, the index was
+ * dropped, the server has ended the session), the reader goes by calls and asks for another grant
+ * meanwhile. Memory of a server that was killed stays readable until its successor moves the gate.
  *
  * <p>Used by one thread at a time. Reads throw {@link io.grpc.StatusRuntimeException} where a call
  * fails, and take no longer than {@link DirectContext#timeout()}.
@@ -68,8 +68,7 @@ public final class DirectReader implements AutoCloseable {
       obstacle = e.getMessage();
     }
     this.fabric = opened;
-    this.requests =
-        opened == null ? null : new GrantRequests(channel, timeoutNs, System::nanoTime);
+    this.requests = opened == null ? null : new GrantRequests(channel, timeoutNs, System::nanoTime);
   }
 
   /** Opens a reader with the default options. */

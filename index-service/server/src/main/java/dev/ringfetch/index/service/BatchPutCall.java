@@ -62,10 +62,7 @@ final class BatchPutCall {
 
   private PutOutcome outcome(Write write) {
     return write.outcome() == Write.DONE
-        ? PutOutcome.newBuilder()
-            .setVersion(write.version())
-            .setCreated(write.created())
-            .build()
+        ? PutOutcome.newBuilder().setVersion(write.version()).setCreated(write.created()).build()
         : outcome(outcomes.status(index, write.outcome()));
   }
 

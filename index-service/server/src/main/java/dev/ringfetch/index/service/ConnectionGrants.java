@@ -7,9 +7,7 @@ import io.grpc.ServerTransportFilter;
 import java.util.HashMap;
 import java.util.Map;
 
-/**
- * The grants of one connection, which end with it. Safe for use by many threads.
- */
+/** The grants of one connection, which end with it. Safe for use by many threads. */
 final class ConnectionGrants {
   private static final Attributes.Key<ConnectionGrants> KEY =
       Attributes.Key.create("ringfetch-connection-grants");

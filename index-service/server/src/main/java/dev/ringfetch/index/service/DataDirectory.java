@@ -49,8 +49,7 @@ public final class DataDirectory implements AutoCloseable {
     Files.createDirectories(
         path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
     final FileChannel lock =
-        FileChannel.open(
-            path.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        FileChannel.open(path.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
     boolean opened = false;
     try {
       if (!isLocked(lock)) {

@@ -69,10 +69,7 @@ public final class DirectAccessService extends DirectAccessGrpc.DirectAccessImpl
   private final Predicate<String> plaintextFabrics;
 
   private DirectAccessService(
-      Indexes indexes,
-      Mode mode,
-      BooleanSupplier intercepted,
-      Predicate<String> plaintextFabrics) {
+      Indexes indexes, Mode mode, BooleanSupplier intercepted, Predicate<String> plaintextFabrics) {
     this.indexes = indexes;
     this.mode = mode;
     this.intercepted = intercepted;
@@ -82,8 +79,7 @@ public final class DirectAccessService extends DirectAccessGrpc.DirectAccessImpl
   /** Adds the service, and the filter that it needs, to a server with rings. */
   public static void addTo(RingServerBuilder builder, Indexes indexes, Mode mode) {
     final DirectAccessService service =
-        new DirectAccessService(
-            indexes, mode, builder::hasInterceptors, builder::allowsPlaintext);
+        new DirectAccessService(indexes, mode, builder::hasInterceptors, builder::allowsPlaintext);
     builder
         .addService(ServerInterceptors.intercept(service, new CallerInterceptor()))
         .addTransportFilter(new ConnectionGrants.Filter());
@@ -146,8 +142,7 @@ public final class DirectAccessService extends DirectAccessGrpc.DirectAccessImpl
       throw refused("the server does not see when connections end");
     }
     if (caller.encrypted && !plaintextFabrics.test(fabric.name())) {
-      throw refused(
-          fabric.name() + " is plaintext, and the server keeps encrypted calls off it");
+      throw refused(fabric.name() + " is plaintext, and the server keeps encrypted calls off it");
     }
   }
 

@@ -100,7 +100,8 @@ public final class IndexMemory implements AutoCloseable {
     /** Sets the most bytes, at least {@link #BUDGET_MIN}. */
     public Context budget(long bytes) {
       if (bytes < BUDGET_MIN) {
-        throw new IllegalArgumentException("memory is too small: " + bytes + " < " + BUDGET_MIN + " bytes");
+        throw new IllegalArgumentException(
+            "memory is too small: " + bytes + " < " + BUDGET_MIN + " bytes");
       }
       this.budget = bytes;
       return this;

@@ -38,8 +38,7 @@ class DataDirectoryTest {
       first.gate().move(1);
       final IOException refused =
           assertThrows(IOException.class, () -> DataDirectory.open(parent, true));
-      assertEquals(
-          "another server uses the data directory: path=" + parent, refused.getMessage());
+      assertEquals("another server uses the data directory: path=" + parent, refused.getMessage());
       assertEquals(1, first.gate().epoch());
     }
     DataDirectory.open(parent, false).close();

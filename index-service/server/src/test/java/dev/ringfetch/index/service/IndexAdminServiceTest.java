@@ -79,8 +79,7 @@ class IndexAdminServiceTest {
     final StatusRuntimeException refused =
         assertThrows(StatusRuntimeException.class, () -> create("a", kind));
     assertEquals(Status.Code.UNIMPLEMENTED, refused.getStatus().getCode());
-    assertEquals(
-        "kind=" + kind + " is not served: use HASH", refused.getStatus().getDescription());
+    assertEquals("kind=" + kind + " is not served: use HASH", refused.getStatus().getDescription());
     assertEquals(0, index.count(CountRequest.newBuilder().setIndex("a").build()).getIncarnation());
   }
 
@@ -96,8 +95,7 @@ class IndexAdminServiceTest {
   @Test
   void nameHasAtMost255Bytes() {
     final StatusRuntimeException refused =
-        assertThrows(
-            StatusRuntimeException.class, () -> create("x".repeat(256), IndexKind.HASH));
+        assertThrows(StatusRuntimeException.class, () -> create("x".repeat(256), IndexKind.HASH));
     assertEquals(Status.Code.INVALID_ARGUMENT, refused.getStatus().getCode());
     assertTrue(create("x".repeat(255), IndexKind.HASH).getCreated());
   }
@@ -172,8 +170,7 @@ class IndexAdminServiceTest {
   }
 
   private CreateIndexResponse create(String name, IndexKind kind) {
-    return admin.createIndex(
-        CreateIndexRequest.newBuilder().setIndex(name).setKind(kind).build());
+    return admin.createIndex(CreateIndexRequest.newBuilder().setIndex(name).setKind(kind).build());
   }
 
   private DropIndexResponse drop(String name) {

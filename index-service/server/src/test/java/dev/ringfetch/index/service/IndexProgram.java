@@ -37,7 +37,8 @@ public abstract class IndexProgram {
 
   /** Writes an entry. */
   @Operation
-  public BlockingIndex.PutResult put(@Param(name = "key") int key, @Param(name = "value") int value) {
+  public BlockingIndex.PutResult put(
+      @Param(name = "key") int key, @Param(name = "value") int value) {
     return putInto(NUMBERS.get(key), NUMBERS.get(value));
   }
 

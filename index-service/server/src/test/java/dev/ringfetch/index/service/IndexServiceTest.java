@@ -149,11 +149,8 @@ class IndexServiceTest {
     put("", other, TWO);
     final BatchGetResponse response = batchGet("", other, absent, KEY, other, absent);
     final List<Entry> expected =
-        Stream.of(other, absent, KEY, other, absent)
-            .map(key -> get("", key).getEntry())
-            .toList();
-    assertEquals(
-        expected, response.getAnswersList().stream().map(GetResponse::getEntry).toList());
+        Stream.of(other, absent, KEY, other, absent).map(key -> get("", key).getEntry()).toList();
+    assertEquals(expected, response.getAnswersList().stream().map(GetResponse::getEntry).toList());
     assertEquals(TWO, response.getAnswers(0).getEntry().getValue());
     assertFalse(response.getAnswers(1).hasEntry());
   }
@@ -193,8 +190,7 @@ class IndexServiceTest {
     assertTrue(response.getOutcomes(2).getCreated());
     assertFalse(response.getOutcomes(3).getCreated(), "of equal keys the later one comes later");
     assertEquals(TWO, get("", other).getEntry().getValue());
-    assertEquals(
-        response.getOutcomes(3).getVersion(), get("", other).getEntry().getVersion());
+    assertEquals(response.getOutcomes(3).getVersion(), get("", other).getEntry().getVersion());
     assertEquals(0, stub.batchPut(BatchPutRequest.getDefaultInstance()).getOutcomesCount());
   }
 
@@ -228,12 +224,9 @@ class IndexServiceTest {
     assertEquals(0, batchGet("", KEY, ONE).getAnswers(0).getIncarnation());
     assertEquals(incarnation, compareAndSet("", 0, TWO).getIncarnation());
     assertEquals(
-        incarnation,
-        stub.delete(DeleteRequest.newBuilder().setKey(KEY).build()).getIncarnation());
-    assertEquals(
-        incarnation, stub.count(CountRequest.getDefaultInstance()).getIncarnation());
-    assertEquals(
-        incarnation, stub.batchPut(BatchPutRequest.getDefaultInstance()).getIncarnation());
+        incarnation, stub.delete(DeleteRequest.newBuilder().setKey(KEY).build()).getIncarnation());
+    assertEquals(incarnation, stub.count(CountRequest.getDefaultInstance()).getIncarnation());
+    assertEquals(incarnation, stub.batchPut(BatchPutRequest.getDefaultInstance()).getIncarnation());
 
     assertNotEquals(incarnation, put("a", KEY, ONE).getIncarnation());
     assertEquals(0, get("unknown", KEY).getIncarnation());
