@@ -3,6 +3,9 @@ package dev.ringfetch.index.linearizability;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.fabric.DirectRegion;
+import dev.ringfetch.index.layout.Found;
+import dev.ringfetch.index.layout.HashReader;
 import dev.ringfetch.index.linearizability.Call.Kind;
 import dev.ringfetch.index.partition.BookStore;
 import dev.ringfetch.index.partition.CommitLog;
@@ -10,6 +13,9 @@ import dev.ringfetch.index.partition.ImmediateLog;
 import dev.ringfetch.index.partition.LaterLog;
 import dev.ringfetch.index.partition.Partition;
 import dev.ringfetch.index.partition.Write;
+import dev.ringfetch.index.store.EntryStore;
+import dev.ringfetch.index.store.HashIndex;
+import dev.ringfetch.index.store.StoreMemory;
 import dev.ringfetch.index.v1.Entry;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,44 +26,96 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 /**
- * Threads that write a few keys through one partition and read its store beside: what they saw must
+ * Threads that write a few keys through one partition and read its store beside: what they see must
  * be linearizable. {@code -Dringfetch.seed=SEED} draws other operations.
  */
 final class PartitionLinearizabilityTest {
   private static final long SEED = Long.getLong("ringfetch.seed", 1);
   private static final int THREADS = 4;
-  private static final int ROUNDS = 20;
+  private static final int ROUNDS = 12;
   private static final int CALLS = 150;
   private static final int KEYS = 3;
   private static final int CAPACITY = 16;
   private static final long PAUSE_NS = 20_000;
+  private static final int SEGMENT_LENGTH = 1 << 20;
+  private static final long INCARNATION = 7;
 
   private final ConcurrentLinkedQueue<Throwable> errors = new ConcurrentLinkedQueue<>();
 
   @Test
   void writesThatCommitAtOnceAreLinearizable() throws Exception {
-    check(new ImmediateLog(0));
+    final BookStore store = new BookStore(1_000_000);
+    check(new ImmediateLog(0), store, () -> store::read);
+    assertEquals(0, store.reserved());
   }
 
   @Test
   void writesThatCommitLaterAreLinearizable() throws Exception {
+    final BookStore store = new BookStore(1_000_000);
     try (LaterLog log = new LaterLog(PAUSE_NS)) {
-      check(log);
+      check(log, store, () -> store::read);
+    }
+    assertEquals(0, store.reserved());
+  }
+
+  /** Each client has a reader of its own, which takes no lock. */
+  @Test
+  void writesAndReadsOfIndexMemoryAreLinearizable() throws Exception {
+    final DirectRegion gate = new DirectRegion(64);
+    gate.putLong(0, INCARNATION);
+    final StoreMemory memory =
+        new StoreMemory(
+            new StoreMemory.Context()
+                .segmentSource(DirectRegion::new)
+                .segmentLength(SEGMENT_LENGTH)
+                .budget(16L * SEGMENT_LENGTH)
+                .gate(gate, 0)
+                .incarnation(INCARNATION)
+                .seed(SEED));
+    memory.serve();
+    final HashIndex index = new HashIndex(memory, 1);
+    try (LaterLog log = new LaterLog(PAUSE_NS)) {
+      check(log, index.partition(0), () -> reader(index));
     }
   }
 
-  private void check(CommitLog log) throws Exception {
-    final BookStore store = new BookStore(1_000_000);
+  private static Function<ByteString, Entry> reader(HashIndex index) {
+    final HashReader reader = index.newReader();
+    final Found found = new Found();
+    return key -> {
+      while (true) {
+        switch (reader.get(key, found)) {
+          case FOUND -> {
+            return Entry.newBuilder()
+                .setKey(key)
+                .setValue(found.value())
+                .setVersion(found.version())
+                .build();
+          }
+          case ABSENT -> {
+            return null;
+          }
+          case UNDECIDED -> Thread.onSpinWait();
+          default -> throw new AssertionError("not open");
+        }
+      }
+    };
+  }
+
+  private void check(CommitLog log, EntryStore store, Supplier<Function<ByteString, Entry>> readers)
+      throws Exception {
     final Partition partition = new Partition(store, log, CAPACITY, errors::add);
     final ExecutorService threads = Executors.newFixedThreadPool(THREADS);
     try {
       for (int round = 0; round < ROUNDS; round++) {
         final List<Future<List<Operation>>> running = new ArrayList<>();
         for (int id = 1; id <= THREADS; id++) {
-          final Client client = new Client(partition, store, id, round);
+          final Client client = new Client(partition, readers.get(), id, round);
           running.add(threads.submit(client::run));
         }
         final List<Operation> history = new ArrayList<>();
@@ -70,13 +128,12 @@ final class PartitionLinearizabilityTest {
       threads.shutdownNow();
     }
     assertEquals(List.of(), List.copyOf(errors));
-    assertEquals(0, store.reserved());
   }
 
   /** One thread's calls, each of which waits for its answer. */
   private static final class Client {
     private final Partition partition;
-    private final BookStore store;
+    private final Function<ByteString, Entry> reader;
     private final int id;
     private final int round;
     private final Random random;
@@ -86,9 +143,9 @@ final class PartitionLinearizabilityTest {
     private volatile boolean answered;
     private int values;
 
-    Client(Partition partition, BookStore store, int id, int round) {
+    Client(Partition partition, Function<ByteString, Entry> reader, int id, int round) {
       this.partition = partition;
-      this.store = store;
+      this.reader = reader;
       this.id = id;
       this.round = round;
       random = new Random(SEED * 1_000_003 + (long) round * THREADS + id);
@@ -104,7 +161,7 @@ final class PartitionLinearizabilityTest {
         switch (random.nextInt(5)) {
           case 0, 1 -> {
             call = Call.read(Kind.GET);
-            answer = answer(store.read(bytes), true);
+            answer = answer(reader.apply(bytes), true);
           }
           case 2 -> {
             call = Call.put(value());

@@ -95,9 +95,11 @@ public final class BookStore implements EntryStore {
       throw new AssertionError("version=" + version + " newest=" + newest);
     }
     newest = version;
-    remove(key);
     used += key.size() + value.size();
-    entries.put(key, Entry.newBuilder().setKey(key).setValue(value).setVersion(version).build());
+    // At once, or readers would find none in between.
+    free(
+        entries.put(
+            key, Entry.newBuilder().setKey(key).setValue(value).setVersion(version).build()));
     growthDue++;
     leave();
   }
@@ -106,9 +108,11 @@ public final class BookStore implements EntryStore {
   public boolean delete(ByteString key) {
     enter();
     onApply.run();
-    if (!remove(key)) {
+    final Entry before = entries.remove(key);
+    if (before == null) {
       throw new AssertionError("delete of an absent key: " + key.toStringUtf8());
     }
+    free(before);
     leave();
     return true;
   }
@@ -144,12 +148,10 @@ public final class BookStore implements EntryStore {
     return growthSteps;
   }
 
-  private boolean remove(ByteString key) {
-    final Entry before = entries.remove(key);
+  private void free(Entry before) {
     if (before != null) {
       used -= before.getKey().size() + before.getValue().size();
     }
-    return before != null;
   }
 
   private void unreserve(long length) {

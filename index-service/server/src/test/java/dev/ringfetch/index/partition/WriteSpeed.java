@@ -2,8 +2,12 @@ package dev.ringfetch.index.partition;
 
 import com.google.protobuf.ByteString;
 import com.sun.management.ThreadMXBean;
+import dev.ringfetch.fabric.DirectRegion;
 import dev.ringfetch.index.store.EntryStore;
+import dev.ringfetch.index.store.HashIndex;
+import dev.ringfetch.index.store.StoreMemory;
 import dev.ringfetch.index.v1.Entry;
+import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -14,31 +18,34 @@ import org.agrona.collections.Object2LongHashMap;
 
 /**
  * Measures puts per second through one partition, and what each allocates, with an {@link
- * ImmediateLog} and a store that keeps versions alone. A main program: run it on idle cores.
- * Argument: seconds of each measurement, 3 unless given.
+ * ImmediateLog}; with a store that keeps versions alone, and with index memory. A main program: run
+ * it on idle cores. Argument: seconds of each measurement, 3 unless given.
  */
 public final class WriteSpeed {
   private static final int KEYS = 1_000;
   private static final int CAPACITY = 1_024;
   private static final int BATCH = 64;
+  private static final int SEGMENT_LENGTH = 1 << 20;
   private static final ByteString VALUE = ByteString.copyFrom(new byte[32]);
 
-  private final VersionStore store = new VersionStore();
-  private final Partition partition =
-      new Partition(
-          store,
-          new ImmediateLog(0),
-          CAPACITY,
-          t -> {
-            throw new IllegalStateException(t);
-          });
+  private final EntryStore store;
+  private final Partition partition;
   private final ByteString[] keys = new ByteString[KEYS];
   private final long durationNs;
   private final AtomicLong puts = new AtomicLong();
   private final AtomicLong allocated = new AtomicLong();
 
-  private WriteSpeed(long durationNs) {
+  private WriteSpeed(EntryStore store, long durationNs) {
+    this.store = store;
     this.durationNs = durationNs;
+    partition =
+        new Partition(
+            store,
+            new ImmediateLog(0),
+            CAPACITY,
+            t -> {
+              throw new IllegalStateException(t);
+            });
     for (int i = 0; i < KEYS; i++) {
       keys[i] = ByteString.copyFromUtf8(String.format("key-%012d", i));
     }
@@ -50,10 +57,25 @@ public final class WriteSpeed {
         TimeUnit.SECONDS.toNanos(args.length == 0 ? 3 : Integer.parseInt(args[0]));
     for (int repetition = 0; repetition < 2; repetition++) { // the first warms up
       for (final int threads : new int[] {1, 2, 4}) {
-        new WriteSpeed(durationNs).measure(threads, false);
+        new WriteSpeed(new VersionStore(), durationNs).measure(threads, false);
+        new WriteSpeed(indexMemory(), durationNs).measure(threads, false);
       }
-      new WriteSpeed(durationNs).measure(1, true);
+      new WriteSpeed(new VersionStore(), durationNs).measure(1, true);
+      new WriteSpeed(indexMemory(), durationNs).measure(1, true);
     }
+  }
+
+  private static EntryStore indexMemory() throws IOException {
+    final StoreMemory memory =
+        new StoreMemory(
+            new StoreMemory.Context()
+                .segmentSource(DirectRegion::new)
+                .segmentLength(SEGMENT_LENGTH)
+                .budget(16L * SEGMENT_LENGTH)
+                .gate(new DirectRegion(64), 0)
+                .incarnation(1)
+                .seed(1));
+    return new HashIndex(memory, 1).partition(0);
   }
 
   private void measure(int threads, boolean batches) throws Exception {
@@ -70,12 +92,12 @@ public final class WriteSpeed {
     final double seconds = (System.nanoTime() - beginNs) / 1e9;
     executor.shutdown();
     System.out.printf(
-        "threads=%d batch=%d puts/s=%,.0f bytes/put=%.2f cycles=%d%n",
+        "store=%s threads=%d batch=%d puts/s=%,.0f bytes/put=%.2f%n",
+        store.getClass().getSimpleName(),
         threads,
         batches ? BATCH : 1,
         puts.get() / seconds,
-        (double) allocated.get() / puts.get(),
-        store.cycles);
+        (double) allocated.get() / puts.get());
   }
 
   private void run(int first, boolean batches, long endNs) {
@@ -138,7 +160,6 @@ public final class WriteSpeed {
   /** A store of versions alone, which allocates nothing. */
   private static final class VersionStore implements EntryStore {
     private final Object2LongHashMap<ByteString> versions = new Object2LongHashMap<>(0);
-    private long cycles;
 
     @Override
     public long version(ByteString key) {
@@ -170,7 +191,6 @@ public final class WriteSpeed {
 
     @Override
     public boolean grow() {
-      cycles++;
       return false;
     }
 
