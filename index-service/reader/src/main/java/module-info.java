@@ -9,5 +9,6 @@ module dev.ringfetch.index.reader {
   requires dev.ringfetch.rpc;
 
   exports dev.ringfetch.index.direct;
-  exports dev.ringfetch.index.layout;
+  exports dev.ringfetch.index.layout to
+      dev.ringfetch.index;
 }

@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.direct.DirectContext;
 import dev.ringfetch.index.direct.DirectReader;
-import dev.ringfetch.index.layout.Found;
+import dev.ringfetch.index.direct.DirectValue;
 import dev.ringfetch.index.service.DirectAccessService.Mode;
 import dev.ringfetch.index.v1.DeleteRequest;
 import dev.ringfetch.index.v1.DropIndexRequest;
@@ -33,6 +33,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -48,7 +49,7 @@ class DirectReaderTest {
   private static final ByteString ONE = ByteString.copyFromUtf8("one");
   private static final ByteString TWO = ByteString.copyFromUtf8("two");
 
-  private final Found found = new Found();
+  private final DirectValue found = new DirectValue();
 
   @TempDir Path directory;
 
@@ -80,15 +81,15 @@ class DirectReaderTest {
     final Random random = new Random(SEED);
     try (DirectServer server = DirectServer.start(directory);
         DirectReader reader = server.openReader("")) {
-      for (int i = 0; i < 6_000; i++) {
-        final ByteString key = number(random.nextInt(2_000));
+      for (int i = 0; i < 2_000; i++) {
+        final ByteString key = number(random.nextInt(700));
         if (random.nextInt(4) == 0) {
           delete(server, key);
         } else {
           put(server, "", key, ByteString.copyFrom(new byte[random.nextInt(300)]));
         }
-        if (i % 1_000 == 999) {
-          compare(server, reader, 2_000);
+        if (i % 500 == 499) {
+          compare(server, reader, 700);
         }
       }
       assertEquals(0, reader.callReads(), "seed=" + SEED);
@@ -97,10 +98,10 @@ class DirectReaderTest {
 
   private void compare(DirectServer server, DirectReader reader, int keys) {
     final List<ByteString> all = new ArrayList<>();
-    final Found[] founds = new Found[keys];
+    final DirectValue[] founds = new DirectValue[keys];
     for (int i = 0; i < keys; i++) {
       all.add(number(i));
-      founds[i] = new Found();
+      founds[i] = new DirectValue();
     }
     final boolean[] present = new boolean[keys];
     reader.batchGet(all, founds, present);
@@ -109,7 +110,7 @@ class DirectReaderTest {
       assertEquals(expected.hasEntry(), present[i], "seed=" + SEED + " key=" + i);
       assertEquals(expected.hasEntry(), reader.get(all.get(i), found), "seed=" + SEED);
       if (expected.hasEntry()) {
-        for (final Found one : new Found[] {found, founds[i]}) {
+        for (final DirectValue one : new DirectValue[] {found, founds[i]}) {
           assertEquals(expected.getEntry().getValue(), one.value(), "seed=" + SEED + " key=" + i);
           assertEquals(expected.getEntry().getVersion(), one.version(), "seed=" + SEED);
         }
@@ -126,7 +127,7 @@ class DirectReaderTest {
       final Thread writer =
           new Thread(
               () -> {
-                for (int i = 0; i < 4_000; i++) {
+                for (int i = 0; i < 1_500; i++) {
                   final long version = put(server, "", number(i % 8), number(i));
                   synchronized (answered) {
                     answered[i % 8] = version;
@@ -189,7 +190,7 @@ class DirectReaderTest {
   }
 
   private static void assertReadsBatch(DirectReader reader) {
-    final Found[] founds = {new Found(), new Found()};
+    final DirectValue[] founds = {new DirectValue(), new DirectValue()};
     final boolean[] present = {true, true};
     reader.batchGet(List.of(TWO, KEY), founds, present);
     assertFalse(present[0]);
@@ -270,7 +271,7 @@ class DirectReaderTest {
       final Thread writer =
           new Thread(
               () -> {
-                for (int i = 0; i < 300; i++) {
+                for (int i = 0; i < 100; i++) {
                   put(server, "a", KEY, ONE);
                   put(server, "b", KEY, TWO);
                   final String name = i % 2 == 0 ? "a" : "b";
@@ -318,13 +319,13 @@ class DirectReaderTest {
     try (DirectServer server = DirectServer.start(directory);
         DirectReader reader = server.openReader("")) {
       final ByteString value = ByteString.copyFrom(new byte[1 << 20]);
-      for (int i = 0; i < 60; i++) { // more than three segments
+      for (int i = 0; i < 40; i++) { // more than two segments
         put(server, "", number(i), value);
       }
       await(
           () -> {
             final long calls = reader.callReads();
-            for (int i = 0; i < 60; i++) {
+            for (int i = 0; i < 40; i++) {
               assertTrue(reader.get(number(i), found));
               assertEquals(value.size(), found.length());
             }
@@ -337,6 +338,7 @@ class DirectReaderTest {
   }
 
   @Test
+  @Tag("slow")
   void manyReadersOneAfterTheOtherLeaveNoGrants() throws Exception {
     try (DirectServer server = DirectServer.start(directory)) {
       put(server, "", KEY, ONE);

@@ -25,8 +25,13 @@ public final class LocalServer implements AutoCloseable {
 
   /** Starts a server without entries. */
   public static LocalServer start() throws IOException {
+    return start(MEMORY);
+  }
+
+  /** Starts a server without entries, and with so many bytes of index memory. */
+  public static LocalServer start(long memory) throws IOException {
     final HealthStatusManager health = new HealthStatusManager();
-    final Indexes indexes = new Indexes(IndexMemory.ofProcess(MEMORY));
+    final Indexes indexes = new Indexes(IndexMemory.ofProcess(memory));
     return new LocalServer(
         IndexServer.addServices(ServerBuilder.forPort(0), indexes, health).build().start());
   }

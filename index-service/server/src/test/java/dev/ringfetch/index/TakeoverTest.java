@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.direct.DirectContext;
 import dev.ringfetch.index.direct.DirectReader;
-import dev.ringfetch.index.layout.Found;
+import dev.ringfetch.index.direct.DirectValue;
 import dev.ringfetch.index.v1.GetRequest;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.PutRequest;
@@ -33,7 +33,7 @@ class TakeoverTest {
   private static final int ENTRIES = 2_000;
   private static final ByteString MISSING = ByteString.copyFromUtf8("missing");
 
-  private final Found found = new Found();
+  private final DirectValue found = new DirectValue();
 
   @TempDir Path shm;
   @TempDir Path data;

@@ -15,6 +15,9 @@ public final class DirectContext {
   private Duration timeout = TIMEOUT_DEFAULT;
   private final FabricContext fabricContext = new FabricContext();
 
+  /** A context with the defaults. */
+  public DirectContext() {}
+
   /** How long a read may take, whichever way it goes. */
   public Duration timeout() {
     return timeout;

@@ -98,13 +98,13 @@ public final class DirectReader implements AutoCloseable {
   /**
    * Looks a key up.
    *
-   * @param found receives value and version if there is an entry.
+   * @param value receives value and version if there is an entry.
    * @return whether there is an entry.
    */
-  public boolean get(ByteString key, Found found) {
+  public boolean get(ByteString key, DirectValue value) {
     final long deadlineNs = prepare();
     for (int i = 0; granted != null && i < ATTEMPTS; i++) {
-      final ReadResult result = granted.get(key, found);
+      final ReadResult result = granted.get(key, value.found());
       if (result == ReadResult.FOUND || result == ReadResult.ABSENT) {
         directReads++;
         return result == ReadResult.FOUND;
@@ -114,20 +114,24 @@ public final class DirectReader implements AutoCloseable {
     callReads++;
     final GetResponse response =
         stub(deadlineNs).get(GetRequest.newBuilder().setIndex(index).setKey(key).build());
-    return isFound(response, found);
+    return isFound(response, value.found());
   }
 
   /**
    * Looks several keys up, each on its own: others may be written between two of them.
    *
    * @param keys the keys, at most 10,000.
-   * @param found receives, at the place of each key, value and version if there is an entry.
+   * @param values receives, at the place of each key, value and version if there is an entry.
    * @param present receives, at the place of each key, whether there is an entry.
    */
-  public void batchGet(List<ByteString> keys, Found[] found, boolean[] present) {
-    if (found.length < keys.size() || present.length < keys.size()) {
+  public void batchGet(List<ByteString> keys, DirectValue[] values, boolean[] present) {
+    if (values.length < keys.size() || present.length < keys.size()) {
       throw new IllegalArgumentException(
-          "keys=" + keys.size() + " found=" + found.length + " present=" + present.length);
+          "keys=" + keys.size() + " values=" + values.length + " present=" + present.length);
+    }
+    final Found[] found = new Found[keys.size()];
+    for (int i = 0; i < found.length; i++) {
+      found[i] = values[i].found();
     }
     final long deadlineNs = prepare();
     final List<Integer> left = new ArrayList<>();

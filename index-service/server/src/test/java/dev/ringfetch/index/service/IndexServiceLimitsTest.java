@@ -33,6 +33,7 @@ class IndexServiceLimitsTest {
   private static final ByteString VALUE = ByteString.copyFromUtf8("value");
   private static final int KIB = 1024;
   private static final int MIB = 1024 * KIB;
+  private static final long SHORT_MEMORY = 32L * MIB;
 
   private LocalServer server;
   private IndexGrpc.IndexBlockingStub stub;
@@ -158,7 +159,10 @@ class IndexServiceLimitsTest {
   }
 
   @Test
-  void memoryIsBoundedAndReadsAndDeletesGoOnWhenItIsFull() {
+  void memoryIsBoundedAndReadsAndDeletesGoOnWhenItIsFull() throws IOException {
+    stop();
+    server = LocalServer.start(SHORT_MEMORY);
+    stub = IndexGrpc.newBlockingStub(server.channel()).withDeadlineAfter(60, TimeUnit.SECONDS);
     final ByteString value = zeros(MIB);
     int stored = 0;
     Status full = null;
@@ -166,7 +170,7 @@ class IndexServiceLimitsTest {
       try {
         stub.put(put("", number(stored), value));
         stored++;
-        assertTrue(stored <= LocalServer.MEMORY / MIB, "more than there is memory");
+        assertTrue(stored <= SHORT_MEMORY / MIB, "more than there is memory");
       } catch (StatusRuntimeException e) {
         full = e.getStatus();
       }
@@ -174,7 +178,7 @@ class IndexServiceLimitsTest {
     assertEquals(Status.Code.RESOURCE_EXHAUSTED, full.getCode());
     assertEquals(
         "index memory is full: limit="
-            + LocalServer.MEMORY
+            + SHORT_MEMORY
             + " bytes, which --memory sets; deletes make room",
         full.getDescription());
     final int last = stored;
@@ -182,7 +186,7 @@ class IndexServiceLimitsTest {
         Status.Code.RESOURCE_EXHAUSTED,
         full.getDescription(),
         () -> stub.compareAndSet(compareAndSet("", number(last), value, 0)));
-    assertTrue(stored > LocalServer.MEMORY / MIB / 2, "stored=" + stored);
+    assertTrue(stored > SHORT_MEMORY / MIB / 2, "stored=" + stored);
     for (int i = 0; i < stored; i++) {
       assertTrue(stub.get(get("", number(i))).hasEntry(), "key " + i);
     }

@@ -18,7 +18,7 @@ import java.util.concurrent.Callable;
 import org.junit.jupiter.api.Test;
 
 class IndexesTest {
-  private final Indexes indexes = new Indexes(IndexMemory.ofProcess(64L << 20));
+  private final Indexes indexes = new Indexes(IndexMemory.ofProcess(256L << 20));
 
   @Test
   void emptyNameIsTheDefaultIndex() throws StatusException {
@@ -97,7 +97,7 @@ class IndexesTest {
   @Test
   void memoryOfDroppedIndexesIsUsedAgain() throws Exception {
     final ByteString value = ByteString.copyFrom(new byte[100_000]);
-    for (int round = 0; round < 100; round++) { // four times the budget
+    for (int round = 0; round < 200; round++) { // twice the budget
       final BlockingIndex index = new BlockingIndex(indexes.findOrCreate("a"));
       for (int i = 0; i < 25; i++) {
         index.put(ByteString.copyFromUtf8("key" + i), value);
