@@ -29,6 +29,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -45,6 +46,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Timeout(60)
 class DirectReaderTest {
   private static final long SEED = Long.getLong("ringfetch.seed", 1);
+  private static final long LIMIT_NS = TimeUnit.SECONDS.toNanos(20);
   private static final ByteString KEY = ByteString.copyFromUtf8("key");
   private static final ByteString ONE = ByteString.copyFromUtf8("one");
   private static final ByteString TWO = ByteString.copyFromUtf8("two");
@@ -303,7 +305,8 @@ class DirectReaderTest {
             assertThrows(
                 StatusRuntimeException.class,
                 () -> {
-                  while (true) {
+                  final long startNs = System.nanoTime();
+                  while (System.nanoTime() - startNs < LIMIT_NS) {
                     reader.get(KEY, found);
                   }
                 });
@@ -361,7 +364,9 @@ class DirectReaderTest {
   }
 
   private static void await(BooleanSupplier done) throws InterruptedException {
-    while (!done.getAsBoolean()) { // the time limit of each test ends it
+    final long startNs = System.nanoTime();
+    while (!done.getAsBoolean()) {
+      assertTrue(System.nanoTime() - startNs < LIMIT_NS, "nothing came of it");
       Thread.sleep(1);
     }
   }
