@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.index.layout.Found;
+import dev.ringfetch.index.layout.HashLocation;
 import dev.ringfetch.index.layout.HashReader;
 import dev.ringfetch.index.layout.KeyHash;
 import dev.ringfetch.index.layout.ReadResult;
@@ -41,7 +42,9 @@ class SimulatedOwnerTest {
     final List<StoreLog.Region> regions = new ArrayList<>();
     final StoreLog.Region gate;
     final StoreMemory memory;
-    final HashReader reader;
+    final Reads reads;
+    final HashLocation location;
+    HashReader reader;
     final List<ByteString> keys = new ArrayList<>();
     final List<List<State>> history = new ArrayList<>();
     final int[] last = new int[KEYS];
@@ -71,11 +74,12 @@ class SimulatedOwnerTest {
                   .seed(seed));
       index = new HashIndex(memory, 1);
       store = index.partition(0);
-      final Reads reads =
+      reads =
           ordered
               ? new SegmentReads(this, SEGMENT_SHIFT, gate.shown(), 0)
               : new PostedReads(random, this, SEGMENT_SHIFT, gate.shown());
-      reader = new HashReader(reads, index.location());
+      location = index.location();
+      reader = new HashReader(reads, location);
       life = 500 + random.nextInt(4000);
       chooseKeys();
       log.flush();
@@ -155,6 +159,9 @@ class SimulatedOwnerTest {
         gate.putLongRelease(0, Memories.INCARNATION + 1);
         closed = log.appended();
         gate.fullFence();
+        if (random.nextBoolean()) {
+          return; // an old server's memory may well stay
+        }
         for (StoreLog.Region region : List.copyOf(regions)) {
           for (int i = 0; i < region.length(); i += 8) {
             if (region.getLong(i) != 0) {
@@ -184,8 +191,22 @@ class SimulatedOwnerTest {
       return closed <= log.applied();
     }
 
+    /** Reads a key, often once more while no stores arrive: the state may not go back. */
     ReadResult read() {
       final int key = key();
+      if (random.nextInt(16) == 0) {
+        reader = new HashReader(reads, location);
+      }
+      final ReadResult result = read(key);
+      if (random.nextBoolean()) {
+        log.freeze(true);
+        read(key);
+        log.freeze(false);
+      }
+      return result;
+    }
+
+    private ReadResult read(int key) {
       final long start = log.applied();
       final ReadResult result = reader.get(keys.get(key), found);
       final long end = log.applied();

@@ -19,6 +19,7 @@ final class StoreLog {
   private final Random random;
   private final List<Store> pending = new ArrayList<>();
   private int first;
+  private boolean frozen;
 
   /** Number of stores that were appended, and below which number all are applied. */
   private long appended;
@@ -69,8 +70,16 @@ final class StoreLog {
     return appended - (pending.size() - first);
   }
 
-  /** Applies some stores: none often, many sometimes. */
+  /** Lets no more stores arrive, or lets them arrive again. */
+  void freeze(boolean freeze) {
+    frozen = freeze;
+  }
+
+  /** Applies some stores: none often, many sometimes. Likes to stop before those with an order. */
   void advance() {
+    if (frozen) {
+      return;
+    }
     final int dice = random.nextInt(16 * pace);
     int count = dice > 8 ? 0 : dice > 2 ? random.nextInt(4) : random.nextInt(60);
     while (count-- > 0) {
@@ -86,6 +95,9 @@ final class StoreLog {
         applyEarly();
       }
       pending.get(first++).apply();
+      if (first < pending.size() && pending.get(first).release() && random.nextInt(4) == 0) {
+        return;
+      }
     }
   }
 
