@@ -14,7 +14,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.ringfetch.fabric.DomainSteps.Peer;
 import java.io.IOException;
 import java.nio.ReadOnlyBufferException;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
@@ -133,8 +132,8 @@ public abstract class DomainContract extends FabricContract {
     steps.writeWord(first, 0, 8, 11);
     assertEquals(11, steps.readWord(second, 0, 8));
     for (int i = 0; i < 10; i++) {
-      assertEquals(2 * i, steps.complete(first, first.fetchAndAdd(0, 16, 1, i)));
-      assertEquals(2 * i + 1, steps.complete(second, second.fetchAndAdd(0, 16, 1, i)));
+      assertEquals(2L * i, steps.complete(first, first.fetchAndAdd(0, 16, 1, i)));
+      assertEquals(2L * i + 1, steps.complete(second, second.fetchAndAdd(0, 16, 1, i)));
     }
     harness.drive(() -> segment.region().getLongAcquire(16) == 20);
   }
@@ -292,7 +291,7 @@ public abstract class DomainContract extends FabricContract {
           List.of(
               new byte[0],
               new byte[1],
-              "nonsense".getBytes(StandardCharsets.UTF_8),
+              "nonsense".getBytes(UTF_8),
               new byte[4096],
               Arrays.copyOf(right, right.length - 1),
               Arrays.copyOf(right, right.length + 1))) {

@@ -1,5 +1,6 @@
 package dev.ringfetch.fabric;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -31,7 +32,7 @@ class GateTest {
   private long wordInFile() throws IOException {
     ByteBuffer page = ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.LITTLE_ENDIAN);
     assertEquals(GateDescriptor.LENGTH, page.capacity());
-    assertEquals("rfgate1\0", new String(page.array(), GateDescriptor.MAGIC_OFFSET, 8));
+    assertEquals("rfgate1\0", new String(page.array(), GateDescriptor.MAGIC_OFFSET, 8, UTF_8));
     return page.getLong(GateDescriptor.WORD_OFFSET);
   }
 
@@ -117,7 +118,7 @@ class GateTest {
   void otherFilesAreLeftAlone() throws IOException {
     assertThrows(IOException.class, () -> GateView.open(file));
     assertFalse(Files.exists(file));
-    byte[] text = "a text".getBytes(java.nio.charset.StandardCharsets.UTF_8);
+    byte[] text = "a text".getBytes(UTF_8);
     Files.write(file, text);
     assertThrows(IOException.class, () -> GatePage.open(file));
     assertThrows(IOException.class, () -> GateView.open(file));

@@ -8,9 +8,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -62,7 +64,7 @@ public abstract class WorkRequestContract extends FabricContract {
   }
 
   private static boolean equal(MemoryRegion region, byte[] expected) {
-    return java.util.Arrays.equals(all(region), expected);
+    return Arrays.equals(all(region), expected);
   }
 
   private static byte[] all(MemoryRegion region) {
@@ -89,7 +91,7 @@ public abstract class WorkRequestContract extends FabricContract {
       {Integer.MIN_VALUE, 8, 0},
     };
     for (long[] range : ranges) {
-      String what = "range=" + java.util.Arrays.toString(range);
+      String what = "range=" + Arrays.toString(range);
       assertThrows(
           IllegalArgumentException.class,
           () -> remote.read(0, range[0], local, (int) range[2], (int) range[1], 1),
@@ -143,7 +145,7 @@ public abstract class WorkRequestContract extends FabricContract {
     remote.uncork();
     List<long[]> completions = steps.completions(remote, 64);
     for (int i = 0; i < 64; i++) {
-      long[] expected = {8 * (i / 4 + 1), 3 * (i / 4), i / 4, 128};
+      long[] expected = {8L * (i / 4 + 1), 3L * (i / 4), i / 4, 128};
       assertArrayEquals(
           new long[] {i, QueuePair.SUCCESS, expected[i % 4]}, completions.get(i), "i=" + i);
     }
@@ -224,6 +226,55 @@ public abstract class WorkRequestContract extends FabricContract {
     } finally {
       done.set(true);
       owner.join();
+    }
+  }
+
+  /**
+   * The peer writes, then reads the gate; the owner moves the gate, then looks for what was
+   * written. One of the two sees the other: the fence of logs rests on it.
+   */
+  @Test
+  void writerOrOwnerSeesTheOther() throws Exception {
+    Domain domain = steps.open(Rights.WRITE);
+    Segment segment = domain.grow(SIZE);
+    RemoteDomain remote = steps.connect(domain).remote();
+    remote.attach(segment.descriptor());
+    assumeTrue(remote.capabilities().readAfterWrite());
+    int rounds = 1000;
+    MemoryRegion local = remote.scratch(64);
+    AtomicInteger turn = new AtomicInteger();
+    long[] found = new long[rounds];
+    Thread owner =
+        new Thread(
+            () -> {
+              for (int round = 0; round < rounds; round++) {
+                awaitTurn(turn, 2 * round + 1);
+                domain.gate().move(round + 1);
+                found[round] = segment.region().getLongAcquire(0);
+                turn.set(2 * round + 2);
+              }
+            });
+    owner.setDaemon(true); // it waits for good where this side fails
+    owner.start();
+    for (int round = 0; round < rounds; round++) {
+      local.putLong(0, round + 1);
+      turn.set(2 * round + 1);
+      remote.cork();
+      remote.write(0, 0, local, 0, 8, QueuePair.UNSIGNALED);
+      remote.read(RemoteDomain.GATE, GateDescriptor.WORD_OFFSET, local, 8, 8, round);
+      remote.uncork();
+      steps.completions(remote, 1);
+      awaitTurn(turn, 2 * round + 2);
+      assertTrue(
+          found[round] == round + 1 || local.getLong(8) == round + 1,
+          "round=" + round + " found=" + found[round] + " gate=" + local.getLong(8));
+    }
+    owner.join();
+  }
+
+  private static void awaitTurn(AtomicInteger turn, int awaited) {
+    while (turn.get() < awaited) {
+      Thread.onSpinWait();
     }
   }
 }

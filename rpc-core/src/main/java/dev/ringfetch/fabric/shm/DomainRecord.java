@@ -47,7 +47,7 @@ record DomainRecord(Rights rights, long epoch, String gate) {
       throw new IOException("the gate's path is too long: length=" + path.length);
     }
     page.putLong(8, epoch);
-    page.putInt(16, rights.ordinal());
+    page.putInt(16, rights.bits());
     page.putInt(20, path.length);
     page.putBytes(PATH_OFFSET, path, 0, path.length);
     page.putLongRelease(0, MAGIC);
@@ -63,15 +63,21 @@ record DomainRecord(Rights rights, long epoch, String gate) {
       throw new IOException("not the record of a domain: bytes=" + in.limit());
     }
     long epoch = in.getLong();
-    int rights = in.getInt();
+    Rights rights = rights(in.getInt());
     int pathLength = in.getInt();
-    Rights[] known = Rights.values();
-    if (rights < 0 || rights >= known.length || pathLength < 0 || pathLength > in.remaining()) {
-      throw new IOException(
-          "damaged record of a domain: rights=" + rights + " pathLength=" + pathLength);
+    if (pathLength < 0 || pathLength > in.remaining()) {
+      throw new IOException("damaged record of a domain: pathLength=" + pathLength);
     }
-    return new DomainRecord(
-        known[rights], epoch, new String(in.array(), PATH_OFFSET, pathLength, UTF_8));
+    return new DomainRecord(rights, epoch, new String(in.array(), PATH_OFFSET, pathLength, UTF_8));
+  }
+
+  private static Rights rights(int bits) throws IOException {
+    for (Rights rights : Rights.values()) {
+      if (rights.bits() == bits) {
+        return rights;
+      }
+    }
+    throw new IOException("damaged record of a domain: rights=" + bits);
   }
 
   /** Reads the record of a domain that is known by its file only. */

@@ -1,0 +1,84 @@
+package dev.ringfetch.index.data;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.HexFormat;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.zip.CRC32C;
+
+/**
+ * The identity of a data directory: a file of five lines of text, which is replaced as a whole.
+ *
+ * <pre>
+ *   ringfetch-data 1
+ *   id 00112233445566778899aabbccddeeff    random, for the directory's life
+ *   boot 2e1c...                           boot id of the host that owns it
+ *   incarnation 7                          of the server that owned it last
+ *   crc32c 0a1b2c3d                        of the lines before
+ * </pre>
+ *
+ * @param id 128 random bits, in hexadecimal.
+ * @param boot boot id of the kernel on which the owner ran.
+ * @param incarnation of the owner, positive.
+ */
+record Identity(String id, String boot, long incarnation) {
+  private static final Pattern TEXT =
+      Pattern.compile(
+          "(ringfetch-data 1\\nid ([0-9a-f]{32})\\nboot ([0-9a-zA-Z-]{1,64})\\n"
+              + "incarnation ([1-9][0-9]{0,17})\\n)crc32c ([0-9a-f]{8})\\n");
+  private static final int LENGTH_LIMIT = 4096;
+
+  /** Reads an identity. */
+  static Identity read(Path path) throws IOException {
+    if (Files.size(path) > LENGTH_LIMIT) {
+      throw damaged(path);
+    }
+    final Matcher matcher = TEXT.matcher(Files.readString(path, US_ASCII));
+    if (!matcher.matches() || !checksum(matcher.group(1)).equals(matcher.group(5))) {
+      throw damaged(path);
+    }
+    return new Identity(matcher.group(2), matcher.group(3), Long.parseLong(matcher.group(4)));
+  }
+
+  private static IOException damaged(Path path) {
+    return new IOException("damaged, or not the identity of a data directory: file=" + path);
+  }
+
+  private static String checksum(String lines) {
+    final CRC32C checksum = new CRC32C();
+    checksum.update(lines.getBytes(US_ASCII));
+    return HexFormat.of().toHexDigits((int) checksum.getValue());
+  }
+
+  /** Replaces the identity; after a loss of power the file holds either the old or the new one. */
+  void write(Path path) throws IOException {
+    final String lines =
+        "ringfetch-data 1\nid " + id + "\nboot " + boot + "\nincarnation " + incarnation + "\n";
+    final ByteBuffer text =
+        ByteBuffer.wrap((lines + "crc32c " + checksum(lines) + "\n").getBytes(US_ASCII));
+    final Path unfinished = path.resolveSibling(path.getFileName() + ".new");
+    try (FileChannel channel =
+        FileChannel.open(
+            unfinished,
+            StandardOpenOption.CREATE,
+            StandardOpenOption.WRITE,
+            StandardOpenOption.TRUNCATE_EXISTING)) {
+      while (text.hasRemaining()) {
+        channel.write(text);
+      }
+      channel.force(true);
+    }
+    Files.move(unfinished, path, StandardCopyOption.ATOMIC_MOVE);
+    try (FileChannel directory = FileChannel.open(path.toAbsolutePath().getParent())) {
+      directory.force(true); // the rename itself
+    }
+  }
+}

@@ -1,0 +1,229 @@
+package dev.ringfetch.index.data;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.ringfetch.fabric.GatePage;
+import dev.ringfetch.fabric.GateView;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class DataDirectoryTest {
+  private static final String BOOT = "boot-1";
+
+  @TempDir Path parent;
+
+  private Path data;
+
+  @BeforeEach
+  void nameDirectory() {
+    data = parent.resolve("data");
+  }
+
+  private DataDirectory open() throws IOException {
+    return DataDirectory.open(data, false, BOOT);
+  }
+
+  private static void assertRefused(String part, IOException refusal) {
+    assertTrue(refusal.getMessage().contains(part), refusal::getMessage);
+  }
+
+  @Test
+  void directoryIsCreatedForItsUserAlone() throws IOException {
+    try (DataDirectory directory = DataDirectory.open(data, false)) {
+      assertEquals(1, directory.incarnation());
+      assertTrue(directory.id().matches("[0-9a-f]{32}"), directory::id);
+      assertEquals(0, directory.gate().epoch());
+      assertEquals(data.toRealPath(), directory.path());
+    }
+    assertEquals("rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(data)));
+    try (Stream<Path> files = Files.list(data)) {
+      assertEquals(
+          List.of("gate", "identity", "lock"),
+          files.map(file -> file.getFileName().toString()).sorted().toList());
+    }
+    try (DataDirectory other = DataDirectory.open(parent.resolve("other"), false);
+        DataDirectory again = DataDirectory.open(data, false)) {
+      assertNotEquals(again.id(), other.id());
+      assertEquals(2, again.incarnation());
+    }
+  }
+
+  @Test
+  void identityIsAsDescribed() throws IOException {
+    String id;
+    try (DataDirectory directory = open()) {
+      id = directory.id();
+    }
+    List<String> lines = Files.readAllLines(data.resolve("identity"), US_ASCII);
+    assertEquals(
+        List.of("ringfetch-data 1", "id " + id, "boot boot-1", "incarnation 1"),
+        lines.subList(0, 4));
+    assertTrue(lines.get(4).matches("crc32c [0-9a-f]{8}"), lines::toString);
+    assertEquals(5, lines.size());
+    assertEquals(new Identity(id, BOOT, 1), Identity.read(data.resolve("identity")));
+  }
+
+  @Test
+  void oneServerOwnsIt() throws Exception {
+    DataDirectory owner = open();
+    assertRefused("another server", assertThrows(IOException.class, this::open));
+    Path link = Files.createSymbolicLink(parent.resolve("link"), data);
+    assertRefused(
+        "another server",
+        assertThrows(IOException.class, () -> DataDirectory.open(link, false, BOOT)));
+    assertEquals("another server owns the directory", openElsewhere());
+    owner.close();
+    owner.close();
+    assertEquals("incarnation=2", openElsewhere());
+    try (DataDirectory next = open()) {
+      assertEquals(3, next.incarnation());
+    }
+  }
+
+  /** Opens the directory in another process; returns what that says. */
+  private String openElsewhere() throws Exception {
+    Process process =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-cp",
+                System.getProperty("java.class.path"),
+                DataDirectoryTest.class.getName(),
+                data.toString())
+            .redirectError(ProcessBuilder.Redirect.INHERIT)
+            .start();
+    try (BufferedReader output = process.inputReader(UTF_8)) {
+      return output.readLine();
+    } finally {
+      process.destroyForcibly().waitFor();
+    }
+  }
+
+  /** Opens the directory that the argument names, and ends as a killed process does. */
+  public static void main(String[] args) {
+    try {
+      System.out.println(
+          "incarnation=" + DataDirectory.open(Path.of(args[0]), false, BOOT).incarnation());
+    } catch (IOException e) {
+      System.out.println(e.getMessage().split(":", -1)[0]);
+    }
+    System.out.flush();
+    Runtime.getRuntime().halt(1);
+  }
+
+  @Test
+  void successorMovesTheGateWhenItIsReady() throws IOException {
+    DataDirectory first = open();
+    first.gate().move(first.incarnation());
+    GateView reader = GateView.open(data.resolve("gate"));
+    killed(first);
+
+    DataDirectory second = open();
+    assertEquals(2, second.incarnation());
+    assertTrue(reader.isOpen(1), "the memory of a killed server is read until then");
+    second.close(); // it could not serve
+    assertTrue(reader.isOpen(1));
+
+    DataDirectory third = open();
+    assertEquals(3, third.incarnation());
+    third.gate().move(3);
+    assertFalse(reader.isOpen(1));
+    assertTrue(reader.isOpen(3));
+    third.close();
+    assertFalse(reader.isOpen(3), "an orderly stop");
+  }
+
+  /** Gives the lock up without the orderly end, as the kernel does for a process. */
+  private static void killed(DataDirectory directory) throws IOException {
+    GatePage gate = directory.gate();
+    long epoch = gate.epoch();
+    byte[] page = Files.readAllBytes(gate.path());
+    directory.close();
+    try (FileChannel channel = FileChannel.open(gate.path(), StandardOpenOption.WRITE)) {
+      channel.write(ByteBuffer.wrap(page), 0);
+    }
+    assertEquals(epoch, gate.epoch());
+  }
+
+  @Test
+  void anotherBootNeedsATakeover() throws IOException {
+    String id;
+    try (DataDirectory directory = open()) {
+      id = directory.id();
+      directory.gate().move(1);
+    }
+    byte[] before = Files.readAllBytes(data.resolve("identity"));
+    assertRefused(
+        "--takeover",
+        assertThrows(IOException.class, () -> DataDirectory.open(data, false, "boot-2")));
+    assertArrayEquals(before, Files.readAllBytes(data.resolve("identity")));
+    try (DataDirectory taken = DataDirectory.open(data, true, "boot-2")) {
+      assertEquals(id, taken.id());
+      assertEquals(2, taken.incarnation());
+    }
+    assertRefused("--takeover", assertThrows(IOException.class, this::open));
+    try (DataDirectory second = DataDirectory.open(data, false, "boot-2")) {
+      assertEquals(3, second.incarnation());
+    }
+  }
+
+  @Test
+  void incarnationIsLaterThanTheGate() throws IOException {
+    open().close();
+    GatePage.open(data.resolve("gate")).move(41);
+    try (DataDirectory directory = open()) {
+      assertEquals(42, directory.incarnation());
+    }
+  }
+
+  @Test
+  void damageIsNamed() throws IOException {
+    open().close();
+    Path file = data.resolve("identity");
+    byte[] right = Files.readAllBytes(file);
+    for (int i = 0; i < right.length; i++) {
+      byte[] wrong = right.clone();
+      wrong[i] ^= 1;
+      Files.write(file, wrong);
+      assertRefused("identity", assertThrows(IOException.class, this::open, "offset=" + i));
+    }
+    for (byte[] wrong : List.of(new byte[0], new byte[5000], new byte[right.length])) {
+      Files.write(file, wrong);
+      assertRefused("identity", assertThrows(IOException.class, this::open));
+    }
+    Files.write(file, right);
+    open().close();
+    Files.delete(file);
+    open().close(); // the gate was never moved
+    GatePage.open(data.resolve("gate")).move(9);
+    Files.delete(file);
+    assertRefused("identity", assertThrows(IOException.class, this::open));
+    Files.write(data.resolve("gate"), new byte[10]);
+    assertRefused("gate", assertThrows(IOException.class, this::open));
+  }
+
+  @Test
+  void otherFilesAreNotADirectory() throws IOException {
+    Files.createFile(data);
+    assertRefused("not a directory", assertThrows(IOException.class, this::open));
+    assertThrows(
+        IOException.class, () -> DataDirectory.open(parent.resolve("no/such/parent"), false, BOOT));
+  }
+}
