@@ -30,7 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("slow")
 @Timeout(120)
 class TakeoverTest {
-  private static final int ENTRIES = 2_000;
+  private static final int ENTRIES = 500;
   private static final ByteString MISSING = ByteString.copyFromUtf8("missing");
 
   private final DirectValue found = new DirectValue();

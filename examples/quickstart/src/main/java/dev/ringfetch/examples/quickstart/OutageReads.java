@@ -5,6 +5,7 @@ import dev.ringfetch.index.direct.DirectReader;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * A thread that reads one class after the other while the server is killed and replaced, and judges
@@ -20,11 +21,11 @@ final class OutageReads extends Thread {
   private final DemoClient client;
   private volatile boolean successorMayAnswer;
   private volatile boolean stopped;
-  private volatile long right;
+  private final AtomicLong right = new AtomicLong();
   private volatile long direct;
-  private volatile long unavailable;
+  private final AtomicLong unavailable = new AtomicLong();
   private volatile long turns;
-  private volatile long wrong;
+  private final AtomicLong wrong = new AtomicLong();
   private volatile Throwable failure;
 
   OutageReads(List<ClassImage.Location> classes, DemoClient client) {
@@ -56,7 +57,7 @@ final class OutageReads extends Thread {
         if (e.getStatus().getCode() != Status.Code.UNAVAILABLE) {
           throw e;
         }
-        unavailable++;
+        unavailable.incrementAndGet();
         pause();
         continue;
       } finally {
@@ -64,9 +65,9 @@ final class OutageReads extends Thread {
         turns = reader.turns();
       }
       if (value == null ? mayBeAbsent : !successorAnswered && value.equals(location.value())) {
-        right++;
+        right.incrementAndGet();
       } else {
-        wrong++;
+        wrong.incrementAndGet();
       }
       successorAnswered |= value == null;
     }
@@ -102,7 +103,7 @@ final class OutageReads extends Thread {
 
   /** Answers that were right so far. */
   long right() {
-    return right;
+    return right.get();
   }
 
   /** Reads so far that needed no server. */
@@ -112,12 +113,12 @@ final class OutageReads extends Thread {
 
   /** Answers that were wrong so far. */
   long wrong() {
-    return wrong;
+    return wrong.get();
   }
 
   /** Reads so far that found no server to ask. */
   long unavailable() {
-    return unavailable;
+    return unavailable.get();
   }
 
   /** Grants of which the reader has turned away so far, because the memory was closed. */
