@@ -86,10 +86,7 @@ class GrantRequestsTest {
     }
 
     void refuse(int number) {
-      calls
-          .get(number)
-          .listener
-          .onClose(Status.NOT_FOUND.withDescription("none"), new Metadata());
+      calls.get(number).listener.onClose(Status.NOT_FOUND.withDescription("none"), new Metadata());
     }
 
     @Override

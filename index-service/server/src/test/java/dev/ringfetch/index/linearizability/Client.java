@@ -118,7 +118,8 @@ final class Client {
   }
 
   private void batchGetDirectly(Route route, int[] keys) {
-    final DirectValue[] founds = Stream.generate(DirectValue::new).limit(keys.length).toArray(DirectValue[]::new);
+    final DirectValue[] founds =
+        Stream.generate(DirectValue::new).limit(keys.length).toArray(DirectValue[]::new);
     final boolean[] present = new boolean[keys.length];
     final List<ByteString> bytes = IntStream.of(keys).mapToObj(this::bytes).toList();
     final var unused =

@@ -16,8 +16,8 @@ import java.util.List;
 /**
  * The program of a client process. For each line "ROUND FILE" of its input it does a round, writes
  * the history to the file, and prints how many calls rings have carried so far, and how many of
- * those that were meant for a ring were carried by gRPC, and how many reads needed no call. Where it
- * uses rings alone, half of its reads are direct. It ends with its input.
+ * those that were meant for a ring were carried by gRPC, and how many reads needed no call. Where
+ * it uses rings alone, half of its reads are direct. It ends with its input.
  */
 final class ClientMain {
   private ClientMain() {}
