@@ -1,9 +1,14 @@
-/** The layouts of index memory and the readers of them. */
-@SuppressWarnings({"requires-automatic", "module"}) // gRPC; the server's module comes later
+/**
+ * What a client of indexes needs to read them itself: direct readers in {@code
+ * dev.ringfetch.index.direct}, and under them the layouts of index memory.
+ */
+@SuppressWarnings({"requires-automatic", "requires-transitive-automatic", "module"}) // gRPC
 module dev.ringfetch.index.reader {
-  requires dev.ringfetch.index.protocol;
+  requires transitive dev.ringfetch.index.protocol;
+  requires com.google.common;
   requires dev.ringfetch.rpc;
 
+  exports dev.ringfetch.index.direct;
   exports dev.ringfetch.index.layout to
       dev.ringfetch.index;
 }

@@ -203,6 +203,11 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
     return this;
   }
 
+  /** Whether a fabric may carry what belongs to an encrypted connection, as far as set here. */
+  public boolean allowsPlaintext(String fabric) {
+    return plaintext.names().contains(fabric);
+  }
+
   /**
    * How long a poller polls at most before it sleeps; 50 us unless set. docs/adr/0015 says more.
    */
@@ -245,6 +250,11 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   public RingServerBuilder intercept(ServerInterceptor interceptor) {
     interceptors.add(interceptor);
     return this;
+  }
+
+  /** Whether calls pass interceptors, global ones included. */
+  public boolean hasInterceptors() {
+    return !interceptors.isEmpty() || !global.interceptors().isEmpty();
   }
 
   @Override

@@ -13,7 +13,7 @@ import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.examples.process.CommandLoop;
 import dev.ringfetch.examples.verbs.WorkRequests;
 import dev.ringfetch.index.service.IndexService;
-import dev.ringfetch.index.store.Indexes;
+import dev.ringfetch.index.service.Indexes;
 import dev.ringfetch.rpc.RingChannel;
 import io.grpc.Channel;
 import java.util.ArrayList;

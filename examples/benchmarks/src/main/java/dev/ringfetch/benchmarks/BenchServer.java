@@ -7,7 +7,7 @@ import dev.ringfetch.examples.process.CommandLoop;
 import dev.ringfetch.examples.process.Rings;
 import dev.ringfetch.examples.verbs.WorkRequests;
 import dev.ringfetch.index.service.IndexService;
-import dev.ringfetch.index.store.Indexes;
+import dev.ringfetch.index.service.Indexes;
 import dev.ringfetch.rpc.RingServerBuilder;
 import io.grpc.Server;
 import java.util.concurrent.Callable;

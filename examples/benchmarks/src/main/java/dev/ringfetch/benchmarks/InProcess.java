@@ -4,7 +4,7 @@ import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.examples.process.ChildProcess;
 import dev.ringfetch.examples.process.CommandLoop;
 import dev.ringfetch.index.service.IndexService;
-import dev.ringfetch.index.store.Indexes;
+import dev.ringfetch.index.service.Indexes;
 import io.grpc.ManagedChannel;
 import io.grpc.Server;
 import io.grpc.inprocess.InProcessChannelBuilder;

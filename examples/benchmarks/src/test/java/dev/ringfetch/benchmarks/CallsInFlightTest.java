@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.examples.load.Figures;
 import dev.ringfetch.index.service.IndexService;
-import dev.ringfetch.index.store.Indexes;
+import dev.ringfetch.index.service.Indexes;
 import dev.ringfetch.index.v1.GetRequest;
 import dev.ringfetch.index.v1.GetResponse;
 import dev.ringfetch.index.v1.IndexGrpc;

@@ -1,7 +1,15 @@
 package dev.ringfetch.index;
 
+import dev.ringfetch.fabric.Fabric;
+import dev.ringfetch.fabric.FabricContext;
+import dev.ringfetch.fabric.FabricProviders;
+import dev.ringfetch.index.service.DataDirectory;
+import dev.ringfetch.index.service.DirectAccessService;
+import dev.ringfetch.index.service.IndexAdminService;
+import dev.ringfetch.index.service.IndexMemory;
 import dev.ringfetch.index.service.IndexService;
-import dev.ringfetch.index.store.Indexes;
+import dev.ringfetch.index.service.Indexes;
+import dev.ringfetch.index.v1.IndexAdminGrpc;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.rpc.RingServer;
 import dev.ringfetch.rpc.RingServerBuilder;
@@ -14,6 +22,7 @@ import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -28,11 +37,11 @@ import picocli.CommandLine.Spec;
  * The server program of indexes: the Index service, gRPC's health service and server reflection.
  *
  * <p>It runs until a signal ends it (SIGTERM, SIGINT). Then it says NOT_SERVING, takes no further
- * calls, lets those in flight finish for up to {@value #GRACE_SECONDS} seconds, and ends. What is
- * stored is lost with it.
+ * calls, lets those in flight finish for up to {@value #GRACE_SECONDS} seconds, closes its index
+ * memory to direct readers, and ends. What is stored is lost with it.
  *
- * <p>Exit codes: 1 if it cannot listen, 2 if the command line is wrong, the JVM's own after a
- * signal.
+ * <p>Exit codes: 1 if it cannot listen, or not use its memory or data directory, 2 if the command
+ * line is wrong, the JVM's own after a signal.
  */
 @Command(
     name = "index-server",
@@ -49,6 +58,11 @@ public final class IndexServer implements Callable<Integer> {
 
   private static final int MAX_PORT = 65_535;
 
+  /** The fabric whose memory clients can be granted. */
+  private static final String SHM = "shm";
+
+  private static final System.Logger LOGGER = System.getLogger(IndexServer.class.getName());
+
   @Option(
       names = "--port",
       paramLabel = "PORT",
@@ -60,6 +74,39 @@ public final class IndexServer implements Callable<Integer> {
       names = "--direct",
       description = "Run the handlers on the threads of the transport, not on a pool.")
   private boolean direct;
+
+  @Option(
+      names = "--memory",
+      paramLabel = "BYTES",
+      converter = ByteCount.class,
+      description = "Limit of index memory, 512M or 4G for example. Default: 1G.")
+  private long memory = IndexMemory.BUDGET_DEFAULT;
+
+  @Option(
+      names = "--partitions",
+      paramLabel = "N",
+      defaultValue = "" + IndexMemory.PARTITIONS_DEFAULT,
+      description = "Partitions of an index, a power of two. Default: ${DEFAULT-VALUE}.")
+  private int partitions;
+
+  @Option(
+      names = "--data",
+      paramLabel = "PATH",
+      description = "Directory of the gate, by which a server takes over from a killed one.")
+  private Path data;
+
+  @Option(
+      names = "--takeover",
+      description = "Use a data directory of another host, or of this one before it rebooted.")
+  private boolean takeover;
+
+  @Option(
+      names = "--direct-reads",
+      paramLabel = "MODE",
+      defaultValue = "UNLESS_INTERCEPTED",
+      description =
+          "Whom to grant index memory: ${COMPLETION-CANDIDATES}. Default:" + " ${DEFAULT-VALUE}.")
+  private DirectAccessService.Mode directReads;
 
   @Option(
       names = "--fabric",
@@ -84,18 +131,24 @@ public final class IndexServer implements Callable<Integer> {
 
   /** Runs the program; ends the JVM. */
   public static void main(String[] args) {
-    System.exit(new CommandLine(new IndexServer()).execute(args));
+    System.exit(commandLine().execute(args));
+  }
+
+  static CommandLine commandLine() {
+    return new CommandLine(new IndexServer()).setCaseInsensitiveEnumValuesAllowed(true);
   }
 
   /**
    * Adds this program's services to a builder, and returns the builder. Tests can pass a builder of
-   * their own, and so can programs with other services.
+   * their own, and so can programs with other services. Direct access is added apart.
    */
   public static <B extends ServerBuilder<?>> B addServices(
-      B builder, IndexService index, HealthStatusManager health) {
+      B builder, Indexes indexes, HealthStatusManager health) {
     health.setStatus(IndexGrpc.SERVICE_NAME, ServingStatus.SERVING);
+    health.setStatus(IndexAdminGrpc.SERVICE_NAME, ServingStatus.SERVING);
     builder
-        .addService(index)
+        .addService(new IndexService(indexes))
+        .addService(new IndexAdminService(indexes))
         .addService(health.getHealthService())
         .addService(ProtoReflectionServiceV1.newInstance());
     return builder;
@@ -104,21 +157,73 @@ public final class IndexServer implements Callable<Integer> {
   /** Serves until the JVM gets a signal to end. Returns the exit code, to picocli. */
   @Override
   public Integer call() throws InterruptedException {
+    final RingServerBuilder builder = builder();
+    final IndexMemory.Context context = memoryContext();
+    DataDirectory directory = null;
+    try {
+      directory = data == null ? null : DataDirectory.open(data, takeover);
+      return serve(builder, new Indexes(open(context.data(directory))), directory);
+    } catch (IOException e) {
+      close(directory);
+      return failed(reason(e));
+    }
+  }
+
+  private IndexMemory.Context memoryContext() {
+    try {
+      return new IndexMemory.Context().budget(memory).partitions(partitions);
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(spec.commandLine(), "--" + e.getMessage());
+    }
+  }
+
+  /** Memory that clients of this host can be granted, where there is shared memory. */
+  private IndexMemory open(IndexMemory.Context context) throws IOException {
+    if (fabrics != null && !List.of(fabrics).contains(SHM)) {
+      return IndexMemory.ofProcess(context);
+    }
+    final FabricContext fabricContext = new FabricContext();
+    if (shmDirectory != null) {
+      fabricContext.directory(shmDirectory);
+    }
+    final Fabric fabric;
+    try {
+      fabric = FabricProviders.open(SHM, fabricContext);
+    } catch (IOException e) {
+      LOGGER.log(System.Logger.Level.WARNING, "no direct reads: " + reason(e));
+      return IndexMemory.ofProcess(context);
+    }
+    boolean opened = false;
+    try {
+      final IndexMemory shared = IndexMemory.of(fabric, context);
+      opened = true;
+      return shared;
+    } finally {
+      if (!opened) {
+        fabric.close();
+      }
+    }
+  }
+
+  private int serve(RingServerBuilder builder, Indexes indexes, DataDirectory directory)
+      throws InterruptedException {
     final HealthStatusManager health = new HealthStatusManager();
-    final RingServer server =
-        addServices(builder(), new IndexService(new Indexes()), health).build();
+    addServices(builder, indexes, health);
+    DirectAccessService.addTo(builder, indexes, directReads);
+    final RingServer server = builder.build();
     try {
       server.start();
     } catch (IOException e) {
-      spec.commandLine()
-          .getErr()
-          .println("index server: cannot listen on port " + port + ": " + reason(e));
-      return CommandLine.ExitCode.SOFTWARE;
+      indexes.close();
+      close(directory);
+      return failed("cannot listen on port " + port + ": " + reason(e));
     }
     final CountDownLatch stopped = new CountDownLatch(1);
     final Runnable stop =
         () -> {
           stop(server, health);
+          indexes.close(); // the gate: direct readers turn away
+          close(directory);
           stopped.countDown();
         };
     Runtime.getRuntime().addShutdownHook(new Thread(stop, "index-server-shutdown"));
@@ -129,6 +234,21 @@ public final class IndexServer implements Callable<Integer> {
     // JVM waits for no thread but the hook.
     stopped.await();
     return CommandLine.ExitCode.OK;
+  }
+
+  private static void close(DataDirectory directory) {
+    try {
+      if (directory != null) {
+        directory.close();
+      }
+    } catch (IOException e) {
+      LOGGER.log(System.Logger.Level.WARNING, "cannot close " + directory, e);
+    }
+  }
+
+  private int failed(String reason) {
+    spec.commandLine().getErr().println("index server: " + reason);
+    return CommandLine.ExitCode.SOFTWARE;
   }
 
   private RingServerBuilder builder() {

@@ -8,7 +8,6 @@ import java.io.StringWriter;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import picocli.CommandLine;
 
 class CommandLineTest {
   private final StringWriter out = new StringWriter();
@@ -18,7 +17,22 @@ class CommandLineTest {
   void helpNamesEveryOption() {
     assertEquals(0, execute("--help"));
     for (final String option :
-        new String[] {"--port", "50051", "--direct", "--shm-directory", "--help", "--version"}) {
+        new String[] {
+          "--port",
+          "50051",
+          "--direct",
+          "--memory",
+          "1G",
+          "--partitions",
+          "16",
+          "--data",
+          "--takeover",
+          "--direct-reads",
+          "UNLESS_INTERCEPTED",
+          "--shm-directory",
+          "--help",
+          "--version"
+        }) {
       assertTrue(out.toString().contains(option), option);
     }
   }
@@ -30,7 +44,22 @@ class CommandLineTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"--port=-1", "--port=65536", "--port=http", "--prot=1", "50051"})
+  @ValueSource(
+      strings = {
+        "--port=-1",
+        "--port=65536",
+        "--port=http",
+        "--prot=1",
+        "50051",
+        "--memory=much",
+        "--memory=4X",
+        "--memory=99999999T",
+        "--memory=1048576",
+        "--partitions=0",
+        "--partitions=24",
+        "--partitions=2048",
+        "--direct-reads=sometimes"
+      })
   void wrongCommandLineIsRefused(String argument) {
     assertEquals(2, execute(argument));
     final String firstLine = err.toString().lines().findFirst().orElseThrow();
@@ -38,7 +67,7 @@ class CommandLineTest {
   }
 
   private int execute(String... arguments) {
-    return new CommandLine(new IndexServer())
+    return IndexServer.commandLine()
         .setOut(new PrintWriter(out, true))
         .setErr(new PrintWriter(err, true))
         .execute(arguments);

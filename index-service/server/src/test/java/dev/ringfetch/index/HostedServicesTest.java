@@ -75,6 +75,7 @@ class HostedServicesTest {
     assertEquals(
         Set.of(
             "ringfetch.index.v1.Index",
+            "ringfetch.index.v1.IndexAdmin",
             "grpc.health.v1.Health",
             "grpc.reflection.v1.ServerReflection"),
         response.getListServicesResponse().getServiceList().stream()

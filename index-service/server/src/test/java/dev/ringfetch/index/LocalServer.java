@@ -1,7 +1,7 @@
 package dev.ringfetch.index;
 
-import dev.ringfetch.index.service.IndexService;
-import dev.ringfetch.index.store.Indexes;
+import dev.ringfetch.index.service.IndexMemory;
+import dev.ringfetch.index.service.Indexes;
 import io.grpc.ManagedChannel;
 import io.grpc.ManagedChannelBuilder;
 import io.grpc.Server;
@@ -11,6 +11,9 @@ import java.io.IOException;
 
 /** An index server in this JVM, over plain gRPC, with a channel to it. */
 public final class LocalServer implements AutoCloseable {
+  /** Bytes of its index memory. */
+  public static final long MEMORY = 256L << 20;
+
   private final Server server;
   private final ManagedChannel channel;
 
@@ -22,10 +25,15 @@ public final class LocalServer implements AutoCloseable {
 
   /** Starts a server without entries. */
   public static LocalServer start() throws IOException {
+    return start(MEMORY);
+  }
+
+  /** Starts a server without entries, and with so many bytes of index memory. */
+  public static LocalServer start(long memory) throws IOException {
     final HealthStatusManager health = new HealthStatusManager();
-    final IndexService index = new IndexService(new Indexes());
+    final Indexes indexes = new Indexes(IndexMemory.ofProcess(memory));
     return new LocalServer(
-        IndexServer.addServices(ServerBuilder.forPort(0), index, health).build().start());
+        IndexServer.addServices(ServerBuilder.forPort(0), indexes, health).build().start());
   }
 
   /** A channel to the server; closed with it. */

@@ -4,7 +4,7 @@ import dev.ringfetch.benchmarks.NullChannel;
 import dev.ringfetch.benchmarks.stages.OneThread;
 import dev.ringfetch.examples.load.Lookup;
 import dev.ringfetch.index.service.IndexService;
-import dev.ringfetch.index.store.Indexes;
+import dev.ringfetch.index.service.Indexes;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.rpc.RingChannel;
 import dev.ringfetch.rpc.RingChannelBuilder;

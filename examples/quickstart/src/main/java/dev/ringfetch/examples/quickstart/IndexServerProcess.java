@@ -4,10 +4,13 @@ import dev.ringfetch.examples.process.ChildProcess;
 import dev.ringfetch.examples.process.Rings;
 import dev.ringfetch.examples.verbs.WorkRequests;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /** The index server, in a process of its own, on a port that was free. */
 final class IndexServerProcess implements AutoCloseable {
@@ -34,11 +37,19 @@ final class IndexServerProcess implements AutoCloseable {
    * @param host by which clients reach it.
    */
   static IndexServerProcess start(boolean direct, String host, Rings rings) throws IOException {
+    return start(direct ? List.of("--port", "0", "--direct") : List.of("--port", "0"), host, rings);
+  }
+
+  /**
+   * Starts a server and waits until it listens.
+   *
+   * @param options of the server, beside those of its rings.
+   * @param host by which clients reach it.
+   */
+  static IndexServerProcess start(List<String> options, String host, Rings rings)
+      throws IOException {
     final List<String> arguments = new ArrayList<>(rings.serverArguments());
-    arguments.addAll(List.of("--port", "0"));
-    if (direct) {
-      arguments.add("--direct");
-    }
+    arguments.addAll(options);
     final ChildProcess process = ChildProcess.start(List.of(), ServedIndex.class, arguments);
     final String line = process.readLine();
     final Matcher port = PORT.matcher(line);
@@ -68,6 +79,26 @@ final class IndexServerProcess implements AutoCloseable {
   /** Work requests that its rings have posted so far. */
   WorkRequests posted() {
     return WorkRequests.parse(process.ask("posted"));
+  }
+
+  /** Processor time in nanoseconds of the threads that it has now. */
+  long cpuNs() throws IOException {
+    long sum = 0;
+    try (Stream<Path> tasks = Files.list(Path.of("/proc", Long.toString(pid()), "task"))) {
+      for (final Path task : tasks.toList()) {
+        final Path times = task.resolve("schedstat");
+        if (Files.exists(times)) { // threads end
+          sum += Long.parseLong(Files.readString(times).split(" ", 2)[0]);
+        }
+      }
+    }
+    return sum;
+  }
+
+  /** Sends SIGKILL and waits for the end: no handler of the server runs. */
+  void kill() {
+    ended = true;
+    process.kill();
   }
 
   /** Sends SIGTERM and waits; returns whether the server ended as it should. */

@@ -46,7 +46,7 @@ public final class ChildProcess implements AutoCloseable {
     this.input =
         new BufferedWriter(
             new OutputStreamWriter(process.getOutputStream(), StandardCharsets.UTF_8));
-    this.killer = new Thread(this::kill, "end-" + name);
+    this.killer = new Thread(this::endWithParent, "end-" + name);
     Runtime.getRuntime().addShutdownHook(killer);
     this.reader = new Thread(this::readOutput, "output-of-" + name);
     reader.setDaemon(true);
@@ -208,7 +208,7 @@ public final class ChildProcess implements AutoCloseable {
   }
 
   /** Kills the child at the end of this process. A stopped child would react to no other signal. */
-  private void kill() {
+  private void endWithParent() {
     ending |= process.isAlive();
     if (stopped) {
       process.destroyForcibly();
@@ -223,6 +223,13 @@ public final class ChildProcess implements AutoCloseable {
     goOn();
     process.toHandle().destroy(); // the process itself would also close the child's input
     return awaitEnd();
+  }
+
+  /** Sends SIGKILL and waits for the end: the child can do nothing about it. */
+  public void kill() {
+    ending |= process.isAlive();
+    process.destroyForcibly();
+    awaitEnd();
   }
 
   private int awaitEnd() {

@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import picocli.CommandLine.Option;
 
 /** The options of a program's rings; the program passes them on to its processes. */
@@ -141,6 +142,13 @@ public final class Rings {
   public void apply(FabricContext context) {
     if (shmDirectory != null) {
       context.directory(shmDirectory);
+    }
+  }
+
+  /** Passes the directory of shared memory on, if one was given. */
+  public void apply(Consumer<Path> directory) {
+    if (shmDirectory != null) {
+      directory.accept(shmDirectory);
     }
   }
 

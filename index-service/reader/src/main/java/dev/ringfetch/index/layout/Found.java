@@ -37,6 +37,12 @@ public final class Found {
     return ByteString.copyFrom(array, offset, length);
   }
 
+  /** Makes this what a call found: copies its value. */
+  public void set(ByteString value, long newVersion) {
+    value.copyTo(ensure(value.size()), 0);
+    found(0, value.size(), newVersion);
+  }
+
   /** Makes room for a block; what was found before is lost. */
   byte[] ensure(int capacity) {
     if (array.length < capacity) {

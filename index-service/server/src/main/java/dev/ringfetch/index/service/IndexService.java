@@ -2,14 +2,19 @@ package dev.ringfetch.index.service;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.CodedOutputStream;
-import dev.ringfetch.index.store.HashStore;
-import dev.ringfetch.index.store.Indexes;
+import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.v1.BatchGetRequest;
 import dev.ringfetch.index.v1.BatchGetResponse;
+import dev.ringfetch.index.v1.BatchPutRequest;
+import dev.ringfetch.index.v1.BatchPutResponse;
 import dev.ringfetch.index.v1.CompareAndSetRequest;
 import dev.ringfetch.index.v1.CompareAndSetResponse;
+import dev.ringfetch.index.v1.CountRequest;
+import dev.ringfetch.index.v1.CountResponse;
 import dev.ringfetch.index.v1.DeleteRequest;
 import dev.ringfetch.index.v1.DeleteResponse;
+import dev.ringfetch.index.v1.DescribeRequest;
+import dev.ringfetch.index.v1.DescribeResponse;
 import dev.ringfetch.index.v1.Entry;
 import dev.ringfetch.index.v1.GetRequest;
 import dev.ringfetch.index.v1.GetResponse;
@@ -21,7 +26,7 @@ import io.grpc.StatusException;
 import io.grpc.stub.StreamObserver;
 
 /**
- * The Index service over a set of hash stores.
+ * The Index service over a set of indexes.
  *
  * <p>Absence and a lost comparison are answers. A call ends in error only
  *
@@ -29,15 +34,18 @@ import io.grpc.stub.StreamObserver;
  *   <li>with INVALID_ARGUMENT if a key is empty or longer than 1 KiB, a value longer than 1 MiB,
  *       the name of an index longer than 255 bytes, or a batch of more than 10,000 keys; the
  *       description names the size and the limit;
- *   <li>with RESOURCE_EXHAUSTED if it would create one index too many, or if the answer to a batch
- *       would be longer than the 4 MiB that a gRPC client takes unless told otherwise.
+ *   <li>with RESOURCE_EXHAUSTED if it would create one index too many, if index memory is full, if
+ *       too many writes wait, or if the answer to a batch would be longer than the 4 MiB that a
+ *       gRPC client takes unless told otherwise;
+ *   <li>with ABORTED if the index was dropped under the call.
  * </ul>
  *
  * <p>An index is created by the first call that writes to it: reads, deletes and lost comparisons
  * create none.
  *
- * <p>Safe for use by many threads. No method waits for anything but other writes of a key, so the
- * handlers may run on the threads of a transport.
+ * <p>Safe for use by many threads. No method waits: reads take no lock, and writes are answered
+ * from the duty cycle of their partition's owner. So the handlers may run on the threads of a
+ * transport.
  */
 public final class IndexService extends IndexGrpc.IndexImplBase {
   /**
@@ -46,20 +54,34 @@ public final class IndexService extends IndexGrpc.IndexImplBase {
    */
   static final int MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
+  private static final int INCARNATION_BYTES =
+      CodedOutputStream.computeFixed64Size(BatchGetResponse.INCARNATION_FIELD_NUMBER, 0);
+
   private static final GetResponse ABSENT = GetResponse.getDefaultInstance();
 
   private final Indexes indexes;
+  private final Outcomes outcomes;
 
   /** Serves these indexes, which others may use at the same time. */
   public IndexService(Indexes indexes) {
     this.indexes = indexes;
+    this.outcomes = new Outcomes(indexes.memory());
   }
 
   @Override
   public void get(GetRequest request, StreamObserver<GetResponse> responses) {
     try {
       RequestLimits.checkKey(request.getKey());
-      answer(responses, look(storeToRead(request.getIndex()), request.getKey()));
+      final ServedIndex index = indexToRead(request.getIndex());
+      final Entry entry = index == null ? null : look(index, request.getKey());
+      final GetResponse.Builder response = GetResponse.newBuilder();
+      if (index != null) {
+        response.setIncarnation(index.incarnation());
+      }
+      if (entry != null) {
+        response.setEntry(entry);
+      }
+      WriteCall.answer(responses, response.build());
     } catch (StatusException e) {
       responses.onError(e);
     }
@@ -73,11 +95,16 @@ public final class IndexService extends IndexGrpc.IndexImplBase {
       for (int i = 0; i < count; i++) {
         RequestLimits.checkKey(request.getKeys(i));
       }
-      final HashStore store = storeToRead(request.getIndex());
+      final ServedIndex index = indexToRead(request.getIndex());
       final BatchGetResponse.Builder response = BatchGetResponse.newBuilder();
-      int size = 0;
+      if (index != null) {
+        response.setIncarnation(index.incarnation());
+      }
+      int size = index == null ? 0 : INCARNATION_BYTES;
       for (int i = 0; i < count; i++) {
-        final GetResponse found = look(store, request.getKeys(i));
+        final Entry entry = index == null ? null : look(index, request.getKeys(i));
+        final GetResponse found =
+            entry == null ? ABSENT : GetResponse.newBuilder().setEntry(entry).build();
         // The messages remember their sizes, so this is work that serializing them saves.
         size += CodedOutputStream.computeMessageSize(BatchGetResponse.ANSWERS_FIELD_NUMBER, found);
         if (size > MAX_ANSWER_BYTES) {
@@ -85,7 +112,7 @@ public final class IndexService extends IndexGrpc.IndexImplBase {
         }
         response.addAnswers(found);
       }
-      answer(responses, response.build());
+      WriteCall.answer(responses, response.build());
     } catch (StatusException e) {
       responses.onError(e);
     }
@@ -96,14 +123,11 @@ public final class IndexService extends IndexGrpc.IndexImplBase {
     try {
       RequestLimits.checkKey(request.getKey());
       RequestLimits.checkValue(request.getValue());
-      final HashStore store = storeToWrite(request.getIndex());
-      final HashStore.PutResult result = store.put(request.getKey(), request.getValue());
-      answer(
-          responses,
-          PutResponse.newBuilder()
-              .setVersion(result.version())
-              .setCreated(result.created())
-              .build());
+      final ServedIndex index = indexToWrite(request.getIndex());
+      submit(
+          index,
+          new Write(new WriteCall<>(index, outcomes, responses, IndexService::written))
+              .put(request.getKey(), request.getValue()));
     } catch (StatusException e) {
       responses.onError(e);
     }
@@ -113,9 +137,15 @@ public final class IndexService extends IndexGrpc.IndexImplBase {
   public void delete(DeleteRequest request, StreamObserver<DeleteResponse> responses) {
     try {
       RequestLimits.checkKey(request.getKey());
-      final HashStore store = storeToRead(request.getIndex());
-      final boolean existed = store != null && store.delete(request.getKey());
-      answer(responses, DeleteResponse.newBuilder().setExisted(existed).build());
+      final ServedIndex index = indexToRead(request.getIndex());
+      if (index == null) {
+        WriteCall.answer(responses, DeleteResponse.getDefaultInstance());
+        return;
+      }
+      submit(
+          index,
+          new Write(new WriteCall<>(index, outcomes, responses, IndexService::deleted))
+              .delete(request.getKey()));
     } catch (StatusException e) {
       responses.onError(e);
     }
@@ -127,32 +157,93 @@ public final class IndexService extends IndexGrpc.IndexImplBase {
     try {
       RequestLimits.checkKey(request.getKey());
       RequestLimits.checkValue(request.getValue());
-      answer(responses, compareAndSet(request));
+      final long expected = request.getExpectedVersion();
+      final ServedIndex index =
+          expected == 0 ? indexToWrite(request.getIndex()) : indexToRead(request.getIndex());
+      if (index == null) {
+        WriteCall.answer(responses, CompareAndSetResponse.getDefaultInstance());
+        return;
+      }
+      submit(
+          index,
+          new Write(new WriteCall<>(index, outcomes, responses, IndexService::compared))
+              .compareAndSet(request.getKey(), expected, request.getValue()));
     } catch (StatusException e) {
       responses.onError(e);
     }
   }
 
-  private CompareAndSetResponse compareAndSet(CompareAndSetRequest request) throws StatusException {
-    final long expected = request.getExpectedVersion();
-    final HashStore store =
-        expected == 0 ? storeToWrite(request.getIndex()) : storeToRead(request.getIndex());
-    if (store == null) {
-      return CompareAndSetResponse.getDefaultInstance();
-    }
-    final HashStore.CompareResult result =
-        store.compareAndSet(request.getKey(), expected, request.getValue());
+  private static PutResponse written(ServedIndex index, Write write) {
+    return PutResponse.newBuilder()
+        .setVersion(write.version())
+        .setCreated(write.created())
+        .setIncarnation(index.incarnation())
+        .build();
+  }
+
+  private static DeleteResponse deleted(ServedIndex index, Write write) {
+    return DeleteResponse.newBuilder()
+        .setExisted(write.existed())
+        .setIncarnation(index.incarnation())
+        .build();
+  }
+
+  private static CompareAndSetResponse compared(ServedIndex index, Write write) {
     final CompareAndSetResponse.Builder response =
-        CompareAndSetResponse.newBuilder().setApplied(result.applied());
-    if (result.entry() != null) {
-      response.setEntry(result.entry());
+        CompareAndSetResponse.newBuilder()
+            .setApplied(write.applied())
+            .setIncarnation(index.incarnation());
+    if (write.entry() != null) {
+      response.setEntry(write.entry());
     }
     return response.build();
   }
 
+  @Override
+  public void batchPut(BatchPutRequest request, StreamObserver<BatchPutResponse> responses) {
+    try {
+      RequestLimits.checkBatch(request.getEntriesCount());
+      final ServedIndex index = indexToWrite(request.getIndex());
+      new BatchPutCall(request, index, outcomes, responses).submit();
+    } catch (StatusException e) {
+      responses.onError(e);
+    }
+  }
+
+  @Override
+  public void count(CountRequest request, StreamObserver<CountResponse> responses) {
+    try {
+      final ServedIndex index = indexToRead(request.getIndex());
+      WriteCall.answer(
+          responses,
+          index == null
+              ? CountResponse.getDefaultInstance()
+              : CountResponse.newBuilder()
+                  .setEntries(index.count())
+                  .setIncarnation(index.incarnation())
+                  .build());
+    } catch (StatusException e) {
+      responses.onError(e);
+    }
+  }
+
+  @Override
+  public void describe(DescribeRequest request, StreamObserver<DescribeResponse> responses) {
+    try {
+      final ServedIndex index = indexToRead(request.getIndex());
+      WriteCall.answer(
+          responses,
+          index == null
+              ? DescribeResponse.getDefaultInstance()
+              : DescribeResponse.newBuilder().setIndex(indexes.describe(index)).build());
+    } catch (StatusException e) {
+      responses.onError(e);
+    }
+  }
+
   /** The index of that name, or null if there is none. */
-  private HashStore storeToRead(String name) throws StatusException {
-    final HashStore found = indexes.find(name);
+  private ServedIndex indexToRead(String name) throws StatusException {
+    final ServedIndex found = indexes.find(name);
     if (found == null) {
       // Only here: a name under which there is an index was checked when that was created.
       RequestLimits.checkIndexName(name);
@@ -161,20 +252,38 @@ public final class IndexService extends IndexGrpc.IndexImplBase {
   }
 
   /** The index of that name, new if need be. */
-  private HashStore storeToWrite(String name) throws StatusException {
-    final HashStore found = storeToRead(name);
-    final HashStore store = found != null ? found : indexes.findOrCreate(name);
-    if (store == null) {
-      throw Status.RESOURCE_EXHAUSTED
-          .withDescription("too many indexes: limit=" + Indexes.MAX_INDEXES)
-          .asException();
-    }
-    return store;
+  private ServedIndex indexToWrite(String name) throws StatusException {
+    final ServedIndex found = indexToRead(name);
+    return found != null ? found : indexes.findOrCreate(name);
   }
 
-  private static GetResponse look(HashStore store, ByteString key) {
-    final Entry entry = store == null ? null : store.get(key);
-    return entry == null ? ABSENT : GetResponse.newBuilder().setEntry(entry).build();
+  private static Entry look(ServedIndex index, ByteString key) throws StatusException {
+    final ServedIndex.LocalReader reader = index.reader();
+    return switch (reader.read(key)) {
+      case FOUND ->
+          Entry.newBuilder()
+              .setKey(key)
+              .setValue(reader.found().value())
+              .setVersion(reader.found().version())
+              .build();
+      case ABSENT -> null;
+      case CLOSED -> throw Outcomes.dropped(index).asException();
+      case UNDECIDED ->
+          throw Status.ABORTED
+              .withDescription("the index keeps changing: index=" + index.name())
+              .asException();
+      case LOST ->
+          throw Status.DATA_LOSS
+              .withDescription("index memory was taken away: index=" + index.name())
+              .asException();
+    };
+  }
+
+  private void submit(ServedIndex index, Write write) throws StatusException {
+    final int refused = index.partition(write.key()).submit(write);
+    if (refused != 0) {
+      throw outcomes.status(index, refused).asException();
+    }
   }
 
   private static StatusException answerTooLong(int fitting, int count) {
@@ -182,10 +291,5 @@ public final class IndexService extends IndexGrpc.IndexImplBase {
     return Status.RESOURCE_EXHAUSTED
         .withDescription(description + ", room for " + fitting + " of " + count + " entries")
         .asException();
-  }
-
-  private static <T> void answer(StreamObserver<T> responses, T response) {
-    responses.onNext(response);
-    responses.onCompleted();
   }
 }

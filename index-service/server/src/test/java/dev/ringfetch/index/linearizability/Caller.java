@@ -10,6 +10,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 
 /**
  * Makes calls in all the ways in which a client may: waiting in the call or beside it, and now and
@@ -44,6 +45,14 @@ final class Caller {
     final R response = draw(route, method, request);
     answeredNs = System.nanoTime();
     return response;
+  }
+
+  /** Returns the result of a read that always has one. */
+  boolean time(BooleanSupplier read) {
+    invokedNs = System.nanoTime();
+    final boolean result = read.getAsBoolean();
+    answeredNs = System.nanoTime();
+    return result;
   }
 
   /** When the last call began. */

@@ -1,6 +1,8 @@
 package dev.ringfetch.index.linearizability;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.direct.DirectReader;
+import dev.ringfetch.index.direct.DirectValue;
 import dev.ringfetch.index.linearizability.Call.Kind;
 import dev.ringfetch.index.v1.BatchGetRequest;
 import dev.ringfetch.index.v1.BatchGetResponse;
@@ -18,6 +20,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * One thread's worth of operations, drawn from a seed. It works in rounds: in each, all clients
@@ -38,13 +42,17 @@ final class Client {
   private final int id;
   private final Random random;
   private final List<Route> routes;
+  private final boolean direct;
   private final Caller caller;
+  private final DirectValue found = new DirectValue();
 
   /** The version last seen of each key of the round; 0: absent. */
   private final long[] seen = new long[KEYS];
 
   private final List<Operation> history = new ArrayList<>();
   private String index;
+  private DirectReader reader; // of the index of the round; null: not opened
+  private long directReads;
   private int round;
   private long writes;
 
@@ -54,11 +62,13 @@ final class Client {
    * @param id that no other client of the test has
    * @param seed of the test
    * @param routes among which it chooses anew for each call
+   * @param direct whether it makes half of its reads over a ring directly
    */
-  Client(int id, long seed, List<Route> routes) {
+  Client(int id, long seed, List<Route> routes, boolean direct) {
     this.id = id;
     this.random = new Random(seed + id);
     this.routes = routes;
+    this.direct = direct;
     this.caller = new Caller(random);
   }
 
@@ -79,10 +89,61 @@ final class Client {
         default -> compareAndSet(route, key);
       }
     }
+    if (reader != null) {
+      directReads += reader.directReads();
+      reader.close();
+      reader = null;
+    }
     return List.copyOf(history);
   }
 
+  /** Reads so far that needed no call. */
+  long directReads() {
+    return directReads;
+  }
+
+  private boolean isDirect(Route route) {
+    if (!direct || !route.ring() || random.nextBoolean()) {
+      return false;
+    }
+    if (reader == null) {
+      reader = DirectReader.open(route.channel(), index);
+    }
+    return true;
+  }
+
+  private void getDirectly(Route route, int key) {
+    final boolean present = caller.time(() -> reader.get(bytes(key), found));
+    add(route, key, Call.read(Kind.GET), answer(present, found));
+  }
+
+  private void batchGetDirectly(Route route, int[] keys) {
+    final DirectValue[] founds =
+        Stream.generate(DirectValue::new).limit(keys.length).toArray(DirectValue[]::new);
+    final boolean[] present = new boolean[keys.length];
+    final List<ByteString> bytes = IntStream.of(keys).mapToObj(this::bytes).toList();
+    final var unused =
+        caller.time(
+            () -> {
+              reader.batchGet(bytes, founds, present);
+              return true;
+            });
+    for (int i = 0; i < keys.length; i++) {
+      add(route, keys[i], Call.read(Kind.BATCH_GET), answer(present[i], founds[i]));
+    }
+  }
+
+  private static Answer answer(boolean present, DirectValue found) {
+    return present
+        ? new Answer(true, found.version(), Values.number(found.value()))
+        : new Answer(false, 0, 0);
+  }
+
   private void get(Route route, int key) throws Exception {
+    if (isDirect(route)) {
+      getDirectly(route, key);
+      return;
+    }
     final GetRequest request = GetRequest.newBuilder().setIndex(index).setKey(bytes(key)).build();
     final GetResponse response = caller.call(route, IndexGrpc.getGetMethod(), request);
     add(route, key, Call.read(Kind.GET), response == null ? null : found(key, response));
@@ -90,6 +151,10 @@ final class Client {
 
   private void batchGet(Route route) throws Exception {
     final int[] keys = random.ints(1 + random.nextInt(BATCH_MAX), 0, KEYS).toArray();
+    if (isDirect(route)) {
+      batchGetDirectly(route, keys);
+      return;
+    }
     final BatchGetRequest.Builder request = BatchGetRequest.newBuilder().setIndex(index);
     for (final int key : keys) {
       request.addKeys(bytes(key));

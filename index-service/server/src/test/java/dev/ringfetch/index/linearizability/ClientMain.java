@@ -16,7 +16,8 @@ import java.util.List;
 /**
  * The program of a client process. For each line "ROUND FILE" of its input it does a round, writes
  * the history to the file, and prints how many calls rings have carried so far, and how many of
- * those that were meant for a ring were carried by gRPC. It ends with its input.
+ * those that were meant for a ring were carried by gRPC, and how many reads needed no call. Where
+ * it uses rings alone, half of its reads are direct. It ends with its input.
  */
 final class ClientMain {
   private ClientMain() {}
@@ -49,11 +50,11 @@ final class ClientMain {
     final long seed = Long.parseLong(args[4]);
     final int calls = Integer.parseInt(args[5]);
     try (BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, UTF_8));
-        Crew crew = new Crew(firstId, threads, seed, routes)) {
+        Crew crew = new Crew(firstId, threads, seed, routes, "ring".equals(args[1]))) {
       for (String line = lines.readLine(); line != null; line = lines.readLine()) {
         final String[] words = line.split(" ", 2);
         HistoryFile.write(Path.of(words[1]), crew.run(Integer.parseInt(words[0]), calls));
-        System.out.println(ring.ringCalls() + " " + ring.grpcCalls());
+        System.out.println(ring.ringCalls() + " " + ring.grpcCalls() + " " + crew.directReads());
       }
     } finally {
       ring.shutdownNow();

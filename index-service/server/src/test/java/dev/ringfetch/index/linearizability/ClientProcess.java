@@ -60,7 +60,8 @@ final class ClientProcess implements AutoCloseable {
     final String[] words = line.split(" ", -1);
     final List<Operation> history = HistoryFile.read(file);
     Files.delete(file);
-    return new Report(history, Long.parseLong(words[0]), Long.parseLong(words[1]));
+    return new Report(
+        history, Long.parseLong(words[0]), Long.parseLong(words[1]), Long.parseLong(words[2]));
   }
 
   private String readLine() {
@@ -82,6 +83,7 @@ final class ClientProcess implements AutoCloseable {
    * @param history of the round
    * @param ringCalls calls that rings have carried since the start
    * @param fallbackCalls calls that should have gone over a ring and did not, since the start
+   * @param directReads reads that needed no call, since the start
    */
-  record Report(List<Operation> history, long ringCalls, long fallbackCalls) {}
+  record Report(List<Operation> history, long ringCalls, long fallbackCalls, long directReads) {}
 }

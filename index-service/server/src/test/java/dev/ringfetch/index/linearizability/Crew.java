@@ -22,11 +22,12 @@ final class Crew implements AutoCloseable {
    * @param size how many clients
    * @param seed of the test
    * @param routes of each client
+   * @param direct whether they read directly, too
    */
-  Crew(int firstId, int size, long seed, List<Route> routes) {
+  Crew(int firstId, int size, long seed, List<Route> routes, boolean direct) {
     clients =
         IntStream.range(firstId, firstId + size)
-            .mapToObj(id -> new Client(id, seed, routes))
+            .mapToObj(id -> new Client(id, seed, routes, direct))
             .toList();
     threads = Executors.newFixedThreadPool(size);
   }
@@ -42,6 +43,11 @@ final class Crew implements AutoCloseable {
       history.addAll(one.get(ROUND_S, TimeUnit.SECONDS));
     }
     return history;
+  }
+
+  /** Reads so far that needed no call. */
+  long directReads() {
+    return clients.stream().mapToLong(Client::directReads).sum();
   }
 
   @Override

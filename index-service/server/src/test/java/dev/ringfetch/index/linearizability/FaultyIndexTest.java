@@ -42,7 +42,7 @@ final class FaultyIndexTest {
             .requireFabric()
             .spinTime(Duration.ZERO)
             .build();
-    try (Crew crew = new Crew(1, THREADS, SEED, List.of(new Route(channel, true)))) {
+    try (Crew crew = new Crew(1, THREADS, SEED, List.of(new Route(channel, true)), false)) {
       check(fault, index, crew);
       assertTrue(channel.ringCalls() > 0);
     } finally {

@@ -2,7 +2,6 @@ package dev.ringfetch.index.linearizability;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.linearizability.Call.Kind;
-import dev.ringfetch.index.store.HashStore;
 import dev.ringfetch.index.v1.Entry;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,8 +22,9 @@ final class GoodHistory {
   private static final int OPEN_EVERY = 100;
 
   private final Random random;
-  private final HashStore store = new HashStore();
   private final List<Operation> history = new ArrayList<>();
+  private Entry entry; // null: absent
+  private long lastVersion;
   private long lastSeen;
 
   private GoodHistory(long seed) {
@@ -68,20 +68,33 @@ final class GoodHistory {
     final ByteString value = Values.bytes(call.value());
     final Answer answer =
         switch (call.kind()) {
-          case GET, BATCH_GET -> answer(store.get(KEY) != null, store.get(KEY));
+          case GET, BATCH_GET -> answer(entry != null, entry);
           case PUT -> {
-            final HashStore.PutResult put = store.put(KEY, value);
-            yield new Answer(put.created(), put.version(), 0);
+            final boolean created = entry == null;
+            write(value);
+            yield new Answer(created, lastVersion, 0);
           }
-          case DELETE -> new Answer(store.delete(KEY), 0, 0);
+          case DELETE -> {
+            final boolean existed = entry != null;
+            entry = null;
+            yield new Answer(existed, 0, 0);
+          }
           case COMPARE_AND_SET -> {
-            final HashStore.CompareResult compared =
-                store.compareAndSet(KEY, call.expected(), value);
-            yield answer(compared.applied(), compared.entry());
+            final long version = entry == null ? 0 : entry.getVersion();
+            final boolean applied = version == call.expected();
+            if (applied) {
+              write(value);
+            }
+            yield answer(applied, entry);
           }
         };
     lastSeen = answer.version();
     return answer;
+  }
+
+  private void write(ByteString value) {
+    lastVersion++;
+    entry = Entry.newBuilder().setKey(KEY).setValue(value).setVersion(lastVersion).build();
   }
 
   private static Answer answer(boolean yes, Entry entry) {

@@ -16,9 +16,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * One index server, and client processes that reach it over rings, over gRPC, and over both. All
- * five operations, some of which end without an answer. What all clients saw together must be
- * linearizable.
+ * One index server, and client processes that reach it over rings, over gRPC, and over both, and
+ * read its memory. Five operations, some of which end without an answer. What all clients saw
+ * together must be linearizable.
  *
  * <p>{@code -Dtest.args=-Dringfetch.linearizability.rounds=N} makes it longer, with about 3,500
  * operations a round; {@code -Dringfetch.seed=SEED} draws the same operations again, which then
@@ -37,6 +37,7 @@ final class LinearizabilityTest {
   private static final int IDS = 100;
 
   private final Coverage coverage = new Coverage();
+  private long directReads;
   private long checkingNs;
 
   @TempDir Path directory;
@@ -66,9 +67,10 @@ final class LinearizabilityTest {
       clients.forEach(ClientProcess::close);
     }
     System.out.printf(
-        "linearizability: seed=%d rounds=%d %s, checked in %d ms%n",
-        SEED, ROUNDS, coverage, TimeUnit.NANOSECONDS.toMillis(checkingNs));
+        "linearizability: seed=%d rounds=%d %s direct=%d, checked in %d ms%n",
+        SEED, ROUNDS, coverage, directReads, TimeUnit.NANOSECONDS.toMillis(checkingNs));
     assertEquals(List.of(), coverage.missing(), () -> "never happened, seed=" + SEED);
+    assertTrue(directReads > 0, () -> "no read was direct, seed=" + SEED);
     assertTrue(coverage.meetings() > 0, () -> "the transports never met, seed=" + SEED);
   }
 
@@ -84,6 +86,9 @@ final class LinearizabilityTest {
       final String routes = PROCESSES.get(i).routes;
       assertEquals(!"grpc".equals(routes), report.ringCalls() > 0, routes);
       assertEquals(0, report.fallbackCalls(), "calls meant for the ring that gRPC carried");
+      if (routes.equals("ring")) {
+        directReads = report.directReads(); // so far
+      }
       history.addAll(report.history());
     }
     final long endNs = System.nanoTime();

@@ -7,12 +7,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.LocalServer;
-import dev.ringfetch.index.store.Indexes;
 import dev.ringfetch.index.v1.BatchGetRequest;
+import dev.ringfetch.index.v1.BatchGetResponse;
+import dev.ringfetch.index.v1.BatchPutRequest;
 import dev.ringfetch.index.v1.CompareAndSetRequest;
 import dev.ringfetch.index.v1.DeleteRequest;
 import dev.ringfetch.index.v1.GetRequest;
 import dev.ringfetch.index.v1.IndexGrpc;
+import dev.ringfetch.index.v1.PutEntry;
 import dev.ringfetch.index.v1.PutRequest;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
@@ -31,6 +33,7 @@ class IndexServiceLimitsTest {
   private static final ByteString VALUE = ByteString.copyFromUtf8("value");
   private static final int KIB = 1024;
   private static final int MIB = 1024 * KIB;
+  private static final long SHORT_MEMORY = 32L * MIB;
 
   private LocalServer server;
   private IndexGrpc.IndexBlockingStub stub;
@@ -111,19 +114,26 @@ class IndexServiceLimitsTest {
   void answerToABatchHasAtMostFourMebibytes() {
     // With key, version and the lengths of all of it, an entry of this size answers in 1 MiB.
     final int overheadBytes = stub.batchGet(batchGet("", KEY)).getSerializedSize();
-    assertEquals(2, overheadBytes, "an absent one: tag and length");
+    final int incarnationBytes = 1 + Long.BYTES;
+    assertEquals(incarnationBytes + 2, overheadBytes, "an absent one: tag and length");
     stub.put(put("", KEY, zeros(MIB - 32)));
     final int oneBytes = stub.batchGet(batchGet("", KEY)).getSerializedSize();
-    final ByteString exact = zeros(MIB - 32 + (MIB - oneBytes));
-    stub.put(put("", KEY, exact));
-    assertEquals(MIB, stub.batchGet(batchGet("", KEY)).getSerializedSize());
-
-    assertEquals(4, stub.batchGet(batchGet("", KEY, KEY, KEY, KEY)).getAnswersCount());
+    final int spare = MIB - (oneBytes - incarnationBytes);
+    final ByteString last = ByteString.copyFromUtf8("end"); // as long as the other key
+    stub.put(put("", KEY, zeros(MIB - 32 + spare)));
+    stub.put(put("", last, zeros(MIB - 32 + spare - incarnationBytes)));
+    final BatchGetResponse longest = stub.batchGet(batchGet("", KEY, KEY, KEY, last));
+    assertEquals(4, longest.getAnswersCount());
+    assertEquals(4 * MIB, longest.getSerializedSize());
     final ByteString absent = ByteString.copyFromUtf8("absent");
     ends(
         Status.Code.RESOURCE_EXHAUSTED,
         "answer is too long: limit=4194304 bytes, room for 4 of 5 entries",
-        () -> stub.batchGet(batchGet("", KEY, KEY, KEY, KEY, absent)));
+        () -> stub.batchGet(batchGet("", KEY, KEY, KEY, last, absent)));
+    ends(
+        Status.Code.RESOURCE_EXHAUSTED,
+        "answer is too long: limit=4194304 bytes, room for 3 of 4 entries",
+        () -> stub.batchGet(batchGet("", KEY, KEY, KEY, KEY)));
   }
 
   @Test
@@ -135,6 +145,57 @@ class IndexServiceLimitsTest {
         () ->
             stub.batchGet(
                 BatchGetRequest.newBuilder().addAllKeys(Collections.nCopies(10_000, KEY)).build()));
+  }
+
+  @Test
+  void batchOfPutsHasAtMostTenThousandEntries() {
+    final PutEntry entry = PutEntry.newBuilder().setKey(KEY).build();
+    final BatchPutRequest most =
+        BatchPutRequest.newBuilder().addAllEntries(Collections.nCopies(10_000, entry)).build();
+    assertEquals(10_000, stub.batchPut(most).getOutcomesCount());
+    isInvalid(
+        "too many keys: count=10001 limit=10000",
+        () -> stub.batchPut(most.toBuilder().addEntries(entry).build()));
+  }
+
+  @Test
+  void memoryIsBoundedAndReadsAndDeletesGoOnWhenItIsFull() throws IOException {
+    stop();
+    server = LocalServer.start(SHORT_MEMORY);
+    stub = IndexGrpc.newBlockingStub(server.channel()).withDeadlineAfter(60, TimeUnit.SECONDS);
+    final ByteString value = zeros(MIB);
+    int stored = 0;
+    Status full = null;
+    while (full == null) {
+      try {
+        stub.put(put("", number(stored), value));
+        stored++;
+        assertTrue(stored <= SHORT_MEMORY / MIB, "more than there is memory");
+      } catch (StatusRuntimeException e) {
+        full = e.getStatus();
+      }
+    }
+    assertEquals(Status.Code.RESOURCE_EXHAUSTED, full.getCode());
+    assertEquals(
+        "index memory is full: limit="
+            + SHORT_MEMORY
+            + " bytes, which --memory sets; deletes make room",
+        full.getDescription());
+    final int last = stored;
+    ends(
+        Status.Code.RESOURCE_EXHAUSTED,
+        full.getDescription(),
+        () -> stub.compareAndSet(compareAndSet("", number(last), value, 0)));
+    assertTrue(stored > SHORT_MEMORY / MIB / 2, "stored=" + stored);
+    for (int i = 0; i < stored; i++) {
+      assertTrue(stub.get(get("", number(i))).hasEntry(), "key " + i);
+    }
+    assertTrue(stub.delete(delete("", number(0))).getExisted());
+    assertTrue(stub.put(put("", number(0), value)).getCreated());
+  }
+
+  private static ByteString number(int number) {
+    return ByteString.copyFromUtf8(Integer.toString(number));
   }
 
   @Test

@@ -1,4 +1,4 @@
-package dev.ringfetch.index.store;
+package dev.ringfetch.index.service;
 
 import java.util.ArrayList;
 import java.util.Collection;

@@ -1,7 +1,6 @@
-package dev.ringfetch.index.store;
+package dev.ringfetch.index.service;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
@@ -15,15 +14,15 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-class HashStoreConcurrencyTest {
+class ServedIndexConcurrencyTest {
   private static final int WRITERS = 3;
   private static final ByteString KEY = ByteString.copyFromUtf8("contended");
 
-  private final HashStore store = new HashStore();
+  private final BlockingIndex index = new BlockingIndex();
 
   @Test
   void countersAddUp() throws Exception {
-    // More keys than there are version counters: some keys share one.
+    // More keys than there are partitions: some keys share one.
     final int keys = 100;
     final int rounds = 500;
     final List<Callable<Void>> tasks = new ArrayList<>();
@@ -40,16 +39,16 @@ class HashStoreConcurrencyTest {
     }
     Crowd.run(tasks);
     for (int key = 0; key < keys; key++) {
-      assertEquals(number(WRITERS * rounds), store.get(number(key)).getValue());
+      assertEquals(number(WRITERS * rounds), index.get(number(key)).getValue());
     }
   }
 
   private void increment(ByteString key) {
-    Entry seen = store.get(key);
+    Entry seen = index.get(key);
     while (true) {
       final int count = seen == null ? 0 : Integer.parseInt(seen.getValue().toStringUtf8());
-      final HashStore.CompareResult result =
-          store.compareAndSet(key, seen == null ? 0 : seen.getVersion(), number(count + 1));
+      final BlockingIndex.CompareResult result =
+          index.compareAndSet(key, seen == null ? 0 : seen.getVersion(), number(count + 1));
       if (result.applied()) {
         return;
       }
@@ -94,12 +93,12 @@ class HashStoreConcurrencyTest {
       final int what = random.nextInt(3);
       final long version;
       if (what == 0) {
-        store.delete(KEY);
+        index.delete(KEY);
         continue;
       } else if (what == 1) {
-        version = store.put(KEY, KEY).version();
+        version = index.put(KEY, KEY).version();
       } else {
-        final HashStore.CompareResult result = store.compareAndSet(KEY, 0, KEY);
+        final BlockingIndex.CompareResult result = index.compareAndSet(KEY, 0, KEY);
         if (!result.applied()) {
           continue;
         }
@@ -118,7 +117,7 @@ class HashStoreConcurrencyTest {
   private void watch(AtomicInteger writing) {
     Entry last = Entry.getDefaultInstance();
     while (writing.get() > 0) {
-      final Entry seen = store.get(KEY);
+      final Entry seen = index.get(KEY);
       if (seen == null) {
         continue;
       }
@@ -126,7 +125,7 @@ class HashStoreConcurrencyTest {
           seen.getVersion() >= last.getVersion(),
           "version went from " + last.getVersion() + " to " + seen.getVersion());
       if (seen.getVersion() == last.getVersion()) {
-        assertSame(last, seen);
+        assertEquals(last, seen);
       }
       last = seen;
     }

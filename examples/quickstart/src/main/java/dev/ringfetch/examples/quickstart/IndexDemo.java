@@ -1,0 +1,258 @@
+package dev.ringfetch.examples.quickstart;
+
+import com.google.errorprone.annotations.FormatMethod;
+import dev.ringfetch.examples.load.Figures;
+import dev.ringfetch.examples.process.ChildFailure;
+import dev.ringfetch.examples.process.Rings;
+import dev.ringfetch.index.direct.DirectReader;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/**
+ * The demo of direct reading: an index of this JDK's classes in a server process, which this
+ * process reads by calls and directly. Then it kills the server while it reads, and starts a
+ * successor.
+ */
+@Command(
+    name = "index demo",
+    mixinStandardHelpOptions = true,
+    sortOptions = false,
+    description = "Reads an index by calls and directly, also while its server is killed.",
+    footer = {
+      "",
+      "The last line is for scripts. The exit code is 0 only if every answer was right and",
+      "direct reads went on without a server."
+    })
+public final class IndexDemo implements Callable<Integer> {
+  /** Of direct reads that have to succeed while no server runs. */
+  private static final long READS_WITHOUT_SERVER = 10_000;
+
+  private static final int WAIT_SECONDS = 60;
+  private static final int POLL_MS = 2;
+  private static final String SECOND = ", loaded again";
+  private static final int MS_PER_ROUND = 20_000;
+
+  private final PrintStream out = System.out;
+
+  @Option(
+      names = "--reads",
+      defaultValue = "200000",
+      description = "Reads that are timed, of each kind. Default: ${DEFAULT-VALUE}.")
+  private int reads;
+
+  @Option(names = "--entries", description = "Classes to load, at the most. Default: all.")
+  private int entries = Integer.MAX_VALUE;
+
+  @Option(
+      names = "--data",
+      paramLabel = "PATH",
+      description = "Data directory of the servers. Default: a new one, deleted afterwards.")
+  private Path data;
+
+  @Mixin private Rings rings;
+  @Spec private CommandSpec spec;
+
+  /** Runs it; ends the JVM. */
+  public static void main(String[] args) {
+    System.exit(new CommandLine(new IndexDemo()).execute(args));
+  }
+
+  @Override
+  public Integer call() throws IOException, InterruptedException {
+    if (reads < 1 || entries < 1) {
+      throw new ParameterException(
+          spec.commandLine(), "--reads and --entries are at least 1: " + reads + ", " + entries);
+    }
+    final Path directory = data == null ? Files.createTempDirectory("ringfetch-index-") : data;
+    try {
+      return run(directory) ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
+    } catch (ChildFailure | IllegalStateException e) {
+      System.err.println("index demo: " + e.getMessage());
+      return CommandLine.ExitCode.SOFTWARE;
+    } finally {
+      if (data == null) {
+        delete(directory);
+      }
+    }
+  }
+
+  private boolean run(Path directory) throws IOException, InterruptedException {
+    final List<ClassImage.Location> classes = ClassImage.read(entries);
+    try (IndexServerProcess first = start(directory, 0);
+        DemoClient client = new DemoClient(first.target(), rings)) {
+      say("index server: process %d, port %d, data in %s", first.pid(), first.port(), directory);
+      final long created = client.load(classes, "");
+      say(
+          "loaded: %,d classes of JDK %s, %,d of them new", //
+          classes.size(), Runtime.version(), created);
+      final Sides sides = compare(first, client, classes);
+      final Outage outage = outage(first, directory, client, classes);
+      say(
+          "RESULT entries=%d mismatches=%d rpc_p50_us=%.2f direct_p50_us=%.2f rpc_p99_us=%.2f"
+              + " direct_p99_us=%.2f server_us_per_rpc=%.2f server_us_per_direct=%.3f"
+              + " reads_without_server=%d wrong=%d turned=%d",
+          classes.size(),
+          sides.mismatches + outage.mismatches,
+          sides.rpc.figures.p50Us(),
+          sides.direct.figures.p50Us(),
+          sides.rpc.figures.p99Us(),
+          sides.direct.figures.p99Us(),
+          sides.rpc.serverUsPerRead(),
+          sides.direct.serverUsPerRead(),
+          outage.readsWithoutServer,
+          outage.wrong,
+          outage.turns);
+      return sides.mismatches + outage.mismatches + outage.wrong == 0
+          && sides.wereDirect
+          && outage.readsWithoutServer >= READS_WITHOUT_SERVER
+          && outage.turns > 0
+          && outage.directAgain;
+    }
+  }
+
+  private IndexServerProcess start(Path directory, int port) throws IOException {
+    return IndexServerProcess.start(
+        List.of("--direct", "--port", Integer.toString(port), "--data", directory.toString()),
+        "localhost",
+        rings);
+  }
+
+  /** Reads everything both ways, and times both. */
+  private Sides compare(
+      IndexServerProcess server, DemoClient client, List<ClassImage.Location> classes)
+      throws IOException {
+    try (DirectReader reader = client.openReader()) {
+      final DirectLookup lookup = new DirectLookup(reader);
+      final long byCall = DemoClient.mismatches(classes, "", client::call);
+      final long directly = DemoClient.mismatches(classes, "", lookup);
+      say(
+          "read back: %,d entries by calls over %s with %,d mismatches, %,d directly with %,d",
+          classes.size(), client.transport(), byCall, reader.directReads(), directly);
+      if (!reader.isDirect()) {
+        say("reads are not direct: %s", reader.obstacle());
+      }
+      say("measuring: %,d reads of each kind", reads);
+      say("  %-8s %9s %9s %9s %12s %16s", "reads", "count", "p50 us", "p99 us", "reads/s", "");
+      final Side rpc = measure("calls", server, classes, client::call);
+      final Side direct = measure("direct", server, classes, lookup);
+      say(
+          "direct reader: %,d direct, %,d retried, %,d by call, %,d turned away",
+          reader.directReads(), reader.retries(), reader.callReads(), reader.turns());
+      return new Sides(rpc, direct, byCall + directly, reader.callReads() == 0);
+    }
+  }
+
+  private Side measure(
+      String name,
+      IndexServerProcess server,
+      List<ClassImage.Location> classes,
+      DemoClient.Reader reader)
+      throws IOException {
+    final var warmUp = DemoClient.measure(classes, reader, reads, MS_PER_ROUND);
+    final long beforeNs = server.cpuNs();
+    final Figures figures = DemoClient.measure(classes, reader, reads, MS_PER_ROUND);
+    final Side side = new Side(figures, server.cpuNs() - beforeNs);
+    say(
+        "  %-8s %,9d %9.2f %9.2f %,12.0f   server: %.3f us of processor a read",
+        name,
+        warmUp.calls(),
+        figures.p50Us(),
+        figures.p99Us(),
+        figures.perSecond(),
+        side.serverUsPerRead());
+    return side;
+  }
+
+  /** Kills the server under reads, and starts another one at the same place. */
+  private Outage outage(
+      IndexServerProcess first,
+      Path directory,
+      DemoClient client,
+      List<ClassImage.Location> classes)
+      throws IOException, InterruptedException {
+    final OutageReads reads = new OutageReads(classes, client);
+    reads.start();
+    await("direct reads", reads, () -> reads.direct() > READS_WITHOUT_SERVER);
+    first.kill();
+    final long before = reads.direct();
+    await("direct reads", reads, () -> reads.direct() - before >= READS_WITHOUT_SERVER);
+    final long without = reads.direct() - before;
+    say("killed process %d; %,d direct reads since, none by call", first.pid(), without);
+    reads.allowAbsence();
+    try (IndexServerProcess second = start(directory, first.port())) {
+      say("successor: process %d, on the same data directory", second.pid());
+      await("turn to the successor", reads, () -> reads.turns() > 0);
+      reads.end();
+      final long created = client.load(classes, SECOND);
+      final long mismatches;
+      final boolean direct;
+      try (DirectReader reader = client.openReader()) {
+        mismatches =
+            DemoClient.mismatches(classes, SECOND, client::call)
+                + DemoClient.mismatches(classes, SECOND, new DirectLookup(reader));
+        direct = reader.directReads() == classes.size();
+      }
+      say(
+          "reads turned to it after %,d right and %,d wrong answers, %,d found no server;"
+              + " loaded %,d entries again, read back with %,d mismatches",
+          reads.right(), reads.wrong(), reads.unavailable(), created, mismatches);
+      return new Outage(without, reads.wrong(), reads.turns(), mismatches, direct);
+    }
+  }
+
+  private static void await(String what, OutageReads reads, BooleanSupplier done)
+      throws InterruptedException {
+    final long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_SECONDS);
+    while (!done.getAsBoolean()) {
+      reads.check();
+      if (System.nanoTime() - deadlineNs > 0) {
+        throw new IllegalStateException("no " + what + " within " + WAIT_SECONDS + " s");
+      }
+      Thread.sleep(POLL_MS);
+    }
+  }
+
+  private static void delete(Path directory) throws IOException {
+    try (Stream<Path> files = Files.walk(directory)) {
+      for (final Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+        Files.delete(file);
+      }
+    }
+  }
+
+  @FormatMethod
+  private void say(String format, Object... arguments) {
+    out.printf(Locale.ROOT, format + "%n", arguments);
+    out.flush();
+  }
+
+  /** One way of reading: its latencies, and the processor time of the server meanwhile. */
+  private record Side(Figures figures, long serverNs) {
+    double serverUsPerRead() {
+      return serverNs / 1e3 / figures.calls();
+    }
+  }
+
+  /** Both ways, and whether the direct one was direct throughout. */
+  private record Sides(Side rpc, Side direct, long mismatches, boolean wereDirect) {}
+
+  /** What became of reads while the server was killed and replaced. */
+  private record Outage(
+      long readsWithoutServer, long wrong, long turns, long mismatches, boolean directAgain) {}
+}

@@ -1,0 +1,44 @@
+package dev.ringfetch.index.direct;
+
+import dev.ringfetch.fabric.FabricContext;
+import java.nio.file.Path;
+import java.time.Duration;
+
+/**
+ * Options of a {@link DirectReader}. Setters return this; a context is not changed once a reader
+ * was opened with it.
+ */
+public final class DirectContext {
+  /** Default of {@link #timeout()}. */
+  public static final Duration TIMEOUT_DEFAULT = Duration.ofSeconds(10);
+
+  private Duration timeout = TIMEOUT_DEFAULT;
+  private final FabricContext fabricContext = new FabricContext();
+
+  /** A context with the defaults. */
+  public DirectContext() {}
+
+  /** How long a read may take, whichever way it goes. */
+  public Duration timeout() {
+    return timeout;
+  }
+
+  /** Sets {@link #timeout()}. */
+  public DirectContext timeout(Duration timeout) {
+    if (timeout.isNegative() || timeout.isZero()) {
+      throw new IllegalArgumentException("timeout=" + timeout);
+    }
+    this.timeout = timeout;
+    return this;
+  }
+
+  /** Sets the directory of the shared-memory fabric, {@code /dev/shm} unless set. */
+  public DirectContext shmDirectory(Path directory) {
+    fabricContext.directory(directory);
+    return this;
+  }
+
+  FabricContext fabricContext() {
+    return fabricContext.copy();
+  }
+}

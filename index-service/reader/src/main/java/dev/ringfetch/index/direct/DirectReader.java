@@ -1,0 +1,305 @@
+package dev.ringfetch.index.direct;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.fabric.Fabric;
+import dev.ringfetch.fabric.FabricProviders;
+import dev.ringfetch.index.layout.Found;
+import dev.ringfetch.index.layout.ReadResult;
+import dev.ringfetch.index.v1.BatchGetRequest;
+import dev.ringfetch.index.v1.BatchGetResponse;
+import dev.ringfetch.index.v1.Entry;
+import dev.ringfetch.index.v1.FabricHint;
+import dev.ringfetch.index.v1.GetRequest;
+import dev.ringfetch.index.v1.GetResponse;
+import dev.ringfetch.index.v1.GrantRequest;
+import dev.ringfetch.index.v1.GrantResponse;
+import dev.ringfetch.index.v1.IndexGrpc;
+import io.grpc.Channel;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A client's reader of one index: reads the memory of the index itself where the server grants it,
+ * without the server's processor, and by calls where not. Both ways see the same: a read returns
+ * what was stored at some moment between its begin and its end.
+ *
+ * <p>Where memory says that the grant is over (another server has taken over, the index was
+ * dropped, the server has ended the session), the reader goes by calls and asks for another grant
+ * meanwhile. Memory of a server that was killed stays readable until its successor moves the gate.
+ *
+ * <p>Used by one thread at a time. Reads throw {@link io.grpc.StatusRuntimeException} where a call
+ * fails, and take no longer than {@link DirectContext#timeout()}.
+ */
+public final class DirectReader implements AutoCloseable {
+  /** The one fabric whose memory readers map. */
+  private static final String FABRIC = "shm";
+
+  /** Reads of one key that may be undecided before it goes by a call: the call decides. */
+  static final int ATTEMPTS = 4;
+
+  private enum State {
+    OPEN,
+    CLOSED
+  }
+
+  private final String index;
+  private final long timeoutNs;
+  private final IndexGrpc.IndexBlockingStub stub;
+  private final Fabric fabric; // null where there is none
+  private final GrantRequests requests; // null where there is no fabric
+  private State state = State.OPEN;
+  private GrantedIndex granted; // null while reads go by calls
+  private String obstacle;
+  private long directReads;
+  private long retries;
+  private long callReads;
+  private long turns;
+
+  private DirectReader(Channel channel, String index, DirectContext context) {
+    this.index = index;
+    this.timeoutNs = context.timeout().toNanos();
+    this.stub = IndexGrpc.newBlockingStub(channel);
+    Fabric opened = null;
+    try {
+      opened = FabricProviders.open(FABRIC, context.fabricContext());
+    } catch (IOException e) {
+      obstacle = e.getMessage();
+    }
+    this.fabric = opened;
+    this.requests = opened == null ? null : new GrantRequests(channel, timeoutNs, System::nanoTime);
+  }
+
+  /** Opens a reader with the default options. */
+  public static DirectReader open(Channel channel, String index) {
+    return open(channel, index, new DirectContext());
+  }
+
+  /**
+   * Opens a reader, and waits for its first grant, or the reason why there is none, for the timeout
+   * at most. It never fails for want of a grant.
+   *
+   * @param channel to the server; the reader does not close it.
+   * @param index name of the index; empty is "default".
+   */
+  public static DirectReader open(Channel channel, String index, DirectContext context) {
+    final DirectReader reader = new DirectReader(channel, index, context);
+    if (reader.requests != null) {
+      final long deadlineNs = System.nanoTime() + reader.timeoutNs;
+      reader.use(reader.requests.poll(reader.request()), deadlineNs);
+      if (reader.granted == null) {
+        reader.use(reader.requests.await(reader.timeoutNs), deadlineNs);
+      }
+    }
+    return reader;
+  }
+
+  /**
+   * Looks a key up.
+   *
+   * @param value receives value and version if there is an entry.
+   * @return whether there is an entry.
+   */
+  public boolean get(ByteString key, DirectValue value) {
+    final long deadlineNs = prepare();
+    for (int i = 0; granted != null && i < ATTEMPTS; i++) {
+      final ReadResult result = granted.get(key, value.found());
+      if (result == ReadResult.FOUND || result == ReadResult.ABSENT) {
+        directReads++;
+        return result == ReadResult.FOUND;
+      }
+      afterFailure(result);
+    }
+    callReads++;
+    final GetResponse response =
+        stub(deadlineNs).get(GetRequest.newBuilder().setIndex(index).setKey(key).build());
+    return isFound(response, value.found());
+  }
+
+  /**
+   * Looks several keys up, each on its own: others may be written between two of them.
+   *
+   * @param keys the keys, at most 10,000.
+   * @param values receives, at the place of each key, value and version if there is an entry.
+   * @param present receives, at the place of each key, whether there is an entry.
+   */
+  public void batchGet(List<ByteString> keys, DirectValue[] values, boolean[] present) {
+    if (values.length < keys.size() || present.length < keys.size()) {
+      throw new IllegalArgumentException(
+          "keys=" + keys.size() + " values=" + values.length + " present=" + present.length);
+    }
+    final Found[] found = new Found[keys.size()];
+    for (int i = 0; i < found.length; i++) {
+      found[i] = values[i].found();
+    }
+    final long deadlineNs = prepare();
+    final List<Integer> left = new ArrayList<>();
+    if (granted == null) {
+      for (int i = 0; i < keys.size(); i++) {
+        left.add(i);
+      }
+    } else {
+      final ReadResult[] results = new ReadResult[keys.size()];
+      granted.batchGet(keys, found, results);
+      for (int i = 0; i < results.length; i++) {
+        if (results[i] == ReadResult.FOUND || results[i] == ReadResult.ABSENT) {
+          present[i] = results[i] == ReadResult.FOUND;
+          directReads++;
+        } else {
+          left.add(i);
+          if (granted != null) {
+            afterFailure(results[i]);
+          }
+        }
+      }
+    }
+    if (!left.isEmpty()) {
+      call(keys, left, found, present, deadlineNs);
+    }
+  }
+
+  private void call(
+      List<ByteString> keys,
+      List<Integer> places,
+      Found[] found,
+      boolean[] present,
+      long deadlineNs) {
+    callReads += places.size();
+    final BatchGetRequest.Builder request = BatchGetRequest.newBuilder().setIndex(index);
+    places.forEach(place -> request.addKeys(keys.get(place)));
+    final BatchGetResponse response = stub(deadlineNs).batchGet(request.build());
+    for (int i = 0; i < places.size(); i++) {
+      final int place = places.get(i);
+      present[place] = isFound(response.getAnswers(i), found[place]);
+    }
+  }
+
+  private static boolean isFound(GetResponse response, Found found) {
+    if (response.hasEntry()) {
+      final Entry entry = response.getEntry();
+      found.set(entry.getValue(), entry.getVersion());
+    }
+    return response.hasEntry();
+  }
+
+  /** Checks the state and uses a grant that has come. Returns the deadline of the read. */
+  private long prepare() {
+    if (state == State.CLOSED) {
+      throw new IllegalStateException("the reader is closed");
+    }
+    final long deadlineNs = System.nanoTime() + timeoutNs;
+    if (requests != null && (granted == null || granted.lacksSegment())) {
+      use(requests.poll(request()), deadlineNs);
+    }
+    return deadlineNs;
+  }
+
+  private GrantRequest request() {
+    final GrantRequest.Builder request =
+        GrantRequest.newBuilder()
+            .setIndex(index)
+            .addFabrics(
+                FabricHint.newBuilder()
+                    .setFabric(FABRIC)
+                    .setHint(ByteString.copyFrom(fabric.hint())));
+    if (granted != null) {
+      request.setDomain(granted.domain());
+    }
+    return request.build();
+  }
+
+  /** Uses a grant, unless it is null. */
+  private void use(GrantResponse grant, long deadlineNs) {
+    if (grant == null) {
+      return;
+    }
+    try {
+      if (granted != null && granted.isOf(grant)) {
+        granted.learn(grant);
+      } else {
+        leave();
+        // Half of the time is left for a call.
+        granted =
+            GrantedIndex.connect(fabric, grant, Math.max(1, (deadlineNs - System.nanoTime()) / 2));
+      }
+      requests.served();
+    } catch (IOException | RuntimeException e) { // the latter of a descriptor that misleads
+      leave();
+      requests.refused(e.getMessage());
+    }
+  }
+
+  private void afterFailure(ReadResult result) {
+    switch (result) {
+      case UNDECIDED -> {
+        retries++;
+        Thread.onSpinWait();
+      }
+      case CLOSED, LOST -> {
+        turns++;
+        leave();
+        requests.ended("memory is " + (result == ReadResult.LOST ? "lost" : "closed"));
+      }
+      case FOUND, ABSENT -> throw new IllegalArgumentException("result=" + result);
+    }
+  }
+
+  private void leave() {
+    if (granted != null) {
+      requests.release(granted.token());
+      granted.close();
+      granted = null;
+    }
+  }
+
+  private IndexGrpc.IndexBlockingStub stub(long deadlineNs) {
+    return stub.withDeadlineAfter(deadlineNs - System.nanoTime(), TimeUnit.NANOSECONDS);
+  }
+
+  /** Whether the next read is tried directly. */
+  public boolean isDirect() {
+    return granted != null;
+  }
+
+  /** Why reads go by calls, or went before the present grant. */
+  public String obstacle() {
+    return obstacle == null && requests != null ? requests.obstacle() : obstacle;
+  }
+
+  /** Keys that were looked up directly. */
+  public long directReads() {
+    return directReads;
+  }
+
+  /** Direct look-ups that were undecided, and tried again or by a call. */
+  public long retries() {
+    return retries;
+  }
+
+  /** Keys that were looked up by calls. */
+  public long callReads() {
+    return callReads;
+  }
+
+  /** Grants that the reader has left because memory was closed or lost. */
+  public long turns() {
+    return turns;
+  }
+
+  /** Ends the grant. Idempotent. */
+  @Override
+  public void close() {
+    if (state == State.CLOSED) {
+      return;
+    }
+    state = State.CLOSED;
+    leave();
+    if (requests != null) {
+      requests.close();
+    }
+    if (fabric != null) {
+      fabric.close();
+    }
+  }
+}

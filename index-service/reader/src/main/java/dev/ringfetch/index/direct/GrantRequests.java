@@ -1,0 +1,122 @@
+package dev.ringfetch.index.direct;
+
+import com.google.common.util.concurrent.ListenableFuture;
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.v1.DirectAccessGrpc;
+import dev.ringfetch.index.v1.DirectAccessGrpc.DirectAccessFutureStub;
+import dev.ringfetch.index.v1.GrantRequest;
+import dev.ringfetch.index.v1.GrantResponse;
+import dev.ringfetch.index.v1.ReleaseRequest;
+import io.grpc.Channel;
+import io.grpc.Status;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.LongSupplier;
+
+/**
+ * The requests for a grant: at most one is under way, and after a refusal the next one waits, twice
+ * as long each time. Used by one thread at a time; nothing but {@link #await} blocks.
+ */
+final class GrantRequests {
+  static final long FIRST_DELAY_NS = TimeUnit.MILLISECONDS.toNanos(10);
+  static final long LAST_DELAY_NS = TimeUnit.SECONDS.toNanos(10);
+
+  private final DirectAccessFutureStub stub;
+  private final long timeoutNs;
+  private final LongSupplier clock;
+  private ListenableFuture<GrantResponse> answer; // null: none is under way
+  private long nextNs;
+  private long delayNs = FIRST_DELAY_NS;
+  private String obstacle = "no grant was asked for yet";
+
+  /**
+   * Creates it; asks for nothing yet.
+   *
+   * @param timeoutNs of a request.
+   * @param clock in nanoseconds.
+   */
+  GrantRequests(Channel channel, long timeoutNs, LongSupplier clock) {
+    this.stub = DirectAccessGrpc.newFutureStub(channel);
+    this.timeoutNs = timeoutNs;
+    this.clock = clock;
+    this.nextNs = clock.getAsLong();
+  }
+
+  /**
+   * Returns a grant if one has come since the last call, or null; asks for one when it is time.
+   *
+   * @param request what to ask for.
+   */
+  GrantResponse poll(GrantRequest request) {
+    if (answer == null) {
+      if (clock.getAsLong() - nextNs < 0) {
+        return null;
+      }
+      answer = stub.withDeadlineAfter(timeoutNs, TimeUnit.NANOSECONDS).grant(request);
+    }
+    return answer.isDone() ? await(0) : null;
+  }
+
+  /** Waits for the answer of the request that is under way. Returns null if it is no grant. */
+  GrantResponse await(long waitNs) {
+    if (answer == null) {
+      return null;
+    }
+    GrantResponse grant = null;
+    try {
+      grant = answer.get(waitNs, TimeUnit.NANOSECONDS);
+    } catch (TimeoutException e) {
+      return null; // it stays under way
+    } catch (ExecutionException e) {
+      final Status status = Status.fromThrowable(e.getCause());
+      refused(status.getCode() + ": " + status.getDescription());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return null;
+    }
+    answer = null;
+    return grant;
+  }
+
+  /** Called when a grant could not be used, or was none: the next request waits. */
+  void refused(String obstacle) {
+    this.obstacle = obstacle;
+    nextNs = clock.getAsLong() + delayNs;
+    delayNs = Math.min(2 * delayNs, LAST_DELAY_NS);
+  }
+
+  /** Called when a grant is in use: the next request waits for the first delay. */
+  void served() {
+    delayNs = FIRST_DELAY_NS;
+    nextNs = clock.getAsLong() + delayNs;
+  }
+
+  /** Called when a grant that was in use has ended: the next request goes out at once. */
+  void ended(String obstacle) {
+    this.obstacle = obstacle;
+    nextNs = clock.getAsLong();
+  }
+
+  /** Tells the server that a grant is not used any more, and does not wait for its answer. */
+  void release(ByteString token) {
+    if (!token.isEmpty()) {
+      final var unused =
+          stub.withDeadlineAfter(timeoutNs, TimeUnit.NANOSECONDS)
+              .release(ReleaseRequest.newBuilder().setToken(token).build());
+    }
+  }
+
+  /** Why the last request led to no reads. */
+  String obstacle() {
+    return obstacle;
+  }
+
+  /** Cancels the request that is under way. */
+  void close() {
+    if (answer != null) {
+      answer.cancel(true);
+      answer = null;
+    }
+  }
+}

@@ -1,0 +1,192 @@
+package dev.ringfetch.index.direct;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.fabric.Fabric;
+import dev.ringfetch.fabric.GateDescriptor;
+import dev.ringfetch.fabric.MemoryFaults;
+import dev.ringfetch.fabric.MemoryRegion;
+import dev.ringfetch.fabric.RemoteDomain;
+import dev.ringfetch.index.layout.Found;
+import dev.ringfetch.index.layout.HashLocation;
+import dev.ringfetch.index.layout.HashReader;
+import dev.ringfetch.index.layout.ReadResult;
+import dev.ringfetch.index.layout.SegmentReads;
+import dev.ringfetch.index.v1.GrantResponse;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * The memory of an index under a grant, with a reader of it.
+ *
+ * <p>Used by one thread at a time.
+ */
+final class GrantedIndex implements AutoCloseable {
+  /** Version of the layout that this reader knows. */
+  static final int LAYOUT_VERSION = 1;
+
+  private static final int MAX_PARTITIONS = 1 << 16;
+  private static final int MIN_SHIFT = 16;
+  private static final int MAX_SHIFT = 30;
+
+  private final ByteString token;
+  private final ByteString address;
+  private final RemoteDomain domain;
+  private final long incarnation;
+  private final HashReader reader;
+  private MemoryRegion[] segments = {};
+  private boolean lacksSegment;
+
+  private GrantedIndex(GrantResponse grant, RemoteDomain domain) throws IOException {
+    this.token = grant.getToken();
+    this.address = grant.getDomain();
+    this.domain = domain;
+    this.incarnation = grant.getIncarnation();
+    learn(grant);
+    reader =
+        new HashReader(
+            new SegmentReads(
+                this::segment,
+                grant.getSegmentShift(),
+                domain.view(RemoteDomain.GATE),
+                GateDescriptor.WORD_OFFSET),
+            new HashLocation(
+                grant.getEpoch(),
+                grant.getRoot(),
+                grant.getNumber(),
+                grant.getSeed(),
+                grant.getPartitions()));
+  }
+
+  /**
+   * Connects to the memory of a grant.
+   *
+   * @param timeoutNs how long it may take, in nanoseconds.
+   * @throws IOException when the memory cannot be reached or read, with the reason as its message.
+   */
+  static GrantedIndex connect(Fabric fabric, GrantResponse grant, long timeoutNs)
+      throws IOException {
+    check(grant);
+    final RemoteDomain domain =
+        fabric.connectDomain(
+            grant.getDomain().toByteArray(), grant.getToken().toByteArray(), timeoutNs);
+    boolean connected = false;
+    try {
+      if (!domain.capabilities().loadStore()) {
+        throw new IOException("memory is not mapped: fabric=" + grant.getFabric());
+      }
+      final GrantedIndex index = new GrantedIndex(grant, domain);
+      connected = true;
+      return index;
+    } finally {
+      if (!connected) {
+        domain.close();
+      }
+    }
+  }
+
+  private static void check(GrantResponse grant) throws IOException {
+    if (grant.getLayoutVersion() != LAYOUT_VERSION) {
+      throw new IOException("layout is unknown: version=" + grant.getLayoutVersion());
+    }
+    final int partitions = grant.getPartitions();
+    final int shift = grant.getSegmentShift();
+    if (Integer.bitCount(partitions) != 1
+        || partitions < 1
+        || partitions > MAX_PARTITIONS
+        || shift < MIN_SHIFT
+        || shift > MAX_SHIFT
+        || grant.getEpoch() <= 0) {
+      throw new IOException(
+          "grant is malformed: partitions="
+              + partitions
+              + " segment shift="
+              + shift
+              + " epoch="
+              + grant.getEpoch());
+    }
+  }
+
+  /** The token that releases the grant. */
+  ByteString token() {
+    return token;
+  }
+
+  /** Descriptor of the domain that this is connected to. */
+  ByteString domain() {
+    return address;
+  }
+
+  /** Whether a newer grant is for the same index in the same domain. */
+  boolean isOf(GrantResponse grant) {
+    return grant.getDomain().equals(address) && grant.getIncarnation() == incarnation;
+  }
+
+  /** Attaches the segments of a grant that this does not have yet. */
+  void learn(GrantResponse grant) throws IOException {
+    final List<ByteString> descriptors = grant.getSegmentsList();
+    for (int i = segments.length; i < descriptors.size(); i++) {
+      final int number = domain.attach(descriptors.get(i).toByteArray());
+      if (number != i) {
+        throw new IOException("segments are out of order: number=" + number + " expected=" + i);
+      }
+      final MemoryRegion region = domain.view(i);
+      if (region.length() != 1 << grant.getSegmentShift()) {
+        throw new IOException("segment has another length: length=" + region.length());
+      }
+      segments = Arrays.copyOf(segments, i + 1);
+      segments[i] = region;
+    }
+    lacksSegment = false;
+  }
+
+  private MemoryRegion segment(long number) {
+    if (number >= 0 && number < segments.length) {
+      return segments[(int) number];
+    }
+    lacksSegment = true;
+    return null;
+  }
+
+  /** Whether a read since the last {@link #learn} met a segment that this does not have. */
+  boolean lacksSegment() {
+    return lacksSegment;
+  }
+
+  /** Reads a key. */
+  ReadResult get(ByteString key, Found found) {
+    try {
+      return granted(reader.get(key, found));
+    } catch (InternalError e) {
+      MemoryFaults.absorb(domain.view(RemoteDomain.GATE), e);
+      return ReadResult.LOST;
+    }
+  }
+
+  /** Reads several keys, each on its own; see {@link HashReader#batchGet}. */
+  void batchGet(List<ByteString> keys, Found[] found, ReadResult[] results) {
+    ReadResult all = null;
+    try {
+      reader.batchGet(keys, found, results);
+      if (granted(ReadResult.FOUND) == ReadResult.CLOSED) {
+        all = ReadResult.CLOSED;
+      }
+    } catch (InternalError e) {
+      MemoryFaults.absorb(domain.view(RemoteDomain.GATE), e);
+      all = ReadResult.LOST;
+    }
+    if (all != null) {
+      Arrays.fill(results, 0, keys.size(), all);
+    }
+  }
+
+  /** What was loaded before this look at the admission was granted. */
+  private ReadResult granted(ReadResult result) {
+    return domain.isRevoked() ? ReadResult.CLOSED : result;
+  }
+
+  @Override
+  public void close() {
+    domain.close();
+  }
+}

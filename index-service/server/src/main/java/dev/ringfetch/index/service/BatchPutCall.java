@@ -1,0 +1,75 @@
+package dev.ringfetch.index.service;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.partition.PutBatch;
+import dev.ringfetch.index.partition.Write;
+import dev.ringfetch.index.v1.BatchPutRequest;
+import dev.ringfetch.index.v1.BatchPutResponse;
+import dev.ringfetch.index.v1.PutEntry;
+import dev.ringfetch.index.v1.PutOutcome;
+import io.grpc.Status;
+import io.grpc.StatusException;
+import io.grpc.stub.StreamObserver;
+
+/** The call of a batch of puts: answers it when every put has its outcome. */
+final class BatchPutCall {
+  private final BatchPutRequest request;
+  private final ServedIndex index;
+  private final Outcomes outcomes;
+  private final StreamObserver<BatchPutResponse> responses;
+
+  /** Of each entry that breaks a limit, its outcome; null for the others, which are written. */
+  private final PutOutcome[] refused;
+
+  BatchPutCall(
+      BatchPutRequest request,
+      ServedIndex index,
+      Outcomes outcomes,
+      StreamObserver<BatchPutResponse> responses) {
+    this.request = request;
+    this.index = index;
+    this.outcomes = outcomes;
+    this.responses = responses;
+    this.refused = new PutOutcome[request.getEntriesCount()];
+  }
+
+  /** Submits the puts. */
+  void submit() {
+    final PutBatch batch = new PutBatch(this::answer);
+    for (int i = 0; i < refused.length; i++) {
+      final PutEntry entry = request.getEntries(i);
+      final ByteString key = entry.getKey();
+      try {
+        RequestLimits.checkKey(key);
+        RequestLimits.checkValue(entry.getValue());
+        batch.add(index.partition(key), key, entry.getValue());
+      } catch (StatusException e) {
+        refused[i] = outcome(e.getStatus());
+      }
+    }
+    batch.submit();
+  }
+
+  private void answer(PutBatch batch) {
+    final BatchPutResponse.Builder response =
+        BatchPutResponse.newBuilder().setIncarnation(index.incarnation());
+    int next = 0;
+    for (final PutOutcome outcome : refused) {
+      response.addOutcomes(outcome == null ? outcome(batch.write(next++)) : outcome);
+    }
+    WriteCall.answer(responses, response.build());
+  }
+
+  private PutOutcome outcome(Write write) {
+    return write.outcome() == Write.DONE
+        ? PutOutcome.newBuilder().setVersion(write.version()).setCreated(write.created()).build()
+        : outcome(outcomes.status(index, write.outcome()));
+  }
+
+  private static PutOutcome outcome(Status status) {
+    return PutOutcome.newBuilder()
+        .setCode(status.getCode().value())
+        .setDescription(String.valueOf(status.getDescription()))
+        .build();
+  }
+}

@@ -1,0 +1,204 @@
+package dev.ringfetch.index.service;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.fabric.Admission;
+import dev.ringfetch.fabric.Domain;
+import dev.ringfetch.fabric.Fabric;
+import dev.ringfetch.fabric.Segment;
+import dev.ringfetch.index.layout.HashLocation;
+import dev.ringfetch.index.v1.DirectAccessGrpc;
+import dev.ringfetch.index.v1.FabricHint;
+import dev.ringfetch.index.v1.GrantRequest;
+import dev.ringfetch.index.v1.GrantResponse;
+import dev.ringfetch.index.v1.ReleaseRequest;
+import dev.ringfetch.index.v1.ReleaseResponse;
+import dev.ringfetch.rpc.RingServerBuilder;
+import io.grpc.Context;
+import io.grpc.Contexts;
+import io.grpc.Grpc;
+import io.grpc.Metadata;
+import io.grpc.SecurityLevel;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
+import io.grpc.ServerInterceptors;
+import io.grpc.Status;
+import io.grpc.StatusException;
+import io.grpc.stub.StreamObserver;
+import java.io.IOException;
+import java.security.SecureRandom;
+import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
+
+/**
+ * The DirectAccess service: grants clients to read index memory, each for as long as its connection
+ * lasts.
+ *
+ * <p>What it refuses ends in FAILED_PRECONDITION, with the reason: where the server has
+ * interceptors, which direct reads do not pass, unless {@link Mode#ALWAYS} says otherwise; on an
+ * encrypted connection, unless the server's plaintext fabrics include the one of the memory; and
+ * where client and memory do not meet.
+ *
+ * <p>Safe for use by many threads.
+ */
+public final class DirectAccessService extends DirectAccessGrpc.DirectAccessImplBase {
+  /** When direct reads are granted. */
+  public enum Mode {
+    /** Unless the server has interceptors. */
+    UNLESS_INTERCEPTED,
+    /** Also where it has interceptors, which see the call for the grant, but no read. */
+    ALWAYS,
+    /** Never. */
+    NEVER
+  }
+
+  /** Version of the layout of index memory. */
+  static final int LAYOUT_VERSION = 1;
+
+  private static final int TOKEN_LENGTH = 16;
+  private static final SecureRandom RANDOM = new SecureRandom();
+
+  /** The connection of a call, and whether it is encrypted. */
+  private record Caller(ConnectionGrants grants, boolean encrypted) {}
+
+  private static final Context.Key<Caller> CALLER = Context.key("ringfetch-grants-caller");
+
+  private final Indexes indexes;
+  private final Mode mode;
+  private final BooleanSupplier intercepted;
+  private final Predicate<String> plaintextFabrics;
+
+  private DirectAccessService(
+      Indexes indexes, Mode mode, BooleanSupplier intercepted, Predicate<String> plaintextFabrics) {
+    this.indexes = indexes;
+    this.mode = mode;
+    this.intercepted = intercepted;
+    this.plaintextFabrics = plaintextFabrics;
+  }
+
+  /** Adds the service, and the filter that it needs, to a server with rings. */
+  public static void addTo(RingServerBuilder builder, Indexes indexes, Mode mode) {
+    final DirectAccessService service =
+        new DirectAccessService(indexes, mode, builder::hasInterceptors, builder::allowsPlaintext);
+    builder
+        .addService(ServerInterceptors.intercept(service, new CallerInterceptor()))
+        .addTransportFilter(new ConnectionGrants.Filter());
+  }
+
+  @Override
+  public void grant(GrantRequest request, StreamObserver<GrantResponse> responses) {
+    try {
+      RequestLimits.checkIndexName(request.getIndex());
+      WriteCall.answer(responses, grant(request, CALLER.get()));
+    } catch (StatusException e) {
+      responses.onError(e);
+    }
+  }
+
+  private GrantResponse grant(GrantRequest request, Caller caller) throws StatusException {
+    final ServedIndex index = indexes.find(request.getIndex());
+    if (index == null) {
+      throw Status.NOT_FOUND
+          .withDescription("no such index: index=" + request.getIndex())
+          .asException();
+    }
+    final Domain domain = indexes.memory().domain();
+    if (domain == null) {
+      throw refused("index memory is of the server's process alone");
+    }
+    final Fabric fabric = indexes.memory().fabric();
+    checkMode(fabric, caller);
+    final FabricHint hint = hint(request, fabric);
+    final HashLocation location = index.location();
+    final GrantResponse.Builder response =
+        GrantResponse.newBuilder()
+            .setFabric(fabric.name())
+            .setDomain(ByteString.copyFrom(domain.descriptor()))
+            .setSegmentShift(indexes.memory().store().segmentShift())
+            .setIncarnation(index.incarnation())
+            .setNumber(location.incarnation())
+            .setSeed(location.seed())
+            .setPartitions(location.partitions())
+            .setRoot(location.root())
+            .setEpoch(location.epoch())
+            .setLayoutVersion(LAYOUT_VERSION);
+    for (final Segment segment : indexes.memory().segments()) {
+      response.addSegments(ByteString.copyFrom(segment.descriptor()));
+    }
+    if (!response.getDomain().equals(request.getDomain())) {
+      response.setToken(admit(domain, hint, caller.grants));
+    }
+    return response.build();
+  }
+
+  private void checkMode(Fabric fabric, Caller caller) throws StatusException {
+    if (mode == Mode.NEVER) {
+      throw refused("the server grants no direct reads");
+    }
+    if (mode == Mode.UNLESS_INTERCEPTED && intercepted.getAsBoolean()) {
+      throw refused("the server has interceptors, which direct reads would not pass");
+    }
+    if (caller.grants == null) {
+      throw refused("the server does not see when connections end");
+    }
+    if (caller.encrypted && !plaintextFabrics.test(fabric.name())) {
+      throw refused(fabric.name() + " is plaintext, and the server keeps encrypted calls off it");
+    }
+  }
+
+  private static FabricHint hint(GrantRequest request, Fabric fabric) throws StatusException {
+    for (final FabricHint hint : request.getFabricsList()) {
+      if (hint.getFabric().equals(fabric.name())) {
+        return hint;
+      }
+    }
+    throw refused("the client has not offered the fabric of index memory: " + fabric.name());
+  }
+
+  private static ByteString admit(Domain domain, FabricHint hint, ConnectionGrants grants)
+      throws StatusException {
+    final byte[] token = new byte[TOKEN_LENGTH];
+    RANDOM.nextBytes(token);
+    final Admission admission;
+    try {
+      admission = domain.admit(hint.getHint().toByteArray(), token);
+    } catch (IOException e) {
+      throw refused(e.getMessage());
+    }
+    final ByteString granted = ByteString.copyFrom(token);
+    if (!grants.add(granted, admission)) {
+      admission.close();
+      throw refused("the connection has ended");
+    }
+    return granted;
+  }
+
+  private static StatusException refused(String reason) {
+    return Status.FAILED_PRECONDITION.withDescription(reason).asException();
+  }
+
+  @Override
+  public void release(ReleaseRequest request, StreamObserver<ReleaseResponse> responses) {
+    final ConnectionGrants grants = CALLER.get().grants;
+    WriteCall.answer(
+        responses,
+        ReleaseResponse.newBuilder()
+            .setExisted(grants != null && grants.release(request.getToken()))
+            .build());
+  }
+
+  /** Passes on what the handlers need of a call's connection. */
+  private static final class CallerInterceptor implements ServerInterceptor {
+    @Override
+    public <Q, R> ServerCall.Listener<Q> interceptCall(
+        ServerCall<Q, R> call, Metadata headers, ServerCallHandler<Q, R> next) {
+      final Caller caller =
+          new Caller(
+              ConnectionGrants.of(call.getAttributes()),
+              call.getSecurityLevel() != SecurityLevel.NONE
+                  || call.getAttributes().get(Grpc.TRANSPORT_ATTR_SSL_SESSION) != null);
+      return Contexts.interceptCall(
+          Context.current().withValue(CALLER, caller), call, headers, next);
+    }
+  }
+}

@@ -1,0 +1,90 @@
+package dev.ringfetch.index.service;
+
+import dev.ringfetch.index.v1.CreateIndexRequest;
+import dev.ringfetch.index.v1.CreateIndexResponse;
+import dev.ringfetch.index.v1.DropIndexRequest;
+import dev.ringfetch.index.v1.DropIndexResponse;
+import dev.ringfetch.index.v1.IndexAdminGrpc;
+import dev.ringfetch.index.v1.IndexKind;
+import dev.ringfetch.index.v1.ListIndexesRequest;
+import dev.ringfetch.index.v1.ListIndexesResponse;
+import io.grpc.Status;
+import io.grpc.StatusException;
+import io.grpc.stub.StreamObserver;
+
+/**
+ * The IndexAdmin service over a set of indexes. Kinds other than HASH are UNIMPLEMENTED; names
+ * longer than 255 bytes are INVALID_ARGUMENT.
+ *
+ * <p>Safe for use by many threads. A drop is answered when the index's writers have ended, without
+ * a thread that waits for them.
+ */
+public final class IndexAdminService extends IndexAdminGrpc.IndexAdminImplBase {
+  private final Indexes indexes;
+
+  /** Administers these indexes. */
+  public IndexAdminService(Indexes indexes) {
+    this.indexes = indexes;
+  }
+
+  @Override
+  public void createIndex(
+      CreateIndexRequest request, StreamObserver<CreateIndexResponse> responses) {
+    try {
+      RequestLimits.checkIndexName(request.getIndex());
+      checkKind(request);
+      final Indexes.Creation creation = indexes.create(request.getIndex());
+      WriteCall.answer(
+          responses,
+          CreateIndexResponse.newBuilder()
+              .setCreated(creation.created())
+              .setIncarnation(creation.index().incarnation())
+              .build());
+    } catch (StatusException e) {
+      responses.onError(e);
+    }
+  }
+
+  private static void checkKind(CreateIndexRequest request) throws StatusException {
+    switch (request.getKind()) {
+      case INDEX_KIND_UNSPECIFIED, HASH -> {}
+      case ORDERED, SPATIAL ->
+          throw Status.UNIMPLEMENTED
+              .withDescription(
+                  "kind=" + request.getKind() + " is not served: use " + IndexKind.HASH)
+              .asException();
+      case UNRECOGNIZED ->
+          throw Status.UNIMPLEMENTED
+              .withDescription(
+                  "kind=" + request.getKindValue() + " is unknown: use " + IndexKind.HASH)
+              .asException();
+    }
+  }
+
+  @Override
+  public void dropIndex(DropIndexRequest request, StreamObserver<DropIndexResponse> responses) {
+    final boolean existed =
+        indexes.drop(
+            request.getIndex(),
+            dropped ->
+                WriteCall.answer(
+                    responses,
+                    DropIndexResponse.newBuilder()
+                        .setExisted(true)
+                        .setIncarnation(dropped.incarnation())
+                        .build()));
+    if (!existed) {
+      WriteCall.answer(responses, DropIndexResponse.getDefaultInstance());
+    }
+  }
+
+  @Override
+  public void listIndexes(
+      ListIndexesRequest request, StreamObserver<ListIndexesResponse> responses) {
+    final ListIndexesResponse.Builder response = ListIndexesResponse.newBuilder();
+    for (final ServedIndex index : indexes.all()) {
+      response.addIndexes(indexes.describe(index));
+    }
+    WriteCall.answer(responses, response.build());
+  }
+}

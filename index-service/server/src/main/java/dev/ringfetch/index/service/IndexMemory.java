@@ -1,0 +1,237 @@
+package dev.ringfetch.index.service;
+
+import dev.ringfetch.fabric.DirectRegion;
+import dev.ringfetch.fabric.Domain;
+import dev.ringfetch.fabric.DomainContext;
+import dev.ringfetch.fabric.Fabric;
+import dev.ringfetch.fabric.GateDescriptor;
+import dev.ringfetch.fabric.GatePage;
+import dev.ringfetch.fabric.MemoryRegion;
+import dev.ringfetch.fabric.Segment;
+import dev.ringfetch.index.layout.HashLocation;
+import dev.ringfetch.index.store.StoreMemory;
+import io.grpc.Status;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.security.SecureRandom;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/**
+ * The memory of a server's indexes, the gate before it, and the epoch in which it may be read. It
+ * belongs to this process alone, or to a domain of a fabric, where peers can be admitted to it.
+ *
+ * <p>Safe for use by many threads.
+ */
+public final class IndexMemory implements AutoCloseable {
+  /** Bytes of index memory unless set. */
+  public static final long BUDGET_DEFAULT = 1L << 30;
+
+  /** The fewest bytes of index memory: room for the default index and a few longest entries. */
+  public static final long BUDGET_MIN = 16L << 20;
+
+  /** Partitions of an index unless set. */
+  public static final int PARTITIONS_DEFAULT = 16;
+
+  /** The most partitions of an index. */
+  public static final int PARTITIONS_MAX = 1024;
+
+  /**
+   * Length of a segment: zeroing one takes some milliseconds, for which a partition's writes wait.
+   */
+  private static final int SEGMENT_LENGTH = 16 << 20;
+
+  /** Length of a segment where memory is short: room for a longest entry. */
+  private static final int SHORT_SEGMENT_LENGTH = 4 << 20;
+
+  private static final SecureRandom RANDOM = new SecureRandom();
+
+  private final GatePage gate;
+  private final long epoch;
+  private final int partitions;
+  private final Fabric fabric; // null: of this process alone
+  private final Domain domain; // null like the fabric
+  private final StoreMemory store;
+  private final List<Segment> segments = new CopyOnWriteArrayList<>();
+
+  private IndexMemory(Context context, Fabric fabric) throws IOException {
+    final DataDirectory data = context.data;
+    this.partitions = context.partitions;
+    this.fabric = fabric;
+    this.epoch =
+        data == null ? RANDOM.nextLong(1, Long.MAX_VALUE) : Math.addExact(data.gate().last(), 1);
+    if (fabric == null) {
+      domain = null;
+      gate = data == null ? GatePage.in(new DirectRegion(GateDescriptor.LENGTH)) : data.gate();
+    } else {
+      final DomainContext domainContext = new DomainContext().memoryLimit(context.budget);
+      if (data != null) {
+        domainContext.gate(data.gate(), epoch);
+      }
+      domain = fabric.openDomain(domainContext);
+      gate = domain.gate();
+    }
+    boolean opened = false;
+    try {
+      store =
+          new StoreMemory(
+              new StoreMemory.Context()
+                  .segmentSource(domain == null ? IndexMemory::allocate : this::grow)
+                  .segmentLength(
+                      context.budget < 4L * SEGMENT_LENGTH ? SHORT_SEGMENT_LENGTH : SEGMENT_LENGTH)
+                  .budget(context.budget)
+                  .gate(gate.region(), GateDescriptor.WORD_OFFSET)
+                  .incarnation(epoch)
+                  .seed(RANDOM.nextLong()));
+      opened = true;
+    } finally {
+      if (!opened && domain != null) {
+        domain.close();
+      }
+    }
+  }
+
+  /** Options of index memory. Setters return this. */
+  public static final class Context {
+    private long budget = BUDGET_DEFAULT;
+    private int partitions = PARTITIONS_DEFAULT;
+    private DataDirectory data;
+
+    /** Sets the most bytes, at least {@link #BUDGET_MIN}. */
+    public Context budget(long bytes) {
+      if (bytes < BUDGET_MIN) {
+        throw new IllegalArgumentException(
+            "memory is too small: " + bytes + " < " + BUDGET_MIN + " bytes");
+      }
+      this.budget = bytes;
+      return this;
+    }
+
+    /** Sets the partitions of each index, a power of two up to {@link #PARTITIONS_MAX}. */
+    public Context partitions(int count) {
+      if (Integer.bitCount(count) != 1 || count < 1 || count > PARTITIONS_MAX) {
+        throw new IllegalArgumentException(
+            "partitions is no power of two from 1 to " + PARTITIONS_MAX + ": " + count);
+      }
+      this.partitions = count;
+      return this;
+    }
+
+    /** Sets the directory whose gate is used; without one, the gate ends with the process. */
+    public Context data(DataDirectory directory) {
+      this.data = directory;
+      return this;
+    }
+  }
+
+  /** Memory that no other process reaches, taken as it is needed, up to so many bytes. */
+  public static IndexMemory ofProcess(long budget) {
+    try {
+      return ofProcess(new Context().budget(budget));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Memory that no other process reaches. */
+  public static IndexMemory ofProcess(Context context) throws IOException {
+    return new IndexMemory(context, null);
+  }
+
+  /**
+   * Memory of a domain of a fabric.
+   *
+   * @param fabric closed with the memory, but not if this throws.
+   */
+  public static IndexMemory of(Fabric fabric, Context context) throws IOException {
+    return new IndexMemory(context, fabric);
+  }
+
+  private static MemoryRegion allocate(int length) throws IOException {
+    try {
+      return new DirectRegion(length);
+    } catch (OutOfMemoryError e) { // which the JVM throws at its limit, and survives
+      throw new IOException("the JVM's limit of direct memory is reached: length=" + length, e);
+    }
+  }
+
+  private MemoryRegion grow(int length) throws IOException {
+    final Segment segment = domain.grow(length);
+    segments.add(segment);
+    return segment.region();
+  }
+
+  StoreMemory store() {
+    return store;
+  }
+
+  long epoch() {
+    return epoch;
+  }
+
+  int partitions() {
+    return partitions;
+  }
+
+  /** The fabric that reaches the memory, or null. */
+  Fabric fabric() {
+    return fabric;
+  }
+
+  /** The domain that the memory is in, or null. */
+  Domain domain() {
+    return domain;
+  }
+
+  /** The segments of the domain, in the order of their numbers. */
+  List<Segment> segments() {
+    return segments;
+  }
+
+  /**
+   * Moves the gate to this epoch, which turns the readers of earlier servers away, removes the
+   * memory of those, and lets readers begin.
+   */
+  void serve() {
+    gate.move(epoch);
+    if (fabric != null) {
+      fabric.sweep();
+    }
+    store.serve();
+  }
+
+  /**
+   * The incarnation of an index, as answers name it: differs between all indexes of this epoch, and
+   * from those of others as far as 64 bits go.
+   */
+  long incarnation(HashLocation location) {
+    final long mixed = mix(mix(epoch) + location.incarnation());
+    return mixed == 0 ? 1 : mixed;
+  }
+
+  /** A bijection without visible structure: the finalizer of MurmurHash3 (Appleby). */
+  private static long mix(long word) {
+    long mixed = word;
+    mixed = (mixed ^ (mixed >>> 33)) * 0xff51afd7ed558ccdL;
+    mixed = (mixed ^ (mixed >>> 33)) * 0xc4ceb9fe1a85ec53L;
+    return mixed ^ (mixed >>> 33);
+  }
+
+  /** The status of a write that finds no memory. */
+  Status full() {
+    return Status.RESOURCE_EXHAUSTED.withDescription(
+        "index memory is full: limit="
+            + store.budget()
+            + " bytes, which --memory sets; deletes make room");
+  }
+
+  /** Closes the gate and gives memory that others reach back. No thread may use it any more. */
+  @Override
+  public void close() {
+    gate.close();
+    if (fabric != null) {
+      domain.close();
+      fabric.close();
+    }
+  }
+}

@@ -1,0 +1,135 @@
+package dev.ringfetch.index.service;
+
+import dev.ringfetch.index.store.HashIndex;
+import dev.ringfetch.index.store.StoreFullException;
+import dev.ringfetch.index.v1.IndexDescription;
+import dev.ringfetch.index.v1.IndexKind;
+import io.grpc.Status;
+import io.grpc.StatusException;
+import java.util.Collection;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+
+/**
+ * The indexes of a server, by name. The one called {@value #DEFAULT_NAME} is there from the start;
+ * the empty name stands for it. An index stays until it is dropped, even without entries.
+ *
+ * <p>Safe for use by many threads; finding takes no lock. Indexes in memory of this process need
+ * not be closed.
+ */
+public final class Indexes implements AutoCloseable {
+  /** Name of the index that the empty name stands for. */
+  public static final String DEFAULT_NAME = "default";
+
+  /** The most indexes that there can be, the default one included. */
+  public static final int MAX_INDEXES = 1024;
+
+  private static final System.Logger LOGGER = System.getLogger(Indexes.class.getName());
+
+  private final IndexMemory memory;
+  private final ConcurrentHashMap<String, ServedIndex> indexes = new ConcurrentHashMap<>();
+
+  /** Creates the default index, empty, in memory of this process. */
+  public Indexes() {
+    this(IndexMemory.ofProcess(IndexMemory.BUDGET_DEFAULT));
+  }
+
+  /** Creates the default index, empty, in this memory, which becomes the indexes' own. */
+  public Indexes(IndexMemory memory) {
+    this.memory = memory;
+    createAbsent(DEFAULT_NAME);
+    memory.serve();
+  }
+
+  IndexMemory memory() {
+    return memory;
+  }
+
+  /** Returns the index of that name, or null if there is none. */
+  ServedIndex find(String name) {
+    return indexes.get(name.isEmpty() ? DEFAULT_NAME : name);
+  }
+
+  /** All indexes, in the order of their names. */
+  Collection<ServedIndex> all() {
+    return new TreeMap<>(indexes).values();
+  }
+
+  /** Returns the index of that name, which is created if there is none. */
+  ServedIndex findOrCreate(String name) throws StatusException {
+    final ServedIndex found = find(name);
+    return found != null ? found : create(name).index();
+  }
+
+  /**
+   * The index of a name, and whether it was created.
+   *
+   * @param created whether there was none before.
+   */
+  record Creation(ServedIndex index, boolean created) {}
+
+  /** Creates the index of that name unless there is one. One thread at a time. */
+  synchronized Creation create(String name) throws StatusException {
+    final ServedIndex found = find(name);
+    if (found != null) {
+      return new Creation(found, false);
+    }
+    if (indexes.size() >= MAX_INDEXES) {
+      throw Status.RESOURCE_EXHAUSTED
+          .withDescription("too many indexes: limit=" + MAX_INDEXES)
+          .asException();
+    }
+    try {
+      return new Creation(createAbsent(name.isEmpty() ? DEFAULT_NAME : name), true);
+    } catch (StoreFullException e) {
+      throw memory.full().asException();
+    }
+  }
+
+  private ServedIndex createAbsent(String name) {
+    final HashIndex index = new HashIndex(memory.store(), memory.partitions());
+    final ServedIndex created =
+        new ServedIndex(name, memory.incarnation(index.location()), index, Indexes::onError);
+    indexes.put(name, created);
+    return created;
+  }
+
+  /**
+   * Drops the index of that name.
+   *
+   * @param done is told the index when its memory is given back, on any thread; not if there is
+   *     none.
+   * @return whether there was one.
+   */
+  boolean drop(String name, Consumer<ServedIndex> done) {
+    final ServedIndex dropped = indexes.remove(name.isEmpty() ? DEFAULT_NAME : name);
+    if (dropped != null) {
+      dropped.drop(() -> done.accept(dropped));
+    }
+    return dropped != null;
+  }
+
+  /** Describes an index. */
+  IndexDescription describe(ServedIndex index) {
+    return IndexDescription.newBuilder()
+        .setName(index.name())
+        .setKind(IndexKind.HASH)
+        .setIncarnation(index.incarnation())
+        .setPartitions(index.partitions())
+        .setEntries(index.count())
+        .setMemoryUsed(memory.store().usedBytes())
+        .setMemoryLimit(memory.store().budget())
+        .build();
+  }
+
+  /** Closes the memory, and with it all indexes. No call may be under way any more. */
+  @Override
+  public void close() {
+    memory.close();
+  }
+
+  private static void onError(Throwable failure) {
+    LOGGER.log(System.Logger.Level.ERROR, "a partition's writer has failed", failure);
+  }
+}

@@ -1,0 +1,57 @@
+package dev.ringfetch.index.service;
+
+import dev.ringfetch.index.partition.Write;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.stub.StreamObserver;
+import java.util.function.BiFunction;
+
+/**
+ * The call of a write: answers it when the write's outcome is known, on the thread that owns the
+ * partition then.
+ *
+ * @param <T> type of the response.
+ */
+final class WriteCall<T> implements Write.Listener {
+  private final ServedIndex index;
+  private final Outcomes outcomes;
+  private final StreamObserver<T> responses;
+  private final BiFunction<ServedIndex, Write, T> response;
+
+  /**
+   * Creates the call.
+   *
+   * @param response makes the response of a write that was carried out.
+   */
+  WriteCall(
+      ServedIndex index,
+      Outcomes outcomes,
+      StreamObserver<T> responses,
+      BiFunction<ServedIndex, Write, T> response) {
+    this.index = index;
+    this.outcomes = outcomes;
+    this.responses = responses;
+    this.response = response;
+  }
+
+  @Override
+  public void onAnswer(Write write) {
+    if (write.outcome() == Write.DONE) {
+      answer(responses, response.apply(index, write));
+    } else {
+      responses.onError(outcomes.status(index, write.outcome()).asException());
+    }
+  }
+
+  /** Answers a call, which its client may have cancelled meanwhile. */
+  static <T> void answer(StreamObserver<T> responses, T response) {
+    try {
+      responses.onNext(response);
+      responses.onCompleted();
+    } catch (StatusRuntimeException e) {
+      if (e.getStatus().getCode() != Status.Code.CANCELLED) {
+        throw e;
+      }
+    }
+  }
+}

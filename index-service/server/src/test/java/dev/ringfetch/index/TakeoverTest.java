@@ -1,0 +1,174 @@
+package dev.ringfetch.index;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.direct.DirectContext;
+import dev.ringfetch.index.direct.DirectReader;
+import dev.ringfetch.index.direct.DirectValue;
+import dev.ringfetch.index.v1.GetRequest;
+import dev.ringfetch.index.v1.IndexGrpc;
+import dev.ringfetch.index.v1.PutRequest;
+import io.grpc.ManagedChannel;
+import io.grpc.ManagedChannelBuilder;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Direct reads of a server process: while it serves, after its end, and under its successor. */
+@Tag("slow")
+@Timeout(120)
+class TakeoverTest {
+  private static final int ENTRIES = 500;
+  private static final ByteString MISSING = ByteString.copyFromUtf8("missing");
+
+  private final DirectValue found = new DirectValue();
+
+  @TempDir Path shm;
+  @TempDir Path data;
+
+  private ServerProcess server;
+  private ManagedChannel channel;
+  private int port;
+
+  @BeforeEach
+  void start() throws Exception {
+    server = start(0);
+    port = server.awaitPort();
+    channel = ManagedChannelBuilder.forAddress("localhost", port).usePlaintext().build();
+    load("first ");
+  }
+
+  @AfterEach
+  void stop() {
+    channel.shutdownNow();
+    server.close();
+  }
+
+  private ServerProcess start(int at) throws Exception {
+    return ServerProcess.start("--port=" + at, "--shm-directory=" + shm, "--data=" + data);
+  }
+
+  @Test
+  void readsOfAKilledServerGoOnUntilItsSuccessorServes() throws Exception {
+    try (DirectReader reader = openReader()) {
+      assertReads(reader, "first ");
+      for (int i = 0; i < ENTRIES; i++) {
+        assertEquals(
+            found(reader, i),
+            stub().get(GetRequest.newBuilder().setKey(key(i)).build()).getEntry().getValue());
+      }
+      server.close(); // kill -9
+      assertEquals(128 + 9, server.awaitExit());
+      assertReads(reader, "first ");
+      assertFalse(reader.get(MISSING, found), "absence needs no server either");
+      assertEquals(0, reader.callReads());
+      assertEquals(0, reader.turns());
+
+      server = start(port);
+      assertEquals(port, server.awaitPort());
+      // It has moved the gate, and begins without entries.
+      assertFalse(getByCall(reader, key(0)));
+      assertEquals(1, reader.turns());
+      load("second ");
+      while (!reader.isDirect()) {
+        assertTrue(reader.get(key(0), found));
+        Thread.sleep(1);
+      }
+      assertReads(reader, "second ");
+    }
+  }
+
+  @Test
+  void orderlyStopClosesTheGate() throws Exception {
+    try (DirectReader reader = openReader()) {
+      assertReads(reader, "first ");
+      server.terminate();
+      assertEquals(128 + 15, server.awaitExit());
+      assertEquals(List.of(), server.errors());
+      final StatusRuntimeException ended =
+          assertThrows(StatusRuntimeException.class, () -> reader.get(key(0), found));
+      assertEquals(Status.Code.UNAVAILABLE, ended.getStatus().getCode());
+      assertEquals(1, reader.turns());
+    }
+  }
+
+  @Test
+  void dataDirectoryInUseIsOneLineAndExitCodeOne() throws Exception {
+    try (ServerProcess second = start(0)) {
+      assertEquals(1, second.awaitExit());
+      assertEquals(
+          List.of("index server: another server uses the data directory: path=" + data),
+          second.errors());
+    }
+    try (DirectReader reader = openReader()) {
+      assertReads(reader, "first "); // the first one's gate is where it was
+    }
+  }
+
+  private DirectReader openReader() {
+    final DirectReader reader =
+        DirectReader.open(channel, "", new DirectContext().shmDirectory(shm));
+    assertTrue(reader.isDirect(), reader::obstacle);
+    return reader;
+  }
+
+  /** A read that needs the server, which its channel may still have to find. */
+  private boolean getByCall(DirectReader reader, ByteString key) throws InterruptedException {
+    while (true) {
+      try {
+        return reader.get(key, found);
+      } catch (StatusRuntimeException e) {
+        assertEquals(Status.Code.UNAVAILABLE, e.getStatus().getCode());
+        Thread.sleep(10);
+      }
+    }
+  }
+
+  private void assertReads(DirectReader reader, String prefix) {
+    final long calls = reader.callReads();
+    for (int i = 0; i < ENTRIES; i++) {
+      assertEquals(value(prefix, i), found(reader, i));
+    }
+    assertEquals(calls, reader.callReads());
+  }
+
+  private ByteString found(DirectReader reader, int number) {
+    assertTrue(reader.get(key(number), found));
+    return found.value();
+  }
+
+  private void load(String prefix) {
+    final IndexGrpc.IndexBlockingStub stub = stub();
+    for (int i = 0; i < ENTRIES; i++) {
+      assertTrue(
+          stub.put(PutRequest.newBuilder().setKey(key(i)).setValue(value(prefix, i)).build())
+              .getCreated());
+    }
+  }
+
+  private IndexGrpc.IndexBlockingStub stub() {
+    return IndexGrpc.newBlockingStub(channel)
+        .withWaitForReady()
+        .withDeadlineAfter(60, TimeUnit.SECONDS);
+  }
+
+  private static ByteString key(int number) {
+    return ByteString.copyFromUtf8("key" + number);
+  }
+
+  private static ByteString value(String prefix, int number) {
+    return ByteString.copyFromUtf8(prefix + number);
+  }
+}

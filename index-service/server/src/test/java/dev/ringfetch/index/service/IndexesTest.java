@@ -1,0 +1,108 @@
+package dev.ringfetch.index.service;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.layout.ReadResult;
+import io.grpc.StatusException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.junit.jupiter.api.Test;
+
+class IndexesTest {
+  private final Indexes indexes = new Indexes(IndexMemory.ofProcess(256L << 20));
+
+  @Test
+  void emptyNameIsTheDefaultIndex() throws StatusException {
+    assertNotNull(indexes.find(""));
+    assertSame(indexes.find(""), indexes.find("default"));
+    assertSame(indexes.find(""), indexes.findOrCreate("default"));
+    assertSame(indexes.find(""), indexes.findOrCreate(""));
+  }
+
+  @Test
+  void findingCreatesNothing() {
+    assertNull(indexes.find("a"));
+    assertNull(indexes.find("a"));
+  }
+
+  @Test
+  void namesAreApart() throws StatusException {
+    final ServedIndex a = indexes.findOrCreate("a");
+    assertNotSame(a, indexes.findOrCreate("b"));
+    assertNotSame(a, indexes.find(""));
+    assertSame(a, indexes.find("a"));
+    assertSame(a, indexes.findOrCreate("a"));
+  }
+
+  @Test
+  void thereIsABoundThatManyThreadsKeepToo() throws Exception {
+    final int threads = 4;
+    final int namesOfEach = Indexes.MAX_INDEXES;
+    final List<Callable<Integer>> tasks = new ArrayList<>();
+    for (int t = 0; t < threads; t++) {
+      final String prefix = t + "-";
+      tasks.add(
+          () -> {
+            int created = 0;
+            for (int i = 0; i < namesOfEach; i++) {
+              created += isCreated(prefix + i) ? 1 : 0;
+            }
+            return created;
+          });
+    }
+    final int created = Crowd.run(tasks).stream().mapToInt(Integer::intValue).sum();
+    assertEquals(Indexes.MAX_INDEXES - 1, created, "all but the default one");
+    assertFalse(isCreated("one more"));
+    assertFalse(indexes.create("default").created(), "what is there can still be found");
+  }
+
+  private boolean isCreated(String name) {
+    try {
+      return indexes.create(name).created();
+    } catch (StatusException e) {
+      assertEquals("too many indexes: limit=1024", e.getStatus().getDescription());
+      return false;
+    }
+  }
+
+  @Test
+  void droppedIndexIsNotFoundAndANewOneIsEmpty() throws Exception {
+    final ByteString key = ByteString.copyFromUtf8("key");
+    final ServedIndex first = indexes.findOrCreate("a");
+    new BlockingIndex(first).put(key, key);
+    final ServedIndex.LocalReader reader = first.reader();
+    assertEquals(ReadResult.FOUND, reader.read(key));
+    final List<ServedIndex> dropped = new ArrayList<>();
+    assertTrue(indexes.drop("a", dropped::add));
+    assertEquals(List.of(first), dropped);
+    assertNull(indexes.find("a"));
+    assertFalse(indexes.drop("a", dropped::add));
+    assertEquals(ReadResult.CLOSED, reader.read(key));
+
+    final ServedIndex second = indexes.findOrCreate("a");
+    assertNotEquals(first.incarnation(), second.incarnation());
+    assertNull(new BlockingIndex(second).get(key));
+    assertEquals(ReadResult.CLOSED, reader.read(key), "its memory may be used again by now");
+  }
+
+  @Test
+  void memoryOfDroppedIndexesIsUsedAgain() throws Exception {
+    final ByteString value = ByteString.copyFrom(new byte[100_000]);
+    for (int round = 0; round < 200; round++) { // twice the budget
+      final BlockingIndex index = new BlockingIndex(indexes.findOrCreate("a"));
+      for (int i = 0; i < 25; i++) {
+        index.put(ByteString.copyFromUtf8("key" + i), value);
+      }
+      assertTrue(indexes.drop("a", dropped -> {}));
+    }
+  }
+}
