@@ -44,7 +44,8 @@ public final class StoreMutants {
     final Path module = Path.of(args[0]).normalize();
     final List<String> ids = List.of(args).subList(1, args.length);
     int survivors = 0;
-    for (Map<String, String> mutant : parse(module.resolve("server/src/test/mutants/memory-list"))) {
+    for (Map<String, String> mutant :
+        parse(module.resolve("server/src/test/mutants/memory-list"))) {
       if (ids.isEmpty() || ids.contains(mutant.get("id"))) {
         final String finder = run(module, mutant);
         System.out.println(mutant.get("id") + ": " + (finder == null ? "SURVIVED" : finder));
