@@ -124,8 +124,8 @@ public abstract class BareCall implements ClientStream.AnswerListener, Runnable 
       return source == request ? Arrays.copyOfRange(request, offset, offset + length) : source;
     }
     if (ring != connection) {
-      connection = ring;
       methodId = ring.methodId(method);
+      connection = ring;
     }
     boolean prepared = false;
     try {

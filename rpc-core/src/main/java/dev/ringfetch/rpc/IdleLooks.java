@@ -11,8 +11,10 @@ final class IdleLooks {
   /** Looks in a row that find an idle session idle; its timeout has as many intervals. */
   static final int LOOKS = 4;
 
-  private final Subject subject;
   private final long intervalNs;
+
+  @GuardedBy("this")
+  private Subject subject; // null: nothing is watched any more, and the session is not kept
 
   @GuardedBy("this")
   private Future<?> next;
@@ -43,14 +45,20 @@ final class IdleLooks {
   /** Looks no more. Idempotent. */
   synchronized void stop() {
     stopped = true;
+    subject = null;
     if (next != null) {
       next.cancel(false);
     }
   }
 
   private void look() {
+    final Subject idle;
     synchronized (this) {
-      if (stopped || subject.isOver()) {
+      if (stopped || subject == null) {
+        return;
+      }
+      if (subject.isOver()) {
+        subject = null;
         return;
       }
       quiet = subject.wasQuiet() ? quiet + 1 : 0;
@@ -58,8 +66,10 @@ final class IdleLooks {
         start();
         return;
       }
+      idle = subject;
+      subject = null;
     }
-    subject.onIdle();
+    idle.onIdle();
   }
 
   /** A session, as the watch sees it. Used by one thread at a time. */

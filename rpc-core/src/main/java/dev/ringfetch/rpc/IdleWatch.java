@@ -54,6 +54,7 @@ final class IdleWatch {
     stopped = true;
     if (looks != null) {
       looks.stop();
+      looks = null;
     }
   }
 

@@ -5,8 +5,6 @@ import dev.ringfetch.fabric.MemoryFaults;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.session.owner.OwnedBy;
 import dev.ringfetch.session.poller.Callbacks;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
@@ -17,16 +15,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class Ending {
   private static final String NO_MEMORY = "session failed: no memory to serve it in";
-
-  private static final VarHandle STATE;
-
-  static {
-    try {
-      STATE = MethodHandles.lookup().findVarHandle(Ending.class, "state", State.class);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
-    }
-  }
 
   /** The life of a session. Any thread makes the end due; an owner, or the poller, ends it. */
   enum State {
@@ -51,13 +39,11 @@ final class Ending {
       return next;
     }
 
+    /** Without a switch, whose class would allocate at its first use: here memory may be out. */
     private boolean leadsTo(State next) {
-      return switch (this) {
-        case OPEN -> next == DUE;
-        case DUE -> next == DOOMED || next == OVER;
-        case DOOMED -> next == DUE || next == OVER;
-        case OVER -> false;
-      };
+      return (this == OPEN && next == DUE)
+          || (this == DUE && (next == DOOMED || next == OVER))
+          || (this == DOOMED && (next == DUE || next == OVER));
     }
   }
 
@@ -67,7 +53,8 @@ final class Ending {
 
   private long unconsumed; // slots
   private volatile boolean peerAtFault;
-  private volatile State state = State.OPEN; // after the reason
+  private final AtomicReference<State> state =
+      new AtomicReference<>(State.OPEN); // after the reason
 
   Ending(Session session) {
     this.session = session;
@@ -81,18 +68,17 @@ final class Ending {
 
   /** True when an owner has to end the session. */
   boolean isDue() {
-    final State now = state;
-    return now != State.OPEN && now != State.OVER;
+    return reason.get() != null && state.get() != State.OVER;
   }
 
   /** True when the session has ended, and this side does not use its memory any more. */
   boolean isOver() {
-    return state == State.OVER;
+    return state.get() == State.OVER;
   }
 
   /** True when the poller must end the session, because another thread could not. */
   boolean isPollers() {
-    return state == State.DOOMED;
+    return state.get() == State.DOOMED;
   }
 
   /** True when the session ended because the peer broke a rule. */
@@ -114,14 +100,17 @@ final class Ending {
 
   /** Moves to the next state, unless another thread has left the one before. */
   private void tryMove(State from, State next) {
-    STATE.compareAndSet(this, from, from.to(next));
+    if (state.get() == from) {
+      state.compareAndSet(from, from.to(next));
+    }
   }
 
   private void becomeOver() {
+    tryMove(State.OPEN, State.DUE); // the thread with the reason may not have come to it yet
     State now;
     do {
-      now = state;
-    } while (!STATE.compareAndSet(this, now, now.to(State.OVER)));
+      now = state.get();
+    } while (!state.compareAndSet(now, now.to(State.OVER)));
   }
 
   /** As {@link #request}, because the peer broke a rule. */

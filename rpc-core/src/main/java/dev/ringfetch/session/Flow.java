@@ -158,7 +158,6 @@ public final class Flow {
   @OwnedBy("session")
   private @Nullable Outcome ending;
 
-  @OwnedBy("session")
   private boolean whole; // the inbound units were there at the start, and are not counted
 
   @OwnedBy("session")

@@ -262,10 +262,14 @@ final class SendQueue implements CompletionQueue {
     leave();
   }
 
-  /** Sends the waiting ring, if it can be sent. Returns false if it still waits. */
+  /**
+   * Sends the waiting ring, if it can be sent, without waiting for a thread that is posting, which
+   * sends it when it leaves. Returns false if the ring still waits.
+   */
   boolean pay() {
-    enter();
-    leave();
+    if (busy.compareAndSet(false, true)) {
+      leave();
+    }
     return !ringWanted && !ringOwed;
   }
 

@@ -37,7 +37,7 @@ import io.grpc.stub.StreamObserver;
  *   <li>with RESOURCE_EXHAUSTED if it would create one index too many, if index memory is full, if
  *       too many writes wait, or if the answer to a batch would be longer than the 4 MiB that a
  *       gRPC client takes unless told otherwise;
- *   <li>with ABORTED if the index was dropped under the call.
+ *   <li>with ABORTED if the index was dropped under a write, which was not carried out.
  * </ul>
  *
  * <p>An index is created by the first call that writes to it: reads, deletes and lost comparisons
@@ -72,16 +72,11 @@ public final class IndexService extends IndexGrpc.IndexImplBase {
   public void get(GetRequest request, StreamObserver<GetResponse> responses) {
     try {
       RequestLimits.checkKey(request.getKey());
-      final ServedIndex index = indexToRead(request.getIndex());
-      final Entry entry = index == null ? null : look(index, request.getKey());
-      final GetResponse.Builder response = GetResponse.newBuilder();
-      if (index != null) {
-        response.setIncarnation(index.incarnation());
+      GetResponse response = null;
+      while (response == null) {
+        response = read(indexToRead(request.getIndex()), request.getKey());
       }
-      if (entry != null) {
-        response.setEntry(entry);
-      }
-      WriteCall.answer(responses, response.build());
+      WriteCall.answer(responses, response);
     } catch (StatusException e) {
       responses.onError(e);
     }
@@ -95,27 +90,59 @@ public final class IndexService extends IndexGrpc.IndexImplBase {
       for (int i = 0; i < count; i++) {
         RequestLimits.checkKey(request.getKeys(i));
       }
-      final ServedIndex index = indexToRead(request.getIndex());
-      final BatchGetResponse.Builder response = BatchGetResponse.newBuilder();
-      if (index != null) {
-        response.setIncarnation(index.incarnation());
+      BatchGetResponse response = null;
+      while (response == null) {
+        response = readAll(indexToRead(request.getIndex()), request);
       }
-      int size = index == null ? 0 : INCARNATION_BYTES;
-      for (int i = 0; i < count; i++) {
-        final Entry entry = index == null ? null : look(index, request.getKeys(i));
-        final GetResponse found =
-            entry == null ? ABSENT : GetResponse.newBuilder().setEntry(entry).build();
-        // The messages remember their sizes, so this is work that serializing them saves.
-        size += CodedOutputStream.computeMessageSize(BatchGetResponse.ANSWERS_FIELD_NUMBER, found);
-        if (size > MAX_ANSWER_BYTES) {
-          throw answerTooLong(i, count);
-        }
-        response.addAnswers(found);
-      }
-      WriteCall.answer(responses, response.build());
+      WriteCall.answer(responses, response);
     } catch (StatusException e) {
       responses.onError(e);
     }
+  }
+
+  /** Answers from an index, which may be absent; null if it was dropped: its name is free then. */
+  private static GetResponse read(ServedIndex index, ByteString key) throws StatusException {
+    if (index == null) {
+      return ABSENT;
+    }
+    try {
+      final Entry entry = look(index, key);
+      final GetResponse.Builder response =
+          GetResponse.newBuilder().setIncarnation(index.incarnation());
+      return (entry == null ? response : response.setEntry(entry)).build();
+    } catch (StatusException e) {
+      if (index.isDropped()) {
+        return null;
+      }
+      throw e;
+    }
+  }
+
+  /** As {@link #read}, for all keys of a batch. */
+  private static BatchGetResponse readAll(ServedIndex index, BatchGetRequest request)
+      throws StatusException {
+    final BatchGetResponse.Builder response = BatchGetResponse.newBuilder();
+    if (index != null) {
+      response.setIncarnation(index.incarnation());
+    }
+    final int count = request.getKeysCount();
+    int size = index == null ? 0 : INCARNATION_BYTES;
+    for (int i = 0; i < count; i++) {
+      final GetResponse found = read(index, request.getKeys(i));
+      if (found == null) {
+        return null;
+      }
+      // Its incarnation is that of the batch.
+      final GetResponse answer =
+          found.hasEntry() ? GetResponse.newBuilder().setEntry(found.getEntry()).build() : ABSENT;
+      // The messages remember their sizes, so this is work that serializing them saves.
+      size += CodedOutputStream.computeMessageSize(BatchGetResponse.ANSWERS_FIELD_NUMBER, answer);
+      if (size > MAX_ANSWER_BYTES) {
+        throw answerTooLong(i, count);
+      }
+      response.addAnswers(answer);
+    }
+    return response.build();
   }
 
   @Override
