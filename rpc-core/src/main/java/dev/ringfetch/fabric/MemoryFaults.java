@@ -12,9 +12,14 @@ public final class MemoryFaults {
 
   /** Collects the remaining errors of a fault, and adds them as suppressed to the first one. */
   public static void absorb(MemoryRegion memory, Throwable fault) {
+    absorb(memory::verify, fault);
+  }
+
+  /** As {@link #absorb(MemoryRegion, Throwable)}, where another method verifies the memory. */
+  public static void absorb(Runnable verify, Throwable fault) {
     for (int i = 0; i < LIMIT; i++) {
       try {
-        memory.verify();
+        verify.run();
         return;
       } catch (InternalError again) {
         if (i == 0) {

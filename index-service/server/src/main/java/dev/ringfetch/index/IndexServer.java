@@ -3,7 +3,7 @@ package dev.ringfetch.index;
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.fabric.FabricProviders;
-import dev.ringfetch.index.service.DataDirectory;
+import dev.ringfetch.index.data.DataDirectory;
 import dev.ringfetch.index.service.DirectAccessService;
 import dev.ringfetch.index.service.IndexAdminService;
 import dev.ringfetch.index.service.IndexMemory;

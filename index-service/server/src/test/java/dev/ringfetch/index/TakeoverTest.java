@@ -90,6 +90,36 @@ class TakeoverTest {
     }
   }
 
+  /** No gate says there that the server has gone: the reader asks. */
+  @Test
+  void withoutADataDirectoryReadersLeaveAKilledServer() throws Exception {
+    final String directory = "--shm-directory=" + shm;
+    ServerProcess alone = ServerProcess.start("--port=0", directory);
+    final int at = alone.awaitPort();
+    final ManagedChannel own =
+        ManagedChannelBuilder.forAddress("localhost", at).usePlaintext().build();
+    try (DirectReader reader = DirectReader.open(own, "", new DirectContext().shmDirectory(shm))) {
+      assertTrue(reader.isDirect(), reader::obstacle);
+      final long incarnation = reader.incarnation();
+      assertFalse(reader.get(key(0), found));
+      alone.close(); // kill -9
+      alone = ServerProcess.start("--port=" + at, directory);
+      assertEquals(at, alone.awaitPort());
+      while (reader.incarnation() == incarnation || !reader.isDirect()) {
+        try {
+          assertFalse(reader.get(key(0), found));
+        } catch (StatusRuntimeException e) { // between the two
+          assertEquals(Status.Code.UNAVAILABLE, e.getStatus().getCode());
+        }
+        Thread.sleep(1);
+      }
+      assertTrue(reader.turns() > 0);
+    } finally {
+      own.shutdownNow();
+      alone.close();
+    }
+  }
+
   @Test
   void orderlyStopClosesTheGate() throws Exception {
     try (DirectReader reader = openReader()) {
@@ -109,7 +139,7 @@ class TakeoverTest {
     try (ServerProcess second = start(0)) {
       assertEquals(1, second.awaitExit());
       assertEquals(
-          List.of("index server: another server uses the data directory: path=" + data),
+          List.of("index server: another server owns the directory: data=" + data.toRealPath()),
           second.errors());
     }
     try (DirectReader reader = openReader()) {

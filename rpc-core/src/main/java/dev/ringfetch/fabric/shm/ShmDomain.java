@@ -134,7 +134,7 @@ final class ShmDomain implements Domain {
       throw closedException();
     } finally {
       if (file == null) {
-        giveBack(length);
+        giveBack(next);
       }
     }
   }
@@ -174,6 +174,19 @@ final class ShmDomain implements Domain {
     lock.lock();
     try {
       memory -= length;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** As {@link #giveBack}, of a segment that could not be created: its number may come again. */
+  private void giveBack(DomainAddress failed) {
+    lock.lock();
+    try {
+      memory -= failed.length();
+      if (failed.segment() == grown - 1) {
+        grown--;
+      }
     } finally {
       lock.unlock();
     }

@@ -27,7 +27,9 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>Where memory says that the grant is over (another server has taken over, the index was
  * dropped, the server has ended the session), the reader goes by calls and asks for another grant
- * meanwhile. Memory of a server that was killed stays readable until its successor moves the gate.
+ * meanwhile. Memory of a server that was killed stays readable until its successor moves the gate,
+ * where it has a data directory; without one, the reader finds out within about a second that the
+ * server has gone, and until then reads the {@link #incarnation} that has ended.
  *
  * <p>Used by one thread at a time. Reads throw {@link io.grpc.StatusRuntimeException} where a call
  * fails, and take no longer than {@link DirectContext#timeout()}.
@@ -38,6 +40,12 @@ public final class DirectReader implements AutoCloseable {
 
   /** Reads of one key that may be undecided before it goes by a call: the call decides. */
   static final int ATTEMPTS = 4;
+
+  /** Interval at which a grant is renewed that no successor of the server would end. */
+  static final long RENEWAL_NS = TimeUnit.SECONDS.toNanos(1);
+
+  /** Longest key: longer ones, and an empty one, go by a call, which says what is wrong. */
+  private static final int MAX_KEY_LENGTH = 1024;
 
   private enum State {
     OPEN,
@@ -52,6 +60,8 @@ public final class DirectReader implements AutoCloseable {
   private State state = State.OPEN;
   private GrantedIndex granted; // null while reads go by calls
   private String obstacle;
+  private long renewNs;
+  private long readsBefore; // direct ones, before the present grant
   private long directReads;
   private long retries;
   private long callReads;
@@ -103,7 +113,8 @@ public final class DirectReader implements AutoCloseable {
    */
   public boolean get(ByteString key, DirectValue value) {
     final long deadlineNs = prepare();
-    for (int i = 0; granted != null && i < ATTEMPTS; i++) {
+    final boolean legal = !key.isEmpty() && key.size() <= MAX_KEY_LENGTH;
+    for (int i = 0; legal && granted != null && i < ATTEMPTS; i++) {
       final ReadResult result = granted.get(key, value.found());
       if (result == ReadResult.FOUND || result == ReadResult.ABSENT) {
         directReads++;
@@ -188,11 +199,24 @@ public final class DirectReader implements AutoCloseable {
     if (state == State.CLOSED) {
       throw new IllegalStateException("the reader is closed");
     }
-    final long deadlineNs = System.nanoTime() + timeoutNs;
+    final long nowNs = System.nanoTime();
+    final long deadlineNs = nowNs + timeoutNs;
     if (requests != null && (granted == null || granted.lacksSegment())) {
       use(requests.poll(request()), deadlineNs);
+    } else if (requests != null && !granted.outlivesServer() && nowNs - renewNs >= 0) {
+      renew(deadlineNs);
     }
     return deadlineNs;
+  }
+
+  /** Asks whether the server is still the one of the grant, which no successor would end. */
+  private void renew(long deadlineNs) {
+    final long refusals = requests.refusals();
+    use(requests.poll(request()), deadlineNs);
+    if (granted != null && requests.refusals() != refusals) {
+      turns++;
+      leave();
+    }
   }
 
   private GrantRequest request() {
@@ -218,14 +242,20 @@ public final class DirectReader implements AutoCloseable {
       if (granted != null && granted.isOf(grant)) {
         granted.learn(grant);
       } else {
+        if (granted != null) {
+          turns++; // another server, or another index of that name
+        }
         leave();
+        readsBefore = directReads;
         // Half of the time is left for a call.
         granted =
             GrantedIndex.connect(fabric, grant, Math.max(1, (deadlineNs - System.nanoTime()) / 2));
       }
       requests.served();
+      renewNs = System.nanoTime() + RENEWAL_NS;
     } catch (IOException | RuntimeException e) { // the latter of a descriptor that misleads
       leave();
+      requests.release(grant.getToken());
       requests.refused(e.getMessage());
     }
   }
@@ -239,7 +269,12 @@ public final class DirectReader implements AutoCloseable {
       case CLOSED, LOST -> {
         turns++;
         leave();
-        requests.ended("memory is " + (result == ReadResult.LOST ? "lost" : "closed"));
+        final String reason = "memory is " + (result == ReadResult.LOST ? "lost" : "closed");
+        if (directReads > readsBefore) {
+          requests.ended(reason);
+        } else {
+          requests.refused(reason); // a grant that never served is not asked for in a loop
+        }
       }
       case FOUND, ABSENT -> throw new IllegalArgumentException("result=" + result);
     }
@@ -260,6 +295,14 @@ public final class DirectReader implements AutoCloseable {
   /** Whether the next read is tried directly. */
   public boolean isDirect() {
     return granted != null;
+  }
+
+  /**
+   * The incarnation of the index that direct reads are of, as answers to calls name it; 0 while
+   * reads go by calls.
+   */
+  public long incarnation() {
+    return granted == null ? 0 : granted.incarnation();
   }
 
   /** Why reads go by calls, or went before the present grant. */

@@ -28,6 +28,7 @@ final class GrantRequests {
   private ListenableFuture<GrantResponse> answer; // null: none is under way
   private long nextNs;
   private long delayNs = FIRST_DELAY_NS;
+  private long refusals;
   private String obstacle = "no grant was asked for yet";
 
   /**
@@ -82,20 +83,26 @@ final class GrantRequests {
   /** Called when a grant could not be used, or was none: the next request waits. */
   void refused(String obstacle) {
     this.obstacle = obstacle;
+    refusals++;
     nextNs = clock.getAsLong() + delayNs;
     delayNs = Math.min(2 * delayNs, LAST_DELAY_NS);
   }
 
-  /** Called when a grant is in use: the next request waits for the first delay. */
+  /** Called when there is a grant: the next request waits for the first delay. */
   void served() {
-    delayNs = FIRST_DELAY_NS;
-    nextNs = clock.getAsLong() + delayNs;
+    nextNs = clock.getAsLong() + FIRST_DELAY_NS;
   }
 
-  /** Called when a grant that was in use has ended: the next request goes out at once. */
+  /** Called when a grant that has served reads has ended: the next request goes out at once. */
   void ended(String obstacle) {
     this.obstacle = obstacle;
+    delayNs = FIRST_DELAY_NS;
     nextNs = clock.getAsLong();
+  }
+
+  /** Requests that have been refused, or led to no grant that could be used. */
+  long refusals() {
+    return refusals;
   }
 
   /** Tells the server that a grant is not used any more, and does not wait for its answer. */

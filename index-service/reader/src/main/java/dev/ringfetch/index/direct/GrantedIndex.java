@@ -33,6 +33,7 @@ final class GrantedIndex implements AutoCloseable {
   private final ByteString address;
   private final RemoteDomain domain;
   private final long incarnation;
+  private final boolean outlivesServer;
   private final HashReader reader;
   private MemoryRegion[] segments = {};
   private boolean lacksSegment;
@@ -42,6 +43,7 @@ final class GrantedIndex implements AutoCloseable {
     this.address = grant.getDomain();
     this.domain = domain;
     this.incarnation = grant.getIncarnation();
+    this.outlivesServer = grant.getOutlivesServer();
     learn(grant);
     reader =
         new HashReader(
@@ -117,6 +119,16 @@ final class GrantedIndex implements AutoCloseable {
     return address;
   }
 
+  /** The index's incarnation, as answers name it. */
+  long incarnation() {
+    return incarnation;
+  }
+
+  /** Whether a successor closes the memory of a server that was killed. */
+  boolean outlivesServer() {
+    return outlivesServer;
+  }
+
   /** Whether a newer grant is for the same index in the same domain. */
   boolean isOf(GrantResponse grant) {
     return grant.getDomain().equals(address) && grant.getIncarnation() == incarnation;
@@ -126,11 +138,7 @@ final class GrantedIndex implements AutoCloseable {
   void learn(GrantResponse grant) throws IOException {
     final List<ByteString> descriptors = grant.getSegmentsList();
     for (int i = segments.length; i < descriptors.size(); i++) {
-      final int number = domain.attach(descriptors.get(i).toByteArray());
-      if (number != i) {
-        throw new IOException("segments are out of order: number=" + number + " expected=" + i);
-      }
-      final MemoryRegion region = domain.view(i);
+      final MemoryRegion region = domain.view(domain.attach(descriptors.get(i).toByteArray()));
       if (region.length() != 1 << grant.getSegmentShift()) {
         throw new IOException("segment has another length: length=" + region.length());
       }

@@ -1,6 +1,7 @@
 package dev.ringfetch.index.layout;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.fabric.MemoryFaults;
 import java.lang.invoke.VarHandle;
 import java.util.List;
 
@@ -55,6 +56,7 @@ public final class HashReader {
       return lookups[0].result();
     } catch (InternalError e) {
       lost = true;
+      MemoryFaults.absorb(reads::verify, e);
       return ReadResult.LOST;
     }
   }
@@ -85,6 +87,7 @@ public final class HashReader {
         }
       } catch (InternalError e) {
         lost = true;
+        MemoryFaults.absorb(reads::verify, e);
       }
       for (int i = 0; i < count; i++) {
         results[done + i] = lost ? ReadResult.LOST : lookups[i].result();

@@ -195,6 +195,11 @@ public final class DataDirectory implements AutoCloseable {
     release(path, lock);
   }
 
+  @Override
+  public String toString() {
+    return path.toString();
+  }
+
   private static void release(Path directory, FileChannel lock) throws IOException {
     try {
       if (lock != null) {

@@ -12,6 +12,9 @@ final class ConnectionGrants {
   private static final Attributes.Key<ConnectionGrants> KEY =
       Attributes.Key.create("ringfetch-connection-grants");
 
+  /** Grants of one connection at a time: no client takes those of all. */
+  static final int LIMIT = 64;
+
   private final Map<ByteString, Admission> admissions = new HashMap<>();
   private boolean ended;
 
@@ -22,12 +25,16 @@ final class ConnectionGrants {
     return attributes.get(KEY);
   }
 
-  /** Adds a grant. False if the connection has ended: the caller closes the admission. */
+  /**
+   * Adds a grant. False if the connection has ended, or has {@link #LIMIT} grants: the caller
+   * closes the admission.
+   */
   synchronized boolean add(ByteString token, Admission admission) {
-    if (!ended) {
+    final boolean added = !ended && admissions.size() < LIMIT;
+    if (added) {
       admissions.put(token, admission);
     }
-    return !ended;
+    return added;
   }
 
   /** Ends a grant; returns whether there was one with this token. */

@@ -121,6 +121,7 @@ public final class DirectAccessService extends DirectAccessGrpc.DirectAccessImpl
             .setPartitions(location.partitions())
             .setRoot(location.root())
             .setEpoch(location.epoch())
+            .setOutlivesServer(indexes.memory().hasSuccessors())
             .setLayoutVersion(LAYOUT_VERSION);
     for (final Segment segment : indexes.memory().segments()) {
       response.addSegments(ByteString.copyFrom(segment.descriptor()));
@@ -168,7 +169,7 @@ public final class DirectAccessService extends DirectAccessGrpc.DirectAccessImpl
     final ByteString granted = ByteString.copyFrom(token);
     if (!grants.add(granted, admission)) {
       admission.close();
-      throw refused("the connection has ended");
+      throw refused("the connection has ended, or has all grants: limit=" + ConnectionGrants.LIMIT);
     }
     return granted;
   }

@@ -8,6 +8,7 @@ import dev.ringfetch.fabric.GateDescriptor;
 import dev.ringfetch.fabric.GatePage;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.Segment;
+import dev.ringfetch.index.data.DataDirectory;
 import dev.ringfetch.index.layout.HashLocation;
 import dev.ringfetch.index.store.StoreMemory;
 import io.grpc.Status;
@@ -34,7 +35,7 @@ public final class IndexMemory implements AutoCloseable {
   public static final int PARTITIONS_DEFAULT = 16;
 
   /** The most partitions of an index. */
-  public static final int PARTITIONS_MAX = 1024;
+  public static final int PARTITIONS_MAX = 256;
 
   /**
    * Length of a segment: zeroing one takes some milliseconds, for which a partition's writes wait.
@@ -48,6 +49,8 @@ public final class IndexMemory implements AutoCloseable {
 
   private final GatePage gate;
   private final long epoch;
+  private final long origin; // tells epochs of data directories apart
+  private final boolean successors;
   private final int partitions;
   private final Fabric fabric; // null: of this process alone
   private final Domain domain; // null like the fabric
@@ -56,10 +59,11 @@ public final class IndexMemory implements AutoCloseable {
 
   private IndexMemory(Context context, Fabric fabric) throws IOException {
     final DataDirectory data = context.data;
+    this.successors = data != null;
     this.partitions = context.partitions;
     this.fabric = fabric;
-    this.epoch =
-        data == null ? RANDOM.nextLong(1, Long.MAX_VALUE) : Math.addExact(data.gate().last(), 1);
+    this.epoch = data == null ? RANDOM.nextLong(1, Long.MAX_VALUE) : data.incarnation();
+    this.origin = data == null ? 0 : Long.parseUnsignedLong(data.id(), 0, Long.BYTES * 2, 16);
     if (fabric == null) {
       domain = null;
       gate = data == null ? GatePage.in(new DirectRegion(GateDescriptor.LENGTH)) : data.gate();
@@ -173,6 +177,11 @@ public final class IndexMemory implements AutoCloseable {
     return partitions;
   }
 
+  /** Whether a successor closes this memory, if this process is killed. */
+  boolean hasSuccessors() {
+    return successors;
+  }
+
   /** The fabric that reaches the memory, or null. */
   Fabric fabric() {
     return fabric;
@@ -205,7 +214,7 @@ public final class IndexMemory implements AutoCloseable {
    * from those of others as far as 64 bits go.
    */
   long incarnation(HashLocation location) {
-    final long mixed = mix(mix(epoch) + location.incarnation());
+    final long mixed = mix(mix(epoch ^ origin) + location.incarnation());
     return mixed == 0 ? 1 : mixed;
   }
 
@@ -228,7 +237,9 @@ public final class IndexMemory implements AutoCloseable {
   /** Closes the gate and gives memory that others reach back. No thread may use it any more. */
   @Override
   public void close() {
-    gate.close();
+    if (gate.epoch() == epoch) { // not a predecessor's, which may still be read
+      gate.close();
+    }
     if (fabric != null) {
       domain.close();
       fabric.close();

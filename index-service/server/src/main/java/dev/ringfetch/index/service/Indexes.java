@@ -103,7 +103,15 @@ public final class Indexes implements AutoCloseable {
    * @return whether there was one.
    */
   boolean drop(String name, Consumer<ServedIndex> done) {
-    final ServedIndex dropped = indexes.remove(name.isEmpty() ? DEFAULT_NAME : name);
+    final ServedIndex dropped;
+    synchronized (this) {
+      dropped = find(name);
+      if (dropped != null) {
+        // First: what a call sees under this name later, no direct read may precede.
+        dropped.closeToReaders();
+        indexes.remove(dropped.name());
+      }
+    }
     if (dropped != null) {
       dropped.drop(() -> done.accept(dropped));
     }

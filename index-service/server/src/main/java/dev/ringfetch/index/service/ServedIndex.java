@@ -90,13 +90,18 @@ final class ServedIndex {
     return dropped;
   }
 
+  /** Closes the index to all readers, before its name is free for another. */
+  void closeToReaders() {
+    dropped = true;
+    index.closeToReaders();
+  }
+
   /**
-   * Ends the writers, closes the index to all readers and gives its memory back. Called once.
+   * Ends the writers and gives the memory back. Called once, after {@link #closeToReaders}.
    *
    * @param done is run at the end, on any thread.
    */
   void drop(Runnable done) {
-    dropped = true;
     final AtomicInteger open = new AtomicInteger(partitions.length);
     for (final Partition partition : partitions) {
       partition.close(

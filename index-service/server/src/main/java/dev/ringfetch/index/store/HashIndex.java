@@ -99,14 +99,20 @@ public final class HashIndex {
     return count;
   }
 
+  /** Closes the index to readers, before this returns. Safe for use by many threads. */
+  public void closeToReaders() {
+    final long root = location.root();
+    memory.region(root).putLongRelease(memory.offset(root) + RootDescriptor.OPEN_OFFSET, 0);
+    memory.region(root).fullFence();
+  }
+
   /**
    * Closes the index to readers and gives its memory back. No partition may be in use any more, and
    * each owner's stores must have happened before.
    */
   public void drop() {
+    closeToReaders();
     final long root = location.root();
-    memory.region(root).putLongRelease(memory.offset(root) + RootDescriptor.OPEN_OFFSET, 0);
-    memory.region(root).fullFence();
     for (PartitionStore partition : partitions) {
       partition.close();
     }
