@@ -17,7 +17,9 @@ const DEADLINE_MS = 10000;
 const SERVICES = [
   'grpc.health.v1.Health',
   'grpc.reflection.v1.ServerReflection',
+  'ringfetch.index.v1.DirectAccess',
   'ringfetch.index.v1.Index',
+  'ringfetch.index.v1.IndexAdmin',
 ];
 
 function call(client, method, request) {
@@ -43,6 +45,7 @@ async function checkIndex(index) {
   assert.deepEqual(entry.key, key);
   assert.deepEqual(entry.value, value);
   assert.equal(entry.version, put.version);
+  assert.equal((await call(index, 'Count', {})).entries, 1);
   const batch = await call(index, 'BatchGet', { keys: [Buffer.from('absent'), key] });
   assert.equal(batch.answers.length, 2);
   assert.ok(!batch.answers[0].entry, 'absence is an answer');
@@ -65,7 +68,8 @@ async function main(target) {
     `the session service is internal, yet listed: ${services}`);
   const methods = (await reflection.listMethods('ringfetch.index.v1.Index'))
     .map((method) => method.name).sort();
-  assert.deepEqual(methods, ['BatchGet', 'CompareAndSet', 'Delete', 'Get', 'Put']);
+  assert.deepEqual(methods,
+    ['BatchGet', 'BatchPut', 'CompareAndSet', 'Count', 'Delete', 'Describe', 'Get', 'Put']);
   const health = await client(reflection, target, 'grpc.health.v1.Health');
   assert.equal((await call(health, 'Check', {})).status, 'SERVING');
   const index = await client(reflection, target, 'ringfetch.index.v1.Index');
