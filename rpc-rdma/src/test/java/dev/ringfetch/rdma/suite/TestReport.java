@@ -16,10 +16,12 @@ import org.junit.platform.launcher.TestIdentifier;
 
 /**
  * A listener that prints and counts the outcomes of tests. A skipped test counts as failed: to run
- * this suite is to claim that the device is there.
+ * this suite is to claim that the device is there. One that leaves itself out counts as failed,
+ * too, unless a list says which tests have to be executed.
  */
 final class TestReport implements TestExecutionListener {
   private final PrintStream out;
+  private final boolean listed;
   private final Map<UniqueId, Long> beginsNs = new HashMap<>();
 
   private final SortedSet<String> executed = new TreeSet<>();
@@ -27,8 +29,9 @@ final class TestReport implements TestExecutionListener {
   private int passed;
   private int failed;
 
-  TestReport(PrintStream out) {
+  TestReport(PrintStream out, boolean listed) {
     this.out = out;
+    this.listed = listed;
   }
 
   @Override
@@ -50,6 +53,13 @@ final class TestReport implements TestExecutionListener {
     if (successful && !test.isTest()) {
       return;
     }
+    if (listed && test.isTest() && result.getStatus() == TestExecutionResult.Status.ABORTED) {
+      print(
+          "left out",
+          test,
+          result.getThrowable().map(reason -> ": " + reason.getMessage()).orElse(""));
+      return;
+    }
     if (test.isTest()) {
       executed.add(isDynamic(test) ? name(test) : method(test));
     }
@@ -65,7 +75,10 @@ final class TestReport implements TestExecutionListener {
     }
   }
 
-  /** Names of the tests that were executed, with whatever outcome; parameters are not told. */
+  /**
+   * Names of the tests that were executed and not left out, with whatever outcome; parameters are
+   * not told.
+   */
   SortedSet<String> executed() {
     return executed;
   }

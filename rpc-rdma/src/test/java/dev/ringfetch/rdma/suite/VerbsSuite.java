@@ -39,7 +39,7 @@ final class VerbsSuite {
 
   private static boolean run(List<String> classes, PinnedTests pinned, PrintStream out)
       throws IOException {
-    final TestReport report = new TestReport(out);
+    final TestReport report = new TestReport(out, pinned != null);
     LauncherFactory.create().execute(request(classes), report);
     if (pinned != null && !pinned.check(report.executed(), report.hasPassed(), out)) {
       report.incomplete();
