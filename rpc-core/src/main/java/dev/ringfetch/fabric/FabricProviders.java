@@ -9,7 +9,7 @@ public final class FabricProviders {
   private FabricProviders() {}
 
   /**
-   * Opens a fabric of its own for the caller, who closes it.
+   * Opens a fabric that only the caller uses, and that the caller closes.
    *
    * @param name of its provider, {@code shm} for instance.
    * @throws IOException when there is no such provider or it cannot be used, with the reason as its

@@ -3,6 +3,7 @@ package dev.ringfetch.index.direct;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.FabricProviders;
+import dev.ringfetch.index.layout.BlockDescriptor;
 import dev.ringfetch.index.layout.Found;
 import dev.ringfetch.index.layout.ReadResult;
 import dev.ringfetch.index.v1.BatchGetRequest;
@@ -43,9 +44,6 @@ public final class DirectReader implements AutoCloseable {
 
   /** Interval at which a grant is renewed that no successor of the server would end. */
   static final long RENEWAL_NS = TimeUnit.SECONDS.toNanos(1);
-
-  /** Longest key: longer ones, and an empty one, go by a call, which says what is wrong. */
-  private static final int MAX_KEY_LENGTH = 1024;
 
   private enum State {
     OPEN,
@@ -113,7 +111,8 @@ public final class DirectReader implements AutoCloseable {
    */
   public boolean get(ByteString key, DirectValue value) {
     final long deadlineNs = prepare();
-    final boolean legal = !key.isEmpty() && key.size() <= MAX_KEY_LENGTH;
+    // Others go by a call, which says what is wrong.
+    final boolean legal = !key.isEmpty() && key.size() <= BlockDescriptor.MAX_KEY_LENGTH;
     for (int i = 0; legal && granted != null && i < ATTEMPTS; i++) {
       final ReadResult result = granted.get(key, value.found());
       if (result == ReadResult.FOUND || result == ReadResult.ABSENT) {

@@ -11,6 +11,7 @@ import dev.ringfetch.index.layout.HashLocation;
 import dev.ringfetch.index.layout.HashReader;
 import dev.ringfetch.index.layout.ReadResult;
 import dev.ringfetch.index.layout.SegmentReads;
+import dev.ringfetch.index.layout.StoreDescriptor;
 import dev.ringfetch.index.v1.GrantResponse;
 import java.io.IOException;
 import java.util.Arrays;
@@ -22,9 +23,6 @@ import java.util.List;
  * <p>Used by one thread at a time.
  */
 final class GrantedIndex implements AutoCloseable {
-  /** Version of the layout that this reader knows. */
-  static final int LAYOUT_VERSION = 1;
-
   private static final int MAX_PARTITIONS = 1 << 16;
   private static final int MIN_SHIFT = 16;
   private static final int MAX_SHIFT = 30;
@@ -88,7 +86,7 @@ final class GrantedIndex implements AutoCloseable {
   }
 
   private static void check(GrantResponse grant) throws IOException {
-    if (grant.getLayoutVersion() != LAYOUT_VERSION) {
+    if (grant.getLayoutVersion() != StoreDescriptor.LAYOUT_VERSION) {
       throw new IOException("layout is unknown: version=" + grant.getLayoutVersion());
     }
     final int partitions = grant.getPartitions();

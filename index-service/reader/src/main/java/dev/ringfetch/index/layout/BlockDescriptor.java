@@ -41,6 +41,9 @@ import java.util.zip.CRC32C;
  * the copy's own checksum.
  */
 public final class BlockDescriptor {
+  /** The longest key, in bytes. */
+  public static final int MAX_KEY_LENGTH = 1024;
+
   /** Offset of the checksum, 32 bits. */
   public static final int CRC_OFFSET = 0;
 

@@ -26,7 +26,8 @@ package dev.ringfetch.index.layout;
  *
  * <ul>
  *   <li><b>Open</b>: incarnation of the index while it is open; any other value is closed.
- *   <li><b>Seed</b>, <b>Partitions</b>: as in the {@link HashLocation}, for who inspects memory.
+ *   <li><b>Seed</b>, <b>Partitions</b>: as in the {@link HashLocation}, for tools that inspect
+ *       memory.
  * </ul>
  */
 public final class RootDescriptor {

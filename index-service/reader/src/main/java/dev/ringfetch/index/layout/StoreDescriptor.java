@@ -43,5 +43,8 @@ public final class StoreDescriptor {
   /** Bytes of index memory that no object uses. */
   public static final int LENGTH = 1024;
 
+  /** Version of the layouts of this package, which a grant names. */
+  public static final int LAYOUT_VERSION = 1;
+
   private StoreDescriptor() {}
 }

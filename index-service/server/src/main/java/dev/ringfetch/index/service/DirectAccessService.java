@@ -6,6 +6,7 @@ import dev.ringfetch.fabric.Domain;
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.Segment;
 import dev.ringfetch.index.layout.HashLocation;
+import dev.ringfetch.index.layout.StoreDescriptor;
 import dev.ringfetch.index.v1.DirectAccessGrpc;
 import dev.ringfetch.index.v1.FabricHint;
 import dev.ringfetch.index.v1.GrantRequest;
@@ -51,9 +52,6 @@ public final class DirectAccessService extends DirectAccessGrpc.DirectAccessImpl
     /** Never. */
     NEVER
   }
-
-  /** Version of the layout of index memory. */
-  static final int LAYOUT_VERSION = 1;
 
   private static final int TOKEN_LENGTH = 16;
   private static final SecureRandom RANDOM = new SecureRandom();
@@ -122,7 +120,7 @@ public final class DirectAccessService extends DirectAccessGrpc.DirectAccessImpl
             .setRoot(location.root())
             .setEpoch(location.epoch())
             .setOutlivesServer(indexes.memory().hasSuccessors())
-            .setLayoutVersion(LAYOUT_VERSION);
+            .setLayoutVersion(StoreDescriptor.LAYOUT_VERSION);
     for (final Segment segment : indexes.memory().segments()) {
       response.addSegments(ByteString.copyFrom(segment.descriptor()));
     }

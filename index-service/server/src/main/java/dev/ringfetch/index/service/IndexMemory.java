@@ -214,16 +214,8 @@ public final class IndexMemory implements AutoCloseable {
    * from those of others as far as 64 bits go.
    */
   long incarnation(HashLocation location) {
-    final long mixed = mix(mix(epoch ^ origin) + location.incarnation());
+    final long mixed = StoreMemory.mix(StoreMemory.mix(epoch ^ origin) + location.incarnation());
     return mixed == 0 ? 1 : mixed;
-  }
-
-  /** A bijection without visible structure: the finalizer of MurmurHash3 (Appleby). */
-  private static long mix(long word) {
-    long mixed = word;
-    mixed = (mixed ^ (mixed >>> 33)) * 0xff51afd7ed558ccdL;
-    mixed = (mixed ^ (mixed >>> 33)) * 0xc4ceb9fe1a85ec53L;
-    return mixed ^ (mixed >>> 33);
   }
 
   /** The status of a write that finds no memory. */

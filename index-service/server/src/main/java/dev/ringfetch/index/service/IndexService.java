@@ -72,11 +72,8 @@ public final class IndexService extends IndexGrpc.IndexImplBase {
   public void get(GetRequest request, StreamObserver<GetResponse> responses) {
     try {
       RequestLimits.checkKey(request.getKey());
-      GetResponse response = null;
-      while (response == null) {
-        response = read(indexToRead(request.getIndex()), request.getKey());
-      }
-      WriteCall.answer(responses, response);
+      final ByteString key = request.getKey();
+      WriteCall.answer(responses, read(request.getIndex(), index -> get(index, key)));
     } catch (StatusException e) {
       responses.onError(e);
     }
@@ -90,36 +87,43 @@ public final class IndexService extends IndexGrpc.IndexImplBase {
       for (int i = 0; i < count; i++) {
         RequestLimits.checkKey(request.getKeys(i));
       }
-      BatchGetResponse response = null;
-      while (response == null) {
-        response = readAll(indexToRead(request.getIndex()), request);
-      }
-      WriteCall.answer(responses, response);
+      WriteCall.answer(responses, read(request.getIndex(), index -> batchGet(index, request)));
     } catch (StatusException e) {
       responses.onError(e);
     }
   }
 
-  /** Answers from an index, which may be absent; null if it was dropped: its name is free then. */
-  private static GetResponse read(ServedIndex index, ByteString key) throws StatusException {
-    if (index == null) {
-      return ABSENT;
-    }
-    try {
-      final Entry entry = look(index, key);
-      final GetResponse.Builder response =
-          GetResponse.newBuilder().setIncarnation(index.incarnation());
-      return (entry == null ? response : response.setEntry(entry)).build();
-    } catch (StatusException e) {
-      if (index.isDropped()) {
-        return null;
+  /** A read of an index, which is null where there is none of that name. */
+  @FunctionalInterface
+  private interface Read<T> {
+    T of(ServedIndex index) throws StatusException;
+  }
+
+  /** Reads the index of a name; again, where it was dropped meanwhile and the name is free. */
+  private <T> T read(String name, Read<T> read) throws StatusException {
+    while (true) {
+      final ServedIndex index = indexToRead(name);
+      try {
+        return read.of(index);
+      } catch (StatusException e) {
+        if (index == null || !index.isDropped()) {
+          throw e;
+        }
       }
-      throw e;
     }
   }
 
-  /** As {@link #read}, for all keys of a batch. */
-  private static BatchGetResponse readAll(ServedIndex index, BatchGetRequest request)
+  private static GetResponse get(ServedIndex index, ByteString key) throws StatusException {
+    if (index == null) {
+      return ABSENT;
+    }
+    final Entry entry = look(index, key);
+    final GetResponse.Builder response =
+        GetResponse.newBuilder().setIncarnation(index.incarnation());
+    return (entry == null ? response : response.setEntry(entry)).build();
+  }
+
+  private static BatchGetResponse batchGet(ServedIndex index, BatchGetRequest request)
       throws StatusException {
     final BatchGetResponse.Builder response = BatchGetResponse.newBuilder();
     if (index != null) {
@@ -128,13 +132,9 @@ public final class IndexService extends IndexGrpc.IndexImplBase {
     final int count = request.getKeysCount();
     int size = index == null ? 0 : INCARNATION_BYTES;
     for (int i = 0; i < count; i++) {
-      final GetResponse found = read(index, request.getKeys(i));
-      if (found == null) {
-        return null;
-      }
-      // Its incarnation is that of the batch.
+      final Entry entry = index == null ? null : look(index, request.getKeys(i));
       final GetResponse answer =
-          found.hasEntry() ? GetResponse.newBuilder().setEntry(found.getEntry()).build() : ABSENT;
+          entry == null ? ABSENT : GetResponse.newBuilder().setEntry(entry).build();
       // The messages remember their sizes, so this is work that serializing them saves.
       size += CodedOutputStream.computeMessageSize(BatchGetResponse.ANSWERS_FIELD_NUMBER, answer);
       if (size > MAX_ANSWER_BYTES) {

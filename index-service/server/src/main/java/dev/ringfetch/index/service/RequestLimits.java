@@ -1,6 +1,7 @@
 package dev.ringfetch.index.service;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.layout.BlockDescriptor;
 import io.grpc.Status;
 import io.grpc.StatusException;
 import java.nio.charset.StandardCharsets;
@@ -11,7 +12,7 @@ final class RequestLimits {
   static final int MAX_INDEX_NAME_BYTES = 255;
 
   /** Longest key. */
-  static final int MAX_KEY_BYTES = 1024;
+  static final int MAX_KEY_BYTES = BlockDescriptor.MAX_KEY_LENGTH;
 
   /** Longest value. */
   static final int MAX_VALUE_BYTES = 1024 * 1024;

@@ -222,7 +222,7 @@ public final class StoreMemory implements SegmentReads.Segments {
   }
 
   /** A permutation of the 64-bit numbers: the finalizer of MurmurHash3, variant 13 by Stafford. */
-  private static long mix(long value) {
+  public static long mix(long value) {
     long mixed = value;
     mixed = (mixed ^ (mixed >>> 30)) * 0xBF58476D1CE4E5B9L;
     mixed = (mixed ^ (mixed >>> 27)) * 0x94D049BB133111EBL;
