@@ -3,6 +3,7 @@ package dev.ringfetch.mutants;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -23,6 +24,7 @@ final class Equivalents {
     final Map<String, Mutant> byId = new HashMap<>();
     mutants.forEach(mutant -> byId.put(mutant.id(), mutant));
     final Map<String, String> reasons = new HashMap<>();
+    final List<String> unknown = new ArrayList<>();
     for (final String line : Files.readAllLines(file)) {
       if (line.isBlank() || line.startsWith("#")) {
         continue;
@@ -30,10 +32,14 @@ final class Equivalents {
       final String[] fields = line.split(" \\| ", 3);
       final Mutant mutant = byId.get(fields[0].strip());
       if (fields.length != 3 || mutant == null || !mutant.change().equals(fields[1].strip())) {
-        throw new IllegalArgumentException(
-            file + ": no such mutant: " + line + (mutant == null ? "" : "; there is " + mutant));
+        unknown.add(line + (mutant == null ? "" : "; there is " + mutant));
+        continue;
       }
       reasons.put(mutant.id(), fields[2].strip());
+    }
+    if (!unknown.isEmpty()) {
+      throw new IllegalArgumentException(
+          file + ": no such mutants:\n" + String.join("\n", unknown));
     }
     return reasons;
   }

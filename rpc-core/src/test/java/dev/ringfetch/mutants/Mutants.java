@@ -1,7 +1,6 @@
 package dev.ringfetch.mutants;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -96,14 +95,12 @@ public final class Mutants {
 
   private boolean run(Path module) throws IOException {
     final Path folder = module.resolve("src/test/mutants");
-    final Path classes = module.resolve("target/classes");
-    final Sources sources = new Sources(module.resolve("src/main/java"), classes);
-    final List<Mutant> known = new ArrayList<>(Handwritten.read(folder.resolve("list"), sources));
-    final int handwritten = known.size();
-    final Excluded excluded = Excluded.read(folder.resolve("excluded"));
-    known.addAll(excluded.leaveOut(sources.mechanical(beginnings(folder.resolve("sources")))));
-    checkIds(known);
-    final Map<String, String> equivalents = Equivalents.read(folder.resolve("equivalent"), known);
+    final Sources sources =
+        new Sources(module.resolve("src/main/java"), module.resolve("target/classes"));
+    final Known lists = Known.read(folder, sources);
+    final List<Mutant> known = lists.mutants();
+    final int handwritten = lists.handwritten();
+    final Map<String, String> equivalents = lists.equivalents();
     final List<Mutant> chosen = choose(byHand ? known.subList(0, handwritten) : known, equivalents);
     System.out.println(
         "mutants: "
@@ -113,7 +110,7 @@ public final class Mutants {
             + " mechanical, "
             + equivalents.size()
             + " of them equivalent; left out: "
-            + excluded.leftOut()
+            + lists.leftOut()
             + "; chosen: "
             + chosen.size());
     if (list) {
@@ -126,22 +123,6 @@ public final class Mutants {
     final List<Suite> suites = Suite.read(folder.resolve("suites"));
     try (Bench bench = new Bench(module, sources, suites, kinds)) {
       return report(bench, chosen, equivalents.size());
-    }
-  }
-
-  /** Paths, of which what begins so is broken mechanically. */
-  private static List<String> beginnings(Path file) throws IOException {
-    return Files.readAllLines(file).stream()
-        .filter(line -> !line.isBlank() && !line.startsWith("#"))
-        .toList();
-  }
-
-  private static void checkIds(List<Mutant> mutants) {
-    final Set<String> ids = new HashSet<>();
-    for (final Mutant mutant : mutants) {
-      if (!ids.add(mutant.id())) {
-        throw new IllegalArgumentException("an id twice: " + mutant.id());
-      }
     }
   }
 
