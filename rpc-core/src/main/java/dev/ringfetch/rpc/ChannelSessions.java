@@ -6,8 +6,6 @@ import dev.ringfetch.call.Codecs;
 import dev.ringfetch.protocol.OpenRequest;
 import dev.ringfetch.protocol.OpenResponse;
 import dev.ringfetch.session.ClientSession;
-import dev.ringfetch.session.handshake.ClientHandshake;
-import io.grpc.Attributes;
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
 import io.grpc.Context;
@@ -30,18 +28,11 @@ import java.util.concurrent.Future;
  * exceptions: {@link IdleWatch} looks at a ring that is open, and {@link WaitForReady} repeats
  * attempts for calls that wait. Thread-safe.
  */
-final class ChannelSessions implements StreamRoom.Sessions {
+final class ChannelSessions implements StreamRoom.Sessions, SessionAttempt.Outcomes {
   static final String SHUTDOWN = "Channel shutdown invoked";
 
   /** How long a replaced session still takes the calls that had chosen it before. */
   private static final long OUTGROWN_NS = 100_000_000;
-
-  private final ChannelContext context;
-  private final RingPolicy policy;
-  private final Codecs codecs;
-  private final IdleWatch idleWatch;
-  private final WaitForReady<ClientConnection> waitForReady =
-      new WaitForReady<>(this::connect, this::pauseNs);
 
   private static final String NO_ROOM =
       "the server allows so few calls on a connection that gRPC's wait for the session's stream";
@@ -51,6 +42,12 @@ final class ChannelSessions implements StreamRoom.Sessions {
 
   private static final int MAX_FLUSHES = 3;
 
+  private final ChannelContext context;
+  private final RingPolicy policy;
+  private final Codecs codecs;
+  private final IdleWatch idleWatch;
+  private final WaitForReady<ClientConnection> waitForReady =
+      new WaitForReady<>(this::connect, this::pauseNs);
   private final StreamRoom room = new StreamRoom(this);
 
   private volatile ClientConnection connection;
@@ -59,11 +56,11 @@ final class ChannelSessions implements StreamRoom.Sessions {
   private volatile boolean scarce; // calls have waited for the stream of a session, lately
 
   @GuardedBy("this")
-  private Attempt attempt;
+  private SessionAttempt attempt;
 
   // those with a control stream that has not ended
   @GuardedBy("this")
-  private final Set<Attempt> streams = new HashSet<>();
+  private final Set<SessionAttempt> streams = new HashSet<>();
 
   @GuardedBy("this")
   private final Set<ClientSession> sessions = new HashSet<>(); // the newest, and those that drain
@@ -173,7 +170,7 @@ final class ChannelSessions implements StreamRoom.Sessions {
   /** Ends streams of sessions, those of draining sessions first. Calls on the rings continue. */
   @Override
   public void makeRoom(boolean lacking) {
-    final List<Attempt> ending;
+    final List<SessionAttempt> ending;
     final boolean flushes;
     synchronized (this) {
       flushes = streams.isEmpty() && mayFlush();
@@ -181,7 +178,7 @@ final class ChannelSessions implements StreamRoom.Sessions {
         scarce = true;
         lacks++;
       }
-      final List<Attempt> draining =
+      final List<SessionAttempt> draining =
           streams.stream()
               .filter(begun -> begun.opened != null && begun.opened.isDraining())
               .toList();
@@ -254,7 +251,7 @@ final class ChannelSessions implements StreamRoom.Sessions {
 
   /** Starts an attempt, if it is the time for one. */
   private void begin() {
-    final Attempt begun;
+    final SessionAttempt begun;
     final String news;
     synchronized (this) {
       if (!isTimeForAttempt()) {
@@ -285,11 +282,13 @@ final class ChannelSessions implements StreamRoom.Sessions {
   }
 
   @GuardedBy("this")
-  private Attempt newAttempt(String grownFabric) {
+  private SessionAttempt newAttempt(String grownFabric) {
     if (scarce) { // there may be no room for a second stream: the first session gets long rings
       growth.onCrowded();
     }
-    final Attempt made = new Attempt(growth.maxRingLength(), grownFabric);
+    final SessionAttempt.Plan plan =
+        new SessionAttempt.Plan(growth.maxRingLength(), grownFabric, lacks);
+    final SessionAttempt made = new SessionAttempt(context, policy, codecs, plan, this);
     streams.add(made);
     hasStreams = true;
     attempt = made; // last: until that is refused or opens a session, there is no other
@@ -302,7 +301,7 @@ final class ChannelSessions implements StreamRoom.Sessions {
 
   /** Starts the attempt that replaces a session whose rings are too short. */
   private void grow(ClientSession session) {
-    final Attempt begun;
+    final SessionAttempt begun;
     synchronized (this) {
       final ClientConnection open = open();
       if (shutdown || open == null || open.session() != session) {
@@ -368,7 +367,7 @@ final class ChannelSessions implements StreamRoom.Sessions {
 
   /** As {@link #enterIdle()}, if the session is the newest still; returns whether it is. */
   boolean enterIdle(ClientSession session) {
-    final Attempt growing;
+    final SessionAttempt growing;
     synchronized (this) {
       if (connection == null || connection.session() != session) {
         return false;
@@ -380,7 +379,7 @@ final class ChannelSessions implements StreamRoom.Sessions {
       unasked = true;
       backoff.skip();
       // Where there is no ring, waiting calls wait for the attempt, whatever caused it.
-      final boolean grows = isOpen && attempt != null && attempt.grownFabric != null;
+      final boolean grows = isOpen && attempt != null && attempt.plan.grownFabric() != null;
       growing = grows && streams.contains(attempt) ? attempt : null; // else it is ending just now
       if (growing != null) {
         attempt = null; // it reports nothing any more; the next call starts another one
@@ -400,7 +399,7 @@ final class ChannelSessions implements StreamRoom.Sessions {
    * @param onTerminated called once, when nothing is left.
    */
   void shutdown(Runnable onTerminated) {
-    final List<Attempt> begun;
+    final List<SessionAttempt> begun;
     final List<ClientSession> draining;
     synchronized (this) {
       if (shutdown) {
@@ -413,9 +412,19 @@ final class ChannelSessions implements StreamRoom.Sessions {
     }
     idleWatch.stop();
     waitForReady.end(RingChannel.SHUTDOWN);
-    begun.forEach(Attempt::abandonUnlessServing);
+    begun.forEach(this::abandonUnlessServing);
     draining.forEach(ClientSession::drain);
     terminateIfIdle();
+  }
+
+  /** Abandons an attempt, unless it has led to a session. */
+  private void abandonUnlessServing(SessionAttempt begun) {
+    synchronized (this) {
+      if (sessions.contains(begun.opened)) {
+        return;
+      }
+    }
+    begun.stream.abandon();
   }
 
   /** Ends the session, with its calls. */
@@ -474,249 +483,150 @@ final class ChannelSessions implements StreamRoom.Sessions {
     }
   }
 
-  /** One handshake, and the session that it leads to. */
-  private final class Attempt implements ClientHandshake.Listener, HandshakeStream.Listener {
-    final CompletableFuture<ClientConnection> future = new CompletableFuture<>();
+  @Override
+  public synchronized boolean hasFailedLately(String fabric) {
+    final Long failedNs = failures.get(fabric);
+    return failedNs != null && System.nanoTime() - failedNs < Backoff.MAX_NS;
+  }
 
-    private final HandshakeStream stream =
-        new HandshakeStream(
-            this, HandshakeStream.CONNECT_TIMEOUT_NS, HandshakeStream.STEP_TIMEOUT_NS);
-    private final int maxRingLength;
-    private final String grownFabric;
-    private final ClientHandshake handshake;
-    private final int lacksBefore = lacks;
-
-    // Guarded by the channel's sessions.
-    private ClientSession opened;
-    private boolean detached; // no call waits for it, and it has led to no session yet
-
-    /**
-     * Creates an attempt that has not begun yet.
-     *
-     * @param maxRingLength limit of the length of a ring.
-     * @param grownFabric fabric of the session that this one replaces, on the same fabric; null
-     *     when it replaces none. A reference to that session itself would keep it, with its memory,
-     *     as long as its successor.
-     */
-    Attempt(int maxRingLength, String grownFabric) {
-      this.maxRingLength = maxRingLength;
-      this.grownFabric = grownFabric;
-      this.handshake =
-          new ClientHandshake(
-              context.fabrics().fabrics().opened(),
-              context.sessions(),
-              maxRingLength,
-              stream,
-              this);
+  @Override
+  public synchronized void onUnreachable(SessionAttempt unsuccessful, String fabric) {
+    if (unsuccessful.plan.grownFabric() == null) { // for so long a ring it may have no room
+      failures.put(fabric, System.nanoTime());
     }
+  }
 
-    void start() {
-      try {
-        stream.start(context.grpc(), policy.pulseNs());
-      } catch (Error e) { // for want of memory, perhaps of that for its deadline
-        refuse("handshake: " + e, Backoff.MAX_NS);
-        stream.abandon(); // it may have begun
-        throw e;
+  @Override
+  public void onOpened(SessionAttempt successful, ClientConnection made) {
+    final ClientSession session = made.session();
+    final boolean abandoned;
+    final boolean unwanted;
+    final String ended;
+    ClientConnection outgrown = null;
+    synchronized (this) {
+      successful.opened = session;
+      successful.detached = false;
+      abandoned = attempt != successful; // but the server was first
+      unwanted = shutdown || abandoned;
+      ended = session.endReason();
+      if (ended == null) {
+        sessionsOpened++;
+        sessions.add(session);
+        failures.remove(made.fabric());
+      }
+      if (ended == null && !abandoned) {
+        attempt = null;
+        scarce &= lacks != successful.plan.lacksBefore(); // there was room for its stream
+        openedPosition = session.pollPosition();
+        outgrown = open();
+        connection = made;
+        logged = null;
+        obstacle = "drained"; // once it is not open, until its end or a refusal says more
       }
     }
-
-    @Override
-    public void onConnected() {
-      handshake.start();
-    }
-
-    @Override
-    public void onResponse(OpenResponse response) {
-      handshake.onResponse(response);
-    }
-
-    @Override
-    public String obstacle(String fabric) {
-      if (grownFabric != null && !grownFabric.equals(fabric)) {
-        return "longer rings are for " + grownFabric;
-      }
-      return context.plaintext().obstacle(fabric, stream.level().future().join()); // known by now
-    }
-
-    @Override
-    public byte[] ownAddress() {
-      return Endpoints.encode(stream.ownAddress());
-    }
-
-    @Override
-    public boolean isDoubtful(String fabric) {
-      synchronized (ChannelSessions.this) {
-        final Long failedNs = failures.get(fabric);
-        return failedNs != null && System.nanoTime() - failedNs < Backoff.MAX_NS;
-      }
-    }
-
-    @Override
-    public void onUnreachable(String fabric) {
-      synchronized (ChannelSessions.this) {
-        if (grownFabric == null) { // for so long a ring it may have no room
-          failures.put(fabric, System.nanoTime());
-        }
-      }
-    }
-
-    /** Called when the channel shuts down: abandons the attempt, unless it has led to a session. */
-    void abandonUnlessServing() {
-      synchronized (ChannelSessions.this) {
-        if (sessions.contains(opened)) {
-          return;
-        }
-      }
-      stream.abandon();
-    }
-
-    /** Called at the end of the stream; a session that is open finishes its calls. */
-    @Override
-    public void onEnd(String reason, long maxBackoffNs) {
-      final ClientSession draining;
-      synchronized (ChannelSessions.this) {
-        streams.remove(this);
-        hasStreams = !streams.isEmpty();
-        flushes = 0;
-        draining = opened;
-      }
-      room.onReleased();
-      if (draining == null) {
-        refuse(reason, maxBackoffNs);
-      } else {
-        draining.drain(reason);
-      }
+    if (ended != null) { // before it has served anything: as if there had been none
+      onRefused(successful, ended, Backoff.MAX_NS);
       terminateIfIdle(); // nobody may have waited for it but that
+      return;
     }
+    successful.future.complete(made);
+    waitForReady.wake(); // calls that wait after an earlier attempt
+    if (!abandoned) {
+      idleWatch.start(session);
+    }
+    if (outgrown != null) {
+      drainSoon(outgrown.session());
+    }
+    if (unwanted) {
+      session.drain();
+    }
+  }
 
-    @Override
-    public void onSession(ClientSession session, String fabric, List<String> methods) {
-      final Attributes attributes = stream.attributes();
-      final ClientConnection made =
-          new ClientConnection(
-              session,
-              fabric,
-              methods,
-              BufferAllocator.attributes(
-                  attributes.toBuilder().set(Transport.TRANSPORT_ATTR_FABRIC, fabric).build(),
-                  session),
-              PlaintextFabrics.level(fabric, stream.level().of(attributes)),
-              codecs);
-      final boolean abandoned;
-      final boolean unwanted;
-      final String ended;
-      ClientConnection outgrown = null;
-      synchronized (ChannelSessions.this) {
-        opened = session;
-        detached = false;
-        abandoned = attempt != this; // but the server was first
-        unwanted = shutdown || abandoned;
-        ended = session.endReason();
-        if (ended == null) {
-          sessionsOpened++;
-          sessions.add(session);
-          failures.remove(fabric);
-        }
-        if (ended == null && !abandoned) {
-          attempt = null;
-          scarce &= lacks != lacksBefore; // there was room for its stream
-          openedPosition = session.pollPosition();
-          outgrown = open();
-          connection = made;
-          logged = null;
-          obstacle = "drained"; // once it is not open, until its end or a refusal says more
-        }
-      }
-      if (ended != null) { // before it has served anything: as if there had been none
-        onRefused(ended);
-        terminateIfIdle(); // nobody may have waited for it but that
+  /**
+   * Drains a session after a delay, so that calls that have just chosen it need not begin again.
+   */
+  private static void drainSoon(ClientSession session) {
+    final Runnable drain = () -> session.drain("another session has longer rings");
+    try {
+      final Future<?> unused = DefaultExecutor.schedule(drain, OUTGROWN_NS);
+    } catch (OutOfMemoryError e) { // now, or never
+      drain.run();
+    }
+  }
+
+  @Override
+  public void onRefused(SessionAttempt unsuccessful, String reason, long maxBackoffNs) {
+    final String news;
+    final String told;
+    synchronized (this) {
+      if (attempt != unsuccessful) {
         return;
       }
-      future.complete(made);
-      waitForReady.wake(); // calls that wait after an earlier attempt
-      if (!abandoned) {
-        idleWatch.start(session);
-      }
-      if (outgrown != null) {
-        drainSoon(outgrown.session());
-      }
-      if (unwanted) {
-        session.drain();
+      attempt = null;
+      sessionsRefused++;
+      told = shutdown ? SHUTDOWN : reason;
+      if (unsuccessful.plan.grownFabric() == null) {
+        news = refused(told, maxBackoffNs);
+      } else { // which says nothing of a session that begins
+        news = open() == null ? hasNoRing(told) : null;
       }
     }
+    log(news);
+    unsuccessful.future.completeExceptionally(
+        Status.UNAVAILABLE.withDescription("no ring: " + told).asRuntimeException());
+    terminateIfIdle();
+  }
 
-    /**
-     * Drains a session after a delay, so that calls that have just chosen it need not begin again.
-     */
-    private void drainSoon(ClientSession session) {
-      final Runnable drain = () -> session.drain("another session has longer rings");
-      try {
-        final Future<?> unused = DefaultExecutor.schedule(drain, OUTGROWN_NS);
-      } catch (OutOfMemoryError e) { // now, or never
-        drain.run();
-      }
+  @Override
+  public void onStreamEnded(SessionAttempt ending, String reason, long maxBackoffNs) {
+    final ClientSession draining;
+    synchronized (this) {
+      streams.remove(ending);
+      hasStreams = !streams.isEmpty();
+      flushes = 0;
+      draining = ending.opened;
     }
-
-    @Override
-    public void onRefused(String reason) {
-      refuse(reason, Backoff.MAX_NS);
+    room.onReleased();
+    if (draining == null) {
+      onRefused(ending, reason, maxBackoffNs);
+    } else {
+      draining.drain(reason);
     }
+    terminateIfIdle(); // nobody may have waited for it but that
+  }
 
-    /** Ends the attempt without a session, unless one has opened before. */
-    private void refuse(String reason, long maxBackoffNs) {
-      final String news;
-      final String told;
-      synchronized (ChannelSessions.this) {
-        if (attempt != this) {
-          return;
-        }
-        attempt = null;
-        sessionsRefused++;
-        told = shutdown ? SHUTDOWN : reason;
-        if (grownFabric == null) {
-          news = refused(told, maxBackoffNs);
-        } else { // which says nothing of a session that begins
-          news = open() == null ? hasNoRing(told) : null;
-        }
-      }
-      log(news);
-      future.completeExceptionally(
-          Status.UNAVAILABLE.withDescription("no ring: " + told).asRuntimeException());
-      terminateIfIdle();
+  @Override
+  public void onCrowded(SessionAttempt successful, ClientSession session) {
+    if (growth.tryBegin(successful.plan.maxRingLength())) {
+      DefaultExecutor.RETRYING.execute(() -> grow(session));
     }
+  }
 
-    @Override
-    public void onCrowded(ClientSession session) {
-      if (growth.tryBegin(maxRingLength)) {
-        DefaultExecutor.RETRYING.execute(() -> grow(session));
-      }
-    }
-
-    @Override
-    public void onEnded(ClientSession session, String reason) {
-      String news = null;
-      final boolean last;
-      synchronized (ChannelSessions.this) {
-        opened = session;
-        sessions.remove(session);
-        last = shutdown;
-        if (connection != null && connection.session() == session) {
-          connection = null;
-          if (session.pollPosition() == openedPosition) {
-            news = refused(reason, Backoff.MAX_NS);
-          } else { // it has worked
-            backoff.succeeded();
-            news = hasNoRing(reason);
-          }
+  @Override
+  public void onSessionEnded(SessionAttempt successful, ClientSession session, String reason) {
+    String news = null;
+    final boolean last;
+    synchronized (this) {
+      successful.opened = session;
+      sessions.remove(session);
+      last = shutdown;
+      if (connection != null && connection.session() == session) {
+        connection = null;
+        if (session.pollPosition() == openedPosition) {
+          news = refused(reason, Backoff.MAX_NS);
+        } else { // it has worked
+          backoff.succeeded();
+          news = hasNoRing(reason);
         }
       }
-      log(news);
-      if (last) {
-        stream.abandon(); // or the channel would wait for a server that does not end the stream
-      } else {
-        stream.close();
-      }
-      terminateIfIdle();
     }
+    log(news);
+    if (last) {
+      successful.stream
+          .abandon(); // or the channel would wait for a server that does not end the stream
+    } else {
+      successful.stream.close();
+    }
+    terminateIfIdle();
   }
 }
