@@ -25,7 +25,6 @@ import org.junit.jupiter.params.provider.MethodSource;
  *
  * <p>A failure names its seed: run it first with {@code -Dtest.args=-Dringfetch.seed=SEED}.
  */
-@Tag("long")
 @Timeout(300)
 class SimulationTest {
   /** 1, or how many times as much a hunt does, with all store orders over every kind of memory. */

@@ -19,7 +19,6 @@ import org.junit.jupiter.params.provider.EnumSource;
  * A process that misbehaves over sessions of its own, beside one that does not: the latter loses no
  * call and no session, gets no wrong answer, and the server gets rid of what the other has opened.
  */
-@Tag("long")
 @Timeout(120)
 class HostilePeerTest {
   private static final int SESSIONS = 20;
