@@ -250,8 +250,7 @@ final class Lookup {
       final MemoryRegion region = reads.region(firstRead + t);
       final int offset = reads.offset(firstRead + t);
       final int side = KeyHash.side(halves[t]);
-      headers[t] =
-          region.getLongAcquire(offset + GroupDescriptor.headerWord(side) * Long.BYTES);
+      headers[t] = region.getLongAcquire(offset + GroupDescriptor.headerWord(side) * Long.BYTES);
       links[t] = region.getLongAcquire(offset + GroupDescriptor.linkWord(side) * Long.BYTES);
     }
     for (int t = 0; t < 2; t++) {
@@ -395,8 +394,7 @@ final class Lookup {
     }
     final int stored = BlockDescriptor.getCrc(copy);
     final int used = BlockDescriptor.usedLength(lengths);
-    if (BlockDescriptor.crc(
-            crc, copy, used, incarnation, GroupDescriptor.address(slots[candidate]))
+    if (BlockDescriptor.crc(crc, copy, used, incarnation, GroupDescriptor.address(slots[candidate]))
         != stored) {
       return false;
     }
@@ -490,8 +488,8 @@ final class Lookup {
   }
 
   /**
-   * The proof of a block whose first piece was copied last; {@link #NO_PROOF} if its checksum is not
-   * good. Copies nothing but a piece at a time.
+   * The proof of a block whose first piece was copied last; {@link #NO_PROOF} if its checksum is
+   * not good. Copies nothing but a piece at a time.
    */
   private long proof(MemoryRegion region, int offset, int used, long address) {
     final int stored = BlockDescriptor.getCrc(piece);

@@ -38,8 +38,8 @@ import java.util.List;
  *   <li>with RESOURCE_EXHAUSTED if it would create one index too many, if index memory is full, if
  *       too many writes wait, or if the answer to a batch would be longer than the 4 MiB that a
  *       gRPC client takes unless told otherwise;
- *   <li>with RESOURCE_EXHAUSTED if too many keys hash as the key of a put does: only keys that were chosen to
- *       collide are so many;
+ *   <li>with RESOURCE_EXHAUSTED if too many keys hash as the key of a put does: only keys that were
+ *       chosen to collide are so many;
  *   <li>with ABORTED if the index was dropped under a write, which was not carried out;
  *   <li>with DATA_LOSS if the index's memory was changed or taken away by another process: so end
  *       all calls for the index until it is dropped.
@@ -49,8 +49,8 @@ import java.util.List;
  * create none.
  *
  * <p>Safe for use by many threads. No method waits: reads take no lock, and writes, and reads that
- * cannot be decided without a lock, are answered from the duty cycle of their partition's owner. So the handlers may run on the threads of a
- * transport.
+ * cannot be decided without a lock, are answered from the duty cycle of their partition's owner. So
+ * the handlers may run on the threads of a transport.
  */
 public final class IndexService extends IndexGrpc.IndexImplBase {
   /**

@@ -97,11 +97,7 @@ public final class Indexes implements AutoCloseable {
     final HashIndex index = new HashIndex(memory.store(), memory.partitions());
     final ServedIndex created =
         new ServedIndex(
-            name,
-            memory.incarnation(index.location()),
-            index,
-            Indexes::onError,
-            memory.handover());
+            name, memory.incarnation(index.location()), index, Indexes::onError, memory.handover());
     indexes.put(name, created);
     return created;
   }

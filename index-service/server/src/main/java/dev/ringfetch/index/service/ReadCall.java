@@ -86,8 +86,8 @@ final class ReadCall<T> {
       final ServedIndex.LocalReader reader = index.reader();
       long bytes = 0;
       for (int i = 0; i < entries.length && failure.get() == null; i++) {
-        entries[i] = look(reader, i);
-        bytes += entries[i] == null ? 0 : entries[i].getValue().size();
+        look(reader, i);
+        bytes += entries[i] == null ? 0 : entries[i].getValue().size(); // of some owners later
         if (bytes > IndexService.MAX_ANSWER_BYTES) {
           break; // too long already, which the response will find
         }
@@ -96,18 +96,17 @@ final class ReadCall<T> {
     answered();
   }
 
-  private Entry look(ServedIndex.LocalReader reader, int number) {
+  private void look(ServedIndex.LocalReader reader, int number) {
+    entries[number] = null;
     final ByteString key = keys.get(number);
     final ReadResult result = reader.read(key);
     if (result == ReadResult.FOUND) {
-      return reader.entry(key);
-    }
-    if (result == ReadResult.CLOSED) {
+      entries[number] = reader.entry(key);
+    } else if (result == ReadResult.CLOSED) {
       closed();
     } else if (result != ReadResult.ABSENT) {
       ask(number);
     }
-    return null;
   }
 
   private void closed() {

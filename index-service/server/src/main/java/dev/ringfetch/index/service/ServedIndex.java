@@ -48,8 +48,7 @@ final class ServedIndex {
     partitions = new Partition[index.partitions()];
     for (int i = 0; i < partitions.length; i++) {
       partitions[i] =
-          new Partition(
-              index.partition(i), new ImmediateLog(0), QUEUE_CAPACITY, errors, handover);
+          new Partition(index.partition(i), new ImmediateLog(0), QUEUE_CAPACITY, errors, handover);
     }
     readers = ThreadLocal.withInitial(() -> new LocalReader(index.newReader()));
   }

@@ -24,7 +24,7 @@ final class Bucket {
   }
 
   private final long[] words = new long[GroupDescriptor.WORDS];
-    private int length;
+  private int length;
   private int ordinal;
   private MemoryRegion region;
   private int offset;
@@ -66,7 +66,9 @@ final class Bucket {
     return length;
   }
 
-  /** Its number in its group: main 0, overflow, main 1, then spills, those of both sides in turn. */
+  /**
+   * Its number in its group: main 0, overflow, main 1, then spills, those of both sides in turn.
+   */
   int ordinal() {
     return ordinal;
   }

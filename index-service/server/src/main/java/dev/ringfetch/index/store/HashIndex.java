@@ -31,37 +31,44 @@ public final class HashIndex {
     }
     this.memory = memory;
     this.partitions = new PartitionStore[partitions];
-    final int units = StoreMemory.units(RootDescriptor.length(partitions));
+    try {
+      root = create(memory, partitions);
+      memory.verify();
+    } catch (InternalError e) {
+      MemoryFaults.absorb(memory::verify, e);
+      memory.quarantine();
+      throw new StoreDamagedException("index memory was taken away", e);
+    }
+  }
+
+  private IndexRoot create(StoreMemory memory, int count) {
+    final int units = StoreMemory.units(RootDescriptor.length(count));
     final long address = memory.allocateRoot(units);
     if (address == StoreMemory.NONE) {
       throw full();
     }
     final long incarnation = memory.nextIndex();
     final long seed = memory.seed(incarnation);
-    root =
+    final IndexRoot created =
         new IndexRoot(
-            memory, new HashLocation(memory.incarnation(), address, incarnation, seed, partitions));
+            memory, new HashLocation(memory.incarnation(), address, incarnation, seed, count));
     boolean opened = false;
     try {
-      openPartitions();
-      root.open();
-      memory.verify();
+      openPartitions(created);
+      created.open();
       opened = true;
-    } catch (InternalError e) {
-      MemoryFaults.absorb(memory::verify, e);
-      memory.quarantine();
-      throw new StoreDamagedException("index memory was taken away", e);
     } finally {
       if (!opened) {
         closePartitions();
         memory.freeRoot(address, units);
       }
     }
+    return created;
   }
 
-  private void openPartitions() {
+  private void openPartitions(IndexRoot of) {
     for (int p = 0; p < partitions.length; p++) {
-      partitions[p] = new PartitionStore(memory, root, p);
+      partitions[p] = new PartitionStore(memory, of, p);
       if (!partitions[p].open()) {
         throw full();
       }

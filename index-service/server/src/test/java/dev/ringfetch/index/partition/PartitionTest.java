@@ -30,7 +30,8 @@ final class PartitionTest {
   private final LateLog log = new LateLog(100, 1);
   private final BookStore store = new BookStore(1_000_000);
   private final List<Throwable> errors = new ArrayList<>();
-  private final Partition partition = new Partition(store, log, CAPACITY, errors::add, Handover.never());
+  private final Partition partition =
+      new Partition(store, log, CAPACITY, errors::add, Handover.never());
   private final List<Write> answers = new ArrayList<>();
 
   @Test
@@ -170,7 +171,8 @@ final class PartitionTest {
 
   @Test
   void whatComesWhileTheOwnerWorksIsNotForgotten() {
-    final Partition at = new Partition(store, new ImmediateLog(0), CAPACITY, errors::add, Handover.never());
+    final Partition at =
+        new Partition(store, new ImmediateLog(0), CAPACITY, errors::add, Handover.never());
     final boolean[] closed = new boolean[1];
     final int[] calls = new int[1];
     store.hook(
@@ -224,7 +226,8 @@ final class PartitionTest {
   @Test
   void listenerThatSubmitsAgainIsNotCalledWithinItself() {
     final int[] left = {20_000};
-    final Partition at = new Partition(store, new ImmediateLog(0), CAPACITY, errors::add, Handover.never());
+    final Partition at =
+        new Partition(store, new ImmediateLog(0), CAPACITY, errors::add, Handover.never());
     final Write write =
         new Write(
             answered -> {
@@ -296,8 +299,7 @@ final class PartitionTest {
     final boolean[] lost = new boolean[1];
     final List<Throwable> refused = new ArrayList<>();
     final DamagedStore damaged = new DamagedStore(store, lost, refused);
-    final Partition at =
-        new Partition(damaged, log, CAPACITY, errors::add, Handover.never());
+    final Partition at = new Partition(damaged, log, CAPACITY, errors::add, Handover.never());
     submitTo(at, write().put(KEY, A));
     log.commitAll();
     answers.clear();
@@ -320,8 +322,7 @@ final class PartitionTest {
   void damageThatAnotherOwnerFoundEndsAllWrites() {
     final List<Throwable> refused = new ArrayList<>();
     final DamagedStore damaged = new DamagedStore(store, new boolean[1], refused);
-    final Partition at =
-        new Partition(damaged, log, CAPACITY, errors::add, Handover.never());
+    final Partition at = new Partition(damaged, log, CAPACITY, errors::add, Handover.never());
     final Write waits = write().put(OTHER, A);
     submitTo(at, waits);
     refused.add(new InternalError());
@@ -388,7 +389,8 @@ final class PartitionTest {
     assertThrows(IllegalStateException.class, () -> put.delete(KEY));
     assertThrows(IllegalStateException.class, () -> partition.submit(put));
     log.commitAll();
-    new Partition(store, new ImmediateLog(200), CAPACITY, errors::add, Handover.never()).submit(put.delete(KEY));
+    new Partition(store, new ImmediateLog(200), CAPACITY, errors::add, Handover.never())
+        .submit(put.delete(KEY));
     assertTrue(put.existed());
   }
 

@@ -80,6 +80,7 @@ final class Simulation {
       checkRest();
     }
     ended = true; // nothing acts within others any more
+    runTasks();
     switch (random.nextInt(4)) {
       case 0 -> log.fail();
       case 1 -> close();
@@ -388,7 +389,9 @@ final class Simulation {
             op + " answered " + write.entry() + ", not " + entry);
       }
       case READ ->
-          check(Objects.equals(before, write.entry()), op + " read " + write.entry() + ", not " + before);
+          check(
+              Objects.equals(before, write.entry()),
+              op + " read " + write.entry() + ", not " + before);
     }
   }
 

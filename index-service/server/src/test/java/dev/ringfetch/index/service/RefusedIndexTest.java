@@ -39,9 +39,7 @@ class RefusedIndexTest {
   private static final ByteString KEY = ByteString.copyFromUtf8("key");
   private static final ByteString VALUE = ByteString.copyFromUtf8("value");
 
-  private final Indexes indexes =
-      new Indexes(
-          IndexMemory.ofProcess(64L << 20));
+  private final Indexes indexes = new Indexes(IndexMemory.ofProcess(64L << 20));
 
   private final IndexService service = new IndexService(indexes);
   private final IndexAdminService admin = new IndexAdminService(indexes);
@@ -76,8 +74,7 @@ class RefusedIndexTest {
 
   private Call<PutResponse> put(String index, ByteString key) {
     return call(
-        service::put,
-        PutRequest.newBuilder().setIndex(index).setKey(key).setValue(VALUE).build());
+        service::put, PutRequest.newBuilder().setIndex(index).setKey(key).setValue(VALUE).build());
   }
 
   private Call<GetResponse> get(String index, ByteString key) {
@@ -94,8 +91,7 @@ class RefusedIndexTest {
 
   private static void isDamaged(Call<?> call) {
     assertEquals(Status.Code.DATA_LOSS, call.status.getCode());
-    assertTrue(
-        call.status.getDescription().contains("index=bad"), call.status.getDescription());
+    assertTrue(call.status.getDescription().contains("index=bad"), call.status.getDescription());
   }
 
   private MemoryRegion region(long address) {

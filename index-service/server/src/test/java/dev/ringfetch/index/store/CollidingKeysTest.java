@@ -178,7 +178,8 @@ class CollidingKeysTest {
     final long hash = hash(key);
     for (int i = from; ; i++) {
       final ByteString twin =
-          ByteString.copyFromUtf8(String.format("%0" + key.size() + "d", i).substring(0, key.size()));
+          ByteString.copyFromUtf8(
+              String.format("%0" + key.size() + "d", i).substring(0, key.size()));
       final long other = hash(twin);
       if (KeyHash.fingerprint(other) == KeyHash.fingerprint(hash)
           && KeyHash.side(KeyHash.half(other, 0)) == KeyHash.side(KeyHash.half(hash, 0))

@@ -120,8 +120,8 @@ class StoreFiguresTest {
   }
 
   /**
-   * Measures the stages of a Get by themselves, and whole: of one key, whose lines are in the cache,
-   * and of random keys in files of shared memory. A mean of the best of some rounds each.
+   * Measures the stages of a Get by themselves, and whole: of one key, whose lines are in the
+   * cache, and of random keys in files of shared memory. A mean of the best of some rounds each.
    */
   @Test
   @Tag("timing")
