@@ -126,6 +126,8 @@ public final class StoreMemory implements SegmentReads.Segments {
   /** Returned by {@link #allocate}: the budget is used up, or no segment came. */
   static final long NONE = -1;
 
+  private static final byte[] ZEROS = new byte[4096];
+
   private static final int MIN_SEGMENT_LENGTH = 64 << 10;
   private static final int MAX_SEGMENT_LENGTH = 1 << 30;
   private static final int MAX_SEGMENTS = 1 << 20;
@@ -383,8 +385,8 @@ public final class StoreMemory implements SegmentReads.Segments {
   void zero(long address, int length) {
     final MemoryRegion region = region(address);
     final int offset = offset(address);
-    for (int i = 0; i < length; i += Long.BYTES) {
-      region.putLong(offset + i, 0);
+    for (int i = 0; i < length; i += ZEROS.length) {
+      region.putBytes(offset + i, ZEROS, 0, Math.min(ZEROS.length, length - i));
     }
   }
 
