@@ -62,6 +62,7 @@ public final class DirectReader implements AutoCloseable {
   private long readsBefore; // direct ones, before the present grant
   private long directReads;
   private long retries;
+  private long limits;
   private long callReads;
   private long turns;
 
@@ -120,6 +121,9 @@ public final class DirectReader implements AutoCloseable {
         return result == ReadResult.FOUND;
       }
       afterFailure(result);
+      if (result == ReadResult.LIMIT) {
+        break; // the owner decides
+      }
     }
     callReads++;
     final GetResponse response =
@@ -275,6 +279,7 @@ public final class DirectReader implements AutoCloseable {
           requests.refused(reason); // a grant that never served is not asked for in a loop
         }
       }
+      case LIMIT -> limits++;
       case FOUND, ABSENT -> throw new IllegalArgumentException("result=" + result);
     }
   }
@@ -317,6 +322,11 @@ public final class DirectReader implements AutoCloseable {
   /** Direct look-ups that were undecided, and tried again or by a call. */
   public long retries() {
     return retries;
+  }
+
+  /** Direct look-ups of keys that too many others hash as, which went by calls. */
+  public long limits() {
+    return limits;
   }
 
   /** Keys that were looked up by calls. */
