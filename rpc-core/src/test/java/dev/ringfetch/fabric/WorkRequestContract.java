@@ -241,6 +241,11 @@ public abstract class WorkRequestContract extends FabricContract {
     }
   }
 
+  /** How often {@link #writerOrOwnerSeesTheOther} looks. */
+  protected int rounds() {
+    return 1000;
+  }
+
   /**
    * The peer writes, then reads the gate; the owner moves the gate, then looks for what was
    * written. One of the two sees the other: the fence of logs rests on it.
@@ -252,7 +257,7 @@ public abstract class WorkRequestContract extends FabricContract {
     RemoteDomain remote = steps.connect(domain).remote();
     remote.attach(segment.descriptor());
     assumeTrue(remote.capabilities().readAfterWrite());
-    int rounds = 1000;
+    int rounds = rounds();
     MemoryRegion local = remote.scratch(64);
     AtomicInteger turn = new AtomicInteger();
     long[] found = new long[rounds];

@@ -70,6 +70,12 @@ final class VerbsFabricTest extends WholeFabricContract {
       return new int[] {1 << 30, 1 << 30, 1 << 16};
     }
 
+    /** Each takes some milliseconds on an emulated processor. */
+    @Override
+    protected int rounds() {
+      return 200;
+    }
+
     /** Gives up to 2 GiB back before others need them. */
     @AfterEach
     void collect() {
