@@ -146,7 +146,7 @@ final class DomainConnections {
     }
   }
 
-  /** Sets who gets the events of an id. With the lock held. */
+  /** Sets the receiver of an id's events. With the lock held. */
   void watch(RdmaCmId id, Watcher watcher) {
     watchers.put(Disni.handle(id), watcher);
   }
@@ -260,7 +260,7 @@ final class DomainConnections {
       try {
         thread.join();
       } catch (InterruptedException e) {
-        interrupted = true; // it ends without waiting for anybody
+        interrupted = true; // it ends at once
       }
     }
     if (interrupted) {

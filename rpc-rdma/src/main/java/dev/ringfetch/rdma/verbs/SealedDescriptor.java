@@ -6,7 +6,7 @@ import java.util.zip.CRC32C;
 
 /**
  * The form of a descriptor that ends with a checksum, CRC32C in network order, and begins with a
- * byte for its kind: damage shows before anybody is asked for what the descriptor leads to.
+ * byte for its kind: damage shows before a peer is asked for what the descriptor leads to.
  */
 final class SealedDescriptor {
   private static final int SEAL_LENGTH = Integer.BYTES;

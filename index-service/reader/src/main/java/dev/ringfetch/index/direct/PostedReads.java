@@ -15,7 +15,7 @@ import java.util.Arrays;
  * all of them.
  *
  * <p>They are not {@link #ordered()}: a device may load the words of a READ, and the READs of a
- * batch, in any order. So nobody who reads in this way can tell that a key is absent.
+ * batch, in any order. So they cannot show that a key is absent.
  *
  * <p>Where the connection ends, its READs complete as failed, and memory is {@link #LOST}.
  */

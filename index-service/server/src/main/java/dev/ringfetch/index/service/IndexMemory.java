@@ -188,7 +188,7 @@ public final class IndexMemory implements AutoCloseable {
   private MemoryRegion grow(int length) throws IOException {
     final SharedMemory first = shared.get(0);
     final MemoryRegion memory = first.grow(length);
-    for (final SharedMemory other : shared) { // as they were
+    for (final SharedMemory other : List.copyOf(shared)) {
       try {
         if (other != first) {
           other.adopt(memory);
