@@ -13,12 +13,12 @@ final class SealedDescriptor {
 
   private SealedDescriptor() {}
 
-  /** Adds the checksum to what was put into a buffer, which has room for it. */
+  /** Copies what was put into a buffer, and adds the checksum. */
   static byte[] seal(ByteBuffer out) {
     int length = out.position();
-    out.putInt(crc(out.array(), length));
-    byte[] sealed = new byte[out.position()];
-    out.get(0, sealed);
+    byte[] sealed = new byte[length + SEAL_LENGTH];
+    out.get(0, sealed, 0, length);
+    ByteBuffer.wrap(sealed).putInt(length, crc(sealed, length));
     return sealed;
   }
 
