@@ -105,15 +105,14 @@ final class VerbsDomainTest {
 
   @Test
   void gateOfAFileIsSeen() throws IOException {
-    try (GatePage gate = GatePage.open(directory.resolve("gate"))) {
-      Domain domain =
-          harness.server.openDomain(new DomainContext().rights(Rights.READ).gate(gate, 7));
-      RemoteDomain remote = steps.connect(domain).remote();
-      gate.move(7);
-      assertEquals(7, steps.readWord(remote, RemoteDomain.GATE, GateDescriptor.WORD_OFFSET));
-      gate.close();
-      assertEquals(-7, steps.readWord(remote, RemoteDomain.GATE, GateDescriptor.WORD_OFFSET));
-    }
+    GatePage gate = GatePage.open(directory.resolve("gate"));
+    Domain domain =
+        harness.server.openDomain(new DomainContext().rights(Rights.READ).gate(gate, 7));
+    RemoteDomain remote = steps.connect(domain).remote();
+    gate.move(7);
+    assertEquals(7, steps.readWord(remote, RemoteDomain.GATE, GateDescriptor.WORD_OFFSET));
+    gate.close();
+    assertEquals(-7, steps.readWord(remote, RemoteDomain.GATE, GateDescriptor.WORD_OFFSET));
   }
 
   /** The device refuses a WRITE with the key of memory that may only be read. */

@@ -34,9 +34,9 @@ import java.util.concurrent.TimeUnit;
  * where it has a data directory; without one, the reader finds out within about a second that the
  * server has gone, and until then reads the {@link #incarnation} that has ended.
  *
- * <p>Over a fabric that maps no memory (verbs), a key takes two round trips of READs once the reader
- * knows where the tables are; a key that is absent is asked for by a call. There memory ends with
- * the server's process.
+ * <p>Over a fabric that maps no memory (verbs), a key takes two round trips of READs once the
+ * reader knows where the tables are; a key that is absent is asked for by a call. There memory ends
+ * with the server's process.
  *
  * <p>Used by one thread at a time. Reads throw {@link io.grpc.StatusRuntimeException} where a call
  * fails, and take no longer than {@link DirectContext#timeout()}.
