@@ -29,6 +29,19 @@ public interface Domain extends AutoCloseable {
   Segment grow(int length) throws IOException;
 
   /**
+   * Adds memory that this process has already, in a domain of another fabric for instance, as a
+   * segment: the two show their peers the same bytes. The memory stays its owner's, and has to stay
+   * there until the segment is closed.
+   *
+   * @param memory mapped, or outside the heap; its length is a multiple of 64.
+   * @throws IOException when the fabric cannot reach memory that is not of its own making, or the
+   *     domain is closed.
+   */
+  default Segment adopt(MemoryRegion memory) throws IOException {
+    throw new IOException("only memory of its own: domain=" + this);
+  }
+
+  /**
    * Admits one peer.
    *
    * @param peerHint the peer's {@link Fabric#hint()}.

@@ -35,8 +35,8 @@ public interface RemoteDomain extends AutoCloseable {
   Rights rights();
 
   /**
-   * Reaches a segment. May block for as long as the system takes to map it. Attaching it twice has
-   * no effect.
+   * Reaches a segment. May block for a round trip, or for as long as the system takes to map it.
+   * Attaching it twice has no effect.
    *
    * @param segmentDescriptor as the peer sent it, not verified.
    * @return the segment's number in its domain, less than {@link #SEGMENT_LIMIT}.
@@ -49,6 +49,16 @@ public interface RemoteDomain extends AutoCloseable {
    * more.
    */
   void detach(int segment);
+
+  /**
+   * Length of a segment in bytes.
+   *
+   * @param segment an attached segment, or {@link #GATE}.
+   * @throws IllegalArgumentException for a segment that is not attached.
+   */
+  default long length(int segment) {
+    return view(segment).length();
+  }
 
   /**
    * Returns a segment's memory itself, where {@link FabricCapabilities#loadStore()} holds. It is

@@ -42,6 +42,7 @@ public abstract class DomainContract extends FabricContract {
       assertArrayEquals(new byte[lengths[i]], all(segment.region()));
       assertEquals(i, remote.attach(segment.descriptor()));
       assertEquals(i, remote.attach(segment.descriptor()), "attached twice");
+      assertEquals(lengths[i], remote.length(i));
       segment.region().putLongRelease(lengths[i] - 8, 100 + i);
       segment.region().fullFence();
     }
@@ -53,6 +54,8 @@ public abstract class DomainContract extends FabricContract {
     remote.detach(1);
     remote.detach(99);
     assertThrows(IllegalArgumentException.class, () -> steps.readWord(remote, 1, 0));
+    assertThrows(IllegalArgumentException.class, () -> remote.length(1));
+    assertEquals(GateDescriptor.LENGTH, remote.length(RemoteDomain.GATE));
     assertEquals(102, steps.readWord(remote, 2, SIZE + 56));
   }
 

@@ -112,20 +112,32 @@ public abstract class WorkRequestContract extends FabricContract {
     assertEquals(0, steps.readWord(remote, 0, 0));
   }
 
+  /**
+   * Lengths of segments that have more than 2 GiB together, the first ones as long as each other, a
+   * power of two.
+   */
+  protected int[] longSegments() {
+    return new int[] {1 << 30, 1 << 30, 1 << 30};
+  }
+
   @Test
   void segmentsReachBeyondTwoGibibytes() throws IOException {
-    final int length = 1 << 30;
+    final int[] lengths = longSegments();
+    final int length = lengths[0];
+    final long memory = Arrays.stream(lengths).asLongStream().sum();
+    assertTrue(memory > 1L << 31);
     Domain domain =
         harness.server.openDomain(
-            new DomainContext().rights(Rights.WRITE).sparse(true).memoryLimit(3L * length));
+            new DomainContext().rights(Rights.WRITE).sparse(true).memoryLimit(memory));
     RemoteDomain remote = steps.connect(domain).remote();
-    for (int i = 0; i < 3; i++) {
-      assertEquals(i, remote.attach(domain.grow(length).descriptor()));
+    for (int i = 0; i < lengths.length; i++) {
+      assertEquals(i, remote.attach(domain.grow(lengths[i]).descriptor()));
     }
     assertThrows(IOException.class, () -> domain.grow(64));
-    for (long address : new long[] {8, (1L << 31) - 8, 1L << 31, (3L << 30) - 8}) {
-      steps.writeWord(remote, (int) (address >> 30), address & (length - 1), ~address);
-      assertEquals(~address, steps.readWord(remote, (int) (address >> 30), address & (length - 1)));
+    for (long address : new long[] {8, (1L << 31) - 8, 1L << 31, memory - 8}) {
+      final int segment = (int) (address / length);
+      steps.writeWord(remote, segment, address % length, ~address);
+      assertEquals(~address, steps.readWord(remote, segment, address % length));
     }
     assertEquals(~8L, steps.readWord(remote, 0, 8));
   }
@@ -229,6 +241,11 @@ public abstract class WorkRequestContract extends FabricContract {
     }
   }
 
+  /** How often {@link #writerOrOwnerSeesTheOther} looks. */
+  protected int rounds() {
+    return 1000;
+  }
+
   /**
    * The peer writes, then reads the gate; the owner moves the gate, then looks for what was
    * written. One of the two sees the other: the fence of logs rests on it.
@@ -240,7 +257,7 @@ public abstract class WorkRequestContract extends FabricContract {
     RemoteDomain remote = steps.connect(domain).remote();
     remote.attach(segment.descriptor());
     assumeTrue(remote.capabilities().readAfterWrite());
-    int rounds = 1000;
+    int rounds = rounds();
     MemoryRegion local = remote.scratch(64);
     AtomicInteger turn = new AtomicInteger();
     long[] found = new long[rounds];

@@ -22,6 +22,7 @@ import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
@@ -58,8 +59,8 @@ public final class IndexServer implements Callable<Integer> {
 
   private static final int MAX_PORT = 65_535;
 
-  /** The fabric whose memory clients can be granted. */
-  private static final String SHM = "shm";
+  /** The fabrics whose memory clients can be granted, the preferred one first. */
+  private static final List<String> FABRICS = List.of("shm", "verbs");
 
   private static final System.Logger LOGGER = System.getLogger(IndexServer.class.getName());
 
@@ -177,31 +178,41 @@ public final class IndexServer implements Callable<Integer> {
     }
   }
 
-  /** Memory that clients of this host can be granted, where there is shared memory. */
+  /** Memory that clients can be granted, over those fabrics that are there. */
   private IndexMemory open(IndexMemory.Context context) throws IOException {
-    if (fabrics != null && !List.of(fabrics).contains(SHM)) {
+    final List<Fabric> opened = new ArrayList<>();
+    for (final String name : FABRICS) {
+      if (fabrics == null || List.of(fabrics).contains(name)) {
+        open(name, opened);
+      }
+    }
+    if (opened.isEmpty()) {
       return IndexMemory.ofProcess(context);
     }
+    boolean shared = false;
+    try {
+      final IndexMemory memory = IndexMemory.of(opened, context);
+      shared = true;
+      return memory;
+    } finally {
+      if (!shared) {
+        opened.forEach(Fabric::close);
+      }
+    }
+  }
+
+  private void open(String name, List<Fabric> opened) {
     final FabricContext fabricContext = new FabricContext();
     if (shmDirectory != null) {
       fabricContext.directory(shmDirectory);
     }
-    final Fabric fabric;
     try {
-      fabric = FabricProviders.open(SHM, fabricContext);
+      opened.add(FabricProviders.open(name, fabricContext));
     } catch (IOException e) {
-      LOGGER.log(System.Logger.Level.WARNING, "no direct reads: " + reason(e));
-      return IndexMemory.ofProcess(context);
-    }
-    boolean opened = false;
-    try {
-      final IndexMemory shared = IndexMemory.of(fabric, context);
-      opened = true;
-      return shared;
-    } finally {
-      if (!opened) {
-        fabric.close();
-      }
+      final boolean wanted = fabrics != null || name.equals(FABRICS.get(0));
+      LOGGER.log(
+          wanted ? System.Logger.Level.WARNING : System.Logger.Level.DEBUG,
+          "no direct reads over " + name + ": " + reason(e));
     }
   }
 

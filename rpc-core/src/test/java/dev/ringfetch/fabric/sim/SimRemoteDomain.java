@@ -85,6 +85,13 @@ final class SimRemoteDomain implements RemoteDomain {
   }
 
   @Override
+  public long length(int segment) {
+    synchronized (network) {
+      return attached(segment).heap().length();
+    }
+  }
+
+  @Override
   public MemoryRegion view(int segment) {
     synchronized (network) {
       if (!network.context().loadStore()) {

@@ -2,17 +2,12 @@ package dev.ringfetch.rdma.verbs;
 
 import com.ibm.disni.verbs.RdmaCmId;
 import com.ibm.disni.verbs.RdmaEventChannel;
-import dev.ringfetch.rdma.natives.AddressLayout;
 import dev.ringfetch.rdma.natives.ConnectionManager;
 import dev.ringfetch.rdma.natives.Disni;
-import dev.ringfetch.rdma.natives.EventLayout;
 import dev.ringfetch.rdma.natives.Regions;
-import dev.ringfetch.rdma.natives.Request;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.Map;
@@ -28,7 +23,6 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 final class Arrivals {
   private static final Logger LOGGER = System.getLogger(Arrivals.class.getName());
-  private static final int BACKLOG = 128;
 
   /**
    * One text for a wrong id and a wrong token, so that a peer cannot find out which offers there
@@ -43,8 +37,7 @@ final class Arrivals {
   /** Accepted, and not connected yet; belongs to the owner. */
   private final Map<VerbsQueuePair, VerbsOffer> accepted = new HashMap<>();
 
-  private RdmaCmId listening; // guarded by this
-  private int port; // guarded by this
+  private ListeningId listening; // guarded by this
   private boolean closed; // guarded by this
 
   Arrivals(VerbsDoorbell doorbell, RdmaEventChannel channel) {
@@ -56,31 +49,9 @@ final class Arrivals {
   synchronized int port() throws IOException {
     checkOpen();
     if (listening == null) {
-      try {
-        listen(InetAddress.getByAddress(new byte[16])); // takes both families
-      } catch (IOException e) {
-        LOGGER.log(Level.DEBUG, "no IPv6", e);
-        listen(InetAddress.getByAddress(new byte[4]));
-      }
+      listening = ListeningId.open(channel);
     }
-    return port;
-  }
-
-  private void listen(InetAddress anywhere) throws IOException {
-    ByteBuffer address = Request.direct(AddressLayout.SIZE);
-    RdmaCmId id = Disni.createId(channel);
-    try {
-      AddressLayout.encode(new InetSocketAddress(anywhere, 0), address);
-      ConnectionManager.bind(Disni.handle(id), Regions.address(address));
-      id.listen(BACKLOG);
-      ConnectionManager.localAddress(Disni.handle(id), Regions.address(address));
-      port = AddressLayout.decode(address).getPort();
-      listening = id;
-    } finally {
-      if (listening == null) {
-        Disni.giveBack(id, RdmaCmId::destroyId);
-      }
-    }
+    return listening.port();
   }
 
   private void checkOpen() throws IOException {
@@ -104,7 +75,7 @@ final class Arrivals {
     Endpoint endpoint = null;
     boolean let = false;
     try {
-      Introduction said = Introduction.decode(privateData(event));
+      Introduction said = Introduction.decode(Dialing.privateData(event));
       VerbsOffer offer = offers.get(said.offer());
       if (offer == null || !offer.token().matches(said.token()) || !take(offer)) {
         throw new IOException(REFUSAL);
@@ -160,20 +131,14 @@ final class Arrivals {
     offer.letIn(queuePair);
   }
 
-  private static void reject(RdmaCmId id, String reason) {
+  /** Rejects a connect request, with a reason for the peer. */
+  static void reject(RdmaCmId id, String reason) {
     ByteBuffer data = Introduction.encodeReason(reason);
     try {
       ConnectionManager.reject(Disni.handle(id), Regions.address(data), data.capacity());
     } catch (IOException e) {
       LOGGER.log(Level.DEBUG, "the peer has gone again", e);
     }
-  }
-
-  /** Private data of an event. */
-  static ByteBuffer privateData(ByteBuffer event) {
-    byte[] data = new byte[event.getInt(EventLayout.PRIVATE_LENGTH)];
-    event.get(EventLayout.PRIVATE_DATA, data);
-    return ByteBuffer.wrap(data);
   }
 
   /** Handles the connection of an accepted peer. Returns how many events were delivered. */
@@ -215,7 +180,9 @@ final class Arrivals {
   synchronized void close() {
     closed = true;
     offers.values().forEach(VerbsOffer::close);
-    Disni.giveBack(listening, RdmaCmId::destroyId);
-    listening = null;
+    if (listening != null) {
+      listening.close();
+      listening = null;
+    }
   }
 }

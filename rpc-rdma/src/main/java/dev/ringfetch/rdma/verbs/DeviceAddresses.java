@@ -194,8 +194,28 @@ final class DeviceAddresses implements AutoCloseable {
     if (reachable.isEmpty()) {
       throw new IOException("the peer has no RDMA device, or none of the kind that is here");
     }
-    long context = Disni.handle(reachable.get(0).context());
-    return reachable.stream().filter(own -> Disni.handle(own.context()) == context).toList();
+    return of(Disni.handle(reachable.get(0).context()), reachable);
+  }
+
+  /** The first device that was found, and all of its addresses. */
+  List<DeviceAddress> first() {
+    return of(Disni.handle(addresses.get(0).context()), addresses);
+  }
+
+  private static List<DeviceAddress> of(long context, List<DeviceAddress> all) {
+    return all.stream().filter(own -> Disni.handle(own.context()) == context).toList();
+  }
+
+  /**
+   * Checks that a peer may reach one of some addresses.
+   *
+   * @throws IOException when it does not.
+   */
+  static void checkReached(List<DeviceAddress> addresses, byte[] hint) throws IOException {
+    List<DeviceAddress> peers = decode(hint);
+    if (addresses.stream().allMatch(own -> own.distance(peers) == DeviceAddress.UNREACHABLE)) {
+      throw new IOException("the peer has no RDMA device that reaches the one of the memory");
+    }
   }
 
   /** Releases the addresses and devices, unless another holder remains. */

@@ -90,6 +90,16 @@ record Introduction(long offer, Token token, Side side) {
       return new Token(bytes.clone());
     }
 
+    void put(ByteBuffer out) {
+      out.put(bytes);
+    }
+
+    static Token get(ByteBuffer in) {
+      byte[] token = new byte[LENGTH];
+      in.get(token);
+      return new Token(token);
+    }
+
     /**
      * Key that datagrams of the connection present: both sides know it, and each connection has
      * another. Numbers of the upper half are for privileged users.
@@ -107,7 +117,7 @@ record Introduction(long offer, Token token, Side side) {
   /** Private data of connect, in a direct buffer. */
   ByteBuffer encode() {
     ByteBuffer out = ByteBuffer.allocateDirect(LENGTH);
-    out.put(VERSION).putLong(offer).put(token.bytes);
+    token.put(out.put(VERSION).putLong(offer));
     side.put(out);
     return out;
   }
@@ -120,9 +130,7 @@ record Introduction(long offer, Token token, Side side) {
   static Introduction decode(ByteBuffer in) throws IOException {
     checkVersion(in, LENGTH);
     long offer = in.getLong();
-    byte[] token = new byte[Token.LENGTH];
-    in.get(token);
-    return new Introduction(offer, new Token(token), Side.get(in));
+    return new Introduction(offer, Token.get(in), Side.get(in));
   }
 
   /** Private data of accept, in a direct buffer. */

@@ -1,10 +1,13 @@
 package dev.ringfetch.rdma.verbs;
 
 import com.ibm.disni.verbs.IbvContext;
+import dev.ringfetch.fabric.Domain;
+import dev.ringfetch.fabric.DomainContext;
 import dev.ringfetch.fabric.Doorbell;
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.FabricCapabilities;
 import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.fabric.RemoteDomain;
 import dev.ringfetch.fabric.WorkRequests;
 import java.io.IOException;
 import java.lang.System.Logger;
@@ -32,6 +35,7 @@ final class VerbsFabric implements Fabric {
   private DeviceAddresses addresses; // guarded by this; null: there are none
   private int most; // guarded by this: addresses that there ever were
   private long lookedNs; // guarded by this
+  private DomainConnections connections; // guarded by this; null: no domain yet
   private volatile int eventDescriptor = NO_DESCRIPTOR;
   private volatile boolean closed;
 
@@ -45,15 +49,18 @@ final class VerbsFabric implements Fabric {
    * <p>{@code ASCENDING}: all devices in common use place a WRITE by increasing address (relaxed
    * ordering is never requested); no specification promises it. Frames on this fabric carry a
    * checksum beside it. {@code NONE}: a READ is executed while the CPU stores, in pieces that the
-   * device chooses.
+   * device chooses. READ after WRITE is granted, in the order in which a reliable connection's
+   * responder executes requests (InfiniBand specification, volume 1, 9.5), as no PCIe read passes a
+   * posted write; READ after READ is not, as PCIe lets reads pass reads.
    */
   static FabricCapabilities capabilities(int maxInline, int maxDatagram) {
     return new FabricCapabilities(
-        FabricCapabilities.WriteOrder.ASCENDING,
-        FabricCapabilities.ReadAtomicity.NONE,
-        false,
-        maxInline,
-        maxDatagram);
+            FabricCapabilities.WriteOrder.ASCENDING,
+            FabricCapabilities.ReadAtomicity.NONE,
+            false,
+            maxInline,
+            maxDatagram)
+        .ordered(true, false);
   }
 
   @Override
@@ -205,6 +212,33 @@ final class VerbsFabric implements Fabric {
     }
   }
 
+  @Override
+  public Domain openDomain(DomainContext context) throws IOException {
+    try (DeviceAddresses now = addresses()) {
+      return VerbsDomain.open(connections(), now, context);
+    }
+  }
+
+  @Override
+  public RemoteDomain connectDomain(byte[] descriptor, byte[] token, long timeoutNs)
+      throws IOException {
+    Introduction.Token secret = Introduction.Token.of(token);
+    DomainDescriptor domain = DomainDescriptor.decode(descriptor);
+    try (DeviceAddresses now = addresses()) {
+      return VerbsRemoteDomain.connect(connections(), now, domain, secret, timeoutNs);
+    }
+  }
+
+  private synchronized DomainConnections connections() throws IOException {
+    if (closed) {
+      throw new IOException("the fabric is closed");
+    }
+    if (connections == null) {
+      connections = new DomainConnections();
+    }
+    return connections;
+  }
+
   private VerbsDoorbell own(Doorbell doorbell) {
     if (doorbell instanceof VerbsDoorbell bell && bell.fabric() == this) {
       return bell;
@@ -218,13 +252,19 @@ final class VerbsFabric implements Fabric {
 
   @Override
   public void close() {
+    DomainConnections open;
     synchronized (this) {
       if (closed) {
         return;
       }
       closed = true;
+      open = connections;
     }
-    doorbells.forEach(VerbsDoorbell::close); // outside the lock, which their owners take
+    // Outside the lock, which the owners of what is closed take.
+    doorbells.forEach(VerbsDoorbell::close);
+    if (open != null) {
+      open.close();
+    }
     synchronized (this) {
       if (addresses != null) {
         letGo();

@@ -3,6 +3,8 @@ package dev.ringfetch.rdma.verbs;
 import com.ibm.disni.verbs.IbvMr;
 import com.ibm.disni.verbs.IbvPd;
 import dev.ringfetch.fabric.DirectRegion;
+import dev.ringfetch.fabric.MappedRegion;
+import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.RemoteMemory;
 import dev.ringfetch.rdma.natives.RegionLayout;
 import java.io.IOException;
@@ -39,6 +41,23 @@ final class VerbsMemory extends DirectRegion {
     } catch (OutOfMemoryError | ArithmeticException e) {
       throw new IOException("no direct memory of " + length + " bytes: " + e.getMessage(), e);
     }
+  }
+
+  /**
+   * Registers memory that is there already, and that its owner keeps until the registration ends.
+   *
+   * @throws IOException also when it is memory of the heap.
+   */
+  static VerbsMemory adopt(IbvPd domain, MemoryRegion memory, int access) throws IOException {
+    final ByteBuffer buffer;
+    if (memory instanceof MappedRegion mapped) {
+      buffer = mapped.slice(0, mapped.length());
+    } else if (memory instanceof DirectRegion direct) {
+      buffer = direct.slice(0, direct.length());
+    } else {
+      throw new IOException("no device reaches memory of this kind: memory=" + memory);
+    }
+    return new VerbsMemory(buffer, domain, access);
   }
 
   /** Whether it is registered in this protection domain. */

@@ -4,7 +4,8 @@ package dev.ringfetch.rdma.verbs;
  * Numbers of posted work requests, by kind. Each request counts once, whether it asked for a
  * completion or not.
  *
- * @param writes WRITEs that {@link dev.ringfetch.fabric.QueuePair#write} posted.
+ * @param writes WRITEs that {@link dev.ringfetch.fabric.QueuePair#write} or {@link
+ *     dev.ringfetch.fabric.RemoteDomain#write} posted.
  * @param reads READs.
  * @param atomics compare-and-swap and fetch-and-add.
  * @param sends SENDs: rings.
@@ -33,6 +34,11 @@ public record WorkRequestCounts(
   /** Those of all queue pairs of this process that have connected. Any thread. */
   public static WorkRequestCounts ofClients() {
     return WorkRequestTally.CLIENTS.sum();
+  }
+
+  /** Those of all connections of this process to domains of peers. Any thread. */
+  public static WorkRequestCounts ofDomains() {
+    return WorkRequestTally.DOMAINS.sum();
   }
 
   /** The sum of both. */

@@ -15,6 +15,9 @@ final class WorkRequestTally {
   /** Of queue pairs that connected. */
   static final Group CLIENTS = new Group();
 
+  /** Of connections to domains. */
+  static final Group DOMAINS = new Group();
+
   /** Kind. */
   static final int WRITE = 0;
 

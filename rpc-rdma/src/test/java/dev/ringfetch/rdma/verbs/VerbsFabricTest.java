@@ -4,15 +4,18 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.ringfetch.fabric.DatagramContract;
+import dev.ringfetch.fabric.DomainContract;
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.fabric.FabricHarness;
 import dev.ringfetch.fabric.FabricHarness.Connection;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.fabric.WholeFabricContract;
+import dev.ringfetch.fabric.WorkRequestContract;
 import dev.ringfetch.rdma.natives.RdmaAssumptions;
 import java.io.IOException;
 import java.util.List;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
@@ -43,6 +46,40 @@ final class VerbsFabricTest extends WholeFabricContract {
     @Override
     protected Fabric openFabric() throws IOException {
       return open();
+    }
+  }
+
+  @Nested
+  class Domains extends DomainContract {
+    @Override
+    protected Fabric openFabric() throws IOException {
+      return open();
+    }
+  }
+
+  @Nested
+  class WorkRequests extends WorkRequestContract {
+    @Override
+    protected Fabric openFabric() throws IOException {
+      return open();
+    }
+
+    /** Registered memory is there from the first byte to the last, so no more than it takes. */
+    @Override
+    protected int[] longSegments() {
+      return new int[] {1 << 30, 1 << 30, 1 << 16};
+    }
+
+    /** Each takes some milliseconds on an emulated processor. */
+    @Override
+    protected int rounds() {
+      return 200;
+    }
+
+    /** Gives up to 2 GiB back before others need them. */
+    @AfterEach
+    void collect() {
+      System.gc();
     }
   }
 

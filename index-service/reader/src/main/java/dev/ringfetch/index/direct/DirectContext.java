@@ -3,6 +3,7 @@ package dev.ringfetch.index.direct;
 import dev.ringfetch.fabric.FabricContext;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 
 /**
  * Options of a {@link DirectReader}. Setters return this; a context is not changed once a reader
@@ -13,6 +14,7 @@ public final class DirectContext {
   public static final Duration TIMEOUT_DEFAULT = Duration.ofSeconds(10);
 
   private Duration timeout = TIMEOUT_DEFAULT;
+  private List<String> fabrics = List.of("shm", "verbs");
   private final FabricContext fabricContext = new FabricContext();
 
   /** A context with the defaults. */
@@ -29,6 +31,17 @@ public final class DirectContext {
       throw new IllegalArgumentException("timeout=" + timeout);
     }
     this.timeout = timeout;
+    return this;
+  }
+
+  /** Names of the fabrics over which memory is read, where they are there. */
+  public List<String> fabrics() {
+    return fabrics;
+  }
+
+  /** Sets {@link #fabrics()}: shm and verbs, unless set. */
+  public DirectContext fabrics(String... names) {
+    this.fabrics = List.of(names);
     return this;
   }
 

@@ -18,7 +18,9 @@ import dev.ringfetch.index.v1.IndexGrpc;
 import io.grpc.Channel;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -32,13 +34,14 @@ import java.util.concurrent.TimeUnit;
  * where it has a data directory; without one, the reader finds out within about a second that the
  * server has gone, and until then reads the {@link #incarnation} that has ended.
  *
+ * <p>Over a fabric that maps no memory (verbs), a key takes two round trips of READs once the
+ * reader knows where the tables are; a key that is absent is asked for by a call. There memory ends
+ * with the server's process.
+ *
  * <p>Used by one thread at a time. Reads throw {@link io.grpc.StatusRuntimeException} where a call
  * fails, and take no longer than {@link DirectContext#timeout()}.
  */
 public final class DirectReader implements AutoCloseable {
-  /** The one fabric whose memory readers map. */
-  private static final String FABRIC = "shm";
-
   /** Reads of one key that may be undecided before it goes by a call: the call decides. */
   static final int ATTEMPTS = 4;
 
@@ -53,7 +56,7 @@ public final class DirectReader implements AutoCloseable {
   private final String index;
   private final long timeoutNs;
   private final IndexGrpc.IndexBlockingStub stub;
-  private final Fabric fabric; // null where there is none
+  private final Map<String, Fabric> fabrics = new LinkedHashMap<>(); // by name
   private final GrantRequests requests; // null where there is no fabric
   private State state = State.OPEN;
   private GrantedIndex granted; // null while reads go by calls
@@ -70,14 +73,15 @@ public final class DirectReader implements AutoCloseable {
     this.index = index;
     this.timeoutNs = context.timeout().toNanos();
     this.stub = IndexGrpc.newBlockingStub(channel);
-    Fabric opened = null;
-    try {
-      opened = FabricProviders.open(FABRIC, context.fabricContext());
-    } catch (IOException e) {
-      obstacle = e.getMessage();
+    for (String name : context.fabrics()) {
+      try {
+        fabrics.put(name, FabricProviders.open(name, context.fabricContext()));
+      } catch (IOException e) {
+        obstacle = obstacle == null ? e.getMessage() : obstacle + "; " + e.getMessage();
+      }
     }
-    this.fabric = opened;
-    this.requests = opened == null ? null : new GrantRequests(channel, timeoutNs, System::nanoTime);
+    final boolean any = !fabrics.isEmpty();
+    this.requests = any ? new GrantRequests(channel, timeoutNs, System::nanoTime) : null;
   }
 
   /** Opens a reader with the default options. */
@@ -120,8 +124,9 @@ public final class DirectReader implements AutoCloseable {
         directReads++;
         return result == ReadResult.FOUND;
       }
+      final boolean mayDecide = granted.mayDecide();
       afterFailure(result);
-      if (result == ReadResult.LIMIT) {
+      if (result == ReadResult.LIMIT || !mayDecide) {
         break; // the owner decides
       }
     }
@@ -223,13 +228,13 @@ public final class DirectReader implements AutoCloseable {
   }
 
   private GrantRequest request() {
-    final GrantRequest.Builder request =
-        GrantRequest.newBuilder()
-            .setIndex(index)
-            .addFabrics(
+    final GrantRequest.Builder request = GrantRequest.newBuilder().setIndex(index);
+    fabrics.forEach(
+        (name, fabric) ->
+            request.addFabrics(
                 FabricHint.newBuilder()
-                    .setFabric(FABRIC)
-                    .setHint(ByteString.copyFrom(fabric.hint())));
+                    .setFabric(name)
+                    .setHint(ByteString.copyFrom(fabric.hint()))));
     if (granted != null) {
       request.setDomain(granted.domain());
     }
@@ -250,9 +255,13 @@ public final class DirectReader implements AutoCloseable {
         }
         leave();
         readsBefore = directReads;
+        final Fabric fabric = fabrics.get(grant.getFabric());
+        if (fabric == null) {
+          throw new IOException("not asked for: fabric=" + grant.getFabric());
+        }
         // Half of the time is left for a call.
-        granted =
-            GrantedIndex.connect(fabric, grant, Math.max(1, (deadlineNs - System.nanoTime()) / 2));
+        final long limitNs = Math.max(1, (deadlineNs - System.nanoTime()) / 2);
+        granted = GrantedIndex.connect(fabric, grant, limitNs, timeoutNs / 2);
       }
       requests.served();
       renewNs = System.nanoTime() + RENEWAL_NS;
@@ -311,7 +320,7 @@ public final class DirectReader implements AutoCloseable {
 
   /** Why reads go by calls, or went before the present grant. */
   public String obstacle() {
-    return obstacle == null && requests != null ? requests.obstacle() : obstacle;
+    return requests != null ? requests.obstacle() : obstacle;
   }
 
   /** Keys that were looked up directly. */
@@ -350,8 +359,6 @@ public final class DirectReader implements AutoCloseable {
     if (requests != null) {
       requests.close();
     }
-    if (fabric != null) {
-      fabric.close();
-    }
+    fabrics.values().forEach(Fabric::close);
   }
 }

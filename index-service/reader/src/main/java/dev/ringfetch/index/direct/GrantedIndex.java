@@ -10,6 +10,7 @@ import dev.ringfetch.index.layout.Found;
 import dev.ringfetch.index.layout.HashLocation;
 import dev.ringfetch.index.layout.HashReader;
 import dev.ringfetch.index.layout.ReadResult;
+import dev.ringfetch.index.layout.Reads;
 import dev.ringfetch.index.layout.SegmentReads;
 import dev.ringfetch.index.layout.StoreDescriptor;
 import dev.ringfetch.index.v1.GrantResponse;
@@ -32,24 +33,30 @@ final class GrantedIndex implements AutoCloseable {
   private final RemoteDomain domain;
   private final long incarnation;
   private final boolean outlivesServer;
+  private final Reads reads;
   private final HashReader reader;
-  private MemoryRegion[] segments = {};
+  private int[] numbers = {}; // of the segments in the domain
+  private MemoryRegion[] segments = {}; // where they are mapped
   private boolean lacksSegment;
 
-  private GrantedIndex(GrantResponse grant, RemoteDomain domain) throws IOException {
+  private GrantedIndex(GrantResponse grant, RemoteDomain domain, long limitNs) throws IOException {
     this.token = grant.getToken();
     this.address = grant.getDomain();
     this.domain = domain;
     this.incarnation = grant.getIncarnation();
     this.outlivesServer = grant.getOutlivesServer();
     learn(grant);
-    reader =
-        new HashReader(
-            new SegmentReads(
+    reads =
+        domain.capabilities().loadStore()
+            ? new SegmentReads(
                 this::segment,
                 grant.getSegmentShift(),
                 domain.view(RemoteDomain.GATE),
-                GateDescriptor.WORD_OFFSET),
+                GateDescriptor.WORD_OFFSET)
+            : new PostedReads(domain, this::attached, grant.getSegmentShift(), limitNs);
+    reader =
+        new HashReader(
+            reads,
             new HashLocation(
                 grant.getEpoch(),
                 grant.getRoot(),
@@ -62,9 +69,10 @@ final class GrantedIndex implements AutoCloseable {
    * Connects to the memory of a grant.
    *
    * @param timeoutNs how long it may take, in nanoseconds.
+   * @param limitNs how long one round trip of a read may take, in nanoseconds.
    * @throws IOException when the memory cannot be reached or read, with the reason as its message.
    */
-  static GrantedIndex connect(Fabric fabric, GrantResponse grant, long timeoutNs)
+  static GrantedIndex connect(Fabric fabric, GrantResponse grant, long timeoutNs, long limitNs)
       throws IOException {
     check(grant);
     final RemoteDomain domain =
@@ -72,10 +80,7 @@ final class GrantedIndex implements AutoCloseable {
             grant.getDomain().toByteArray(), grant.getToken().toByteArray(), timeoutNs);
     boolean connected = false;
     try {
-      if (!domain.capabilities().loadStore()) {
-        throw new IOException("memory is not mapped: fabric=" + grant.getFabric());
-      }
-      final GrantedIndex index = new GrantedIndex(grant, domain);
+      final GrantedIndex index = new GrantedIndex(grant, domain, limitNs);
       connected = true;
       return index;
     } finally {
@@ -135,15 +140,28 @@ final class GrantedIndex implements AutoCloseable {
   /** Attaches the segments of a grant that this does not have yet. */
   void learn(GrantResponse grant) throws IOException {
     final List<ByteString> descriptors = grant.getSegmentsList();
-    for (int i = segments.length; i < descriptors.size(); i++) {
-      final MemoryRegion region = domain.view(domain.attach(descriptors.get(i).toByteArray()));
-      if (region.length() != 1 << grant.getSegmentShift()) {
-        throw new IOException("segment has another length: length=" + region.length());
+    final boolean mapped = domain.capabilities().loadStore();
+    for (int i = numbers.length; i < descriptors.size(); i++) {
+      final int number = domain.attach(descriptors.get(i).toByteArray());
+      if (domain.length(number) != 1L << grant.getSegmentShift()) {
+        throw new IOException("segment has another length: length=" + domain.length(number));
       }
-      segments = Arrays.copyOf(segments, i + 1);
-      segments[i] = region;
+      if (mapped) {
+        segments = Arrays.copyOf(segments, i + 1);
+        segments[i] = domain.view(number);
+      }
+      numbers = Arrays.copyOf(numbers, i + 1);
+      numbers[i] = number;
     }
     lacksSegment = false;
+  }
+
+  private int attached(long number) {
+    if (number >= 0 && number < numbers.length) {
+      return numbers[(int) number];
+    }
+    lacksSegment = true;
+    return -1;
   }
 
   private MemoryRegion segment(long number) {
@@ -159,12 +177,17 @@ final class GrantedIndex implements AutoCloseable {
     return lacksSegment;
   }
 
+  /** Whether another read of a key that was undecided may decide. */
+  boolean mayDecide() {
+    return reads.ordered();
+  }
+
   /** Reads a key. */
   ReadResult get(ByteString key, Found found) {
     try {
       return granted(reader.get(key, found));
     } catch (InternalError e) {
-      MemoryFaults.absorb(domain.view(RemoteDomain.GATE), e);
+      MemoryFaults.absorb(reads::verify, e);
       return ReadResult.LOST;
     }
   }
@@ -178,7 +201,7 @@ final class GrantedIndex implements AutoCloseable {
         all = ReadResult.CLOSED;
       }
     } catch (InternalError e) {
-      MemoryFaults.absorb(domain.view(RemoteDomain.GATE), e);
+      MemoryFaults.absorb(reads::verify, e);
       all = ReadResult.LOST;
     }
     if (all != null) {

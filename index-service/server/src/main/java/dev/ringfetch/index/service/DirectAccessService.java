@@ -100,18 +100,10 @@ public final class DirectAccessService extends DirectAccessGrpc.DirectAccessImpl
           .withDescription("no such index: index=" + request.getIndex())
           .asException();
     }
-    final Domain domain = indexes.memory().domain();
-    if (domain == null) {
-      throw refused("index memory is of the server's process alone");
-    }
-    final Fabric fabric = indexes.memory().fabric();
-    checkMode(fabric, caller);
-    final FabricHint hint = hint(request, fabric);
+    checkMode(caller);
     final HashLocation location = index.location();
     final GrantResponse.Builder response =
         GrantResponse.newBuilder()
-            .setFabric(fabric.name())
-            .setDomain(ByteString.copyFrom(domain.descriptor()))
             .setSegmentShift(indexes.memory().store().segmentShift())
             .setIncarnation(index.incarnation())
             .setNumber(location.incarnation())
@@ -121,16 +113,41 @@ public final class DirectAccessService extends DirectAccessGrpc.DirectAccessImpl
             .setEpoch(location.epoch())
             .setOutlivesServer(indexes.memory().hasSuccessors())
             .setLayoutVersion(StoreDescriptor.LAYOUT_VERSION);
-    for (final Segment segment : indexes.memory().segments()) {
+    final SharedMemory memory = admit(request, caller, response);
+    response
+        .setFabric(memory.fabric().name())
+        .setDomain(ByteString.copyFrom(memory.domain().descriptor()));
+    for (final Segment segment : memory.segments()) {
       response.addSegments(ByteString.copyFrom(segment.descriptor()));
-    }
-    if (!response.getDomain().equals(request.getDomain())) {
-      response.setToken(admit(domain, hint, caller.grants));
     }
     return response.build();
   }
 
-  private void checkMode(Fabric fabric, Caller caller) throws StatusException {
+  /**
+   * Finds the first domain that the caller reaches, and admits it there, unless it is connected to
+   * that already.
+   */
+  private SharedMemory admit(GrantRequest request, Caller caller, GrantResponse.Builder response)
+      throws StatusException {
+    StatusException first = refused("index memory is of the server's process alone");
+    boolean any = false;
+    for (final SharedMemory memory : indexes.memory().shared()) {
+      try {
+        checkEncryption(memory.fabric(), caller);
+        final FabricHint hint = hint(request, memory.fabric());
+        if (!request.getDomain().equals(ByteString.copyFrom(memory.domain().descriptor()))) {
+          response.setToken(admit(memory.domain(), hint, caller.grants));
+        }
+        return memory;
+      } catch (StatusException e) {
+        first = any ? first : e;
+        any = true;
+      }
+    }
+    throw first;
+  }
+
+  private void checkMode(Caller caller) throws StatusException {
     if (mode == Mode.NEVER) {
       throw refused("the server grants no direct reads");
     }
@@ -140,6 +157,9 @@ public final class DirectAccessService extends DirectAccessGrpc.DirectAccessImpl
     if (caller.grants == null) {
       throw refused("the server does not see when connections end");
     }
+  }
+
+  private void checkEncryption(Fabric fabric, Caller caller) throws StatusException {
     if (caller.encrypted && !plaintextFabrics.test(fabric.name())) {
       throw refused(fabric.name() + " is plaintext, and the server keeps encrypted calls off it");
     }

@@ -1,13 +1,11 @@
 package dev.ringfetch.index.service;
 
 import dev.ringfetch.fabric.DirectRegion;
-import dev.ringfetch.fabric.Domain;
 import dev.ringfetch.fabric.DomainContext;
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.GateDescriptor;
 import dev.ringfetch.fabric.GatePage;
 import dev.ringfetch.fabric.MemoryRegion;
-import dev.ringfetch.fabric.Segment;
 import dev.ringfetch.index.data.DataDirectory;
 import dev.ringfetch.index.layout.HashLocation;
 import dev.ringfetch.index.partition.Handover;
@@ -15,6 +13,8 @@ import dev.ringfetch.index.store.StoreMemory;
 import io.grpc.Status;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.security.SecureRandom;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -26,6 +26,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
  * <p>Safe for use by many threads.
  */
 public final class IndexMemory implements AutoCloseable {
+  private static final Logger LOGGER = System.getLogger(IndexMemory.class.getName());
+
   /** Bytes of index memory unless set. */
   public static final long BUDGET_DEFAULT = 1L << 30;
 
@@ -51,38 +53,34 @@ public final class IndexMemory implements AutoCloseable {
   private final long origin; // tells epochs of data directories apart
   private final boolean successors;
   private final int partitions;
-  private final Fabric fabric; // null: of this process alone
-  private final Domain domain; // null like the fabric
   private final StoreMemory store;
-  private final List<Segment> segments = new CopyOnWriteArrayList<>();
   private final BackgroundThread growth = new BackgroundThread("index-memory-growth");
   private final BackgroundThread writer = new BackgroundThread("index-writer");
   private final Handover handover = new Handover(writer, Handover.CYCLES_DEFAULT);
 
-  private IndexMemory(Context context, Fabric fabric) throws IOException {
+  /** The one that makes the memory comes first; empty: it is of this process alone. */
+  private final List<SharedMemory> shared = new CopyOnWriteArrayList<>();
+
+  private IndexMemory(Context context, List<Fabric> fabrics) throws IOException {
     final DataDirectory data = context.data;
     this.successors = data != null;
     this.partitions = context.partitions;
-    this.fabric = fabric;
     this.epoch = data == null ? RANDOM.nextLong(1, Long.MAX_VALUE) : data.incarnation();
     this.origin = data == null ? 0 : Long.parseUnsignedLong(data.id(), 0, Long.BYTES * 2, 16);
-    if (fabric == null) {
-      domain = null;
+    if (fabrics.isEmpty()) {
       gate = data == null ? GatePage.in(new DirectRegion(GateDescriptor.LENGTH)) : data.gate();
     } else {
-      final DomainContext domainContext = new DomainContext().memoryLimit(context.budget);
-      if (data != null) {
-        domainContext.gate(data.gate(), epoch);
-      }
-      domain = fabric.openDomain(domainContext);
-      gate = domain.gate();
+      final GatePage own = data == null ? null : data.gate();
+      shared.add(new SharedMemory(fabrics.get(0), domainContext(context, own)));
+      gate = shared.get(0).domain().gate();
+      fabrics.subList(1, fabrics.size()).forEach(fabric -> share(fabric, context));
     }
     boolean opened = false;
     try {
       store =
           new StoreMemory(
               new StoreMemory.Context()
-                  .segmentSource(domain == null ? IndexMemory::allocate : this::grow)
+                  .segmentSource(shared.isEmpty() ? IndexMemory::allocate : this::grow)
                   .segmentLength(
                       context.budget < 4L * SEGMENT_LENGTH ? SHORT_SEGMENT_LENGTH : SEGMENT_LENGTH)
                   .budget(context.budget)
@@ -94,10 +92,23 @@ public final class IndexMemory implements AutoCloseable {
     } finally {
       if (!opened) {
         growth.close();
-        if (domain != null) {
-          domain.close();
-        }
+        shared.forEach(memory -> memory.domain().close());
       }
+    }
+  }
+
+  private DomainContext domainContext(Context context, GatePage page) {
+    final DomainContext domainContext = new DomainContext().memoryLimit(context.budget);
+    return page == null ? domainContext : domainContext.gate(page, epoch);
+  }
+
+  /** Shows the memory over another fabric, if that can be. */
+  private void share(Fabric fabric, Context context) {
+    try {
+      shared.add(new SharedMemory(fabric, domainContext(context, gate)));
+    } catch (IOException e) {
+      LOGGER.log(Level.WARNING, "no direct reads over " + fabric.name() + ": " + e.getMessage());
+      fabric.close();
     }
   }
 
@@ -145,7 +156,7 @@ public final class IndexMemory implements AutoCloseable {
 
   /** Memory that no other process reaches. */
   public static IndexMemory ofProcess(Context context) throws IOException {
-    return new IndexMemory(context, null);
+    return new IndexMemory(context, List.of());
   }
 
   /**
@@ -154,7 +165,20 @@ public final class IndexMemory implements AutoCloseable {
    * @param fabric closed with the memory, but not if this throws.
    */
   public static IndexMemory of(Fabric fabric, Context context) throws IOException {
-    return new IndexMemory(context, fabric);
+    return of(List.of(fabric), context);
+  }
+
+  /**
+   * Memory of a domain of the first of some fabrics, which peers reach over the others, too, as far
+   * as these can show it.
+   *
+   * @param fabrics at least one; closed with the memory; if this throws, by the caller.
+   */
+  public static IndexMemory of(List<Fabric> fabrics, Context context) throws IOException {
+    if (fabrics.isEmpty()) {
+      throw new IllegalArgumentException("fabrics=" + fabrics);
+    }
+    return new IndexMemory(context, fabrics);
   }
 
   private static MemoryRegion allocate(int length) throws IOException {
@@ -166,9 +190,20 @@ public final class IndexMemory implements AutoCloseable {
   }
 
   private MemoryRegion grow(int length) throws IOException {
-    final Segment segment = domain.grow(length);
-    segments.add(segment);
-    return segment.region();
+    final SharedMemory first = shared.get(0);
+    final MemoryRegion memory = first.grow(length);
+    for (final SharedMemory other : List.copyOf(shared)) {
+      try {
+        if (other != first) {
+          other.adopt(memory);
+        }
+      } catch (IOException e) {
+        LOGGER.log(Level.WARNING, "no more direct reads over " + other + ": " + e.getMessage());
+        shared.remove(other);
+        other.close();
+      }
+    }
+    return memory;
   }
 
   StoreMemory store() {
@@ -193,19 +228,9 @@ public final class IndexMemory implements AutoCloseable {
     return successors;
   }
 
-  /** The fabric that reaches the memory, or null. */
-  Fabric fabric() {
-    return fabric;
-  }
-
-  /** The domain that the memory is in, or null. */
-  Domain domain() {
-    return domain;
-  }
-
-  /** The segments of the domain, in the order of their numbers. */
-  List<Segment> segments() {
-    return segments;
+  /** The domains in which peers reach the memory, the preferred one first. */
+  List<SharedMemory> shared() {
+    return shared;
   }
 
   /**
@@ -214,9 +239,7 @@ public final class IndexMemory implements AutoCloseable {
    */
   void serve() {
     gate.move(epoch);
-    if (fabric != null) {
-      fabric.sweep();
-    }
+    shared.forEach(memory -> memory.fabric().sweep());
     store.serve();
   }
 
@@ -258,9 +281,8 @@ public final class IndexMemory implements AutoCloseable {
     }
     growth.close();
     writer.close();
-    if (fabric != null) {
-      domain.close();
-      fabric.close();
+    for (int i = shared.size() - 1; i >= 0; i--) { // the one that made the memory comes last
+      shared.get(i).close();
     }
   }
 }

@@ -1,0 +1,472 @@
+package dev.ringfetch.rdma.verbs;
+
+import dev.ringfetch.fabric.CompletionQueue;
+import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.fabric.RemoteMemory;
+import dev.ringfetch.rdma.natives.CompletionLayout;
+import dev.ringfetch.rdma.natives.CompletionQueues;
+import dev.ringfetch.rdma.natives.Errors;
+import dev.ringfetch.rdma.natives.QueuePairs;
+import dev.ringfetch.rdma.natives.Regions;
+import dev.ringfetch.rdma.natives.Request;
+import dev.ringfetch.rdma.natives.SendLayout;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * The send queue of a connection to a domain. Requests are numbered, and execute in that order; at
+ * least one of {@value #SIGNAL_INTERVAL} asks for a completion, which stands for all before it.
+ * While it is corked, requests are linked, and handed to the device together: by {@link #uncork},
+ * by a {@link #look}, or when the chain is full.
+ *
+ * <p>Requests and polls belong to the owner of the connection, {@link #look}, {@link #shut} and
+ * {@link #release} to any thread: they exclude each other by a guard that is held for a moment, and
+ * that only these make the owner wait for.
+ */
+final class DomainQueue implements CompletionQueue {
+  /** Requests that the device has room for; a power of two. */
+  static final int DEPTH = 256;
+
+  /** Completions asked for and not handed out yet; a power of two. */
+  private static final int COMPLETIONS = 256;
+
+  private static final int SIGNAL_INTERVAL = 64;
+
+  /** Largest number of linked requests. */
+  private static final int CHAIN = 32;
+
+  /** Largest number of completions that one poll of the device takes. */
+  private static final int BATCH = 16;
+
+  private static final int SPINS = 1000;
+
+  /** Where the word of a look goes. */
+  private static final int LOOK_OFFSET = DEPTH * Long.BYTES;
+
+  /** Longer than any device tries to reach a peer. */
+  private static final long LOOK_LIMIT_NS = TimeUnit.SECONDS.toNanos(30);
+
+  /** Length in bytes of the memory for words that come back. */
+  static final int WORDS_LENGTH = LOOK_OFFSET + 64;
+
+  /** In place of a completion's value: the word that an atomic brings. */
+  private static final long FORMER = -1;
+
+  private static final long NONE = -1;
+
+  private final WorkRequestTally tally = new WorkRequestTally();
+  private final long queuePair;
+  private final long completionQueue;
+  private final int maxInline;
+
+  /** Memory for the former words of atomics, by the request's number, and for a look. */
+  private final VerbsMemory words;
+
+  private final Request[] chain = new Request[CHAIN];
+  private final ByteBuffer taken = Request.direct(BATCH * CompletionLayout.SIZE);
+  private final long takenAddress = Regions.address(taken);
+
+  /** Set while a thread posts or polls; guards what follows. */
+  private final AtomicBoolean busy = new AtomicBoolean();
+
+  private int linked; // requests of the chain
+  private long doorbells;
+  private boolean open = true;
+  private boolean released;
+  private volatile boolean broken; // read without the guard
+  private String failure;
+  private long posted; // number of the next request
+  private long done; // all before it have completed
+  private int unsignaled;
+  private long lookNumber = NONE;
+  private boolean lookSucceeded;
+
+  // Completions asked for: added at the tail, completed up to the middle, handed out at the head.
+  private final long[] numbers = new long[COMPLETIONS];
+  private final long[] ids = new long[COMPLETIONS];
+  private final long[] values = new long[COMPLETIONS]; // or FORMER until completed
+  private final int[] statuses = new int[COMPLETIONS];
+  private long asked;
+  private long completed;
+
+  // The owner's, without the guard.
+  private long handed;
+  private boolean corked;
+  private boolean waiting; // it has linked something since it corked
+
+  /**
+   * Creates the queue of a queue pair with room for {@link #DEPTH} requests.
+   *
+   * @param words of {@link #WORDS_LENGTH} bytes.
+   */
+  DomainQueue(DomainDevice.Opened queuePair, long completionQueue, VerbsMemory words) {
+    this.queuePair = queuePair.handle();
+    this.completionQueue = completionQueue;
+    this.maxInline = queuePair.maxInline();
+    this.words = words;
+    for (int i = 0; i < CHAIN; i++) {
+      chain[i] = new Request(SendLayout.WRITE);
+    }
+    WorkRequestTally.DOMAINS.add(tally);
+  }
+
+  WorkRequestCounts counts() {
+    return tally.counts();
+  }
+
+  /** Times that requests were handed to the device. */
+  long doorbells() {
+    enter();
+    try {
+      return doorbells;
+    } finally {
+      leave();
+    }
+  }
+
+  /** Whether the connection has ended, as far as completions have been read. */
+  boolean isBroken() {
+    return broken;
+  }
+
+  void cork() {
+    corked = true;
+  }
+
+  void uncork() {
+    corked = false;
+    if (waiting) {
+      waiting = false;
+      enter();
+      try {
+        handOver();
+      } finally {
+        leave();
+      }
+    }
+  }
+
+  /** Posts a READ. */
+  int read(long address, int rkey, VerbsMemory target, int offset, int length, long workRequestId) {
+    enter();
+    try {
+      int refusal = refusal(workRequestId);
+      if (refusal != QueuePair.POSTED) {
+        return refusal;
+      }
+      if (length == 0) {
+        return empty(address, rkey, workRequestId);
+      }
+      next(SendLayout.READ)
+          .local(target.address() + offset, length, target.localKey())
+          .remote(address, rkey);
+      return post(WorkRequestTally.READ, 0, workRequestId, length);
+    } finally {
+      leave();
+    }
+  }
+
+  /** Posts a WRITE. */
+  int write(
+      long address, int rkey, VerbsMemory source, int offset, int length, long workRequestId) {
+    enter();
+    try {
+      int refusal = refusal(workRequestId);
+      if (refusal != QueuePair.POSTED) {
+        return refusal;
+      }
+      if (length == 0) {
+        return empty(address, rkey, workRequestId);
+      }
+      next(SendLayout.WRITE)
+          .local(source.address() + offset, length, source.localKey())
+          .remote(address, rkey);
+      int flags = length <= maxInline ? SendLayout.INLINE : 0;
+      return post(WorkRequestTally.WRITE, flags, workRequestId, length);
+    } finally {
+      leave();
+    }
+  }
+
+  /** In the device's terms, no length is the longest: a WRITE of nothing completes in its turn. */
+  private int empty(long address, int rkey, long workRequestId) {
+    next(SendLayout.WRITE).empty().remote(address, rkey);
+    return post(WorkRequestTally.PROBE, 0, workRequestId, 0);
+  }
+
+  /** Posts an atomic of the opcode. */
+  int atomic(int opcode, long address, int rkey, long operand, long other, long workRequestId) {
+    enter();
+    try {
+      int refusal = refusal(workRequestId);
+      if (refusal != QueuePair.POSTED) {
+        return refusal;
+      }
+      next(opcode)
+          .local(words.address() + formerIndex(posted), Long.BYTES, words.localKey())
+          .word(address, rkey, operand, other);
+      return post(WorkRequestTally.ATOMIC, 0, workRequestId, FORMER);
+    } finally {
+      leave();
+    }
+  }
+
+  private static int formerIndex(long number) {
+    return (int) (number & (DEPTH - 1)) * Long.BYTES;
+  }
+
+  /**
+   * Reads a remote word, for a thread that need not be the owner, and waits for it. One thread at a
+   * time.
+   *
+   * @throws IOException when the connection has ended, or ends by that.
+   */
+  long look(RemoteMemory word) throws IOException {
+    postLook(word);
+    long startNs = System.nanoTime();
+    while (System.nanoTime() - startNs < LOOK_LIMIT_NS) {
+      enter();
+      try {
+        reap();
+        if (lookNumber == NONE) {
+          if (!lookSucceeded) {
+            throw ended();
+          }
+          return words.getLongAcquire(LOOK_OFFSET);
+        }
+      } finally {
+        leave();
+      }
+      pause(SPINS);
+    }
+    throw new IOException("no answer in time: word=" + word);
+  }
+
+  private void postLook(RemoteMemory word) throws IOException {
+    enter();
+    try {
+      while (open && !hasRoom()) {
+        pause(0); // a round trip empties the queue
+      }
+      if (!open) {
+        throw ended();
+      }
+      next(SendLayout.READ)
+          .local(words.address() + LOOK_OFFSET, Long.BYTES, words.localKey())
+          .remote(word.address(), word.rkey());
+      lookNumber = posted;
+      lookSucceeded = false;
+      link(WorkRequestTally.READ, 0, true);
+      handOver();
+    } finally {
+      leave();
+    }
+  }
+
+  private IOException ended() {
+    return new IOException(
+        failure == null ? "the connection has ended" : "the connection has ended: " + failure);
+  }
+
+  /** Takes no more requests; those that were posted complete, as flushed where they fail. */
+  void shut() {
+    enter();
+    handOver();
+    open = false;
+    broken = true;
+    leave();
+  }
+
+  /** Ends the use of the device's objects: pending requests complete as flushed. Idempotent. */
+  void release() {
+    enter();
+    open = false;
+    broken = true;
+    released = true;
+    linked = 0;
+    flush();
+    leave();
+    WorkRequestTally.DOMAINS.close(tally);
+  }
+
+  @Override
+  public int poll(Handler handler, int limit) {
+    enter();
+    reap();
+    long end = completed;
+    leave();
+    int count = 0;
+    // Taken off before the handler runs, which may post, poll or throw.
+    for (long at = handed; at < end && count < limit; at = handed) {
+      int index = index(at);
+      long id = ids[index];
+      int status = statuses[index];
+      long value = values[index];
+      handed = at + 1;
+      count++;
+      handler.onCompletion(id, status, value);
+    }
+    return count;
+  }
+
+  private static int index(long at) {
+    return (int) at & (COMPLETIONS - 1);
+  }
+
+  private void enter() {
+    for (int spins = 0; !busy.compareAndSet(false, true); spins++) {
+      pause(spins);
+    }
+  }
+
+  @SuppressWarnings("ThreadPriorityCheck") // the other thread may have lost the processor
+  private static void pause(int spins) {
+    if (spins < SPINS) {
+      Thread.onSpinWait();
+    } else {
+      Thread.yield();
+    }
+  }
+
+  private void leave() {
+    busy.set(false);
+  }
+
+  private int refusal(long workRequestId) {
+    if (!open) {
+      return QueuePair.CLOSED;
+    }
+    if (!hasRoom() || (workRequestId != QueuePair.UNSIGNALED && asked - handed == COMPLETIONS)) {
+      return open ? QueuePair.SEND_QUEUE_FULL : QueuePair.CLOSED;
+    }
+    return QueuePair.POSTED;
+  }
+
+  private boolean hasRoom() {
+    if (posted - done == DEPTH) {
+      handOver(); // what waits would never complete
+      reap();
+    }
+    return posted - done < DEPTH;
+  }
+
+  /** The request to be linked next. The chain is never full here. */
+  private Request next(int opcode) {
+    return chain[linked].opcode(opcode);
+  }
+
+  private int post(int kind, int flags, long workRequestId, long value) {
+    boolean signaled = workRequestId != QueuePair.UNSIGNALED;
+    if (signaled) {
+      int index = index(asked);
+      numbers[index] = posted;
+      ids[index] = workRequestId;
+      values[index] = value;
+    }
+    link(kind, flags, signaled);
+    int result = QueuePair.POSTED;
+    if (corked && linked < CHAIN) {
+      waiting = true;
+    } else {
+      result = handOver();
+    }
+    if (signaled && result == QueuePair.POSTED) {
+      asked++;
+    }
+    return result;
+  }
+
+  /** Numbers the next request, and links it behind those before. */
+  private void link(int kind, int flags, boolean wanted) {
+    boolean signaled = wanted || unsignaled == SIGNAL_INTERVAL - 1;
+    Request request = chain[linked];
+    request.id(posted).flags(signaled ? flags | SendLayout.SIGNALED : flags).next(null);
+    if (linked > 0) {
+      chain[linked - 1].next(request);
+    }
+    linked++;
+    posted++;
+    unsignaled = signaled ? 0 : unsignaled + 1;
+    tally.add(kind, signaled);
+  }
+
+  /**
+   * Posts the linked requests to the device in one call; after the end of the connection, too, so
+   * that they complete as flushed.
+   */
+  private int handOver() {
+    if (linked > 0 && !released) {
+      linked = 0;
+      doorbells++;
+      long result = QueuePairs.postSend(queuePair, chain[0].address());
+      if (result != 0) {
+        fail("a request was refused: " + Errors.errnoText(QueuePairs.errno(result)));
+        flush();
+      }
+    }
+    return open ? QueuePair.POSTED : QueuePair.CLOSED;
+  }
+
+  private void flush() {
+    for (; completed < asked; completed++) {
+      complete(index(completed), false);
+    }
+    done = posted;
+    lookSucceeded &= lookNumber == NONE;
+    lookNumber = NONE;
+  }
+
+  private void fail(String reason) {
+    open = false;
+    broken = true;
+    if (failure == null) {
+      failure = reason;
+    }
+  }
+
+  /** Takes completions from the device. */
+  private void reap() {
+    if (released) {
+      return;
+    }
+    int count;
+    do {
+      count = CompletionQueues.poll(completionQueue, BATCH, takenAddress);
+      for (int i = 0; i < count; i++) {
+        int at = i * CompletionLayout.SIZE;
+        settle(taken.getLong(at + CompletionLayout.ID), taken.getInt(at + CompletionLayout.STATUS));
+      }
+    } while (count == BATCH);
+    if (count < 0) {
+      fail("completions are lost: " + Errors.errnoText(count));
+    }
+  }
+
+  private void settle(long number, int status) {
+    done = number + 1;
+    if (status != CompletionLayout.SUCCESS) {
+      fail("a request failed: " + Errors.completionText(status));
+    }
+    while (completed < asked && numbers[index(completed)] <= number) {
+      int index = index(completed);
+      boolean succeeded = numbers[index] < number || status == CompletionLayout.SUCCESS;
+      complete(index, succeeded);
+      completed++;
+    }
+    if (lookNumber != NONE && lookNumber <= number) {
+      lookSucceeded = lookNumber < number || status == CompletionLayout.SUCCESS;
+      lookNumber = NONE;
+    }
+  }
+
+  private void complete(int index, boolean succeeded) {
+    statuses[index] = succeeded ? QueuePair.SUCCESS : QueuePair.FLUSHED;
+    if (!succeeded) {
+      values[index] = 0;
+    } else if (values[index] == FORMER) {
+      values[index] = words.getLongAcquire(formerIndex(numbers[index]));
+    }
+  }
+}
