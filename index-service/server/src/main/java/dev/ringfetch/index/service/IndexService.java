@@ -21,6 +21,8 @@ import dev.ringfetch.index.v1.GetResponse;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.PutRequest;
 import dev.ringfetch.index.v1.PutResponse;
+import io.grpc.BindableService;
+import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
 import io.grpc.StatusException;
 import io.grpc.stub.StreamObserver;
@@ -47,7 +49,7 @@ import io.grpc.stub.StreamObserver;
  * from the duty cycle of their partition's owner. So the handlers may run on the threads of a
  * transport.
  */
-public final class IndexService extends IndexGrpc.IndexImplBase {
+public final class IndexService implements IndexGrpc.AsyncService, BindableService {
   /**
    * Longest answer to a batch, serialized. A longer one would only fail at the client, after all of
    * it was built and sent; without any bound, a batch could ask for more than a message can hold.
@@ -66,6 +68,13 @@ public final class IndexService extends IndexGrpc.IndexImplBase {
   public IndexService(Indexes indexes) {
     this.indexes = indexes;
     this.outcomes = new Outcomes(indexes.memory());
+  }
+
+  @Override
+  public ServerServiceDefinition bindService() {
+    final ServerServiceDefinition service = IndexGrpc.bindService(this);
+    indexes.bound(service);
+    return service;
   }
 
   @Override
@@ -294,7 +303,8 @@ public final class IndexService extends IndexGrpc.IndexImplBase {
               .setVersion(reader.found().version())
               .build();
       case ABSENT -> null;
-      case CLOSED -> throw Outcomes.dropped(index).asException();
+      case CLOSED ->
+          throw (index.isDropped() ? Outcomes.dropped(index) : Outcomes.gateMoved()).asException();
       case UNDECIDED ->
           throw Status.ABORTED
               .withDescription("the index keeps changing: index=" + index.name())

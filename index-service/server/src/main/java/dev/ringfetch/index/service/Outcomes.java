@@ -33,6 +33,13 @@ final class Outcomes {
     return Status.ABORTED.withDescription("the index was dropped: index=" + index.name());
   }
 
+  /** The status of a read of memory whose gate this server has not moved there. */
+  static Status gateMoved() {
+    return Status.UNAVAILABLE.withDescription(
+        "the gate is not this server's: another server has taken over, or another process has"
+            + " written to it");
+  }
+
   private static Status stopped() {
     return Status.UNAVAILABLE.withDescription("the server takes no writes any more");
   }
