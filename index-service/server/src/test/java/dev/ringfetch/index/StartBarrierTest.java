@@ -1,0 +1,49 @@
+package dev.ringfetch.index;
+
+import static org.junit.jupiter.api.Assertions.assertFalse;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.service.IndexMemory;
+import dev.ringfetch.index.service.Indexes;
+import dev.ringfetch.index.v1.GetRequest;
+import dev.ringfetch.index.v1.GetResponse;
+import dev.ringfetch.index.v1.IndexGrpc;
+import io.grpc.ManagedChannel;
+import io.grpc.ManagedChannelBuilder;
+import io.grpc.Server;
+import io.grpc.ServerBuilder;
+import io.grpc.protobuf.services.HealthStatusManager;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+class StartBarrierTest {
+  private static final int WAIT_MS = 200;
+
+  @Test
+  void callsWaitUntilTheIndexesServe() throws Exception {
+    final Indexes indexes = Indexes.unserved(IndexMemory.ofProcess(64L << 20));
+    final StartBarrier barrier = new StartBarrier();
+    final Server server =
+        IndexServer.addServices(ServerBuilder.forPort(0), indexes, new HealthStatusManager())
+            .addTransportFilter(barrier)
+            .build()
+            .start();
+    final ManagedChannel channel =
+        ManagedChannelBuilder.forAddress("localhost", server.getPort()).usePlaintext().build();
+    try {
+      final Future<GetResponse> answer =
+          IndexGrpc.newFutureStub(channel)
+              .get(GetRequest.newBuilder().setKey(ByteString.copyFromUtf8("key")).build());
+      Thread.sleep(WAIT_MS);
+      assertFalse(answer.isDone(), "answered before the gate has moved");
+      indexes.serve();
+      barrier.open();
+      assertFalse(answer.get(30, TimeUnit.SECONDS).hasEntry());
+    } finally {
+      barrier.open();
+      channel.shutdownNow();
+      server.shutdownNow();
+    }
+  }
+}
