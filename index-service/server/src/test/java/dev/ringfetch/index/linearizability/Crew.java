@@ -1,11 +1,13 @@
 package dev.ringfetch.index.linearizability;
 
+import dev.ringfetch.index.direct.DirectContext;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 
 /** Some clients on threads of their own, which do each round together. */
@@ -32,11 +34,38 @@ final class Crew implements AutoCloseable {
     threads = Executors.newFixedThreadPool(size);
   }
 
+  /**
+   * Creates clients that read directly and outlive their servers, and threads.
+   *
+   * @param context of their readers
+   */
+  Crew(int firstId, int size, long seed, List<Route> routes, DirectContext context) {
+    clients =
+        IntStream.range(firstId, firstId + size)
+            .mapToObj(id -> new Client(id, seed, routes, context))
+            .toList();
+    threads = Executors.newFixedThreadPool(size);
+  }
+
   /** Has each client make that many calls, all at the same time; returns what all of them did. */
   List<Operation> run(int round, int calls) throws Exception {
+    return each(client -> client.run(round, calls));
+  }
+
+  /** Has each client make calls to one server after the other; returns what all of them did. */
+  List<Operation> outlive(BooleanSupplier ended) throws Exception {
+    return each(client -> client.outlive(ended));
+  }
+
+  /** What each client does. */
+  private interface Work {
+    List<Operation> of(Client client) throws Exception;
+  }
+
+  private List<Operation> each(Work work) throws Exception {
     final List<Future<List<Operation>>> running = new ArrayList<>();
     for (final Client client : clients) {
-      running.add(threads.submit(() -> client.run(round, calls)));
+      running.add(threads.submit(() -> work.of(client)));
     }
     final List<Operation> history = new ArrayList<>();
     for (final Future<List<Operation>> one : running) {
