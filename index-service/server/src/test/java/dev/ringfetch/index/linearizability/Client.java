@@ -51,6 +51,9 @@ final class Client {
   /** Longest pause between two calls of a client that outlives its servers. */
   private static final int PAUSE_NS = 4_000_000;
 
+  /** As long, while there is no server. */
+  private static final int LONG_PAUSE_NS = 20_000_000;
+
   private final int id;
   private final Random random;
   private final List<Route> routes;
@@ -65,7 +68,8 @@ final class Client {
   private final List<Operation> history = new ArrayList<>();
   private String index;
   private DirectReader reader; // of the index of the round; null: not opened
-  private long directReads;
+  private long closedReads; // direct ones of readers that are closed
+  private volatile long directReads;
   private int round;
   private long writes;
 
@@ -122,16 +126,12 @@ final class Client {
         getDirectly(route, random.nextInt(KEYS));
         ((ManagedChannel) route.channel()).resetConnectBackoff();
         getByCall(route, random.nextInt(KEYS));
-        pause();
+        LockSupport.parkNanos(random.nextInt(LONG_PAUSE_NS));
       }
-      pause();
+      LockSupport.parkNanos(random.nextInt(PAUSE_NS));
     }
     closeReader();
     return List.copyOf(history);
-  }
-
-  private void pause() {
-    LockSupport.parkNanos(random.nextInt(PAUSE_NS));
   }
 
   private Route route() {
@@ -152,13 +152,14 @@ final class Client {
 
   private void closeReader() {
     if (reader != null) {
-      directReads += reader.directReads();
+      closedReads += reader.directReads();
+      directReads = closedReads;
       reader.close();
       reader = null;
     }
   }
 
-  /** Reads so far that needed no call. */
+  /** Reads so far that needed no call. Any thread may ask. */
   long directReads() {
     return directReads;
   }
@@ -176,6 +177,7 @@ final class Client {
   private void getDirectly(Route route, int key) {
     openReader(route);
     final Boolean present = caller.time(() -> reader.get(bytes(key), found));
+    directReads = closedReads + reader.directReads();
     if (present != null) {
       add(route, key, Call.read(Kind.GET), answer(present, found));
     }

@@ -58,6 +58,15 @@ final class ClientProcess implements AutoCloseable {
     in.flush();
   }
 
+  /** Waits until a {@link SurvivorMain} has read directly. */
+  void awaitDirectRead() throws Exception {
+    final String line =
+        CompletableFuture.supplyAsync(this::readLine).get(DEADLINE_SECONDS, TimeUnit.SECONDS);
+    if (line == null) {
+      throw new AssertionError("a client process has ended, see above");
+    }
+  }
+
   /** Has a {@link SurvivorMain} end its round. */
   void stop() throws IOException {
     in.write("end\n");

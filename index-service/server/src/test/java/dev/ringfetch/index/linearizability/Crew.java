@@ -13,6 +13,7 @@ import java.util.stream.IntStream;
 /** Some clients on threads of their own, which do each round together. */
 final class Crew implements AutoCloseable {
   private static final long ROUND_S = 120;
+  private static final long LIVES_S = 400;
 
   private final List<Client> clients;
   private final ExecutorService threads;
@@ -49,12 +50,12 @@ final class Crew implements AutoCloseable {
 
   /** Has each client make that many calls, all at the same time; returns what all of them did. */
   List<Operation> run(int round, int calls) throws Exception {
-    return each(client -> client.run(round, calls));
+    return each(client -> client.run(round, calls), ROUND_S);
   }
 
   /** Has each client make calls to one server after the other; returns what all of them did. */
   List<Operation> outlive(BooleanSupplier ended) throws Exception {
-    return each(client -> client.outlive(ended));
+    return each(client -> client.outlive(ended), LIVES_S);
   }
 
   /** What each client does. */
@@ -62,14 +63,14 @@ final class Crew implements AutoCloseable {
     List<Operation> of(Client client) throws Exception;
   }
 
-  private List<Operation> each(Work work) throws Exception {
+  private List<Operation> each(Work work, long limitS) throws Exception {
     final List<Future<List<Operation>>> running = new ArrayList<>();
     for (final Client client : clients) {
       running.add(threads.submit(() -> work.of(client)));
     }
     final List<Operation> history = new ArrayList<>();
     for (final Future<List<Operation>> one : running) {
-      history.addAll(one.get(ROUND_S, TimeUnit.SECONDS));
+      history.addAll(one.get(limitS, TimeUnit.SECONDS));
     }
     return history;
   }

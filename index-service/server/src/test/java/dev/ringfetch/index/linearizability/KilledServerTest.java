@@ -34,7 +34,7 @@ import org.junit.jupiter.api.io.TempDir;
  * <p>{@code -Dringfetch.seed=SEED} draws the same operations and moments again, which then meet as
  * they happen to. {@code -Dringfetch.kills=N} kills N servers.
  */
-@Timeout(300)
+@Timeout(500)
 final class KilledServerTest {
   private static final long SEED = Long.getLong("ringfetch.seed", 1);
   private static final int KILLS = Integer.getInteger("ringfetch.kills", 5);
@@ -56,6 +56,7 @@ final class KilledServerTest {
 
   /** How clients are begun, once there is a server. */
   private interface Clients extends AutoCloseable {
+    /** Returns when they have read directly. */
     void begin() throws Exception;
 
     /** Ends them; returns what they all did. */
@@ -177,7 +178,7 @@ final class KilledServerTest {
     private CompletableFuture<List<Operation>> running;
 
     @Override
-    public void begin() {
+    public void begin() throws InterruptedException {
       running =
           CompletableFuture.supplyAsync(
               () -> {
@@ -187,12 +188,15 @@ final class KilledServerTest {
                   throw new IllegalStateException(e);
                 }
               });
+      while (crew.directReads() == 0 && !running.isDone()) {
+        Thread.sleep(1);
+      }
     }
 
     @Override
     public List<Operation> end() throws Exception {
       ended.set(true);
-      return running.get(60, TimeUnit.SECONDS);
+      return running.get(120, TimeUnit.SECONDS);
     }
 
     @Override
@@ -223,6 +227,9 @@ final class KilledServerTest {
                 SEED);
         processes.add(process);
         process.begin(0);
+      }
+      for (final ClientProcess process : processes) {
+        process.awaitDirectRead();
       }
     }
 

@@ -19,11 +19,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * The program of a client process that outlives its servers. After a line "ROUND FILE" of its input
- * it makes calls, over a ring and over gRPC, and reads directly, until the next line; then it
- * writes the history to the file, and prints what {@link ClientMain} prints.
+ * it makes calls, over a ring and over gRPC, and reads directly, until the next line. It prints a
+ * line when it has read directly; at the end it writes the history to the file, and prints what
+ * {@link ClientMain} prints.
  */
 final class SurvivorMain {
-  private static final long LIMIT_S = 150;
+  private static final long LIMIT_S = 400;
 
   private SurvivorMain() {}
 
@@ -61,6 +62,10 @@ final class SurvivorMain {
                     thread.setDaemon(true);
                     return thread;
                   }));
+      while (crew.directReads() == 0 && !running.isDone()) {
+        Thread.sleep(1);
+      }
+      System.out.println("reads directly");
       lines.readLine();
       ended.set(true);
       HistoryFile.write(Path.of(words[1]), running.get(LIMIT_S, TimeUnit.SECONDS));
