@@ -67,6 +67,7 @@ public final class DirectReader implements AutoCloseable {
   private long readsBefore; // direct ones, before the present grant
   private long directReads;
   private long retries;
+  private long limits;
   private long callReads;
   private long turns;
 
@@ -126,6 +127,9 @@ public final class DirectReader implements AutoCloseable {
         return result == ReadResult.FOUND;
       }
       afterFailure(result);
+      if (result == ReadResult.LIMIT) {
+        break; // the owner decides
+      }
     }
     callReads++;
     final GetResponse response =
@@ -306,6 +310,7 @@ public final class DirectReader implements AutoCloseable {
           requests.refused(reason); // a grant that never served is not asked for in a loop
         }
       }
+      case LIMIT -> limits++;
       case FOUND, ABSENT -> throw new IllegalArgumentException("result=" + result);
     }
   }
@@ -348,6 +353,11 @@ public final class DirectReader implements AutoCloseable {
   /** Direct look-ups that were undecided, and tried again or by a call. */
   public long retries() {
     return retries;
+  }
+
+  /** Direct look-ups of keys that too many others hash as, which went by calls. */
+  public long limits() {
+    return limits;
   }
 
   /** Keys that were looked up by calls. */

@@ -46,14 +46,17 @@ public final class GroupDescriptor {
   /** Bytes of a combined bucket. */
   public static final int COMBINED_LENGTH = 2 * BUCKET_LENGTH;
 
+  /** Buckets of a group. */
+  public static final int BUCKETS = 3;
+
   /** Bytes of a group. */
-  public static final int GROUP_LENGTH = 3 * BUCKET_LENGTH;
+  public static final int GROUP_LENGTH = BUCKETS * BUCKET_LENGTH;
 
   /** Slots of a bucket. */
   public static final int BUCKET_SLOTS = 7;
 
   /** Slots of a group, without spills. */
-  public static final int GROUP_SLOTS = 3 * BUCKET_SLOTS;
+  public static final int GROUP_SLOTS = BUCKETS * BUCKET_SLOTS;
 
   /** Offset of the header, 64 bits: the first word of the overflow bucket. */
   public static final int HEADER_OFFSET = BUCKET_LENGTH;

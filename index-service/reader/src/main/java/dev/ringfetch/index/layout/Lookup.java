@@ -39,14 +39,26 @@ final class Lookup {
   /** Rounds that a split or a put in progress may cost. */
   private static final int MAX_ROUNDS = 64;
 
-  /** More spills of one side than these are the caller's to ask for by RPC. */
-  private static final int MAX_SPILLS = 64;
+  /**
+   * More spills of one side than these are the owner's to look at: twice as many as it lets a
+   * side's keys have.
+   */
+  private static final int MAX_SPILLS = 32;
 
-  /** Bytes of blocks that are copied at most; a key rarely needs more than one block. */
-  private static final int MAX_BYTES = 16 * SizeClasses.MAX_LENGTH;
+  /** Slots with the fingerprint that are looked at; a key rarely has more than one. */
+  private static final int MAX_CANDIDATES = 64;
+
+  /** Bytes of blocks of other keys, or of damaged ones, that are compared with their checksums. */
+  private static final int MAX_BYTES = 4 * SizeClasses.MAX_LENGTH;
+
+  /** Blocks up to this length are copied whole, longer ones once their checksums are good. */
+  private static final int PIECE_LENGTH = 4096;
 
   /** The checksum and most of the version, which no other block has together. */
   private static final int PROOF_LENGTH = Long.BYTES;
+
+  /** Stands for a block without a good checksum. One that is good by such chance is undecided. */
+  private static final long NO_PROOF = 0;
 
   private final CRC32C crc = new CRC32C();
   private final TableView[] tables = new TableView[2];
@@ -56,9 +68,12 @@ final class Lookup {
   private final long[] headers = new long[2];
   private final long[] links = new long[2];
 
-  private long[] slotAddresses = new long[32];
-  private long[] slots = new long[32];
-  private long[] proofs = new long[32];
+  private final long[] slotAddresses = new long[MAX_CANDIDATES];
+  private final long[] slots = new long[MAX_CANDIDATES];
+  private final long[] proofs = new long[MAX_CANDIDATES];
+
+  /** A piece of a long block, where {@link BlockDescriptor} has copies; null until there is one. */
+  private byte[] piece;
 
   private final long incarnation;
   private byte[] key;
@@ -71,6 +86,7 @@ final class Lookup {
   private ReadResult result;
   private int firstRead;
   private int candidates;
+  private boolean tooMany;
   private int rounds;
   private int spills;
   private int bytes;
@@ -226,17 +242,26 @@ final class Lookup {
 
   private void takeBuckets(Reads reads) {
     candidates = 0;
+    tooMany = false;
     spills = 0;
     boolean fits = true;
+    // A word of each of the four lines first, so that they come from memory at the same time.
     for (int t = 0; t < 2; t++) {
       final MemoryRegion region = reads.region(firstRead + t);
       final int offset = reads.offset(firstRead + t);
       final int side = KeyHash.side(halves[t]);
-      final int headerWord = GroupDescriptor.headerWord(side);
-      final long header = region.getLongAcquire(offset + headerWord * Long.BYTES);
-      fits &= fits(t, header);
-      headers[t] = header;
-      links[t] = scan(region, offset, bucket(t), GroupDescriptor.linkWord(side), headerWord);
+      headers[t] = region.getLongAcquire(offset + GroupDescriptor.headerWord(side) * Long.BYTES);
+      links[t] = region.getLongAcquire(offset + GroupDescriptor.linkWord(side) * Long.BYTES);
+    }
+    for (int t = 0; t < 2; t++) {
+      fits &= fits(t, headers[t]);
+      final int side = KeyHash.side(halves[t]);
+      scan(
+          reads.region(firstRead + t),
+          reads.offset(firstRead + t),
+          bucket(t),
+          GroupDescriptor.linkWord(side),
+          GroupDescriptor.headerWord(side));
     }
     if (!fits) {
       again();
@@ -259,38 +284,39 @@ final class Lookup {
     return true;
   }
 
-  /** Notes the slots with the fingerprint; returns the link. */
-  private long scan(MemoryRegion region, int offset, long address, int linkWord, int skipWord) {
+  /** Notes the slots with the fingerprint. */
+  private void scan(MemoryRegion region, int offset, long address, int linkWord, int headerWord) {
     for (int word = 0; word < WORDS; word++) {
-      if (word == linkWord || word == skipWord) {
+      if (word == linkWord || word == headerWord) {
         continue;
       }
       final long slot = region.getLong(offset + word * Long.BYTES);
       if (slot != 0
           && GroupDescriptor.fingerprint(slot) == fingerprint
           && SizeClasses.length(GroupDescriptor.sizeClass(slot)) != 0) {
-        if (candidates == slots.length) {
-          slots = Arrays.copyOf(slots, 2 * candidates);
-          slotAddresses = Arrays.copyOf(slotAddresses, 2 * candidates);
-          proofs = Arrays.copyOf(proofs, 2 * candidates);
+        if (candidates == MAX_CANDIDATES) {
+          tooMany = true;
+          break;
         }
         slots[candidates] = slot;
         slotAddresses[candidates++] = address + (long) word * Long.BYTES;
       }
     }
-    return region.getLong(offset + linkWord * Long.BYTES);
   }
 
   private void takeSpills(Reads reads) {
     int read = firstRead;
     for (int t = 0; t < 2; t++) {
       if (links[t] != 0) {
-        links[t] = scan(reads.region(read), reads.offset(read), links[t], 0, 0);
+        final MemoryRegion region = reads.region(read);
+        final int offset = reads.offset(read);
+        scan(region, offset, links[t], 0, 0);
+        links[t] = region.getLong(offset);
         read++;
       }
     }
-    if (++spills > MAX_SPILLS) {
-      end(ReadResult.UNDECIDED);
+    if (++spills > MAX_SPILLS || tooMany) {
+      end(ReadResult.LIMIT);
       return;
     }
     scanned(reads);
@@ -320,50 +346,167 @@ final class Lookup {
 
   private void takeBlocks(Reads reads) {
     boolean others = true;
+    boolean postponed = false;
     for (int i = 0; i < candidates; i++) {
       final int length = SizeClasses.length(GroupDescriptor.sizeClass(slots[i]));
+      final MemoryRegion region = reads.region(firstRead + i);
+      final int offset = reads.offset(firstRead + i);
+      if (length > PIECE_LENGTH) {
+        final long lengths = peek(region, offset, length);
+        if (lengths < 0) {
+          others = false;
+        } else if (!hasKey(piece, lengths)) {
+          postponed = true; // a long way to an answer that is rarely needed
+          continue;
+        } else if (takeLong(region, offset, slots[i], lengths)) {
+          return;
+        } else {
+          others = false;
+        }
+      } else if (takeShort(region, offset, length, i)) {
+        return;
+      } else {
+        others &= proofs[i] != NO_PROOF;
+      }
       bytes += length;
-      if (bytes > MAX_BYTES) {
-        end(ReadResult.UNDECIDED);
-        return;
-      }
-      final byte[] copy = found.ensure(BlockDescriptor.COPY_OFFSET + length);
-      reads
-          .region(firstRead + i)
-          .getBytes(reads.offset(firstRead + i), copy, BlockDescriptor.COPY_OFFSET, length);
-      final long lengths = BlockDescriptor.lengths(copy, length);
-      if (lengths < 0) {
-        others = false;
-        continue;
-      }
-      final int stored = BlockDescriptor.getCrc(copy);
-      final int used = BlockDescriptor.usedLength(lengths);
-      proofs[i] = ((long) stored << 32) | (BlockDescriptor.version(copy) & 0xFFFF_FFFFL);
-      final int keyAt = BlockDescriptor.keyOffset(lengths);
-      if (BlockDescriptor.crc(crc, copy, used, incarnation, GroupDescriptor.address(slots[i]))
-          != stored) {
-        others = false;
-        continue;
-      }
-      if (Arrays.equals(
-          copy,
-          keyAt,
-          keyAt + BlockDescriptor.keyLength(lengths),
-          key,
-          keyOffset,
-          keyOffset + keyLength)) {
-        found.found(
-            keyAt + keyLength, BlockDescriptor.valueLength(lengths), BlockDescriptor.version(copy));
-        end(ReadResult.FOUND);
-        return;
-      }
+    }
+    if (postponed && others) {
+      others = takeOthers(reads);
     }
     VarHandle.acquireFence();
-    if (others) {
+    if (bytes > MAX_BYTES) {
+      end(ReadResult.LIMIT);
+    } else if (others) {
       missed(reads);
     } else {
       again();
     }
+  }
+
+  /** Copies a short block; ends if it is the key's. Notes the proof of another key's. */
+  private boolean takeShort(MemoryRegion region, int offset, int length, int candidate) {
+    final byte[] copy = found.ensure(BlockDescriptor.COPY_OFFSET + length);
+    region.getBytes(offset, copy, BlockDescriptor.COPY_OFFSET, length);
+    proofs[candidate] = NO_PROOF;
+    final long lengths = BlockDescriptor.lengths(copy, length);
+    if (lengths < 0) {
+      return false;
+    }
+    final int stored = BlockDescriptor.getCrc(copy);
+    final int used = BlockDescriptor.usedLength(lengths);
+    if (BlockDescriptor.crc(crc, copy, used, incarnation, GroupDescriptor.address(slots[candidate]))
+        != stored) {
+      return false;
+    }
+    if (hasKey(copy, lengths)) {
+      take(copy, lengths);
+      return true;
+    }
+    proofs[candidate] = proof(stored, copy);
+    return false;
+  }
+
+  /** Copies the first piece of a block; returns its lengths, -1 if they do not fit its slot. */
+  private long peek(MemoryRegion region, int offset, int length) {
+    if (piece == null) {
+      piece = new byte[BlockDescriptor.COPY_OFFSET + PIECE_LENGTH];
+    }
+    region.getBytes(offset, piece, BlockDescriptor.COPY_OFFSET, PIECE_LENGTH);
+    final long lengths = BlockDescriptor.lengths(piece, length);
+    return lengths >= 0
+            && BlockDescriptor.keyLength(lengths) <= BlockDescriptor.MAX_KEY_LENGTH
+            && SizeClasses.length(SizeClasses.of(BlockDescriptor.usedLength(lengths))) == length
+        ? lengths
+        : -1;
+  }
+
+  private boolean hasKey(byte[] copy, long lengths) {
+    final int keyAt = BlockDescriptor.keyOffset(lengths);
+    return Arrays.equals(
+        copy,
+        keyAt,
+        keyAt + BlockDescriptor.keyLength(lengths),
+        key,
+        keyOffset,
+        keyOffset + keyLength);
+  }
+
+  private void take(byte[] copy, long lengths) {
+    found.found(
+        BlockDescriptor.keyOffset(lengths) + keyLength,
+        BlockDescriptor.valueLength(lengths),
+        BlockDescriptor.version(copy));
+    end(ReadResult.FOUND);
+  }
+
+  /**
+   * Copies a long block of the key, and ends, if its checksum is good. The array that receives it
+   * grows only for a block with a good checksum.
+   */
+  private boolean takeLong(MemoryRegion region, int offset, long slot, long lengths) {
+    final int used = BlockDescriptor.usedLength(lengths);
+    final int needed = BlockDescriptor.COPY_OFFSET + used;
+    final long address = GroupDescriptor.address(slot);
+    if (found.array().length < needed && proof(region, offset, used, address) == NO_PROOF) {
+      return false;
+    }
+    final byte[] copy = found.ensure(needed);
+    region.getBytes(offset, copy, BlockDescriptor.COPY_OFFSET, used);
+    final int stored = BlockDescriptor.getCrc(copy);
+    if (BlockDescriptor.lengths(copy, used) != lengths
+        || BlockDescriptor.crc(crc, copy, used, incarnation, address) != stored
+        || !hasKey(copy, lengths)) {
+      return false;
+    }
+    take(copy, lengths);
+    return true;
+  }
+
+  /** Compares the long blocks of other keys with their checksums; returns whether all are good. */
+  private boolean takeOthers(Reads reads) {
+    for (int i = 0; i < candidates && bytes <= MAX_BYTES; i++) {
+      final int length = SizeClasses.length(GroupDescriptor.sizeClass(slots[i]));
+      if (length > PIECE_LENGTH) {
+        final MemoryRegion region = reads.region(firstRead + i);
+        final int offset = reads.offset(firstRead + i);
+        bytes += length;
+        final long lengths = peek(region, offset, length);
+        proofs[i] =
+            lengths < 0 || hasKey(piece, lengths)
+                ? NO_PROOF
+                : proof(
+                    region,
+                    offset,
+                    BlockDescriptor.usedLength(lengths),
+                    GroupDescriptor.address(slots[i]));
+        if (proofs[i] == NO_PROOF) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  /**
+   * The proof of a block whose first piece was copied last; {@link #NO_PROOF} if its checksum is
+   * not good. Copies nothing but a piece at a time.
+   */
+  private long proof(MemoryRegion region, int offset, int used, long address) {
+    final int stored = BlockDescriptor.getCrc(piece);
+    final long proof = proof(stored, piece);
+    int done = Math.min(used, PIECE_LENGTH);
+    BlockDescriptor.crc(crc, piece, done, incarnation, address);
+    while (done < used) {
+      final int length = Math.min(used - done, PIECE_LENGTH);
+      region.getBytes(offset + done, piece, 0, length);
+      crc.update(piece, 0, length);
+      done += length;
+    }
+    return (int) crc.getValue() == stored ? proof : NO_PROOF;
+  }
+
+  private static long proof(int stored, byte[] copy) {
+    return ((long) stored << 32) | (BlockDescriptor.version(copy) & 0xFFFF_FFFFL);
   }
 
   private void takeProofs(Reads reads) {

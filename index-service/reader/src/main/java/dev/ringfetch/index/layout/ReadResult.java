@@ -11,6 +11,12 @@ public enum ReadResult {
   /** Memory kept changing, or its order is not known. The caller asks by RPC. */
   UNDECIDED,
 
+  /**
+   * More keys hash as this one does, or longer blocks of them, than a reader looks at. The caller
+   * asks by RPC at once.
+   */
+  LIMIT,
+
   /** The gate names another incarnation, or the index was dropped. The caller asks by RPC. */
   CLOSED,
 

@@ -14,25 +14,40 @@ final class Delivery {
   private final ArrayDeque<Runnable> postponed = new ArrayDeque<>();
   private boolean delivering;
 
+  /** Cycles that are left to the thread's present call. */
+  private int left;
+
   private Delivery() {}
 
   static Delivery ofThread() {
     return OF_THREAD.get();
   }
 
-  /** Does a partition's cycles, and those that listeners caused; later if in a listener. */
-  void run(Runnable cycles) {
+  /**
+   * Does a partition's cycles, and those that listeners caused; later if in a listener.
+   *
+   * @param limit the most cycles, of all these partitions together.
+   */
+  void run(Runnable cycles, int limit) {
     if (delivering) {
       if (!postponed.contains(cycles)) {
         postponed.add(cycles);
       }
       return;
     }
+    final int leftBefore = left; // of a cycle on this thread, as where a log commits within append
+    left = limit;
     Runnable next = cycles;
     while (next != null) {
       next.run();
       next = postponed.poll();
     }
+    left = leftBefore;
+  }
+
+  /** Whether the thread may do one more cycle. */
+  boolean mayGoOn() {
+    return left-- > 0;
   }
 
   /** Tells the listeners of a chain of writes their answers. */

@@ -2,6 +2,7 @@ package dev.ringfetch.index.partition;
 
 import dev.ringfetch.index.store.EntryStore;
 import java.lang.invoke.VarHandle;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.agrona.ErrorHandler;
@@ -15,7 +16,8 @@ import org.agrona.ErrorHandler;
  * for all that have submitted, and after each releases the token and delivers the answers. Where
  * another thread holds the token, that one looks at the queue again after it has released it, so no
  * write is forgotten (flat combining, Hendler and others, SPAA 2010). A commit that comes later
- * makes an owner of the log's thread in the same way.
+ * makes an owner of the log's thread in the same way. A thread that has served others for {@link
+ * Handover#cycles()} cycles leaves the rest to a task.
  *
  * <p>A write becomes visible in the store after its commit and before its answer. Writes of one
  * thread are carried out in the order in which it submits them.
@@ -33,6 +35,12 @@ public final class Partition {
   private final AtomicBoolean owned = new AtomicBoolean();
   private final AtomicReference<Runnable> closing = new AtomicReference<>();
   private final Runnable cycles = this::doCycles;
+  private final Handover handover;
+
+  /** Whether a task is on its way that will drive this. */
+  private final AtomicBoolean handedOver = new AtomicBoolean();
+
+  private final Runnable task = this::takeOver;
 
   /**
    * Creates the writer of a store, which nothing else changes from now on.
@@ -42,14 +50,17 @@ public final class Partition {
    *     many may have been taken from it; and the most writes that wait for their commit, while
    *     which the queue is left to fill.
    * @param errors is told what the store, the log or a listener throws, by any thread.
+   * @param handover bounds what a thread does for others.
    * @throws IllegalArgumentException if the capacity is less than 1.
    */
-  public Partition(EntryStore store, CommitLog log, int capacity, ErrorHandler errors) {
+  public Partition(
+      EntryStore store, CommitLog log, int capacity, ErrorHandler errors, Handover handover) {
     if (capacity < 1) {
       throw new IllegalArgumentException("capacity=" + capacity);
     }
     this.log = log;
     this.errors = errors;
+    this.handover = handover;
     queue = new WriteQueue(capacity);
     cycle = new WriteCycle(store, log, queue, capacity, errors);
     log.onCommit(this::drive);
@@ -98,14 +109,38 @@ public final class Partition {
     // What the caller did, in the queue or the log, comes before its attempt at the token; the
     // owner's release comes before its look.
     VarHandle.fullFence();
-    Delivery.ofThread().run(cycles);
+    Delivery.ofThread().run(cycles, handover.cycles());
+  }
+
+  private void takeOver() {
+    handedOver.set(false); // first: what comes later needs a task of its own, or is seen here
+    drive();
+  }
+
+  /** Leaves the rest to a task; returns false if the thread has to go on. */
+  private boolean handOver() {
+    if (handedOver.compareAndSet(false, true)) {
+      try {
+        handover.executor().execute(task);
+      } catch (RejectedExecutionException e) { // the server ends
+        handedOver.set(false);
+        return false;
+      }
+    }
+    return true;
   }
 
   private void doCycles() {
     final Delivery delivery = Delivery.ofThread();
     int growth = 0;
     boolean again = true;
-    while (again && tryAcquire()) {
+    while (again) {
+      if (!delivery.mayGoOn() && handOver()) {
+        return;
+      }
+      if (!tryAcquire()) {
+        return;
+      }
       final boolean closedNow;
       final boolean closed;
       final boolean open;

@@ -40,6 +40,21 @@ public final class Write {
   /** Outcome: no block of the store's memory is long enough for the entry. Nothing was done. */
   public static final int TOO_LONG = -6;
 
+  /**
+   * Outcome: the index was refused, because its memory was changed by another process, or taken
+   * away. A write that was submitted before may have been carried out or not; it is lost anyway.
+   */
+  public static final int DAMAGED = -7;
+
+  /** Outcome: too many keys hash as the key does, see {@link #excess()}. Nothing was done. */
+  public static final int TOO_MANY_COLLISIONS = -8;
+
+  /**
+   * Outcome: keys that hash as the key does have too many bytes together, see {@link #excess()}.
+   * Nothing was done.
+   */
+  public static final int COLLISIONS_TOO_LONG = -9;
+
   /** What a write does. */
   public enum Kind {
     /** Writes an entry, whether or not there is one. */
@@ -47,7 +62,9 @@ public final class Write {
     /** Removes the entry if there is one. */
     DELETE,
     /** Writes an entry if the one that is there has the expected version. */
-    COMPARE_AND_SET
+    COMPARE_AND_SET,
+    /** Writes nothing: the owner reads the entry, where readers could not decide. */
+    READ
   }
 
   /** Receives the answer of a write. */
@@ -79,6 +96,7 @@ public final class Write {
   private boolean positive;
   private long version;
   private Entry entry;
+  private long excess;
 
   // The queue's.
   Write following;
@@ -126,6 +144,16 @@ public final class Write {
     return prepare(Kind.COMPARE_AND_SET, key, value, expectedVersion);
   }
 
+  /**
+   * Prepares a read by the owner.
+   *
+   * @return this.
+   * @throws IllegalStateException if the write is submitted and not answered.
+   */
+  public Write read(ByteString key) {
+    return prepare(Kind.READ, key, ByteString.EMPTY, 0);
+  }
+
   private Write prepare(Kind kind, ByteString key, ByteString value, long expectedVersion) {
     if (state == State.SUBMITTED) {
       throw new IllegalStateException("state=" + state);
@@ -139,6 +167,7 @@ public final class Write {
     positive = false;
     version = 0;
     entry = null;
+    excess = 0;
     return this;
   }
 
@@ -152,7 +181,7 @@ public final class Write {
     return key;
   }
 
-  /** The value to be written, empty for a delete. */
+  /** The value to be written, empty for a delete and a read. */
   public ByteString value() {
     return value;
   }
@@ -187,9 +216,14 @@ public final class Write {
     return version;
   }
 
+  /** Keys or bytes that were too many, if the outcome says so. */
+  public long excess() {
+    return excess;
+  }
+
   /**
-   * The entry after a compare-and-set: the one that it wrote, or the one in its way; null if there
-   * is none.
+   * The entry that a read found; or the entry after a compare-and-set: the one that it wrote, or
+   * the one in its way. Null if there is none.
    */
   public Entry entry() {
     return applied() ? written() : entry;
@@ -201,7 +235,7 @@ public final class Write {
   }
 
   boolean writesEntry() {
-    return kind != Kind.DELETE;
+    return kind == Kind.PUT || kind == Kind.COMPARE_AND_SET;
   }
 
   /** The version of the key's entry once this is committed, 0 if there is none then. */
@@ -225,8 +259,12 @@ public final class Write {
     this.positive = positive;
   }
 
-  void foundInTheWay(Entry entry) {
+  void found(Entry entry) {
     this.entry = entry;
+  }
+
+  void exceeds(long excess) {
+    this.excess = excess;
   }
 
   void logged(long lsn) {

@@ -1,8 +1,10 @@
 package dev.ringfetch.index.partition;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.fabric.MemoryFaults;
 import dev.ringfetch.index.store.EntryStore;
 import dev.ringfetch.index.store.PartitionStore;
+import dev.ringfetch.index.store.StoreDamagedException;
 import org.agrona.ErrorHandler;
 
 /**
@@ -24,6 +26,8 @@ final class WriteCycle {
     OPEN,
     /** The log, the store, or this has failed. */
     FAILED,
+    /** The memory of the index was found damaged. */
+    DAMAGED,
     CLOSED
   }
 
@@ -60,33 +64,66 @@ final class WriteCycle {
   }
 
   /**
-   * Does one cycle.
+   * Does one cycle. Answers of a cycle that met damaged memory say so, whatever they were before.
    *
    * @param closing whether to end all writes that wait first; the store is not used afterwards.
    */
   void work(boolean closing) {
+    // Memory that was taken away is reported late, and may bypass a handler in the method with the
+    // loop: see MemoryRegion.verify().
     try {
-      if (closing && state != State.CLOSED) {
-        close();
-      }
-      int left = CYCLE_LIMIT;
-      while (left-- > 0 && mayTake() && take()) {
-        handle();
-      }
-      if (state == State.OPEN) {
-        commit();
-      }
-      if (isGrowing()) {
-        growing = store.grow();
-      }
+      cycle(closing);
+      store.verify();
+    } catch (InternalError | StoreDamagedException damage) {
+      lose(damage);
     } catch (Throwable t) { // what the store has done is unknown
       become(State.FAILED);
-      if (current != null) {
-        answerAll(current, Write.UNKNOWN);
-        current = null;
-      }
-      endAll();
+      endCurrent(Write.UNKNOWN);
+      endAll(Write.UNKNOWN);
       errors.onError(t);
+    }
+  }
+
+  private void cycle(boolean closing) {
+    if (closing && state != State.CLOSED) {
+      close();
+    }
+    if (state == State.OPEN && store.isRefused()) { // the owner of another partition found it
+      become(State.DAMAGED);
+      endAll(Write.DAMAGED);
+    }
+    int left = CYCLE_LIMIT;
+    while (left-- > 0 && mayTake() && take()) {
+      handle();
+    }
+    if (state == State.OPEN) {
+      commit();
+    }
+    if (isGrowing()) {
+      growing = store.grow();
+    }
+  }
+
+  private void lose(Throwable damage) {
+    if (damage instanceof InternalError) {
+      MemoryFaults.absorb(store::verify, damage);
+    }
+    for (Write write = firstAnswer; write != null; write = write.next) {
+      write.answered(Write.DAMAGED);
+    }
+    if (state != State.CLOSED) {
+      become(State.DAMAGED);
+    }
+    endCurrent(Write.DAMAGED);
+    endAll(Write.DAMAGED);
+    store.refuse(damage);
+    errors.onError(damage);
+  }
+
+  private void endCurrent(int outcome) {
+    if (current != null) {
+      answerAll(current, outcome);
+      current = null;
     }
   }
 
@@ -150,7 +187,7 @@ final class WriteCycle {
     if (state == State.OPEN) {
       validate(write);
     } else {
-      answer(write, Write.UNAVAILABLE);
+      answer(write, state == State.DAMAGED ? Write.DAMAGED : Write.UNAVAILABLE);
     }
     current = null;
   }
@@ -160,34 +197,46 @@ final class WriteCycle {
     final Write newest = records.newest(key);
     final long version = newest == null ? store.version(key) : newest.versionAfter();
     switch (write.kind()) {
-      case PUT -> append(write, version == 0);
+      case PUT -> append(write, newest, version == 0);
       case DELETE -> {
         if (version == 0) {
           answerAfter(newest, write);
         } else {
-          append(write, true);
+          append(write, newest, true);
         }
       }
       case COMPARE_AND_SET -> {
         if (version == write.expectedVersion()) {
-          append(write, true);
+          append(write, newest, true);
         } else {
           if (version != 0) {
-            write.foundInTheWay(newest == null ? store.entry(key) : newest.written());
+            write.found(newest == null ? store.entry(key) : newest.written());
           }
           answerAfter(newest, write);
         }
       }
+      case READ -> {
+        if (version != 0) {
+          write.found(newest == null ? store.entry(key) : newest.written());
+        }
+        answerAfter(newest, write);
+      }
     }
   }
 
-  private void append(Write write, boolean found) {
+  private void append(Write write, Write newest, boolean found) {
     final int keyLength = write.key().size();
     final int valueLength = write.value().size();
     if (write.writesEntry()) {
-      final int reserved = store.reserve(keyLength, valueLength);
-      if (reserved < 0) {
-        answer(write, reserved == PartitionStore.FULL ? Write.MEMORY_FULL : Write.TOO_LONG);
+      // A key that has a record was admitted when it had none.
+      int refused = newest == null ? store.admit(valueLength) : 0;
+      if (refused == 0) {
+        refused = store.reserve(keyLength, valueLength);
+      } else {
+        write.exceeds(store.excess());
+      }
+      if (refused < 0) {
+        answer(write, outcome(refused));
         return;
       }
     }
@@ -209,6 +258,16 @@ final class WriteCycle {
     appended = lsn;
     write.logged(lsn);
     records.add(write);
+  }
+
+  private static int outcome(int refused) {
+    return switch (refused) {
+      case PartitionStore.FULL -> Write.MEMORY_FULL;
+      case PartitionStore.TOO_LONG -> Write.TOO_LONG;
+      case PartitionStore.TOO_MANY_COLLISIONS -> Write.TOO_MANY_COLLISIONS;
+      case PartitionStore.COLLISIONS_TOO_LONG -> Write.COLLISIONS_TOO_LONG;
+      default -> throw new IllegalStateException("refused=" + refused);
+    };
   }
 
   /** Answers a write that appended no record, once the record that it saw is committed. */
@@ -251,7 +310,7 @@ final class WriteCycle {
   private void fail() {
     giveBack();
     become(State.FAILED);
-    endAll();
+    endAll(Write.UNKNOWN);
   }
 
   private void close() {
@@ -259,7 +318,7 @@ final class WriteCycle {
       giveBack();
     }
     become(State.CLOSED);
-    endAll();
+    endAll(Write.UNKNOWN);
   }
 
   /** Gives the reservations of all records back. */
@@ -271,9 +330,9 @@ final class WriteCycle {
     }
   }
 
-  private void endAll() {
+  private void endAll(int outcome) {
     while (records.first() != null) {
-      answerAll(records.removeFirst(), Write.UNKNOWN);
+      answerAll(records.removeFirst(), outcome);
     }
   }
 

@@ -63,7 +63,7 @@ final class BatchPutCall {
   private PutOutcome outcome(Write write) {
     return write.outcome() == Write.DONE
         ? PutOutcome.newBuilder().setVersion(write.version()).setCreated(write.created()).build()
-        : outcome(outcomes.status(index, write.outcome()));
+        : outcome(outcomes.status(index, write));
   }
 
   private static PutOutcome outcome(Status status) {

@@ -10,6 +10,7 @@ import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.Segment;
 import dev.ringfetch.index.data.DataDirectory;
 import dev.ringfetch.index.layout.HashLocation;
+import dev.ringfetch.index.partition.Handover;
 import dev.ringfetch.index.store.StoreMemory;
 import io.grpc.Status;
 import java.io.IOException;
@@ -37,9 +38,7 @@ public final class IndexMemory implements AutoCloseable {
   /** The most partitions of an index. */
   public static final int PARTITIONS_MAX = 256;
 
-  /**
-   * Length of a segment: zeroing one takes some milliseconds, for which a partition's writes wait.
-   */
+  /** Length of a segment: small enough that a server without entries has little memory. */
   private static final int SEGMENT_LENGTH = 16 << 20;
 
   /** Length of a segment where memory is short: room for a longest entry. */
@@ -56,6 +55,9 @@ public final class IndexMemory implements AutoCloseable {
   private final Domain domain; // null like the fabric
   private final StoreMemory store;
   private final List<Segment> segments = new CopyOnWriteArrayList<>();
+  private final BackgroundThread growth = new BackgroundThread("index-memory-growth");
+  private final BackgroundThread writer = new BackgroundThread("index-writer");
+  private final Handover handover = new Handover(writer, Handover.CYCLES_DEFAULT);
 
   private IndexMemory(Context context, Fabric fabric) throws IOException {
     final DataDirectory data = context.data;
@@ -84,13 +86,17 @@ public final class IndexMemory implements AutoCloseable {
                   .segmentLength(
                       context.budget < 4L * SEGMENT_LENGTH ? SHORT_SEGMENT_LENGTH : SEGMENT_LENGTH)
                   .budget(context.budget)
+                  .growth(growth)
                   .gate(gate.region(), GateDescriptor.WORD_OFFSET)
                   .incarnation(epoch)
                   .seed(RANDOM.nextLong()));
       opened = true;
     } finally {
-      if (!opened && domain != null) {
-        domain.close();
+      if (!opened) {
+        growth.close();
+        if (domain != null) {
+          domain.close();
+        }
       }
     }
   }
@@ -169,6 +175,11 @@ public final class IndexMemory implements AutoCloseable {
     return store;
   }
 
+  /** Where a partition's owner leaves the rest of its work. */
+  Handover handover() {
+    return handover;
+  }
+
   long epoch() {
     return epoch;
   }
@@ -220,6 +231,19 @@ public final class IndexMemory implements AutoCloseable {
 
   /** The status of a write that finds no memory. */
   Status full() {
+    final IOException failure = store.growthFailure();
+    if (failure != null && !store.isAtLimit()) {
+      return Status.RESOURCE_EXHAUSTED
+          .withDescription(
+              "index memory cannot grow: "
+                  + failure.getMessage()
+                  + "; used="
+                  + store.usedBytes()
+                  + " bytes, limit="
+                  + store.budget()
+                  + "; deletes make room")
+          .withCause(failure);
+    }
     return Status.RESOURCE_EXHAUSTED.withDescription(
         "index memory is full: limit="
             + store.budget()
@@ -232,6 +256,8 @@ public final class IndexMemory implements AutoCloseable {
     if (gate.epoch() == epoch) { // not a predecessor's, which may still be read
       gate.close();
     }
+    growth.close();
+    writer.close();
     if (fabric != null) {
       domain.close();
       fabric.close();

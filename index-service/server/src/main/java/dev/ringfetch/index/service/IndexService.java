@@ -26,6 +26,7 @@ import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
 import io.grpc.StatusException;
 import io.grpc.stub.StreamObserver;
+import java.util.List;
 
 /**
  * The Index service over a set of indexes.
@@ -39,15 +40,19 @@ import io.grpc.stub.StreamObserver;
  *   <li>with RESOURCE_EXHAUSTED if it would create one index too many, if index memory is full, if
  *       too many writes wait, or if the answer to a batch would be longer than the 4 MiB that a
  *       gRPC client takes unless told otherwise;
- *   <li>with ABORTED if the index was dropped under a write, which was not carried out.
+ *   <li>with RESOURCE_EXHAUSTED if too many keys hash as the key of a put does: only keys that were
+ *       chosen to collide are so many;
+ *   <li>with ABORTED if the index was dropped under a write, which was not carried out;
+ *   <li>with DATA_LOSS if the index's memory was changed or taken away by another process: so end
+ *       all calls for the index until it is dropped.
  * </ul>
  *
  * <p>An index is created by the first call that writes to it: reads, deletes and lost comparisons
  * create none.
  *
- * <p>Safe for use by many threads. No method waits: reads take no lock, and writes are answered
- * from the duty cycle of their partition's owner. So the handlers may run on the threads of a
- * transport.
+ * <p>Safe for use by many threads. No method waits: reads take no lock, and writes, and reads that
+ * cannot be decided without a lock, are answered from the duty cycle of their partition's owner. So
+ * the handlers may run on the threads of a transport.
  */
 public final class IndexService implements IndexGrpc.AsyncService, BindableService {
   /**
@@ -80,12 +85,35 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   @Override
   public void get(GetRequest request, StreamObserver<GetResponse> responses) {
     try {
-      RequestLimits.checkKey(request.getKey());
       final ByteString key = request.getKey();
-      WriteCall.answer(responses, read(request.getIndex(), index -> get(index, key)));
+      RequestLimits.checkKey(key);
+      final ServedIndex index = indexToRead(request.getIndex());
+      if (index == null) {
+        WriteCall.answer(responses, ABSENT);
+        return;
+      }
+      final ServedIndex.LocalReader reader = index.reader();
+      switch (reader.read(key)) {
+        case FOUND -> WriteCall.answer(responses, got(index, reader.entry(key)));
+        case ABSENT -> WriteCall.answer(responses, got(index, null));
+        default ->
+            new ReadCall<>(
+                    List.of(key),
+                    () -> indexToRead(request.getIndex()),
+                    outcomes,
+                    responses,
+                    call -> call.index() == null ? ABSENT : got(call.index(), call.entry(0)))
+                .start();
+      }
     } catch (StatusException e) {
       responses.onError(e);
     }
+  }
+
+  private static GetResponse got(ServedIndex index, Entry entry) {
+    final GetResponse.Builder response =
+        GetResponse.newBuilder().setIncarnation(index.incarnation());
+    return (entry == null ? response : response.setEntry(entry)).build();
   }
 
   @Override
@@ -96,58 +124,32 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
       for (int i = 0; i < count; i++) {
         RequestLimits.checkKey(request.getKeys(i));
       }
-      WriteCall.answer(responses, read(request.getIndex(), index -> batchGet(index, request)));
+      new ReadCall<>(
+              request.getKeysList(),
+              () -> indexToRead(request.getIndex()),
+              outcomes,
+              responses,
+              IndexService::gotAll)
+          .start();
     } catch (StatusException e) {
       responses.onError(e);
     }
   }
 
-  /** A read of an index, which is null where there is none of that name. */
-  @FunctionalInterface
-  private interface Read<T> {
-    T of(ServedIndex index) throws StatusException;
-  }
-
-  /** Reads the index of a name; again, where it was dropped meanwhile and the name is free. */
-  private <T> T read(String name, Read<T> read) throws StatusException {
-    while (true) {
-      final ServedIndex index = indexToRead(name);
-      try {
-        return read.of(index);
-      } catch (StatusException e) {
-        if (index == null || !index.isDropped()) {
-          throw e;
-        }
-      }
-    }
-  }
-
-  private static GetResponse get(ServedIndex index, ByteString key) throws StatusException {
-    if (index == null) {
-      return ABSENT;
-    }
-    final Entry entry = look(index, key);
-    final GetResponse.Builder response =
-        GetResponse.newBuilder().setIncarnation(index.incarnation());
-    return (entry == null ? response : response.setEntry(entry)).build();
-  }
-
-  private static BatchGetResponse batchGet(ServedIndex index, BatchGetRequest request)
-      throws StatusException {
+  private static BatchGetResponse gotAll(ReadCall<BatchGetResponse> call) throws StatusException {
     final BatchGetResponse.Builder response = BatchGetResponse.newBuilder();
-    if (index != null) {
-      response.setIncarnation(index.incarnation());
+    if (call.index() != null) {
+      response.setIncarnation(call.index().incarnation());
     }
-    final int count = request.getKeysCount();
-    int size = index == null ? 0 : INCARNATION_BYTES;
-    for (int i = 0; i < count; i++) {
-      final Entry entry = index == null ? null : look(index, request.getKeys(i));
+    int size = call.index() == null ? 0 : INCARNATION_BYTES;
+    for (int i = 0; i < call.count(); i++) {
+      final Entry entry = call.entry(i);
       final GetResponse answer =
           entry == null ? ABSENT : GetResponse.newBuilder().setEntry(entry).build();
       // The messages remember their sizes, so this is work that serializing them saves.
       size += CodedOutputStream.computeMessageSize(BatchGetResponse.ANSWERS_FIELD_NUMBER, answer);
       if (size > MAX_ANSWER_BYTES) {
-        throw answerTooLong(i, count);
+        throw answerTooLong(i, call.count());
       }
       response.addAnswers(answer);
     }
@@ -250,6 +252,9 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   public void count(CountRequest request, StreamObserver<CountResponse> responses) {
     try {
       final ServedIndex index = indexToRead(request.getIndex());
+      if (index != null && index.isRefused()) {
+        throw Outcomes.damaged(index).asException();
+      }
       WriteCall.answer(
           responses,
           index == null
@@ -291,29 +296,6 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   private ServedIndex indexToWrite(String name) throws StatusException {
     final ServedIndex found = indexToRead(name);
     return found != null ? found : indexes.findOrCreate(name);
-  }
-
-  private static Entry look(ServedIndex index, ByteString key) throws StatusException {
-    final ServedIndex.LocalReader reader = index.reader();
-    return switch (reader.read(key)) {
-      case FOUND ->
-          Entry.newBuilder()
-              .setKey(key)
-              .setValue(reader.found().value())
-              .setVersion(reader.found().version())
-              .build();
-      case ABSENT -> null;
-      case CLOSED ->
-          throw (index.isDropped() ? Outcomes.dropped(index) : Outcomes.gateMoved()).asException();
-      case UNDECIDED ->
-          throw Status.ABORTED
-              .withDescription("the index keeps changing: index=" + index.name())
-              .asException();
-      case LOST ->
-          throw Status.DATA_LOSS
-              .withDescription("index memory was taken away: index=" + index.name())
-              .asException();
-    };
   }
 
   private void submit(ServedIndex index, Write write) throws StatusException {

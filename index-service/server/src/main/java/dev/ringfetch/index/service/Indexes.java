@@ -1,6 +1,7 @@
 package dev.ringfetch.index.service;
 
 import dev.ringfetch.index.store.HashIndex;
+import dev.ringfetch.index.store.StoreDamagedException;
 import dev.ringfetch.index.store.StoreFullException;
 import dev.ringfetch.index.v1.IndexDescription;
 import dev.ringfetch.index.v1.IndexGrpc;
@@ -140,13 +141,19 @@ public final class Indexes implements AutoCloseable {
       return new Creation(createAbsent(name.isEmpty() ? DEFAULT_NAME : name), true);
     } catch (StoreFullException e) {
       throw memory.full().asException();
+    } catch (StoreDamagedException e) {
+      throw Status.DATA_LOSS
+          .withDescription("index memory was changed or taken away by another process; try again")
+          .withCause(e)
+          .asException();
     }
   }
 
   private ServedIndex createAbsent(String name) {
     final HashIndex index = new HashIndex(memory.store(), memory.partitions());
     final ServedIndex created =
-        new ServedIndex(name, memory.incarnation(index.location()), index, Indexes::onError);
+        new ServedIndex(
+            name, memory.incarnation(index.location()), index, Indexes::onError, memory.handover());
     indexes.put(name, created);
     return created;
   }

@@ -1,6 +1,7 @@
 package dev.ringfetch.index.service;
 
 import dev.ringfetch.index.partition.Write;
+import dev.ringfetch.index.store.PartitionStore;
 import io.grpc.Status;
 
 /** The statuses of writes that were not carried out. Immutable. */
@@ -11,7 +12,26 @@ final class Outcomes {
     this.memory = memory;
   }
 
-  /** The status of an outcome other than {@link Write#DONE}. */
+  /** The status of a write whose outcome is not {@link Write#DONE}. */
+  Status status(ServedIndex index, Write write) {
+    return switch (write.outcome()) {
+      case Write.TOO_MANY_COLLISIONS ->
+          Status.RESOURCE_EXHAUSTED.withDescription(
+              "too many keys hash as this one does: limit="
+                  + PartitionStore.MAX_COLLISIONS
+                  + " keys, there are "
+                  + write.excess());
+      case Write.COLLISIONS_TOO_LONG ->
+          Status.RESOURCE_EXHAUSTED.withDescription(
+              "keys that hash as this one does have too long values: limit="
+                  + PartitionStore.MAX_COLLISION_BYTES
+                  + " bytes, with this one there were "
+                  + write.excess());
+      default -> status(index, write.outcome());
+    };
+  }
+
+  /** The status of a write that was not submitted, or of such an outcome that says all. */
   Status status(ServedIndex index, int outcome) {
     return switch (outcome) {
       case Write.QUEUE_FULL ->
@@ -21,6 +41,7 @@ final class Outcomes {
       case Write.VERSIONS_EXHAUSTED ->
           Status.RESOURCE_EXHAUSTED.withDescription(
               "no version is left: index=" + index.name() + "; create another index");
+      case Write.DAMAGED -> damaged(index);
       case Write.UNAVAILABLE -> index.isDropped() ? dropped(index) : stopped();
       case Write.UNKNOWN ->
           Status.UNKNOWN.withDescription("writing ended: the write was carried out or not");
@@ -33,11 +54,19 @@ final class Outcomes {
     return Status.ABORTED.withDescription("the index was dropped: index=" + index.name());
   }
 
-  /** The status of a read of memory whose gate this server has not moved there. */
-  static Status gateMoved() {
+  /** The status of a call for an index that was refused. */
+  static Status damaged(ServedIndex index) {
+    return Status.DATA_LOSS.withDescription(
+        "the index's memory was changed or taken away by another process: index="
+            + index.name()
+            + "; drop it and create it again");
+  }
+
+  /** The status of a read under which another server has moved the gate. */
+  static Status turned(ServedIndex index) {
     return Status.UNAVAILABLE.withDescription(
-        "the gate is not this server's: another server has taken over, or another process has"
-            + " written to it");
+        "another server has taken over, or another process has written to the gate: index="
+            + index.name());
   }
 
   private static Status stopped() {

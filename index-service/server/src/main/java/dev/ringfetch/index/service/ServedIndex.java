@@ -5,11 +5,12 @@ import dev.ringfetch.index.layout.Found;
 import dev.ringfetch.index.layout.HashLocation;
 import dev.ringfetch.index.layout.HashReader;
 import dev.ringfetch.index.layout.ReadResult;
+import dev.ringfetch.index.partition.Handover;
 import dev.ringfetch.index.partition.ImmediateLog;
 import dev.ringfetch.index.partition.Partition;
 import dev.ringfetch.index.store.HashIndex;
+import dev.ringfetch.index.v1.Entry;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
 import org.agrona.ErrorHandler;
 
 /**
@@ -22,13 +23,8 @@ final class ServedIndex {
   /** Writes that may wait in one partition: more than a server's connections have under way. */
   static final int QUEUE_CAPACITY = 4096;
 
-  /** Reads of one key that may be undecided one after the other, about a second together. */
-  private static final int ATTEMPTS = 10_000;
-
-  /** Attempts without a pause: a split is over within a few. */
-  private static final int EAGER_ATTEMPTS = 16;
-
-  private static final int PAUSE_NS = 100_000;
+  /** How long a reader tries again where a key's partition keeps changing: several splits. */
+  private static final int PATIENCE_NS = 20_000;
 
   private final String name;
   private final long incarnation;
@@ -42,15 +38,17 @@ final class ServedIndex {
    *
    * @param incarnation as answers name it.
    * @param errors is told what fails in a writer, by any thread.
+   * @param handover bounds what a thread does for other calls.
    */
-  ServedIndex(String name, long incarnation, HashIndex index, ErrorHandler errors) {
+  ServedIndex(
+      String name, long incarnation, HashIndex index, ErrorHandler errors, Handover handover) {
     this.name = name;
     this.incarnation = incarnation;
     this.index = index;
     partitions = new Partition[index.partitions()];
     for (int i = 0; i < partitions.length; i++) {
       partitions[i] =
-          new Partition(index.partition(i), new ImmediateLog(0), QUEUE_CAPACITY, errors);
+          new Partition(index.partition(i), new ImmediateLog(0), QUEUE_CAPACITY, errors, handover);
     }
     readers = ThreadLocal.withInitial(() -> new LocalReader(index.newReader()));
   }
@@ -90,6 +88,21 @@ final class ServedIndex {
     return dropped;
   }
 
+  /** Whether its memory was found damaged: all calls end in error. */
+  boolean isRefused() {
+    return index.isRefused();
+  }
+
+  /** Whether the gate names this server. */
+  boolean isServed() {
+    return index.isServed();
+  }
+
+  /** Refuses the index, whose memory was found damaged. */
+  void refuse() {
+    index.refuse();
+  }
+
   /** Closes the index to all readers, before its name is free for another. */
   void closeToReaders() {
     dropped = true;
@@ -124,25 +137,29 @@ final class ServedIndex {
     }
 
     /**
-     * Reads a key. It is undecided where the key's partition has kept changing for very long, and
-     * closed where the index was dropped.
+     * Reads a key. It is undecided where the key's partition keeps changing for longer than a
+     * thread of a transport may wait, or the memory was damaged: the owner decides then. It is
+     * closed where the index was dropped or refused, or the gate was moved.
      */
     ReadResult read(ByteString key) {
       ReadResult result = reader.get(key, found);
-      for (int i = 1; result == ReadResult.UNDECIDED && i < ATTEMPTS; i++) {
-        if (i < EAGER_ATTEMPTS) {
+      if (result == ReadResult.UNDECIDED) {
+        final long endNs = System.nanoTime() + PATIENCE_NS;
+        do {
           Thread.onSpinWait();
-        } else {
-          LockSupport.parkNanos(PAUSE_NS); // the writer may wait for this processor
-        }
-        result = reader.get(key, found);
+          result = reader.get(key, found);
+        } while (result == ReadResult.UNDECIDED && System.nanoTime() - endNs < 0);
       }
       return result;
     }
 
-    /** What the last read found. */
-    Found found() {
-      return found;
+    /** The entry that the last read found, of this key. */
+    Entry entry(ByteString key) {
+      return Entry.newBuilder()
+          .setKey(key)
+          .setValue(found.value())
+          .setVersion(found.version())
+          .build();
     }
   }
 }

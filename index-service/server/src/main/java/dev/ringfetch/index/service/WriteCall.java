@@ -39,7 +39,7 @@ final class WriteCall<T> implements Write.Listener {
     if (write.outcome() == Write.DONE) {
       answer(responses, response.apply(index, write));
     } else {
-      responses.onError(outcomes.status(index, write.outcome()).asException());
+      responses.onError(outcomes.status(index, write).asException());
     }
   }
 

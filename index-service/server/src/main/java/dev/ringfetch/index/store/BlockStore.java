@@ -1,7 +1,6 @@
 package dev.ringfetch.index.store;
 
 import com.google.protobuf.ByteString;
-import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.index.layout.BlockDescriptor;
 import dev.ringfetch.index.layout.GroupDescriptor;
 import dev.ringfetch.index.layout.KeyHash;
@@ -10,13 +9,10 @@ import java.util.Arrays;
 import java.util.zip.CRC32C;
 
 /**
- * The blocks of a partition as its owner writes and reads them. The owner trusts what it reads.
- * Used by the partition's owner alone.
+ * The blocks of a partition as its owner writes and reads them. The owner trusts only private
+ * copies with a good checksum. Used by the partition's owner alone.
  */
 final class BlockStore {
-  /** Bytes of a block's header at most. */
-  private static final int MAX_HEADER_LENGTH = BlockDescriptor.LENGTHS_OFFSET + 6;
-
   private final StoreMemory memory;
   private final long incarnation;
   private final long seed;
@@ -25,6 +21,7 @@ final class BlockStore {
   /** A copy of a block, see {@link BlockDescriptor}. */
   private byte[] copy = new byte[256];
 
+  private long lengths;
   private int pendingCrc;
 
   BlockStore(StoreMemory memory, long incarnation, long seed) {
@@ -58,52 +55,57 @@ final class BlockStore {
         .putIntRelease(memory.offset(address) + BlockDescriptor.CRC_OFFSET, pendingCrc);
   }
 
-  /** Whether the block of a slot has this key. */
-  boolean hasKey(long slot, byte[] key, int keyLength) {
-    final long lengths = load(slot, MAX_HEADER_LENGTH + keyLength);
+  /**
+   * Copies the block of a slot, for the methods below.
+   *
+   * @throws StoreDamagedException if it is not as an owner wrote it there
+   */
+  void load(long slot) {
+    final long address = GroupDescriptor.address(slot);
+    final int blockLength = SizeClasses.length(GroupDescriptor.sizeClass(slot));
+    ensure(blockLength);
+    memory
+        .region(address)
+        .getBytes(memory.offset(address), copy, BlockDescriptor.COPY_OFFSET, blockLength);
+    lengths = BlockDescriptor.lengths(copy, blockLength);
+    if (lengths >= 0) {
+      final int stored = BlockDescriptor.getCrc(copy);
+      final int used = BlockDescriptor.usedLength(lengths);
+      if (BlockDescriptor.crc(crc, copy, used, incarnation, address) == stored) {
+        return;
+      }
+    }
+    throw new StoreDamagedException("not as it was written: block=" + address);
+  }
+
+  /** Whether the block that was loaded last has this key. */
+  boolean hasKey(byte[] key, int keyLength) {
     final int offset = BlockDescriptor.keyOffset(lengths);
     return BlockDescriptor.keyLength(lengths) == keyLength
         && Arrays.equals(copy, offset, offset + keyLength, key, 0, keyLength);
   }
 
-  /** Version of the block of a slot. */
-  long version(long slot) {
-    load(slot, MAX_HEADER_LENGTH);
+  /** Version of the block that was loaded last. */
+  long version() {
     return BlockDescriptor.version(copy);
   }
 
-  /** Value of the block of a slot. */
-  ByteString value(long slot) {
-    final long lengths = load(slot, SizeClasses.MAX_LENGTH);
+  /** Value of the block that was loaded last. */
+  ByteString value() {
     return ByteString.copyFrom(
         copy,
         BlockDescriptor.keyOffset(lengths) + BlockDescriptor.keyLength(lengths),
         BlockDescriptor.valueLength(lengths));
   }
 
-  /** Hash of the key of the block of a slot. */
-  long hash(long slot) {
-    long lengths = load(slot, 2 * MAX_HEADER_LENGTH);
-    final int keyLength = BlockDescriptor.keyLength(lengths);
-    if (keyLength > MAX_HEADER_LENGTH) {
-      lengths = load(slot, MAX_HEADER_LENGTH + keyLength);
-    }
-    return KeyHash.of(copy, BlockDescriptor.keyOffset(lengths), keyLength, seed);
-  }
-
-  /** Copies the first bytes of a block, at least its header; returns its lengths. */
-  private long load(long slot, int bytes) {
-    final long address = GroupDescriptor.address(slot);
-    final int blockLength = SizeClasses.length(GroupDescriptor.sizeClass(slot));
-    final int length = Math.min(bytes, blockLength);
-    ensure(length);
-    final MemoryRegion region = memory.region(address);
-    region.getBytes(memory.offset(address), copy, BlockDescriptor.COPY_OFFSET, length);
-    return BlockDescriptor.lengths(copy, blockLength);
+  /** Hash of the key of the block that was loaded last. */
+  long hash() {
+    return KeyHash.of(
+        copy, BlockDescriptor.keyOffset(lengths), BlockDescriptor.keyLength(lengths), seed);
   }
 
   private void ensure(int blockLength) {
-    final int length = BlockDescriptor.COPY_OFFSET + Math.max(blockLength, MAX_HEADER_LENGTH);
+    final int length = BlockDescriptor.COPY_OFFSET + blockLength;
     if (copy.length < length) {
       copy = new byte[Math.max(length, 2 * copy.length)];
     }

@@ -1,24 +1,38 @@
 package dev.ringfetch.index.store;
 
+import static dev.ringfetch.index.layout.GroupDescriptor.BUCKETS;
 import static dev.ringfetch.index.layout.GroupDescriptor.BUCKET_LENGTH;
 import static dev.ringfetch.index.layout.GroupDescriptor.GROUP_LENGTH;
 import static dev.ringfetch.index.layout.GroupDescriptor.SPILL_LENGTH;
 
-import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.index.layout.GroupDescriptor;
 import dev.ringfetch.index.layout.KeyHash;
 import dev.ringfetch.index.layout.SizeClasses;
 import dev.ringfetch.index.layout.TableDescriptor;
 import java.util.Arrays;
+import org.agrona.collections.Int2ObjectHashMap;
 
 /**
  * One of a partition's two tables: bucket groups that grow by splits, one group at a time, in the
  * order of linear hashing (Litwin, VLDB 1980) over the groups of RACE (Zuo et al., USENIX ATC 2021,
  * section 3.2). Used by the partition's owner alone; readers follow {@link GroupDescriptor}.
+ *
+ * <p>What leads the owner through the table is on the heap: the number of groups, where they are,
+ * where their spills are, and a checksum of each bucket and spill. So memory that another process
+ * has changed is found out, in bounded time.
  */
 final class BucketTable {
   /** Class of the blocks that spills are. */
   static final int SPILL_CLASS = SizeClasses.of(SPILL_LENGTH);
+
+  /** Number of the overflow bucket in a group, whose first word is the header. */
+  private static final int OVERFLOW = 1;
+
+  /** Blocks whose hashes one piece of growth learns at most. */
+  private static final int PIECE_BLOCKS = 64;
+
+  /** Bytes of such blocks after which it learns no more. */
+  private static final int PIECE_BYTES = 256 << 10;
 
   private final StoreMemory memory;
   private final BlockAllocator allocator;
@@ -28,12 +42,33 @@ final class BucketTable {
   private final int doublings;
   private final long[] pages = new long[TableDescriptor.PAGES];
   private final long[][] extents = new long[TableDescriptor.PAGES][];
+
+  /** Checksums of the buckets, by page, extent, and bucket in the extent. */
+  private final int[][][] sums = new int[TableDescriptor.PAGES][][];
+
+  /** By group and side; few sides have spills. */
+  private final Int2ObjectHashMap<SpillChain> chains = new Int2ObjectHashMap<>();
+
   private int groups;
 
-  /** Addresses of slots in spills whose keys a split moved. */
-  private long[] movedSpilled = new long[16];
+  // The buckets of the hash that was loaded last.
+  private final Bucket main = new Bucket();
+  private final Bucket overflow = new Bucket();
+  private final Bucket spill = new Bucket();
+  private int group;
+  private int side;
+  private SpillChain chain;
 
-  private int movedSpilledCount;
+  // Of splits.
+  private final SplitPlan plan = new SplitPlan();
+  private final Bucket old = new Bucket();
+  private final Bucket[] fresh = {new Bucket(), new Bucket(), new Bucket()};
+  private final Bucket freshSpill = new Bucket();
+
+  /** Of each bucket of the group that splits, a bit for each slot that moves. */
+  private int[] moved = new int[BUCKETS];
+
+  private int spillsTaken;
 
   /**
    * Creates a table without groups.
@@ -56,7 +91,8 @@ final class BucketTable {
     if (!ensure(0)) {
       return false;
     }
-    putRelease(address(0) + GroupDescriptor.HEADER_OFFSET, GroupDescriptor.header(0, 0));
+    load(0, OVERFLOW, old);
+    old.putRelease(0, GroupDescriptor.header(0, 0));
     setGroups(1);
     return true;
   }
@@ -65,37 +101,109 @@ final class BucketTable {
     return groups;
   }
 
-  /** Address of the combined bucket of a hash. */
-  long combined(long hash) {
+  /**
+   * Copies the buckets of a hash.
+   *
+   * @throws StoreDamagedException if they are not as they were written
+   */
+  void load(long hash) {
     final int half = KeyHash.half(hash, number);
-    return address(KeyHash.group(half, groups))
-        + GroupDescriptor.combinedOffset(KeyHash.side(half));
+    group = KeyHash.group(half, groups);
+    side = KeyHash.side(half);
+    load(group, 2 * side, main);
+    load(group, OVERFLOW, overflow);
+    chain = main.word(0) == 0 ? null : chain(group, side);
   }
 
-  /** Address of the first word of the main bucket of a hash: the link to its spills. */
-  long main(long hash) {
-    final int half = KeyHash.half(hash, number);
-    return address(KeyHash.group(half, groups)) + GroupDescriptor.mainOffset(KeyHash.side(half));
+  /** The main bucket of the hash. */
+  Bucket main() {
+    return main;
   }
 
-  /** Address of the overflow bucket of a hash. */
-  long overflow(long hash) {
-    final int half = KeyHash.half(hash, number);
-    return address(KeyHash.group(half, groups)) + BUCKET_LENGTH;
+  /** The overflow bucket of the hash. */
+  Bucket overflow() {
+    return overflow;
   }
 
-  private long address(int group) {
-    final int page = TableDescriptor.page(group, doublings);
-    return extents[page][TableDescriptor.extent(group, page, doublings)]
-        + TableDescriptor.offset(group, page, doublings);
+  /** Number of spills of the hash. */
+  int spills() {
+    return chain == null ? 0 : chain.count();
   }
 
-  private long get(long address) {
-    return memory.region(address).getLong(memory.offset(address));
+  /** A spill of the hash, until the next one is asked for. */
+  Bucket spill(int spillNumber) {
+    chain.load(memory, spillNumber, spill);
+    return spill;
   }
 
-  private void put(long address, long value) {
-    memory.region(address).putLong(memory.offset(address), value);
+  /** Number of free slots in the two buckets of the hash. */
+  int freeSlots() {
+    return main.freeSlots() + overflow.freeSlots();
+  }
+
+  /** Adds a spill for the hash, for which a block is reserved. */
+  Bucket addSpill() {
+    chain = addSpill(group, side, main, spill);
+    return spill;
+  }
+
+  /** Stores a slot into a bucket or spill of the hash, after all earlier stores. */
+  void store(Bucket bucket, int slot, long word) {
+    plan.forget(group, bucket, slot);
+    bucket.putRelease(slot, word);
+  }
+
+  private SpillChain addSpill(int toGroup, int toSide, Bucket toMain, Bucket into) {
+    final int key = 2 * toGroup + toSide;
+    SpillChain extended = chains.get(key);
+    if (extended == null) {
+      extended = new SpillChain(toSide);
+      chains.put(key, extended);
+    }
+    final long address = allocator.take(SPILL_CLASS);
+    memory.zero(address, SPILL_LENGTH);
+    extended.add(address);
+    extended.load(memory, extended.count() - 1, into);
+    into.put(0, toMain.word(0));
+    toMain.putRelease(0, address);
+    return extended;
+  }
+
+  private SpillChain chain(int ofGroup, int ofSide) {
+    return chains.get(2 * ofGroup + ofSide);
+  }
+
+  private int spills(int ofGroup, int ofSide) {
+    final SpillChain found = chain(ofGroup, ofSide);
+    return found == null ? 0 : found.count();
+  }
+
+  /** Copies a bucket of a group, by its number; returns false if it is a spill and not there. */
+  private boolean load(int ofGroup, int ordinal, Bucket into) {
+    if (ordinal < BUCKETS) {
+      final int page = TableDescriptor.page(ofGroup, doublings);
+      final int extent = TableDescriptor.extent(ofGroup, page, doublings);
+      final int offset = TableDescriptor.offset(ofGroup, page, doublings) + ordinal * BUCKET_LENGTH;
+      into.load(
+          memory,
+          extents[page][extent] + offset,
+          ordinal,
+          sums[page][extent],
+          offset / BUCKET_LENGTH);
+      return true;
+    }
+    final int ofSide = (ordinal - BUCKETS) & 1;
+    final int spillNumber = (ordinal - BUCKETS) / 2;
+    if (spillNumber >= spills(ofGroup, ofSide)) {
+      return false;
+    }
+    chain(ofGroup, ofSide).load(memory, spillNumber, into);
+    return true;
+  }
+
+  /** One more than the highest number of a bucket of a group. */
+  private int ordinals(int ofGroup) {
+    return BUCKETS + 2 * Math.max(spills(ofGroup, 0), spills(ofGroup, 1));
   }
 
   private void putRelease(long address, long value) {
@@ -108,9 +216,9 @@ final class BucketTable {
   }
 
   /** Sees to the memory of a group; returns false if there is none. */
-  private boolean ensure(int group) {
-    final int page = TableDescriptor.page(group, doublings);
-    if (page >= TableDescriptor.PAGES || group >= TableDescriptor.MAX_GROUPS) {
+  private boolean ensure(int newGroup) {
+    final int page = TableDescriptor.page(newGroup, doublings);
+    if (page >= TableDescriptor.PAGES || newGroup >= TableDescriptor.MAX_GROUPS) {
       return false;
     }
     if (extents[page] == null) {
@@ -119,39 +227,109 @@ final class BucketTable {
         return false;
       }
       extents[page] = new long[TableDescriptor.PAGE_EXTENTS];
+      sums[page] = new int[TableDescriptor.PAGE_EXTENTS][];
       pages[page] = address;
       putRelease(head + TableDescriptor.PAGES_OFFSET + (long) page * Long.BYTES, address);
     }
-    final int extent = TableDescriptor.extent(group, page, doublings);
+    final int extent = TableDescriptor.extent(newGroup, page, doublings);
     if (extents[page][extent] == 0) {
-      final int units = StoreMemory.units(TableDescriptor.extentLength(page, doublings));
-      final long address = memory.allocateZeroed(units);
+      final int length = TableDescriptor.extentLength(page, doublings);
+      final long address = memory.allocateZeroed(StoreMemory.units(length));
       if (address == StoreMemory.NONE) {
         return false;
       }
       extents[page][extent] = address;
+      sums[page][extent] = new int[length / GROUP_LENGTH * BUCKETS];
       putRelease(pages[page] + (long) extent * Long.BYTES, address);
     }
     return true;
   }
 
   /**
-   * Splits the next group. The keys that leave it are copied, the new group goes live, the old one
-   * gives them up, and only then their old slots are cleared: at any moment a reader finds each key
-   * in a group whose header has it.
+   * Does one bounded piece of growth: learns where keys of the next group go, and splits it if all
+   * are known.
    *
    * @return whether there was memory for it
    */
-  boolean split() {
-    final int power = Integer.highestOneBit(groups);
-    final int oldNumber = groups - power;
-    final int newNumber = groups;
-    if (!ensure(newNumber)) {
+  boolean grow() {
+    if (!ensure(groups)) {
       return false;
     }
-    final long oldGroup = address(oldNumber);
-    final long newGroup = address(newNumber);
-    final int spills = spills(oldGroup, 0) + spills(oldGroup, 1);
+    return !learn(PIECE_BLOCKS, PIECE_BYTES) || split();
+  }
+
+  /** Splits the next group, however long it takes; returns whether there was memory for it. */
+  boolean growNow() {
+    return ensure(groups) && learn(Integer.MAX_VALUE, Integer.MAX_VALUE) && split();
+  }
+
+  /** Number of the group that is split next. */
+  private int nextOld() {
+    return groups - Integer.highestOneBit(groups);
+  }
+
+  /**
+   * Learns the hashes of keys of the group that is split next.
+   *
+   * @param mostBlocks read that many blocks at most
+   * @param mostBytes read no block after so many bytes
+   * @return whether all are known
+   */
+  private boolean learn(int mostBlocks, int mostBytes) {
+    final int oldNumber = nextOld();
+    plan.begin(oldNumber);
+    int blocksLeft = mostBlocks;
+    long bytesLeft = mostBytes;
+    for (int ordinal = 0; ordinal < ordinals(oldNumber); ordinal++) {
+      if (!load(oldNumber, ordinal, old)) {
+        continue;
+      }
+      for (int i = 1; i < old.length(); i++) {
+        if (old.word(i) == 0 || plan.knows(old, i)) {
+          continue;
+        }
+        if (blocksLeft == 0 || bytesLeft <= 0) {
+          return false;
+        }
+        blocks.load(old.word(i));
+        plan.learn(old, i, KeyHash.half(blocks.hash(), number));
+        blocksLeft--;
+        bytesLeft -= SizeClasses.length(GroupDescriptor.sizeClass(old.word(i)));
+      }
+    }
+    return true;
+  }
+
+  /**
+   * Splits the next group, of which all is known. The keys that leave it are copied, the new group
+   * goes live, the old one gives them up, and only then their old slots are cleared: at any moment
+   * a reader finds each key in a group whose header has it.
+   *
+   * @return whether there was memory for it
+   */
+  private boolean split() {
+    final int power = Integer.highestOneBit(groups);
+    final int oldNumber = nextOld();
+    final int newNumber = groups;
+    final int spills = spills(oldNumber, 0) + spills(oldNumber, 1);
+    if (!reserveSpills(spills)) {
+      return false;
+    }
+    copy(oldNumber, newNumber, power);
+    for (int i = spillsTaken; i < spills; i++) {
+      allocator.release(SPILL_CLASS);
+    }
+    final int depth = Integer.numberOfTrailingZeros(power) + 1;
+    fresh[OVERFLOW].putRelease(0, GroupDescriptor.header(depth, newNumber));
+    load(oldNumber, OVERFLOW, old);
+    old.putRelease(0, GroupDescriptor.header(depth, oldNumber));
+    setGroups(newNumber + 1);
+    clear(oldNumber);
+    plan.end();
+    return true;
+  }
+
+  private boolean reserveSpills(int spills) {
     for (int i = 0; i < spills; i++) {
       if (!allocator.reserve(SPILL_CLASS)) {
         for (; i > 0; i--) {
@@ -160,144 +338,70 @@ final class BucketTable {
         return false;
       }
     }
-    final int moved = copy(oldGroup, newGroup, power);
-    movedSpilledCount = 0;
-    final int taken =
-        spills == 0
-            ? 0
-            : copySpilled(oldGroup, newGroup, power, 0) + copySpilled(oldGroup, newGroup, power, 1);
-    for (int i = taken; i < spills; i++) {
-      allocator.release(SPILL_CLASS);
-    }
-    final int depth = Integer.numberOfTrailingZeros(power) + 1;
-    putRelease(newGroup + GroupDescriptor.HEADER_OFFSET, GroupDescriptor.header(depth, newNumber));
-    putRelease(oldGroup + GroupDescriptor.HEADER_OFFSET, GroupDescriptor.header(depth, oldNumber));
-    setGroups(newNumber + 1);
-    clear(oldGroup, moved);
     return true;
   }
 
-  private boolean moves(long slot, int bit) {
-    return slot != 0 && (KeyHash.half(blocks.hash(slot), number) & bit) != 0;
-  }
-
-  /** Copies the slots that move, each to the same place; returns a bit for each of them. */
-  private int copy(long oldGroup, long newGroup, int bit) {
-    int moved = 0;
-    for (int word = 0; word < GROUP_LENGTH / Long.BYTES; word++) {
-      if (word % (BUCKET_LENGTH / Long.BYTES) != 0) {
-        final long slot = get(oldGroup + (long) word * Long.BYTES);
-        if (moves(slot, bit)) {
-          put(newGroup + (long) word * Long.BYTES, slot);
-          moved |= 1 << word;
+  /**
+   * Copies the slots that move: those of buckets to the same place, those of spills to where there
+   * is room.
+   */
+  private void copy(int oldNumber, int newNumber, int bit) {
+    spillsTaken = 0;
+    final int ordinals = ordinals(oldNumber);
+    if (moved.length < ordinals) {
+      moved = new int[ordinals];
+    }
+    Arrays.fill(moved, 0);
+    for (int ordinal = 0; ordinal < BUCKETS; ordinal++) {
+      load(newNumber, ordinal, fresh[ordinal]);
+    }
+    for (int ordinal = 0; ordinal < ordinals; ordinal++) {
+      if (!load(oldNumber, ordinal, old)) {
+        continue;
+      }
+      for (int i = 1; i < old.length(); i++) {
+        if (old.word(i) != 0 && (plan.half(old, i) & bit) != 0) {
+          if (ordinal < BUCKETS) {
+            fresh[ordinal].put(i, old.word(i));
+          } else {
+            place(newNumber, (ordinal - BUCKETS) & 1, old.word(i));
+          }
+          moved[ordinal] |= 1 << i;
         }
       }
     }
-    return moved;
   }
 
-  private void clear(long oldGroup, int moved) {
-    for (int rest = moved; rest != 0; rest &= rest - 1) {
-      putRelease(oldGroup + (long) Integer.numberOfTrailingZeros(rest) * Long.BYTES, 0);
+  /** Stores a slot where a side of a new group has room; in a new spill if it has none. */
+  private void place(int newNumber, int newSide, long slot) {
+    Bucket to = fresh[2 * newSide];
+    if (to.freeSlot() == 0) {
+      to = fresh[OVERFLOW];
     }
-    for (int i = 0; i < movedSpilledCount; i++) {
-      putRelease(movedSpilled[i], 0);
-    }
-  }
-
-  private int spills(long group, int side) {
-    int count = 0;
-    long spill = get(group + GroupDescriptor.mainOffset(side));
-    while (spill != 0) {
-      count++;
-      spill = get(spill);
-    }
-    return count;
-  }
-
-  /** Copies the slots of one side's spills that move; returns how many spills it took for them. */
-  private int copySpilled(long oldGroup, long newGroup, int bit, int side) {
-    int taken = 0;
-    long spill = get(oldGroup + GroupDescriptor.mainOffset(side));
-    while (spill != 0) {
-      for (int word = 1; word < GroupDescriptor.WORDS; word++) {
-        final long slot = get(spill + (long) word * Long.BYTES);
-        if (moves(slot, bit)) {
-          long place = freeSlot(newGroup, side);
-          if (place == 0) {
-            addSpill(newGroup + GroupDescriptor.mainOffset(side));
-            taken++;
-            place = freeSlot(newGroup, side);
-          }
-          put(place, slot);
-          if (movedSpilledCount == movedSpilled.length) {
-            movedSpilled = Arrays.copyOf(movedSpilled, 2 * movedSpilledCount);
-          }
-          movedSpilled[movedSpilledCount++] = spill + (long) word * Long.BYTES;
-        }
+    if (to.freeSlot() == 0) {
+      to = freshSpill;
+      final SpillChain newChain = chain(newNumber, newSide);
+      if (newChain != null) {
+        newChain.load(memory, newChain.count() - 1, freshSpill);
       }
-      spill = get(spill);
-    }
-    return taken;
-  }
-
-  private long freeSlot(long group, int side) {
-    final long main = group + GroupDescriptor.mainOffset(side);
-    long place = freeSlot(main, 1, BUCKET_LENGTH / Long.BYTES);
-    if (place == 0) {
-      place = freeSlot(group + BUCKET_LENGTH, 1, BUCKET_LENGTH / Long.BYTES);
-    }
-    return place == 0 ? freeSpilledSlot(main) : place;
-  }
-
-  private long freeSlot(long address, int from, int to) {
-    for (int word = from; word < to; word++) {
-      if (get(address + (long) word * Long.BYTES) == 0) {
-        return address + (long) word * Long.BYTES;
+      if (newChain == null || freshSpill.freeSlot() == 0) {
+        addSpill(newNumber, newSide, fresh[2 * newSide], freshSpill);
+        spillsTaken++;
       }
     }
-    return 0;
+    to.put(to.freeSlot(), slot);
   }
 
-  /** A free slot for a hash in its combined bucket, or 0. */
-  long freeSlot(long hash) {
-    final long place = freeSlot(main(hash), 1, BUCKET_LENGTH / Long.BYTES);
-    return place != 0 ? place : freeSlot(overflow(hash), 1, BUCKET_LENGTH / Long.BYTES);
-  }
-
-  /** A free slot in the spills behind a link, or 0. */
-  long freeSpilledSlot(long link) {
-    long spill = get(link);
-    while (spill != 0) {
-      final long place = freeSlot(spill, 1, GroupDescriptor.WORDS);
-      if (place != 0) {
-        return place;
+  private void clear(int oldNumber) {
+    for (int ordinal = 0; ordinal < ordinals(oldNumber); ordinal++) {
+      int rest = moved[ordinal];
+      if (rest != 0) {
+        load(oldNumber, ordinal, old);
       }
-      spill = get(spill);
+      for (; rest != 0; rest &= rest - 1) {
+        old.putRelease(Integer.numberOfTrailingZeros(rest), 0);
+      }
     }
-    return 0;
-  }
-
-  /** Adds an empty spill, for which a block is reserved, behind a link. */
-  void addSpill(long link) {
-    final long spill = allocator.take(SPILL_CLASS);
-    memory.zero(spill, SPILL_LENGTH);
-    put(spill, get(link));
-    putRelease(link, spill);
-  }
-
-  /** Number of free slots in a hash's combined bucket. */
-  int freeSlots(long hash) {
-    final long combined = combined(hash);
-    final MemoryRegion region = memory.region(combined);
-    final int offset = memory.offset(combined);
-    final int half = BUCKET_LENGTH / Long.BYTES;
-    int free = 0;
-    for (int word = 1; word < half; word++) {
-      free += region.getLong(offset + word * Long.BYTES) == 0 ? 1 : 0;
-      free += region.getLong(offset + (half + word) * Long.BYTES) == 0 ? 1 : 0;
-    }
-    return free;
   }
 
   /** Gives the memory of the table back, except its head and spills. */

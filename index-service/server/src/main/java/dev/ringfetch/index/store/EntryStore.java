@@ -18,6 +18,22 @@ public interface EntryStore {
   Entry entry(ByteString key);
 
   /**
+   * Whether the key of the last {@link #version} or {@link #entry} can be put with a value of that
+   * length, in bytes.
+   *
+   * @return 0; or {@link PartitionStore#TOO_MANY_COLLISIONS} or {@link
+   *     PartitionStore#COLLISIONS_TOO_LONG}, which are negative.
+   */
+  default int admit(int valueLength) {
+    return 0;
+  }
+
+  /** What the last {@link #admit} found too many of: keys or bytes. */
+  default long excess() {
+    return 0;
+  }
+
+  /**
    * Reserves memory for one {@link #put} of a key and value of these lengths.
    *
    * @param keyLength length of the key in bytes.
@@ -50,4 +66,23 @@ public interface EntryStore {
 
   /** Number of entries. */
   long count();
+
+  /**
+   * Throws {@link InternalError} here if memory that the calling thread has accessed was taken
+   * away. The owner calls it before it trusts what it has read and written.
+   */
+  default void verify() {}
+
+  /** Whether the store was found damaged, by this owner or by that of another partition. */
+  default boolean isRefused() {
+    return false;
+  }
+
+  /**
+   * Refuses the whole index for good, because its memory was found damaged.
+   *
+   * @param damage a {@link StoreDamagedException}, or the {@link InternalError} of memory that was
+   *     taken away.
+   */
+  default void refuse(Throwable damage) {}
 }

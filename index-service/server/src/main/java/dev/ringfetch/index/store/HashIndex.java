@@ -1,6 +1,7 @@
 package dev.ringfetch.index.store;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.fabric.MemoryFaults;
 import dev.ringfetch.index.layout.HashLocation;
 import dev.ringfetch.index.layout.HashReader;
 import dev.ringfetch.index.layout.KeyHash;
@@ -13,7 +14,7 @@ import dev.ringfetch.index.layout.RootDescriptor;
  */
 public final class HashIndex {
   private final StoreMemory memory;
-  private final HashLocation location;
+  private final IndexRoot root;
   private final PartitionStore[] partitions;
 
   /**
@@ -22,6 +23,7 @@ public final class HashIndex {
    * @param memory where it lives
    * @param partitions a power of two up to 256
    * @throws StoreFullException if there is no memory for it
+   * @throws StoreDamagedException if that memory is damaged
    */
   public HashIndex(StoreMemory memory, int partitions) {
     if (Integer.bitCount(partitions) != 1 || partitions > RootDescriptor.MAX_PARTITIONS) {
@@ -29,34 +31,56 @@ public final class HashIndex {
     }
     this.memory = memory;
     this.partitions = new PartitionStore[partitions];
-    final int units = StoreMemory.units(RootDescriptor.length(partitions));
-    final long root = memory.allocateRoot(units);
-    if (root == StoreMemory.NONE) {
+    try {
+      root = create(memory, partitions);
+      memory.verify();
+    } catch (InternalError e) {
+      MemoryFaults.absorb(memory::verify, e);
+      memory.quarantine();
+      throw new StoreDamagedException("index memory was taken away", e);
+    }
+  }
+
+  private IndexRoot create(StoreMemory memory, int count) {
+    final int units = StoreMemory.units(RootDescriptor.length(count));
+    final long address = memory.allocateRoot(units);
+    if (address == StoreMemory.NONE) {
       throw full();
     }
     final long incarnation = memory.nextIndex();
     final long seed = memory.seed(incarnation);
-    location = new HashLocation(memory.incarnation(), root, incarnation, seed, partitions);
-    for (int p = 0; p < partitions; p++) {
-      this.partitions[p] =
-          new PartitionStore(
-              memory,
-              incarnation,
-              seed,
-              RootDescriptor.table(root, p, 0),
-              RootDescriptor.table(root, p, 1));
-      if (!this.partitions[p].open()) {
-        for (; p >= 0; p--) {
-          this.partitions[p].close();
-        }
-        memory.freeRoot(root, units);
+    final IndexRoot created =
+        new IndexRoot(
+            memory, new HashLocation(memory.incarnation(), address, incarnation, seed, count));
+    boolean opened = false;
+    try {
+      openPartitions(created);
+      created.open();
+      opened = true;
+    } finally {
+      if (!opened) {
+        closePartitions();
+        memory.freeRoot(address, units);
+      }
+    }
+    return created;
+  }
+
+  private void openPartitions(IndexRoot of) {
+    for (int p = 0; p < partitions.length; p++) {
+      partitions[p] = new PartitionStore(memory, of, p);
+      if (!partitions[p].open()) {
         throw full();
       }
     }
-    final int offset = memory.offset(root);
-    memory.region(root).putLong(offset + RootDescriptor.SEED_OFFSET, seed);
-    memory.region(root).putLong(offset + RootDescriptor.PARTITIONS_OFFSET, partitions);
-    memory.region(root).putLongRelease(offset + RootDescriptor.OPEN_OFFSET, incarnation);
+  }
+
+  private void closePartitions() {
+    for (PartitionStore partition : partitions) {
+      if (partition != null) {
+        partition.close();
+      }
+    }
   }
 
   private StoreFullException full() {
@@ -77,17 +101,17 @@ public final class HashIndex {
   public int partitionOf(ByteString key) {
     final byte[] bytes = key.toByteArray();
     return KeyHash.partition(
-        KeyHash.of(bytes, 0, bytes.length, location.seed()), partitions.length);
+        KeyHash.of(bytes, 0, bytes.length, root.location().seed()), partitions.length);
   }
 
   /** What readers need to know. */
   public HashLocation location() {
-    return location;
+    return root.location();
   }
 
   /** Creates a reader for one thread at a time. */
   public HashReader newReader() {
-    return new HashReader(memory.newReads(), location);
+    return new HashReader(memory.newReads(), root.location());
   }
 
   /** Number of entries; while owners write, it is exact for no moment. */
@@ -101,9 +125,25 @@ public final class HashIndex {
 
   /** Closes the index to readers, before this returns. Safe for use by many threads. */
   public void closeToReaders() {
-    final long root = location.root();
-    memory.region(root).putLongRelease(memory.offset(root) + RootDescriptor.OPEN_OFFSET, 0);
-    memory.region(root).fullFence();
+    root.closeToReaders();
+  }
+
+  /**
+   * Refuses the index, whose memory was found damaged: its writers end, and readers find it closed.
+   * It is to be dropped. Safe for use by many threads.
+   */
+  public void refuse() {
+    root.refuse();
+  }
+
+  /** Whether the index was refused. Safe for use by many threads. */
+  public boolean isRefused() {
+    return root.isRefused();
+  }
+
+  /** Whether the gate lets readers of this memory in. Safe for use by many threads. */
+  public boolean isServed() {
+    return memory.isServed();
   }
 
   /**
@@ -111,11 +151,9 @@ public final class HashIndex {
    * each owner's stores must have happened before.
    */
   public void drop() {
-    closeToReaders();
-    final long root = location.root();
-    for (PartitionStore partition : partitions) {
-      partition.close();
-    }
-    memory.freeRoot(root, StoreMemory.units(RootDescriptor.length(partitions.length)));
+    root.drop();
+    closePartitions();
+    memory.freeRoot(
+        root.location().root(), StoreMemory.units(RootDescriptor.length(partitions.length)));
   }
 }

@@ -1,12 +1,10 @@
 package dev.ringfetch.index.store;
 
-import static dev.ringfetch.index.layout.GroupDescriptor.BUCKET_LENGTH;
-
 import com.google.protobuf.ByteString;
-import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.index.layout.BlockDescriptor;
 import dev.ringfetch.index.layout.GroupDescriptor;
 import dev.ringfetch.index.layout.KeyHash;
+import dev.ringfetch.index.layout.RootDescriptor;
 import dev.ringfetch.index.layout.SizeClasses;
 import dev.ringfetch.index.v1.Entry;
 import java.util.concurrent.atomic.AtomicLong;
@@ -19,6 +17,10 @@ import java.util.concurrent.atomic.AtomicLong;
  * time: so keys find room in the other while half of the groups of one are twice as full. A key
  * keeps its slot until it is deleted or a split moves it.
  *
+ * <p>The owner compares each bucket and each block with a checksum before it trusts them. Methods
+ * throw {@link StoreDamagedException} where one does not fit; the index is to be refused then. They
+ * may throw InternalError where memory was taken away, and {@link #verify} does so at the latest.
+ *
  * <p>Used by one thread at a time, and what one thread did must happen before what the next does.
  */
 public final class PartitionStore implements EntryStore {
@@ -27,6 +29,24 @@ public final class PartitionStore implements EntryStore {
 
   /** Returned by {@link #reserve}: no block is long enough for such an entry. */
   public static final int TOO_LONG = -2;
+
+  /** Returned by {@link #admit}: too many keys hash as the key does. */
+  public static final int TOO_MANY_COLLISIONS = -3;
+
+  /** Returned by {@link #admit}: keys that hash as the key does have too long blocks. */
+  public static final int COLLISIONS_TOO_LONG = -4;
+
+  /**
+   * Keys that the spills of a side may have: by chance not even one spill fills. The owner looks at
+   * all of them for each write of such a key.
+   */
+  public static final int MAX_COLLISIONS = 16 * (GroupDescriptor.WORDS - 1);
+
+  /**
+   * Bytes of blocks that keys with the same fingerprint and the same buckets may have together:
+   * eight longest ones have no more. The owner compares the checksums of all of them.
+   */
+  public static final int MAX_COLLISION_BYTES = 8 << 20;
 
   /** The highest version: 48 bits. */
   public static final long MAX_VERSION = (1L << 48) - 1;
@@ -45,6 +65,7 @@ public final class PartitionStore implements EntryStore {
   private static final int MAX_PERCENT = 95;
 
   private final StoreMemory memory;
+  private final IndexRoot root;
   private final long seed;
   private final BlockAllocator allocator;
   private final BlockStore blocks;
@@ -56,22 +77,32 @@ public final class PartitionStore implements EntryStore {
   private int keyLength;
   private long hash;
 
-  /** Where {@link #find} found the key, and what is there. */
-  private long slotAddress;
+  /** Bytes of blocks of other keys with the fingerprint, as far as find looked. */
+  private long collisionBytes;
 
+  // Where find found the key, if it did, or where place found room.
+  private BucketTable table;
+  private Bucket bucket;
+  private int slotNumber;
   private long slot;
+
+  /** What the last admit refused. */
+  private long excess;
 
   /** Whether the put took the spill that was reserved for it. */
   private boolean spilled;
 
   /** Creates an empty partition, still without memory. */
-  PartitionStore(StoreMemory memory, long incarnation, long seed, long head0, long head1) {
+  PartitionStore(StoreMemory memory, IndexRoot root, int number) {
     this.memory = memory;
-    this.seed = seed;
+    this.root = root;
+    seed = root.location().seed();
     allocator = new BlockAllocator(memory);
-    blocks = new BlockStore(memory, incarnation, seed);
-    tables[0] = new BucketTable(memory, allocator, blocks, head0, 0);
-    tables[1] = new BucketTable(memory, allocator, blocks, head1, 1);
+    blocks = new BlockStore(memory, root.location().incarnation(), seed);
+    for (int t = 0; t < 2; t++) {
+      final long head = RootDescriptor.table(root.location().root(), number, t);
+      tables[t] = new BucketTable(memory, allocator, blocks, head, t);
+    }
   }
 
   /** Sees to the first groups; returns false if there is no memory. */
@@ -89,7 +120,7 @@ public final class PartitionStore implements EntryStore {
   /** Version of a key's entry, or 0 if it has none. */
   @Override
   public long version(ByteString key) {
-    return find(key) ? blocks.version(slot) : 0;
+    return find(key) ? blocks.version() : 0;
   }
 
   /** The entry of a key, or null if it has none. */
@@ -100,9 +131,40 @@ public final class PartitionStore implements EntryStore {
     }
     return Entry.newBuilder()
         .setKey(key)
-        .setValue(blocks.value(slot))
-        .setVersion(blocks.version(slot))
+        .setValue(blocks.value())
+        .setVersion(blocks.version())
         .build();
+  }
+
+  /**
+   * Whether the key of the last {@link #version} or {@link #entry} can be put with a value of that
+   * length. The owner bounds its work for keys that were chosen to collide.
+   *
+   * @return 0, or {@link #TOO_MANY_COLLISIONS} or {@link #COLLISIONS_TOO_LONG}, which are negative
+   */
+  @Override
+  public int admit(int valueLength) {
+    if (bucket == null
+        && tables[0].spills() * (GroupDescriptor.WORDS - 1) >= MAX_COLLISIONS
+        && tables[0].freeSlots() + tables[1].freeSlots() == 0
+        && freeSpill() == null) {
+      excess = (long) tables[0].spills() * (GroupDescriptor.WORDS - 1);
+      return TOO_MANY_COLLISIONS;
+    }
+    if (collisionBytes > 0) {
+      final long bytes = collisionBytes + BlockDescriptor.length(keyLength, valueLength);
+      if (bytes > MAX_COLLISION_BYTES) {
+        excess = bytes;
+        return COLLISIONS_TOO_LONG;
+      }
+    }
+    return 0;
+  }
+
+  /** Keys or bytes that the last {@link #admit} found too many. */
+  @Override
+  public long excess() {
+    return excess;
   }
 
   /**
@@ -120,7 +182,7 @@ public final class PartitionStore implements EntryStore {
     if (SizeClasses.length(sizeClass) > memory.maxBlockLength()) {
       return TOO_LONG;
     }
-    if (isFuller(reservations, MAX_PERCENT) && !tables[growing()].split()) {
+    if (isFuller(reservations, MAX_PERCENT) && !tables[growing()].growNow()) {
       return FULL;
     }
     if (!allocator.reserve(sizeClass)) {
@@ -155,21 +217,24 @@ public final class PartitionStore implements EntryStore {
       throw new IllegalArgumentException("not a version: version=" + version);
     }
     final boolean found = find(key);
+    final long oldSlot = slot;
     spilled = false;
     final int length = (int) BlockDescriptor.length(keyLength, value.size());
     final int sizeClass = SizeClasses.of(length);
     final long address = allocator.take(sizeClass);
     blocks.write(address, keyBytes, keyLength, value, version);
-    final long place = found ? slotAddress : place();
+    if (!found) {
+      place();
+    }
     final long newSlot = GroupDescriptor.slot(KeyHash.fingerprint(hash), sizeClass, address);
-    memory.region(place).putLongRelease(memory.offset(place), newSlot);
+    table.store(bucket, slotNumber, newSlot);
     blocks.publish(address);
     reservations--;
     if (!spilled) {
       allocator.release(BucketTable.SPILL_CLASS);
     }
     if (found) {
-      allocator.give(GroupDescriptor.address(slot));
+      allocator.give(GroupDescriptor.address(oldSlot));
       return;
     }
     count.lazySet(count.getPlain() + 1);
@@ -184,21 +249,22 @@ public final class PartitionStore implements EntryStore {
     if (!find(key)) {
       return false;
     }
-    memory.region(slotAddress).putLongRelease(memory.offset(slotAddress), 0);
+    table.store(bucket, slotNumber, 0);
     allocator.give(GroupDescriptor.address(slot));
     count.lazySet(count.getPlain() - 1);
     return true;
   }
 
   /**
-   * Does one bounded piece of growth: the split of a group. The owner calls it once in each duty
-   * cycle that puts; puts come to do it themselves if it does not.
+   * Does one bounded piece of growth: the split of a group, or a part of it where blocks or chains
+   * are long. The owner calls it once in each duty cycle that puts; puts come to do it themselves
+   * if it does not.
    *
    * @return whether there is more to do
    */
   @Override
   public boolean grow() {
-    return isFuller(0, FILL_PERCENT) && tables[growing()].split() && isFuller(0, FILL_PERCENT);
+    return isFuller(0, FILL_PERCENT) && tables[growing()].grow() && isFuller(0, FILL_PERCENT);
   }
 
   /** Number of entries. Safe for use by many threads. */
@@ -223,24 +289,35 @@ public final class PartitionStore implements EntryStore {
     return Integer.bitCount(groups1) != 1 || groups1 < groups0 ? 1 : 0;
   }
 
-  /** Address of a free slot for the key, in the emptier one of its combined buckets. */
-  private long place() {
-    final int free0 = tables[0].freeSlots(hash);
-    final int free1 = tables[1].freeSlots(hash);
+  /** Finds a free slot for the key, in the emptier one of its combined buckets. */
+  private void place() {
+    final int free0 = tables[0].freeSlots();
+    final int free1 = tables[1].freeSlots();
+    table = tables[free1 > free0 ? 1 : 0];
     if (free0 + free1 > 0) {
-      return tables[free1 > free0 ? 1 : 0].freeSlot(hash);
+      bucket = table.main().freeSlot() == 0 ? table.overflow() : table.main();
+    } else {
+      bucket = freeSpill();
+      if (bucket == null) {
+        bucket = table.addSpill();
+        spilled = true;
+      }
     }
-    final long link = tables[0].main(hash);
-    final long place = tables[0].freeSpilledSlot(link);
-    if (place != 0) {
-      return place;
-    }
-    tables[0].addSpill(link);
-    spilled = true;
-    return tables[0].freeSpilledSlot(link);
+    slotNumber = bucket.freeSlot();
   }
 
-  /** Finds a key; leaves the key's bytes and hash in fields, and its slot if it has one. */
+  /** A spill of the key with a free slot, or null. Only table 0 has spills. */
+  private Bucket freeSpill() {
+    for (int i = tables[0].spills() - 1; i >= 0; i--) {
+      final Bucket spill = tables[0].spill(i);
+      if (spill.freeSlot() != 0) {
+        return spill;
+      }
+    }
+    return null;
+  }
+
+  /** Finds a key; leaves its bytes and hash in fields, and its slot and its block if it has one. */
   private boolean find(ByteString key) {
     keyLength = key.size();
     if (keyBytes.length < keyLength) {
@@ -248,43 +325,54 @@ public final class PartitionStore implements EntryStore {
     }
     key.copyTo(keyBytes, 0);
     hash = KeyHash.of(keyBytes, 0, keyLength, seed);
+    collisionBytes = 0;
+    bucket = null;
+    tables[0].load(hash);
+    tables[1].load(hash);
+    for (int t = 0; t < 2; t++) {
+      if (find(tables[t], tables[t].main()) || find(tables[t], tables[t].overflow())) {
+        return true;
+      }
+    }
+    for (int i = tables[0].spills() - 1; i >= 0; i--) {
+      if (find(tables[0], tables[0].spill(i))) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private boolean find(BucketTable inTable, Bucket in) {
     final int fingerprint = KeyHash.fingerprint(hash);
-    for (int t = 0; t < 2; t++) {
-      final long combined = tables[t].combined(hash);
-      if (find(combined, 1, BUCKET_LENGTH / Long.BYTES, fingerprint)
-          || find(combined + BUCKET_LENGTH, 1, BUCKET_LENGTH / Long.BYTES, fingerprint)) {
+    for (int i = in.next(fingerprint, 0); i != 0; i = in.next(fingerprint, i)) {
+      blocks.load(in.word(i));
+      if (blocks.hasKey(keyBytes, keyLength)) {
+        table = inTable;
+        bucket = in;
+        slotNumber = i;
+        slot = in.word(i);
         return true;
       }
-    }
-    for (int t = 0; t < 2; t++) {
-      long spill = get(tables[t].main(hash));
-      while (spill != 0) {
-        if (find(spill, 1, GroupDescriptor.WORDS, fingerprint)) {
-          return true;
-        }
-        spill = get(spill);
-      }
+      collisionBytes += SizeClasses.length(GroupDescriptor.sizeClass(in.word(i)));
     }
     return false;
   }
 
-  private boolean find(long address, int from, int to, int fingerprint) {
-    final MemoryRegion region = memory.region(address);
-    final int offset = memory.offset(address);
-    for (int word = from; word < to; word++) {
-      final long candidate = region.getLong(offset + word * Long.BYTES);
-      if (candidate != 0
-          && GroupDescriptor.fingerprint(candidate) == fingerprint
-          && blocks.hasKey(candidate, keyBytes, keyLength)) {
-        slotAddress = address + (long) word * Long.BYTES;
-        slot = candidate;
-        return true;
-      }
-    }
-    return false;
+  @Override
+  public void verify() {
+    memory.verify();
   }
 
-  private long get(long address) {
-    return memory.region(address).getLong(memory.offset(address));
+  @Override
+  public boolean isRefused() {
+    return root.isRefused();
+  }
+
+  @Override
+  public void refuse(Throwable damage) {
+    root.refuse();
+    if (damage instanceof InternalError) {
+      memory.quarantine();
+    }
   }
 }

@@ -1,5 +1,6 @@
 package dev.ringfetch.index.store;
 
+import dev.ringfetch.fabric.MemoryFaults;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.index.layout.Reads;
 import dev.ringfetch.index.layout.SegmentReads;
@@ -10,8 +11,10 @@ import java.util.ArrayDeque;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.LongSupplier;
 
 /**
  * The index memory of a server: segments up to a budget, which the partitions of all indexes share,
@@ -19,6 +22,9 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  *
  * <p>Memory is given out in runs of units of {@value #UNIT_LENGTH} bytes, each run within one
  * segment. Partitions cut runs into blocks, so they come here rarely.
+ *
+ * <p>Once less than half a segment is free, the next segment is {@linkplain SegmentGrowth prepared}
+ * on the executor, so that owners do not wait for it.
  *
  * <p>Safe for use by many threads. Giving out and taking back exclude each other.
  */
@@ -35,6 +41,8 @@ public final class StoreMemory implements SegmentReads.Segments {
     public static final int SEGMENT_LENGTH_DEFAULT = 64 << 20;
 
     private SegmentSource source;
+    private Executor growth = Runnable::run;
+    private LongSupplier clock = System::nanoTime;
     private int segmentLength = SEGMENT_LENGTH_DEFAULT;
     private long budget = SEGMENT_LENGTH_DEFAULT;
     private MemoryRegion gate;
@@ -45,6 +53,21 @@ public final class StoreMemory implements SegmentReads.Segments {
     /** Sets where segments come from. */
     public Context segmentSource(SegmentSource source) {
       this.source = source;
+      return this;
+    }
+
+    /**
+     * Sets what creates segments ahead of their use. Unless set, the owner that asks for memory
+     * does.
+     */
+    public Context growth(Executor executor) {
+      growth = executor;
+      return this;
+    }
+
+    /** Sets the clock by which a failed creation is tried again, in nanoseconds. */
+    public Context clock(LongSupplier nanoseconds) {
+      clock = nanoseconds;
       return this;
     }
 
@@ -124,7 +147,16 @@ public final class StoreMemory implements SegmentReads.Segments {
   private final Map<Integer, ArrayDeque<Long>> roots = new HashMap<>();
   private volatile int count;
   private final AtomicLong usedUnits = new AtomicLong();
-  private volatile IOException growthFailure;
+  private final SegmentGrowth growth;
+
+  /** Segments that were taken away. */
+  private final BitSet lost = new BitSet();
+
+  /** What {@link #quarantine} loads, kept so that the loads are not optimised away. */
+  @SuppressWarnings("unused")
+  private long touched;
+
+  private long freeUnitsOfAll;
   private long indexes;
 
   /** Creates the memory with its first segment. */
@@ -139,7 +171,11 @@ public final class StoreMemory implements SegmentReads.Segments {
     used = new BitSet[max];
     freeUnits = new int[max];
     tooLong = new int[max];
-    addSegment();
+    growth =
+        new SegmentGrowth(context.source, context.segmentLength, context.growth, context.clock);
+    if (!addSegment()) {
+      throw growth.failure();
+    }
     final MemoryRegion first = segments.get(0);
     take(0, 0, StoreDescriptor.LENGTH / UNIT_LENGTH);
     first.putLong(StoreDescriptor.FORMAT_OFFSET, StoreDescriptor.FORMAT);
@@ -176,9 +212,19 @@ public final class StoreMemory implements SegmentReads.Segments {
     return usedUnits.get() * UNIT_LENGTH;
   }
 
-  /** Why the last segment that was asked for did not come, or null if each came. */
+  /** Whether there are as many segments as the budget allows. */
+  public boolean isAtLimit() {
+    return count == segments.length();
+  }
+
+  /** Why the last segment that was asked for did not come, or null if it came. */
   public IOException growthFailure() {
-    return growthFailure;
+    return growth.failure();
+  }
+
+  /** How often an owner needed a segment before it was prepared. */
+  public long lateGrowths() {
+    return growth.late();
   }
 
   /** The longest block, in bytes. */
@@ -245,13 +291,7 @@ public final class StoreMemory implements SegmentReads.Segments {
         tooLong[s] = units;
       }
     }
-    if (units > unitsPerSegment || count == segments.length()) {
-      return NONE;
-    }
-    try {
-      addSegment();
-    } catch (IOException e) {
-      growthFailure = e;
+    if (units > unitsPerSegment || count == segments.length() || !addSegment()) {
       return NONE;
     }
     return take(count - 1, 0, units);
@@ -275,22 +315,59 @@ public final class StoreMemory implements SegmentReads.Segments {
   private long take(int segment, int unit, int units) {
     used[segment].set(unit, unit + units);
     freeUnits[segment] -= units;
+    freeUnitsOfAll -= units;
     usedUnits.addAndGet(units);
+    if (freeUnitsOfAll < unitsPerSegment / 2 && count < segments.length()) {
+      growth.request();
+    }
     return ((long) segment << shift) + (long) unit * UNIT_LENGTH;
   }
 
-  private void addSegment() throws IOException {
-    final int number = count;
-    final MemoryRegion region = context.source.grow(context.segmentLength);
-    if (region.length() < context.segmentLength) {
-      throw new IOException("a segment is too short: length=" + region.length());
+  private boolean addSegment() {
+    final MemoryRegion region = growth.take();
+    if (region == null) {
+      return false;
     }
+    final int number = count;
     used[number] = new BitSet(unitsPerSegment);
     freeUnits[number] = unitsPerSegment;
+    freeUnitsOfAll += unitsPerSegment;
     tooLong[number] = unitsPerSegment + 1;
     slabs[number] = new Slab[unitsPerSegment];
     segments.set(number, region);
     count = number + 1;
+    return true;
+  }
+
+  /** Throws {@link InternalError} if the calling thread met memory that was taken away. */
+  void verify() {
+    segments.get(0).verify();
+  }
+
+  /** Whether the gate names this memory's incarnation. */
+  boolean isServed() {
+    return context.gate.getLongAcquire(context.gateOffset) == context.incarnation;
+  }
+
+  /** Looks for segments that were taken away: nothing more is given out of them. */
+  synchronized void quarantine() {
+    for (int s = 0; s < count; s++) {
+      if (!lost.get(s) && isLost(segments.get(s))) {
+        lost.set(s);
+        freeUnitsOfAll -= freeUnits[s];
+        freeUnits[s] = 0;
+      }
+    }
+  }
+
+  private boolean isLost(MemoryRegion region) {
+    try {
+      touched = MemoryFaults.touch(region);
+      return false;
+    } catch (InternalError e) {
+      MemoryFaults.absorb(region, e);
+      return true;
+    }
   }
 
   /** Like {@link #allocate}, with zeroed bytes. */
@@ -316,8 +393,12 @@ public final class StoreMemory implements SegmentReads.Segments {
     final int segment = (int) (address >>> shift);
     final int unit = offset(address) / UNIT_LENGTH;
     used[segment].clear(unit, unit + units);
-    freeUnits[segment] += units;
     usedUnits.addAndGet(-units);
+    if (lost.get(segment)) {
+      return;
+    }
+    freeUnits[segment] += units;
+    freeUnitsOfAll += units;
     tooLong[segment] = unitsPerSegment + 1;
   }
 
@@ -357,10 +438,12 @@ public final class StoreMemory implements SegmentReads.Segments {
    */
   synchronized long allocateRoot(int units) {
     final ArrayDeque<Long> free = roots.get(units);
-    if (free != null && !free.isEmpty()) {
+    while (free != null && !free.isEmpty()) {
       final long address = free.removeLast();
-      zero(address, units * UNIT_LENGTH);
-      return address;
+      if (!lost.get((int) (address >>> shift))) {
+        zero(address, units * UNIT_LENGTH);
+        return address;
+      }
     }
     return allocateZeroed(units);
   }

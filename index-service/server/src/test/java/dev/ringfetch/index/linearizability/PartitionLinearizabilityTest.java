@@ -9,6 +9,7 @@ import dev.ringfetch.index.layout.HashReader;
 import dev.ringfetch.index.linearizability.Call.Kind;
 import dev.ringfetch.index.partition.BookStore;
 import dev.ringfetch.index.partition.CommitLog;
+import dev.ringfetch.index.partition.Handover;
 import dev.ringfetch.index.partition.ImmediateLog;
 import dev.ringfetch.index.partition.LaterLog;
 import dev.ringfetch.index.partition.Partition;
@@ -109,7 +110,7 @@ final class PartitionLinearizabilityTest {
 
   private void check(CommitLog log, EntryStore store, Supplier<Function<ByteString, Entry>> readers)
       throws Exception {
-    final Partition partition = new Partition(store, log, CAPACITY, errors::add);
+    final Partition partition = new Partition(store, log, CAPACITY, errors::add, Handover.never());
     final ExecutorService threads = Executors.newFixedThreadPool(THREADS);
     try {
       for (int round = 0; round < ROUNDS; round++) {

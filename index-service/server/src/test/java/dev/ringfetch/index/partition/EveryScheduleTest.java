@@ -172,7 +172,8 @@ final class EveryScheduleTest {
     private final PartitionStore store = index.partition(0);
     private final LateLog log = new LateLog(CEILING, 1);
     private final List<Throwable> errors = new ArrayList<>();
-    private final Partition partition = new Partition(store, log, CAPACITY, errors::add);
+    private final Partition partition =
+        new Partition(store, log, CAPACITY, errors::add, Handover.never());
     private final List<Write> submitted = new ArrayList<>();
     private final Map<Write, Integer> answered = new HashMap<>();
     private final Map<Write, Integer> committed = new HashMap<>();

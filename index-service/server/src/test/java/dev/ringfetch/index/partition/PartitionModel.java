@@ -17,7 +17,8 @@ public class PartitionModel {
   private static final ByteString KEY = ByteString.copyFromUtf8("k");
 
   private final HeldLog log = new HeldLog();
-  private final Partition partition = new Partition(new OneKeyStore(), log, 8, this::failed);
+  private final Partition partition =
+      new Partition(new OneKeyStore(), log, 8, this::failed, Handover.never());
   private final AtomicInteger submitted = new AtomicInteger();
   private final AtomicInteger answered = new AtomicInteger();
   private final AtomicInteger closed = new AtomicInteger();

@@ -21,6 +21,7 @@ final class PartitionSimulationTest {
     long unavailable = 0;
     long exhausted = 0;
     long dependants = 0;
+    long handedOver = 0;
     for (long seed = SEED; seed < SEED + WORLDS; seed++) {
       final Simulation simulation = new Simulation(seed);
       try {
@@ -34,6 +35,7 @@ final class PartitionSimulationTest {
       unavailable += simulation.count(Write.UNAVAILABLE);
       exhausted += simulation.count(Write.VERSIONS_EXHAUSTED);
       dependants += simulation.dependants();
+      handedOver += simulation.handedOver();
     }
     // Else the worlds say nothing about it.
     assertTrue(queueFull > WORLDS, "queueFull=" + queueFull);
@@ -42,5 +44,6 @@ final class PartitionSimulationTest {
     assertTrue(unavailable > WORLDS / 2, "unavailable=" + unavailable);
     assertTrue(exhausted > WORLDS / 2, "exhausted=" + exhausted);
     assertTrue(dependants > WORLDS, "dependants=" + dependants);
+    assertTrue(handedOver > WORLDS, "handedOver=" + handedOver);
   }
 }

@@ -9,8 +9,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.v1.Entry;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
 import org.junit.jupiter.api.Test;
 
 /** What a partition answers, and when. */
@@ -27,7 +30,8 @@ final class PartitionTest {
   private final LateLog log = new LateLog(100, 1);
   private final BookStore store = new BookStore(1_000_000);
   private final List<Throwable> errors = new ArrayList<>();
-  private final Partition partition = new Partition(store, log, CAPACITY, errors::add);
+  private final Partition partition =
+      new Partition(store, log, CAPACITY, errors::add, Handover.never());
   private final List<Write> answers = new ArrayList<>();
 
   @Test
@@ -112,7 +116,7 @@ final class PartitionTest {
   @Test
   void fullMemoryRefusesPutsAndLeavesNothing() {
     final BookStore small = new BookStore(8);
-    final Partition full = new Partition(small, log, CAPACITY, errors::add);
+    final Partition full = new Partition(small, log, CAPACITY, errors::add, Handover.never());
     full.submit(write().put(KEY, A));
     final Write refused = write().put(OTHER, A);
     full.submit(refused);
@@ -167,7 +171,8 @@ final class PartitionTest {
 
   @Test
   void whatComesWhileTheOwnerWorksIsNotForgotten() {
-    final Partition at = new Partition(store, new ImmediateLog(0), CAPACITY, errors::add);
+    final Partition at =
+        new Partition(store, new ImmediateLog(0), CAPACITY, errors::add, Handover.never());
     final boolean[] closed = new boolean[1];
     final int[] calls = new int[1];
     store.hook(
@@ -221,7 +226,8 @@ final class PartitionTest {
   @Test
   void listenerThatSubmitsAgainIsNotCalledWithinItself() {
     final int[] left = {20_000};
-    final Partition at = new Partition(store, new ImmediateLog(0), CAPACITY, errors::add);
+    final Partition at =
+        new Partition(store, new ImmediateLog(0), CAPACITY, errors::add, Handover.never());
     final Write write =
         new Write(
             answered -> {
@@ -233,6 +239,112 @@ final class PartitionTest {
     assertEquals(0, left[0]);
     assertEquals(20_000, store.read(KEY).getVersion());
     assertEquals(List.of(), errors);
+  }
+
+  @Test
+  void threadThatServesOthersLeavesTheRestToATask() {
+    final Deque<Runnable> tasks = new ArrayDeque<>();
+    final int most = 4;
+    final Partition at =
+        new Partition(
+            store, new ImmediateLog(0), CAPACITY, errors::add, new Handover(tasks::add, most));
+    submitWithoutEnd(at, 1_000);
+    submitTo(at, write().put(KEY, A));
+    assertTrue(answers.size() <= most, "answers=" + answers.size());
+    int handovers = 0;
+    while (!tasks.isEmpty()) {
+      assertEquals(1, tasks.size());
+      final int before = answers.size();
+      tasks.remove().run();
+      handovers++;
+      assertTrue(answers.size() - before <= most, "answers=" + answers.size());
+    }
+    assertEquals(1_001, answers.size());
+    assertTrue(handovers >= 1_000 / most, "handovers=" + handovers);
+    assertEquals(List.of(), errors);
+  }
+
+  @Test
+  void restStaysWithTheThreadIfNoTaskIsTaken() {
+    final Partition at =
+        new Partition(
+            store,
+            new ImmediateLog(0),
+            CAPACITY,
+            errors::add,
+            new Handover(
+                task -> {
+                  throw new RejectedExecutionException();
+                },
+                4));
+    submitWithoutEnd(at, 1_000);
+    submitTo(at, write().put(KEY, A));
+    assertEquals(1_001, answers.size());
+  }
+
+  /** Another thread that submits a write within each cycle. */
+  private void submitWithoutEnd(Partition at, int count) {
+    final int[] calls = new int[1];
+    store.hook(
+        () -> {
+          if (++calls[0] % CALLS_OF_A_PUT == 0 && calls[0] <= count * CALLS_OF_A_PUT) {
+            submitTo(at, write().put(OTHER, A));
+          }
+        });
+  }
+
+  /** An answer that was computed from memory that was taken away says nothing. */
+  @Test
+  void damageEndsTheAnswersOfItsCycleAndAllLaterOnes() {
+    final boolean[] lost = new boolean[1];
+    final List<Throwable> refused = new ArrayList<>();
+    final DamagedStore damaged = new DamagedStore(store, lost, refused);
+    final Partition at = new Partition(damaged, log, CAPACITY, errors::add, Handover.never());
+    submitTo(at, write().put(KEY, A));
+    log.commitAll();
+    answers.clear();
+    final Write waits = write().put(OTHER, A);
+    submitTo(at, waits);
+    lost[0] = true;
+    final Write wrong = write().compareAndSet(KEY, 7, B);
+    submitTo(at, wrong);
+    assertEquals(List.of(wrong, waits), answers);
+    assertEquals(Write.DAMAGED, wrong.outcome());
+    assertNull(wrong.entry());
+    assertEquals(Write.DAMAGED, waits.outcome());
+    assertEquals(1, refused.size());
+    assertEquals(1, errors.size());
+    assertEquals(Write.DAMAGED, submitOutcome(at, write().read(KEY)));
+    assertEquals(Write.DAMAGED, submitOutcome(at, write().put(KEY, A)));
+  }
+
+  @Test
+  void damageThatAnotherOwnerFoundEndsAllWrites() {
+    final List<Throwable> refused = new ArrayList<>();
+    final DamagedStore damaged = new DamagedStore(store, new boolean[1], refused);
+    final Partition at = new Partition(damaged, log, CAPACITY, errors::add, Handover.never());
+    final Write waits = write().put(OTHER, A);
+    submitTo(at, waits);
+    refused.add(new InternalError());
+    assertEquals(Write.DAMAGED, submitOutcome(at, write().put(KEY, A)));
+    assertEquals(Write.DAMAGED, waits.outcome());
+  }
+
+  private static int submitOutcome(Partition at, Write write) {
+    submitTo(at, write);
+    return write.outcome();
+  }
+
+  @Test
+  void readTellsOfUncommittedRecordsOnceTheyAreCommitted() {
+    submit(write().put(KEY, A));
+    final Write read = submit(write().read(KEY));
+    final Write absent = submit(write().read(OTHER));
+    assertEquals(List.of(absent), answers);
+    assertNull(absent.entry());
+    log.commitAll();
+    assertEquals(entry(KEY, A, 101), read.entry());
+    assertEquals(entry(KEY, A, 101), submit(write().read(KEY)).entry());
   }
 
   @Test
@@ -258,7 +370,7 @@ final class PartitionTest {
   @Test
   void versionsBeginAboveTheCeilingAndEnd() {
     final ImmediateLog last = new ImmediateLog(CommitLog.MAX_LSN - 1);
-    final Partition at = new Partition(store, last, CAPACITY, errors::add);
+    final Partition at = new Partition(store, last, CAPACITY, errors::add, Handover.never());
     at.submit(write().put(KEY, A));
     at.submit(write().put(KEY, B));
     assertEquals(CommitLog.MAX_LSN, answers.get(0).version());
@@ -277,7 +389,8 @@ final class PartitionTest {
     assertThrows(IllegalStateException.class, () -> put.delete(KEY));
     assertThrows(IllegalStateException.class, () -> partition.submit(put));
     log.commitAll();
-    new Partition(store, new ImmediateLog(200), CAPACITY, errors::add).submit(put.delete(KEY));
+    new Partition(store, new ImmediateLog(200), CAPACITY, errors::add, Handover.never())
+        .submit(put.delete(KEY));
     assertTrue(put.existed());
   }
 

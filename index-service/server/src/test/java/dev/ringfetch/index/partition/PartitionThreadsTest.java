@@ -38,7 +38,8 @@ final class PartitionThreadsTest {
   @Test
   void noWriteIsLeftBehind() throws Exception {
     final BookStore store = new BookStore(1_000_000);
-    final Partition partition = new Partition(store, new ImmediateLog(0), 8, errors::add);
+    final Partition partition =
+        new Partition(store, new ImmediateLog(0), 8, errors::add, Handover.never());
     final Meeting meeting = new Meeting(2);
     run(
         2,
@@ -64,7 +65,7 @@ final class PartitionThreadsTest {
   void noCommitIsLeftBehind() throws Exception {
     final BookStore store = new BookStore(1_000_000);
     try (LaterLog log = new LaterLog(0)) {
-      final Partition partition = new Partition(store, log, 8, errors::add);
+      final Partition partition = new Partition(store, log, 8, errors::add, Handover.never());
       final AtomicBoolean answered = new AtomicBoolean();
       final Write write = new Write(put -> answered.set(true));
       for (int round = 0; round < ROUNDS; round++) {
@@ -85,7 +86,8 @@ final class PartitionThreadsTest {
   void closeLeavesNothingBehind() throws Exception {
     for (int round = 0; round < 200; round++) {
       final BookStore store = new BookStore(1_000_000);
-      final Partition partition = new Partition(store, new ImmediateLog(0), 8, errors::add);
+      final Partition partition =
+          new Partition(store, new ImmediateLog(0), 8, errors::add, Handover.never());
       final AtomicInteger open = new AtomicInteger();
       final AtomicBoolean closed = new AtomicBoolean();
       final CyclicBarrier begin = new CyclicBarrier(3);

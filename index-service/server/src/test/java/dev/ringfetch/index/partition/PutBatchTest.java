@@ -19,8 +19,10 @@ final class PutBatchTest {
   private final LateLog secondLog = new LateLog(0, 1);
   private final BookStore firstStore = new BookStore(100);
   private final BookStore secondStore = new BookStore(4);
-  private final Partition first = new Partition(firstStore, firstLog, 1, errors::add);
-  private final Partition second = new Partition(secondStore, secondLog, 8, errors::add);
+  private final Partition first =
+      new Partition(firstStore, firstLog, 1, errors::add, Handover.never());
+  private final Partition second =
+      new Partition(secondStore, secondLog, 8, errors::add, Handover.never());
   private final List<PutBatch> answers = new ArrayList<>();
   private final PutBatch batch = new PutBatch(answers::add);
 

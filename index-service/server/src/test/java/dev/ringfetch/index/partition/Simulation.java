@@ -2,11 +2,14 @@ package dev.ringfetch.index.partition;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.v1.Entry;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 
 /**
@@ -31,6 +34,7 @@ final class Simulation {
   private final IdentityHashMap<Write, Op> byWrite = new IdentityHashMap<>();
   private final List<PutBatch> openBatches = new ArrayList<>();
   private final List<Throwable> errors = new ArrayList<>();
+  private final Deque<Runnable> tasks = new ArrayDeque<>();
   private int depth;
   private int applied;
   private int values;
@@ -39,6 +43,7 @@ final class Simulation {
   private boolean closed;
   private boolean closedTold;
   private int queueFull;
+  private int handedOver;
 
   /** Draws a partition, its log, and its store. */
   Simulation(long seed) {
@@ -50,7 +55,18 @@ final class Simulation {
             ? new LateLog(CommitLog.MAX_LSN - random.nextInt(60), 1)
             : new LateLog(random.nextInt(3) * 1_000L, 1 + random.nextInt(3));
     store = new BookStore(random.nextInt(3) == 0 ? 20 + random.nextInt(200) : 1_000_000);
-    partition = new Partition(store, log, capacity, errors::add);
+    partition =
+        new Partition(
+            store,
+            log,
+            capacity,
+            errors::add,
+            new Handover(
+                task -> {
+                  tasks.add(task);
+                  handedOver++;
+                },
+                1 + random.nextInt(4)));
     log.hook(this::interrupt);
     store.hook(this::interrupt);
     store.onApply(this::checkApplied);
@@ -64,6 +80,7 @@ final class Simulation {
       checkRest();
     }
     ended = true; // nothing acts within others any more
+    runTasks();
     switch (random.nextInt(4)) {
       case 0 -> log.fail();
       case 1 -> close();
@@ -71,6 +88,7 @@ final class Simulation {
         for (int before = -1; before != applied; ) { // what waits for room follows
           before = applied;
           log.commitAll();
+          runTasks();
         }
       }
     }
@@ -84,6 +102,10 @@ final class Simulation {
 
   int queueFull() {
     return queueFull;
+  }
+
+  int handedOver() {
+    return handedOver;
   }
 
   int memoryFull() {
@@ -116,12 +138,16 @@ final class Simulation {
     } else if (choice < 65) {
       final ByteString key = key();
       submit(write().compareAndSet(key, expected(key), value()));
+    } else if (choice < 68) {
+      submit(write().read(key()));
     } else if (choice < 72) {
       batch();
     } else if (choice < 73 && random.nextInt(stopAt) == 0) {
       log.fail();
     } else if (choice < 74 && random.nextInt(stopAt) == 0) {
       close();
+    } else if (choice < 80 && !tasks.isEmpty()) {
+      tasks.remove().run();
     } else if (random.nextInt(8) >= patience) {
       log.commit(1 + random.nextInt(2 * capacity));
     }
@@ -264,8 +290,18 @@ final class Simulation {
     applied++;
   }
 
-  /** While nothing acts, nothing is left behind that could be done. */
+  private void runTasks() {
+    while (!tasks.isEmpty()) {
+      tasks.remove().run();
+    }
+  }
+
+  /** While nothing acts, and no task waits, nothing is left behind that could be done. */
   private void checkRest() {
+    if (!ended && random.nextInt(4) == 0) {
+      return; // tasks may wait longer
+    }
+    runTasks();
     check(errors.isEmpty(), "errors: " + errors);
     if (log.isFailed() || closed) {
       check(openBatches.isEmpty(), "a batch was left behind at the end");
@@ -352,6 +388,10 @@ final class Simulation {
             entry == null ? write.entry() == null : entry.equals(write.entry()),
             op + " answered " + write.entry() + ", not " + entry);
       }
+      case READ ->
+          check(
+              Objects.equals(before, write.entry()),
+              op + " read " + write.entry() + ", not " + before);
     }
   }
 

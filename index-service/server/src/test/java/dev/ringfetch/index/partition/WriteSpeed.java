@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -45,7 +46,8 @@ public final class WriteSpeed {
             CAPACITY,
             t -> {
               throw new IllegalStateException(t);
-            });
+            },
+            new Handover(ForkJoinPool.commonPool(), Handover.CYCLES_DEFAULT));
     for (int i = 0; i < KEYS; i++) {
       keys[i] = ByteString.copyFromUtf8(String.format("key-%012d", i));
     }

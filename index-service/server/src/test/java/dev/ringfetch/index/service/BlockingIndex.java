@@ -31,13 +31,9 @@ public final class BlockingIndex {
     final ServedIndex.LocalReader reader = index.reader();
     final ReadResult result = reader.read(key);
     return switch (result) {
-      case FOUND ->
-          Entry.newBuilder()
-              .setKey(key)
-              .setValue(reader.found().value())
-              .setVersion(reader.found().version())
-              .build();
+      case FOUND -> reader.entry(key);
       case ABSENT -> null;
+      case UNDECIDED, LIMIT -> carryOut(key, prepared -> prepared.read(key)).entry();
       default -> throw new AssertionError(result);
     };
   }

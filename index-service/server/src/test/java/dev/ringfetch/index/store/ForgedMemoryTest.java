@@ -18,6 +18,8 @@ import dev.ringfetch.index.layout.SegmentReads;
 import dev.ringfetch.index.layout.SizeClasses;
 import dev.ringfetch.index.layout.StoreDescriptor;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -115,6 +117,37 @@ class ForgedMemoryTest {
             GroupDescriptor.slot(
                 GroupDescriptor.fingerprint(second), GroupDescriptor.sizeClass(second), address));
     assertEquals(ReadResult.UNDECIDED, two.newReader().get(key, found), "block of another index");
+  }
+
+  /** A reader's memory grows for a verified block alone, whatever a slot or a header says. */
+  @Test
+  void damagedLongBlocksTakeNoMemory() throws IOException {
+    final StoreMemory memory = memory();
+    memory.serve();
+    final HashIndex index = new HashIndex(memory, 1);
+    final ByteString key = ByteString.copyFromUtf8("key");
+    final byte[] value = new byte[200_000];
+    random.nextBytes(value);
+    put(index, key, ByteString.copyFrom(value), 1);
+    final HashReader reader = index.newReader();
+    assertEquals(ReadResult.FOUND, reader.get(key, found));
+    assertEquals(ByteString.copyFrom(value), found.value());
+    final long middle = Long.reverseBytes(ByteBuffer.wrap(value).getLong(100_000));
+    for (MemoryRegion region : regions) {
+      for (int i = 0; i < region.length() - 8; i += 8) {
+        final byte[] bytes = new byte[16];
+        region.getBytes(i, bytes, 0, 16);
+        for (int at = 0; at < 8; at++) {
+          if (ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).getLong(at) == middle) {
+            region.putLong(i, 0);
+          }
+        }
+      }
+    }
+    final Found fresh = new Found();
+    final ReadResult result = reader.get(key, fresh);
+    assertTrue(result == ReadResult.UNDECIDED || result == ReadResult.LIMIT, "result=" + result);
+    assertTrue(fresh.array().length < 10_000, "length=" + fresh.array().length);
   }
 
   @Test

@@ -1,0 +1,163 @@
+package dev.ringfetch.index.service;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.layout.ReadResult;
+import dev.ringfetch.index.partition.Write;
+import dev.ringfetch.index.v1.Entry;
+import io.grpc.Status;
+import io.grpc.StatusException;
+import io.grpc.stub.StreamObserver;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+
+/**
+ * The call of a read of some keys, each on its own: answers it at once if the thread's reader can
+ * decide all of them, else when the owners of the others' partitions have read these.
+ *
+ * <p>Where the index is dropped under the call, it begins again with what has the name then.
+ *
+ * @param <T> type of the response.
+ */
+final class ReadCall<T> {
+  /** Finds the index of the call; null if there is none. */
+  interface Source {
+    ServedIndex find() throws StatusException;
+  }
+
+  /** Makes the response. */
+  interface Response<T> {
+    T of(ReadCall<T> call) throws StatusException;
+  }
+
+  private final List<ByteString> keys;
+  private final Source source;
+  private final Outcomes outcomes;
+  private final StreamObserver<T> responses;
+  private final Response<T> response;
+  private final Entry[] entries;
+
+  /** Keys that owners read, and one for the caller's thread. */
+  private final AtomicInteger open = new AtomicInteger();
+
+  private final AtomicReference<Status> failure = new AtomicReference<>();
+  private ServedIndex index;
+
+  /**
+   * Creates the call.
+   *
+   * @param response makes the response of what was found.
+   */
+  ReadCall(
+      List<ByteString> keys,
+      Source source,
+      Outcomes outcomes,
+      StreamObserver<T> responses,
+      Response<T> response) {
+    this.keys = keys;
+    this.source = source;
+    this.outcomes = outcomes;
+    this.responses = responses;
+    this.response = response;
+    entries = new Entry[keys.size()];
+  }
+
+  /** The index that was read, or null if there was none. */
+  ServedIndex index() {
+    return index;
+  }
+
+  /** Number of keys. */
+  int count() {
+    return entries.length;
+  }
+
+  /** The entry of a key, or null if it has none. */
+  Entry entry(int number) {
+    return entries[number];
+  }
+
+  /** Reads, and answers; at the latest on another thread, later. */
+  void start() throws StatusException {
+    open.set(1);
+    failure.set(null);
+    index = source.find();
+    if (index != null) {
+      final ServedIndex.LocalReader reader = index.reader();
+      long bytes = 0;
+      for (int i = 0; i < entries.length && failure.get() == null; i++) {
+        look(reader, i);
+        bytes += entries[i] == null ? 0 : entries[i].getValue().size(); // of some owners later
+        if (bytes > IndexService.MAX_ANSWER_BYTES) {
+          break; // too long already, which the response will find
+        }
+      }
+    }
+    answered();
+  }
+
+  private void look(ServedIndex.LocalReader reader, int number) {
+    entries[number] = null;
+    final ByteString key = keys.get(number);
+    final ReadResult result = reader.read(key);
+    if (result == ReadResult.FOUND) {
+      entries[number] = reader.entry(key);
+    } else if (result == ReadResult.CLOSED) {
+      closed();
+    } else if (result != ReadResult.ABSENT) {
+      ask(number);
+    }
+  }
+
+  private void closed() {
+    if (index.isDropped()) {
+      fail(Outcomes.dropped(index));
+    } else if (index.isServed()) {
+      index.refuse(); // another process changed the open word
+      fail(Outcomes.damaged(index));
+    } else {
+      fail(Outcomes.turned(index));
+    }
+  }
+
+  /** Lets the owner read a key. */
+  private void ask(int number) {
+    open.incrementAndGet();
+    final Write read = new Write(answer -> read(answer, number)).read(keys.get(number));
+    final int refused = index.partition(keys.get(number)).submit(read);
+    if (refused != 0) {
+      fail(outcomes.status(index, refused));
+      answered();
+    }
+  }
+
+  private void read(Write answer, int number) {
+    if (answer.outcome() == Write.DONE) {
+      entries[number] = answer.entry();
+    } else {
+      fail(outcomes.status(index, answer));
+    }
+    answered();
+  }
+
+  private void fail(Status status) {
+    failure.compareAndSet(null, status);
+  }
+
+  private void answered() {
+    if (open.decrementAndGet() != 0) {
+      return;
+    }
+    try {
+      if (failure.get() == null) {
+        WriteCall.answer(responses, response.of(this));
+      } else if (index.isDropped()) {
+        start();
+      } else {
+        responses.onError(failure.get().asException());
+      }
+    } catch (StatusException e) {
+      responses.onError(e);
+    }
+  }
+}
