@@ -124,7 +124,6 @@ class GrantTest {
       try (DirectServer server = DirectServer.start(directory)) {
         final ManagedChannel channel = server.newChannel();
         final GrantResponse grant = stub(channel).grant(request(fabric).build());
-        channel.shutdownNow();
         final RemoteDomain domain =
             fabric.connectDomain(
                 grant.getDomain().toByteArray(),
@@ -133,6 +132,7 @@ class GrantTest {
         gate = new GateView(domain.view(RemoteDomain.GATE));
         epoch = grant.getEpoch();
         assertTrue(gate.isOpen(epoch));
+        channel.shutdownNow();
       }
       assertFalse(gate.isOpen(epoch));
     }

@@ -97,7 +97,10 @@ final class EveryScheduleTest {
     assertTrue(counts.getOrDefault(ReadResult.UNDECIDED, 0L) < all / 2, counts::toString);
   }
 
-  /** Two keys of one fingerprint, in the same buckets while there is one group. */
+  /**
+   * Two keys of one fingerprint, in the same buckets while there is one group, and which the first
+   * split of a table moves.
+   */
   private static ByteString[] keys() {
     final long seed = newIndex(new RecordedMemory(0)).location().seed();
     final ByteString[] keys = new ByteString[2];
@@ -109,6 +112,9 @@ final class EveryScheduleTest {
           (KeyHash.fingerprint(hash) << 2)
               | (KeyHash.side(KeyHash.half(hash, 0)) << 1)
               | KeyHash.side(KeyHash.half(hash, 1));
+      if ((KeyHash.half(hash, 0) & KeyHash.half(hash, 1) & 1) == 0) {
+        continue;
+      }
       final ByteString other = first.put(place, key);
       if (other != null) {
         keys[0] = other;
@@ -184,12 +190,12 @@ final class EveryScheduleTest {
 
     Run(String[] writes, boolean present, int others) {
       this.writes = writes;
+      before = present ? CEILING : 0;
+      if (present) { // first: in the table that is split first
+        put(KEYS[0], before);
+      }
       for (int i = 0; i < others; i++) {
         put(ByteString.copyFromUtf8("other" + i), i + 1);
-      }
-      before = present ? CEILING : 0;
-      if (present) {
-        put(KEYS[0], before);
       }
       memory.startRecording();
     }
