@@ -112,8 +112,7 @@ class HostileProcessTest {
     try (Scribbler hostile = Scribbler.start(Manner.SCRIBBLE, SEED, later)) {
       hostile.awaitBegin();
       final long endNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(durationMs);
-      readUntil(
-          () -> System.nanoTime() - endNs > 0 && right.get() > 1_000 && errors.get() > 0);
+      readUntil(() -> System.nanoTime() - endNs > 0 && right.get() > 1_000 && errors.get() > 0);
     }
     report("scribbled blocks");
     assertTrue(direct.get() > 0, "no read was direct");
@@ -244,7 +243,8 @@ class HostileProcessTest {
     }
   }
 
-  private Void readDirectly(String index, int keys, int length, Random random, BooleanSupplier ended) {
+  private Void readDirectly(
+      String index, int keys, int length, Random random, BooleanSupplier ended) {
     final DirectValue found = new DirectValue();
     try (DirectReader reader = openReader(index)) {
       while (!ended.getAsBoolean()) {
@@ -260,7 +260,8 @@ class HostileProcessTest {
     return null;
   }
 
-  private Void readByCalls(String index, int keys, int length, Random random, BooleanSupplier ended) {
+  private Void readByCalls(
+      String index, int keys, int length, Random random, BooleanSupplier ended) {
     while (!ended.getAsBoolean()) {
       final int key = random.nextInt(keys);
       try {
