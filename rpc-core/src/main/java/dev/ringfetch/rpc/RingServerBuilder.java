@@ -245,6 +245,11 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
     return addService(service.bindService());
   }
 
+  /** The services that were added so far, as they were added. */
+  public List<ServerServiceDefinition> services() {
+    return List.copyOf(services);
+  }
+
   /** Adds an interceptor to all services; the last added runs first. */
   @Override
   public RingServerBuilder intercept(ServerInterceptor interceptor) {
@@ -252,7 +257,10 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
     return this;
   }
 
-  /** Whether calls pass interceptors, global ones included. */
+  /**
+   * Whether the calls of all services pass interceptors, global ones included. A service may have
+   * been wrapped in others before it was added.
+   */
   public boolean hasInterceptors() {
     return !interceptors.isEmpty() || !global.interceptors().isEmpty();
   }

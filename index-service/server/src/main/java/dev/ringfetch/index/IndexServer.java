@@ -163,7 +163,7 @@ public final class IndexServer implements Callable<Integer> {
     DataDirectory directory = null;
     try {
       directory = data == null ? null : DataDirectory.open(data, takeover);
-      return serve(builder, new Indexes(open(context.data(directory))), directory);
+      return serve(builder, Indexes.unserved(open(context.data(directory))), directory);
     } catch (IOException e) {
       close(directory);
       return failed(reason(e));
@@ -221,13 +221,25 @@ public final class IndexServer implements Callable<Integer> {
     final HealthStatusManager health = new HealthStatusManager();
     addServices(builder, indexes, health);
     DirectAccessService.addTo(builder, indexes, directReads);
-    final RingServer server = builder.build();
+    final StartBarrier barrier = new StartBarrier();
+    final RingServer server = builder.addTransportFilter(barrier).build();
+    // The port first: without it, the memory of a killed predecessor stays readable.
     try {
       server.start();
     } catch (IOException e) {
       indexes.close();
       close(directory);
       return failed("cannot listen on port " + port + ": " + reason(e));
+    }
+    try {
+      indexes.serve();
+    } catch (IllegalArgumentException e) { // of the gate: it was written by others
+      server.shutdownNow();
+      indexes.close();
+      close(directory);
+      return failed("cannot move the gate: " + reason(e));
+    } finally {
+      barrier.open();
     }
     final CountDownLatch stopped = new CountDownLatch(1);
     final Runnable stop =

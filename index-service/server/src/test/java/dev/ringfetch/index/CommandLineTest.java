@@ -3,9 +3,14 @@ package dev.ringfetch.index;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.ringfetch.fabric.GatePage;
+import dev.ringfetch.index.data.DataDirectory;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.net.ServerSocket;
+import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -41,6 +46,23 @@ class CommandLineTest {
   void versionIsTheOneOfTheBuild() {
     assertEquals(0, execute("--version"));
     assertTrue(out.toString().matches("ringfetch index-server \\d+\\.\\d+\\.\\d+\\S*\\R"));
+  }
+
+  /** A predecessor that was killed may still be read: no other server has followed. */
+  @Test
+  void serverThatCannotListenDoesNotMoveTheGate(@TempDir Path data, @TempDir Path shm)
+      throws Exception {
+    final long incarnation;
+    try (DataDirectory predecessor = DataDirectory.open(data, false)) {
+      incarnation = predecessor.incarnation();
+      predecessor.gate().move(incarnation);
+    }
+    try (ServerSocket taken = new ServerSocket(0)) {
+      assertEquals(
+          1, execute("--port=" + taken.getLocalPort(), "--data=" + data, "--shm-directory=" + shm));
+    }
+    assertTrue(err.toString().contains("cannot listen on port"), err::toString);
+    assertEquals(incarnation, GatePage.open(data.resolve("gate")).last());
   }
 
   @ParameterizedTest

@@ -200,6 +200,55 @@ class DirectReaderTest {
     assertEquals(ONE, founds[1].value());
   }
 
+  /** The entries are longer than one answer may be; all keys together, than one request. */
+  @Test
+  void batchByCallsTakesAsManyAsItNeeds() throws Exception {
+    final ByteString value = ByteString.copyFrom(new byte[1 << 20]);
+    try (DirectServer server = DirectServer.start(directory, Mode.NEVER, builder -> {});
+        DirectReader reader = server.openReader("")) {
+      final List<ByteString> keys = new ArrayList<>();
+      for (int i = 0; i < 7; i++) {
+        keys.add(number(i));
+        put(server, "", number(i), value);
+      }
+      final ByteString padding = ByteString.copyFrom(new byte[1000]);
+      while (keys.size() < 5_000) {
+        keys.add(padding.concat(number(keys.size())));
+      }
+      final DirectValue[] founds =
+          Stream.generate(DirectValue::new).limit(keys.size()).toArray(DirectValue[]::new);
+      final boolean[] present = new boolean[keys.size()];
+      final long incarnation = get(server, KEY).getIncarnation();
+      reader.batchGet(keys, founds, present);
+      for (int i = 0; i < keys.size(); i++) {
+        assertEquals(i < 7, present[i], "key=" + i);
+        if (present[i]) {
+          assertEquals(value, founds[i].value(), "key=" + i);
+          assertEquals(get(server, keys.get(i)).getEntry().getVersion(), founds[i].version());
+        }
+        assertEquals(incarnation, founds[i].incarnation(), "key=" + i);
+      }
+      assertEquals(keys.size(), reader.callReads());
+    }
+  }
+
+  @Test
+  void valuesNameTheIncarnationOnEitherWay() throws Exception {
+    try (DirectServer server = DirectServer.start(directory);
+        DirectReader direct = server.openReader("");
+        DirectReader absent = server.openReader("none")) {
+      put(server, "", KEY, ONE);
+      final long incarnation = get(server, KEY).getIncarnation();
+      assertEquals(incarnation, direct.incarnation());
+      assertTrue(direct.get(KEY, found));
+      assertEquals(incarnation, found.incarnation());
+      assertFalse(absent.get(KEY, found));
+      assertEquals(0, found.incarnation());
+      assertFalse(direct.get(TWO, found));
+      assertEquals(incarnation, found.incarnation());
+    }
+  }
+
   static Stream<Consumer<RingServerBuilder>> permissions() {
     return Stream.of(
         builder -> builder.intercept(new Passing(SecurityLevel.NONE)),

@@ -17,6 +17,7 @@ import io.grpc.protobuf.services.HealthStatusManager;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
 /** An index server in this JVM that grants direct reads, with a channel to it. */
@@ -44,15 +45,29 @@ final class DirectServer implements AutoCloseable {
   static DirectServer start(
       Path directory, DirectAccessService.Mode mode, Consumer<RingServerBuilder> settings)
       throws IOException {
+    return startWith(
+        directory,
+        mode,
+        (builder, indexes) -> {
+          IndexServer.addServices(builder, indexes, new HealthStatusManager());
+          settings.accept(builder);
+        });
+  }
+
+  /** As {@link #start}, with other services beside DirectAccess. */
+  static DirectServer startWith(
+      Path directory,
+      DirectAccessService.Mode mode,
+      BiConsumer<RingServerBuilder, Indexes> services)
+      throws IOException {
     final Indexes indexes =
         new Indexes(
             IndexMemory.of(
                 FabricProviders.open("shm", new FabricContext().directory(directory)),
                 new IndexMemory.Context().budget(256L << 20)));
     final RingServerBuilder builder = RingServerBuilder.forPort(0).shmDirectory(directory);
-    IndexServer.addServices(builder, indexes, new HealthStatusManager());
     DirectAccessService.addTo(builder, indexes, mode);
-    settings.accept(builder);
+    services.accept(builder, indexes);
     return new DirectServer(directory, indexes, builder.build().start());
   }
 

@@ -62,7 +62,7 @@ public final class ServerProcess implements AutoCloseable {
   }
 
   /** Waits for its end; returns the exit code. */
-  int awaitExit() throws Exception {
+  public int awaitExit() throws Exception {
     return awaitExit(DEADLINE_SECONDS);
   }
 

@@ -6,16 +6,26 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.fabric.Fabric;
+import dev.ringfetch.fabric.FabricContext;
+import dev.ringfetch.fabric.FabricProviders;
+import dev.ringfetch.fabric.GateView;
+import dev.ringfetch.fabric.RemoteDomain;
 import dev.ringfetch.index.direct.DirectContext;
 import dev.ringfetch.index.direct.DirectReader;
 import dev.ringfetch.index.direct.DirectValue;
+import dev.ringfetch.index.v1.DirectAccessGrpc;
+import dev.ringfetch.index.v1.FabricHint;
 import dev.ringfetch.index.v1.GetRequest;
+import dev.ringfetch.index.v1.GrantRequest;
+import dev.ringfetch.index.v1.GrantResponse;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.PutRequest;
 import io.grpc.ManagedChannel;
 import io.grpc.ManagedChannelBuilder;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -90,6 +100,20 @@ class TakeoverTest {
     }
   }
 
+  @Test
+  void successorThatCannotListenLeavesTheDeadReadable() throws Exception {
+    try (DirectReader reader = openReader()) {
+      server.close(); // kill -9
+      assertEquals(128 + 9, server.awaitExit());
+      try (ServerSocket taken = new ServerSocket(0);
+          ServerProcess second = start(taken.getLocalPort())) {
+        assertEquals(1, second.awaitExit());
+      }
+      assertReads(reader, "first ");
+      assertEquals(0, reader.turns());
+    }
+  }
+
   /** No gate says there that the server has gone: the reader asks. */
   @Test
   void withoutADataDirectoryReadersLeaveAKilledServer() throws Exception {
@@ -131,6 +155,39 @@ class TakeoverTest {
           assertThrows(StatusRuntimeException.class, () -> reader.get(key(0), found));
       assertEquals(Status.Code.UNAVAILABLE, ended.getStatus().getCode());
       assertEquals(1, reader.turns());
+    }
+  }
+
+  /** The gate is a file of the process's own there. Seen apart from what ends with a connection. */
+  @Test
+  void orderlyStopClosesTheGateWithoutADataDirectory() throws Exception {
+    try (ServerProcess alone = ServerProcess.start("--port=0", "--shm-directory=" + shm);
+        Fabric fabric = FabricProviders.open("shm", new FabricContext().directory(shm))) {
+      final ManagedChannel own =
+          ManagedChannelBuilder.forAddress("localhost", alone.awaitPort()).usePlaintext().build();
+      try {
+        final FabricHint hint =
+            FabricHint.newBuilder()
+                .setFabric("shm")
+                .setHint(ByteString.copyFrom(fabric.hint()))
+                .build();
+        final GrantResponse grant =
+            DirectAccessGrpc.newBlockingStub(own)
+                .withDeadlineAfter(60, TimeUnit.SECONDS)
+                .grant(GrantRequest.newBuilder().addFabrics(hint).build());
+        final RemoteDomain domain =
+            fabric.connectDomain(
+                grant.getDomain().toByteArray(),
+                grant.getToken().toByteArray(),
+                TimeUnit.SECONDS.toNanos(60));
+        final GateView gate = new GateView(domain.view(RemoteDomain.GATE));
+        assertTrue(gate.isOpen(grant.getEpoch()));
+        alone.terminate();
+        assertEquals(128 + 15, alone.awaitExit());
+        assertFalse(gate.isOpen(grant.getEpoch()));
+      } finally {
+        own.shutdownNow();
+      }
     }
   }
 

@@ -16,6 +16,8 @@ import dev.ringfetch.index.v1.GrantRequest;
 import dev.ringfetch.index.v1.GrantResponse;
 import dev.ringfetch.index.v1.IndexGrpc;
 import io.grpc.Channel;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -44,6 +46,9 @@ import java.util.concurrent.TimeUnit;
 public final class DirectReader implements AutoCloseable {
   /** Reads of one key that may be undecided before it goes by a call: the call decides. */
   static final int ATTEMPTS = 4;
+
+  /** Bytes of keys in one call: a server takes requests of 4 MiB unless set otherwise. */
+  private static final int CALL_BYTES = 2 << 20;
 
   /** Interval at which a grant is renewed that no successor of the server would end. */
   static final long RENEWAL_NS = TimeUnit.SECONDS.toNanos(1);
@@ -111,7 +116,7 @@ public final class DirectReader implements AutoCloseable {
   /**
    * Looks a key up.
    *
-   * @param value receives value and version if there is an entry.
+   * @param value receives value and version if there is an entry, and the incarnation.
    * @return whether there is an entry.
    */
   public boolean get(ByteString key, DirectValue value) {
@@ -122,6 +127,7 @@ public final class DirectReader implements AutoCloseable {
       final ReadResult result = granted.get(key, value.found());
       if (result == ReadResult.FOUND || result == ReadResult.ABSENT) {
         directReads++;
+        value.incarnation(granted.incarnation());
         return result == ReadResult.FOUND;
       }
       final boolean mayDecide = granted.mayDecide();
@@ -133,14 +139,17 @@ public final class DirectReader implements AutoCloseable {
     callReads++;
     final GetResponse response =
         stub(deadlineNs).get(GetRequest.newBuilder().setIndex(index).setKey(key).build());
+    value.incarnation(response.getIncarnation());
     return isFound(response, value.found());
   }
 
   /**
-   * Looks several keys up, each on its own: others may be written between two of them.
+   * Looks several keys up, each on its own: others may be written between two of them. Where it
+   * goes by calls, it takes several of them if one answer would be too long.
    *
    * @param keys the keys, at most 10,000.
-   * @param values receives, at the place of each key, value and version if there is an entry.
+   * @param values receives, at the place of each key, value and version if there is an entry, and
+   *     the incarnation.
    * @param present receives, at the place of each key, whether there is an entry.
    */
   public void batchGet(List<ByteString> keys, DirectValue[] values, boolean[] present) {
@@ -159,11 +168,13 @@ public final class DirectReader implements AutoCloseable {
         left.add(i);
       }
     } else {
+      final long incarnation = granted.incarnation();
       final ReadResult[] results = new ReadResult[keys.size()];
       granted.batchGet(keys, found, results);
       for (int i = 0; i < results.length; i++) {
         if (results[i] == ReadResult.FOUND || results[i] == ReadResult.ABSENT) {
           present[i] = results[i] == ReadResult.FOUND;
+          values[i].incarnation(incarnation);
           directReads++;
         } else {
           left.add(i);
@@ -174,23 +185,43 @@ public final class DirectReader implements AutoCloseable {
       }
     }
     if (!left.isEmpty()) {
-      call(keys, left, found, present, deadlineNs);
+      callReads += left.size();
+      call(keys, left, values, present, deadlineNs);
     }
   }
 
+  /** Reads the keys at some places by calls, with fewer keys each where an answer is too long. */
   private void call(
       List<ByteString> keys,
       List<Integer> places,
-      Found[] found,
+      DirectValue[] values,
       boolean[] present,
       long deadlineNs) {
-    callReads += places.size();
-    final BatchGetRequest.Builder request = BatchGetRequest.newBuilder().setIndex(index);
-    places.forEach(place -> request.addKeys(keys.get(place)));
-    final BatchGetResponse response = stub(deadlineNs).batchGet(request.build());
-    for (int i = 0; i < places.size(); i++) {
-      final int place = places.get(i);
-      present[place] = isFound(response.getAnswers(i), found[place]);
+    int most = places.size();
+    int done = 0;
+    while (done < places.size()) {
+      final BatchGetRequest.Builder request = BatchGetRequest.newBuilder().setIndex(index);
+      int bytes = 0;
+      for (int i = done; i < places.size() && i - done < most && bytes < CALL_BYTES; i++) {
+        final ByteString key = keys.get(places.get(i));
+        request.addKeys(key);
+        bytes += key.size();
+      }
+      final int count = request.getKeysCount();
+      try {
+        final BatchGetResponse response = stub(deadlineNs).batchGet(request.build());
+        for (int i = 0; i < count; i++) {
+          final int place = places.get(done + i);
+          values[place].incarnation(response.getIncarnation());
+          present[place] = isFound(response.getAnswers(i), values[place].found());
+        }
+        done += count;
+      } catch (StatusRuntimeException e) {
+        if (e.getStatus().getCode() != Status.Code.RESOURCE_EXHAUSTED || count == 1) {
+          throw e;
+        }
+        most = count / 2; // one entry always has room
+      }
     }
   }
 

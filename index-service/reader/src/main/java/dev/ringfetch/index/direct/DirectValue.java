@@ -4,12 +4,15 @@ import com.google.protobuf.ByteString;
 import dev.ringfetch.index.layout.Found;
 
 /**
- * The value that a read of a {@link DirectReader} found, as a private copy, and its version.
- * Reusable: the next read into it replaces both. Used by one thread at a time.
+ * The value that a read of a {@link DirectReader} found, as a private copy, its version, and the
+ * incarnation of the index. Reusable: the next read into it replaces all. Used by one thread at a
+ * time.
  */
 public final class DirectValue {
   /** What the reader below fills; layouts are not a client's business. */
   private final Found found = new Found();
+
+  private long incarnation;
 
   /** Creates it, for a read to fill. */
   public DirectValue() {}
@@ -37,6 +40,18 @@ public final class DirectValue {
   /** A copy of the value. */
   public ByteString value() {
     return found.value();
+  }
+
+  /**
+   * The incarnation of the index that the read was of, also where it found no entry; 0 where there
+   * was no index. Versions of two incarnations cannot be compared.
+   */
+  public long incarnation() {
+    return incarnation;
+  }
+
+  void incarnation(long incarnation) {
+    this.incarnation = incarnation;
   }
 
   Found found() {

@@ -9,6 +9,7 @@ import dev.ringfetch.index.v1.GrantResponse;
 import dev.ringfetch.index.v1.ReleaseRequest;
 import io.grpc.Channel;
 import io.grpc.Status;
+import java.security.SecureRandom;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -17,15 +18,21 @@ import java.util.function.LongSupplier;
 /**
  * The requests for a grant: at most one is under way, and after a refusal the next one waits, twice
  * as long each time. Used by one thread at a time; nothing but {@link #await} blocks.
+ *
+ * <p>Each request names the token of its grant. So a grant whose answer did not come in time, or
+ * came to a reader that was closed, is released all the same.
  */
 final class GrantRequests {
   static final long FIRST_DELAY_NS = TimeUnit.MILLISECONDS.toNanos(10);
   static final long LAST_DELAY_NS = TimeUnit.SECONDS.toNanos(10);
+  private static final int TOKEN_LENGTH = 16;
+  private static final SecureRandom RANDOM = new SecureRandom();
 
   private final DirectAccessFutureStub stub;
   private final long timeoutNs;
   private final LongSupplier clock;
   private ListenableFuture<GrantResponse> answer; // null: none is under way
+  private ByteString token; // of the grant that was asked for last
   private long nextNs;
   private long delayNs = FIRST_DELAY_NS;
   private long refusals;
@@ -54,7 +61,10 @@ final class GrantRequests {
       if (clock.getAsLong() - nextNs < 0) {
         return null;
       }
-      answer = stub.withDeadlineAfter(timeoutNs, TimeUnit.NANOSECONDS).grant(request);
+      token = newToken();
+      answer =
+          stub.withDeadlineAfter(timeoutNs, TimeUnit.NANOSECONDS)
+              .grant(request.toBuilder().setToken(token).build());
     }
     return answer.isDone() ? await(0) : null;
   }
@@ -71,6 +81,9 @@ final class GrantRequests {
       return null; // it stays under way
     } catch (ExecutionException e) {
       final Status status = Status.fromThrowable(e.getCause());
+      if (mayHaveBeenGranted(status)) {
+        release(token);
+      }
       refused(status.getCode() + ": " + status.getDescription());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -78,6 +91,18 @@ final class GrantRequests {
     }
     answer = null;
     return grant;
+  }
+
+  /** Whether the server may have granted the request, and its answer was lost. */
+  private static boolean mayHaveBeenGranted(Status status) {
+    return status.getCode() == Status.Code.DEADLINE_EXCEEDED
+        || status.getCode() == Status.Code.CANCELLED;
+  }
+
+  private static ByteString newToken() {
+    final byte[] bytes = new byte[TOKEN_LENGTH];
+    RANDOM.nextBytes(bytes);
+    return ByteString.copyFrom(bytes);
   }
 
   /** Called when a grant could not be used, or was none: the next request waits. */
@@ -119,11 +144,12 @@ final class GrantRequests {
     return obstacle;
   }
 
-  /** Cancels the request that is under way. */
+  /** Cancels the request that is under way, and releases what it was granted meanwhile. */
   void close() {
     if (answer != null) {
       answer.cancel(true);
       answer = null;
+      release(token);
     }
   }
 }

@@ -1,11 +1,14 @@
 package dev.ringfetch.index.direct;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.protobuf.ByteString;
 import dev.ringfetch.index.v1.GrantRequest;
 import dev.ringfetch.index.v1.GrantResponse;
+import dev.ringfetch.index.v1.ReleaseRequest;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ClientCall;
@@ -74,6 +77,41 @@ class GrantRequestsTest {
     assertNull(requests.poll(REQUEST));
     requests.close();
     assertTrue(channel.calls.get(0).cancelled);
+    assertReleased(0, 1);
+  }
+
+  /** The server may have granted it all the same. */
+  @Test
+  void grantThatDoesNotComeInTimeIsReleased() {
+    assertNull(requests.poll(REQUEST));
+    channel.end(0, Status.DEADLINE_EXCEEDED);
+    assertNull(requests.poll(REQUEST));
+    assertReleased(0, 1);
+    nowNs += 10 * MS;
+    assertNull(requests.poll(REQUEST));
+    channel.end(2, Status.CANCELLED);
+    assertNull(requests.poll(REQUEST));
+    assertReleased(2, 3);
+    assertNotEquals(token(0), token(2));
+  }
+
+  @Test
+  void grantThatWasRefusedIsNotReleased() {
+    assertNull(requests.poll(REQUEST));
+    channel.refuse(0);
+    assertNull(requests.poll(REQUEST));
+    assertEquals(1, channel.calls.size());
+  }
+
+  private ByteString token(int number) {
+    return ((GrantRequest) channel.calls.get(number).message).getToken();
+  }
+
+  private void assertReleased(int request, int release) {
+    assertEquals(release + 1, channel.calls.size());
+    assertEquals(
+        ReleaseRequest.newBuilder().setToken(token(request)).build(),
+        channel.calls.get(release).message);
   }
 
   /** Keeps each call until the test answers it. */
@@ -86,11 +124,15 @@ class GrantRequestsTest {
     }
 
     void refuse(int number) {
-      calls.get(number).listener.onClose(Status.NOT_FOUND.withDescription("none"), new Metadata());
+      end(number, Status.NOT_FOUND.withDescription("none"));
+    }
+
+    void end(int number, Status status) {
+      calls.get(number).listener.onClose(status, new Metadata());
     }
 
     @Override
-    @SuppressWarnings("unchecked") // of one method
+    @SuppressWarnings("unchecked") // of two methods, whose messages it does not look at
     public <Q, R> ClientCall<Q, R> newCall(MethodDescriptor<Q, R> method, CallOptions options) {
       final FakeCall call = new FakeCall();
       calls.add(call);
@@ -103,12 +145,13 @@ class GrantRequestsTest {
     }
   }
 
-  private static final class FakeCall extends ClientCall<GrantRequest, GrantResponse> {
-    private Listener<GrantResponse> listener;
+  private static final class FakeCall extends ClientCall<Object, Object> {
+    private Listener<Object> listener;
+    private Object message;
     private boolean cancelled;
 
     @Override
-    public void start(Listener<GrantResponse> listener, Metadata headers) {
+    public void start(Listener<Object> listener, Metadata headers) {
       this.listener = listener;
     }
 
@@ -124,6 +167,8 @@ class GrantRequestsTest {
     public void halfClose() {}
 
     @Override
-    public void sendMessage(GrantRequest message) {}
+    public void sendMessage(Object message) {
+      this.message = message;
+    }
   }
 }

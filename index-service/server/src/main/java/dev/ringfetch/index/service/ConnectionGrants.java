@@ -26,15 +26,11 @@ final class ConnectionGrants {
   }
 
   /**
-   * Adds a grant. False if the connection has ended, or has {@link #LIMIT} grants: the caller
-   * closes the admission.
+   * Adds a grant. False if the connection has ended, or has {@link #LIMIT} grants or one with this
+   * token: the caller closes the admission.
    */
   synchronized boolean add(ByteString token, Admission admission) {
-    final boolean added = !ended && admissions.size() < LIMIT;
-    if (added) {
-      admissions.put(token, admission);
-    }
-    return added;
+    return !ended && admissions.size() < LIMIT && admissions.putIfAbsent(token, admission) == null;
   }
 
   /** Ends a grant; returns whether there was one with this token. */

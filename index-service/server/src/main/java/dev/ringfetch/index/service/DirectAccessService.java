@@ -25,6 +25,7 @@ import io.grpc.ServerInterceptor;
 import io.grpc.ServerInterceptors;
 import io.grpc.Status;
 import io.grpc.StatusException;
+import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import java.io.IOException;
 import java.security.SecureRandom;
@@ -33,10 +34,10 @@ import java.util.function.Predicate;
 
 /**
  * The DirectAccess service: grants clients to read index memory, each for as long as its connection
- * lasts.
+ * lasts. A grant whose call ends without an answer is released at once.
  *
- * <p>What it refuses ends in FAILED_PRECONDITION, with the reason: where the server has
- * interceptors, which direct reads do not pass, unless {@link Mode#ALWAYS} says otherwise; on an
+ * <p>What it refuses ends in FAILED_PRECONDITION, with the reason: where calls to the indexes pass
+ * interceptors, which direct reads do not, unless {@link Mode#ALWAYS} says otherwise; on an
  * encrypted connection, unless the server's plaintext fabrics include the one of the memory; and
  * where client and memory do not meet.
  *
@@ -45,9 +46,13 @@ import java.util.function.Predicate;
 public final class DirectAccessService extends DirectAccessGrpc.DirectAccessImplBase {
   /** When direct reads are granted. */
   public enum Mode {
-    /** Unless the server has interceptors. */
+    /**
+     * Unless calls to the indexes pass interceptors: those of the server, of the process, or those
+     * that the Index service was wrapped in before it was added. So is every Index service whose
+     * handlers are not those of an {@link IndexService} over the same indexes.
+     */
     UNLESS_INTERCEPTED,
-    /** Also where it has interceptors, which see the call for the grant, but no read. */
+    /** Also where there are interceptors, which see the call for the grant, but no read. */
     ALWAYS,
     /** Never. */
     NEVER
@@ -77,7 +82,11 @@ public final class DirectAccessService extends DirectAccessGrpc.DirectAccessImpl
   /** Adds the service, and the filter that it needs, to a server with rings. */
   public static void addTo(RingServerBuilder builder, Indexes indexes, Mode mode) {
     final DirectAccessService service =
-        new DirectAccessService(indexes, mode, builder::hasInterceptors, builder::allowsPlaintext);
+        new DirectAccessService(
+            indexes,
+            mode,
+            () -> builder.hasInterceptors() || !indexes.areServedPlainly(builder.services()),
+            builder::allowsPlaintext);
     builder
         .addService(ServerInterceptors.intercept(service, new CallerInterceptor()))
         .addTransportFilter(new ConnectionGrants.Filter());
@@ -87,7 +96,20 @@ public final class DirectAccessService extends DirectAccessGrpc.DirectAccessImpl
   public void grant(GrantRequest request, StreamObserver<GrantResponse> responses) {
     try {
       RequestLimits.checkIndexName(request.getIndex());
-      WriteCall.answer(responses, grant(request, CALLER.get()));
+      final Caller caller = CALLER.get();
+      final GrantResponse response = grant(request, caller);
+      final ByteString token = response.getToken();
+      if (token.isEmpty()) {
+        WriteCall.answer(responses, response);
+        return;
+      }
+      final ServerCallStreamObserver<GrantResponse> call =
+          (ServerCallStreamObserver<GrantResponse>) responses;
+      call.setOnCancelHandler(() -> caller.grants.release(token));
+      WriteCall.answer(call, response);
+      if (call.isCancelled()) { // perhaps before there was a handler
+        caller.grants.release(token);
+      }
     } catch (StatusException e) {
       responses.onError(e);
     }
@@ -136,7 +158,7 @@ public final class DirectAccessService extends DirectAccessGrpc.DirectAccessImpl
         checkEncryption(memory.fabric(), caller);
         final FabricHint hint = hint(request, memory.fabric());
         if (!request.getDomain().equals(ByteString.copyFrom(memory.domain().descriptor()))) {
-          response.setToken(admit(memory.domain(), hint, caller.grants));
+          response.setToken(admit(memory.domain(), hint, token(request), caller.grants));
         }
         return memory;
       } catch (StatusException e) {
@@ -174,22 +196,38 @@ public final class DirectAccessService extends DirectAccessGrpc.DirectAccessImpl
     throw refused("the client has not offered the fabric of index memory: " + fabric.name());
   }
 
-  private static ByteString admit(Domain domain, FabricHint hint, ConnectionGrants grants)
+  /** The token that the request names, or else a new one. */
+  private static ByteString token(GrantRequest request) throws StatusException {
+    final ByteString named = request.getToken();
+    if (named.isEmpty()) {
+      final byte[] token = new byte[TOKEN_LENGTH];
+      RANDOM.nextBytes(token);
+      return ByteString.copyFrom(token);
+    }
+    if (named.size() != TOKEN_LENGTH) {
+      throw Status.INVALID_ARGUMENT
+          .withDescription("token has another length: " + named.size() + " != " + TOKEN_LENGTH)
+          .asException();
+    }
+    return named;
+  }
+
+  private static ByteString admit(
+      Domain domain, FabricHint hint, ByteString token, ConnectionGrants grants)
       throws StatusException {
-    final byte[] token = new byte[TOKEN_LENGTH];
-    RANDOM.nextBytes(token);
     final Admission admission;
     try {
-      admission = domain.admit(hint.getHint().toByteArray(), token);
+      admission = domain.admit(hint.getHint().toByteArray(), token.toByteArray());
     } catch (IOException e) {
       throw refused(e.getMessage());
+    } catch (IllegalArgumentException e) {
+      throw Status.INVALID_ARGUMENT.withDescription(e.getMessage()).withCause(e).asException();
     }
-    final ByteString granted = ByteString.copyFrom(token);
-    if (!grants.add(granted, admission)) {
+    if (!grants.add(token, admission)) {
       admission.close();
       throw refused("the connection has ended, or has all grants: limit=" + ConnectionGrants.LIMIT);
     }
-    return granted;
+    return token;
   }
 
   private static StatusException refused(String reason) {

@@ -21,6 +21,8 @@ import dev.ringfetch.index.v1.GetResponse;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.PutRequest;
 import dev.ringfetch.index.v1.PutResponse;
+import io.grpc.BindableService;
+import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
 import io.grpc.StatusException;
 import io.grpc.stub.StreamObserver;
@@ -52,7 +54,7 @@ import java.util.List;
  * cannot be decided without a lock, are answered from the duty cycle of their partition's owner. So
  * the handlers may run on the threads of a transport.
  */
-public final class IndexService extends IndexGrpc.IndexImplBase {
+public final class IndexService implements IndexGrpc.AsyncService, BindableService {
   /**
    * Longest answer to a batch, serialized. A longer one would only fail at the client, after all of
    * it was built and sent; without any bound, a batch could ask for more than a message can hold.
@@ -71,6 +73,13 @@ public final class IndexService extends IndexGrpc.IndexImplBase {
   public IndexService(Indexes indexes) {
     this.indexes = indexes;
     this.outcomes = new Outcomes(indexes.memory());
+  }
+
+  @Override
+  public ServerServiceDefinition bindService() {
+    final ServerServiceDefinition service = IndexGrpc.bindService(this);
+    indexes.bound(service);
+    return service;
   }
 
   @Override

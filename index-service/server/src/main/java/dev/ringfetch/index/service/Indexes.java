@@ -4,10 +4,16 @@ import dev.ringfetch.index.store.HashIndex;
 import dev.ringfetch.index.store.StoreDamagedException;
 import dev.ringfetch.index.store.StoreFullException;
 import dev.ringfetch.index.v1.IndexDescription;
+import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.IndexKind;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerMethodDefinition;
+import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
 import io.grpc.StatusException;
 import java.util.Collection;
+import java.util.List;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
@@ -31,20 +37,70 @@ public final class Indexes implements AutoCloseable {
   private final IndexMemory memory;
   private final ConcurrentHashMap<String, ServedIndex> indexes = new ConcurrentHashMap<>();
 
+  /** Of the Index services over these indexes. */
+  private final Set<ServerCallHandler<?, ?>> handlers = ConcurrentHashMap.newKeySet();
+
   /** Creates the default index, empty, in memory of this process. */
   public Indexes() {
     this(IndexMemory.ofProcess(IndexMemory.BUDGET_DEFAULT));
   }
 
-  /** Creates the default index, empty, in this memory, which becomes the indexes' own. */
+  /**
+   * Creates the default index, empty, in this memory, which becomes the indexes' own, and serves.
+   */
   public Indexes(IndexMemory memory) {
+    this(memory, true);
+  }
+
+  private Indexes(IndexMemory memory, boolean serves) {
     this.memory = memory;
     createAbsent(DEFAULT_NAME);
+    if (serves) {
+      serve();
+    }
+  }
+
+  /**
+   * Creates the default index, empty, in this memory, which becomes the indexes' own. No call may
+   * come before {@link #serve}, nor does a reader of an earlier server notice anything.
+   */
+  public static Indexes unserved(IndexMemory memory) {
+    return new Indexes(memory, false);
+  }
+
+  /** Turns the readers of earlier servers away, and lets readers begin. Called once. */
+  public void serve() {
     memory.serve();
   }
 
   IndexMemory memory() {
     return memory;
+  }
+
+  /** Notes the handlers of an Index service over these indexes, as it was bound. */
+  void bound(ServerServiceDefinition service) {
+    for (final ServerMethodDefinition<?, ?> method : service.getMethods()) {
+      handlers.add(method.getServerCallHandler());
+    }
+  }
+
+  /**
+   * Whether calls to the Index service among these services go straight to one over these indexes:
+   * an interceptor or another service around it has handlers of its own.
+   */
+  boolean areServedPlainly(List<ServerServiceDefinition> services) {
+    boolean found = false;
+    for (final ServerServiceDefinition service : services) {
+      if (service.getServiceDescriptor().getName().equals(IndexGrpc.SERVICE_NAME)) {
+        found = true;
+        for (final ServerMethodDefinition<?, ?> method : service.getMethods()) {
+          if (!handlers.contains(method.getServerCallHandler())) {
+            return false;
+          }
+        }
+      }
+    }
+    return found;
   }
 
   /** Returns the index of that name, or null if there is none. */

@@ -65,7 +65,8 @@ final class Outcomes {
   /** The status of a read under which another server has moved the gate. */
   static Status turned(ServedIndex index) {
     return Status.UNAVAILABLE.withDescription(
-        "another server has taken over: index=" + index.name());
+        "another server has taken over, or another process has written to the gate: index="
+            + index.name());
   }
 
   private static Status stopped() {

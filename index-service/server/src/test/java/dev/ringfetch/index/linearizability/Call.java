@@ -14,11 +14,17 @@ record Call(Kind kind, long value, long expected) {
     /** One key of a batch: a read of its own, see {@link Operation}. */
     BATCH_GET,
     PUT,
+    /** One entry of a batch: a write of its own. */
+    BATCH_PUT,
     DELETE,
     COMPARE_AND_SET;
 
     boolean isRead() {
       return this == GET || this == BATCH_GET;
+    }
+
+    boolean isPut() {
+      return this == PUT || this == BATCH_PUT;
     }
   }
 
@@ -28,6 +34,10 @@ record Call(Kind kind, long value, long expected) {
 
   static Call put(long value) {
     return new Call(Kind.PUT, value, 0);
+  }
+
+  static Call batchPut(long value) {
+    return new Call(Kind.BATCH_PUT, value, 0);
   }
 
   static Call delete() {

@@ -14,7 +14,8 @@ import java.util.function.BooleanSupplier;
 
 /**
  * Makes calls in all the ways in which a client may: waiting in the call or beside it, and now and
- * then with a deadline that is too short, or cancelled. Only these may fail, and only as they must.
+ * then with a deadline that is too short, or cancelled. Only these may fail, and only as they must;
+ * where servers are killed, others may, too, and only UNAVAILABLE.
  *
  * <p>Used by one thread at a time.
  */
@@ -30,29 +31,61 @@ final class Caller {
   private static final int SHORT_NS = 400_000;
 
   private final Random random;
+  private final boolean kills;
   private long invokedNs;
   private long answeredNs;
+  private boolean unavailable;
 
-  Caller(Random random) {
+  /**
+   * Creates a caller.
+   *
+   * @param kills whether servers are killed under calls
+   */
+  Caller(Random random, boolean kills) {
     this.random = random;
+    this.kills = kills;
   }
 
   /**
    * Returns the response; null if the call has ended without one, and may have been carried out.
    */
   <Q, R> R call(Route route, MethodDescriptor<Q, R> method, Q request) throws Exception {
+    unavailable = false;
     invokedNs = System.nanoTime();
-    final R response = draw(route, method, request);
+    R response = null;
+    try {
+      response = draw(route, method, request);
+    } catch (StatusRuntimeException e) {
+      checkUnavailable(e);
+    }
     answeredNs = System.nanoTime();
     return response;
   }
 
-  /** Returns the result of a read that always has one. */
-  boolean time(BooleanSupplier read) {
+  /** Makes a read; null if it has found no server. */
+  Boolean time(BooleanSupplier read) {
+    unavailable = false;
     invokedNs = System.nanoTime();
-    final boolean result = read.getAsBoolean();
+    Boolean result = null;
+    try {
+      result = read.getAsBoolean();
+    } catch (StatusRuntimeException e) {
+      checkUnavailable(e);
+    }
     answeredNs = System.nanoTime();
     return result;
+  }
+
+  private void checkUnavailable(StatusRuntimeException e) {
+    if (!kills || e.getStatus().getCode() != Status.Code.UNAVAILABLE) {
+      throw e;
+    }
+    unavailable = true;
+  }
+
+  /** Whether the last call has found no server, or has lost it. */
+  boolean wasUnavailable() {
+    return unavailable;
   }
 
   /** When the last call began. */
@@ -85,6 +118,9 @@ final class Caller {
     try {
       return response.get(2 * DEADLINE_S, TimeUnit.SECONDS);
     } catch (ExecutionException e) {
+      if (kills && e.getCause() instanceof StatusRuntimeException failure) {
+        throw failure;
+      }
       throw new AssertionError(method.getBareMethodName() + " over " + route, e);
     }
   }

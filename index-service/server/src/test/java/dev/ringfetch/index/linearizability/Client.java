@@ -1,11 +1,14 @@
 package dev.ringfetch.index.linearizability;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.direct.DirectContext;
 import dev.ringfetch.index.direct.DirectReader;
 import dev.ringfetch.index.direct.DirectValue;
 import dev.ringfetch.index.linearizability.Call.Kind;
 import dev.ringfetch.index.v1.BatchGetRequest;
 import dev.ringfetch.index.v1.BatchGetResponse;
+import dev.ringfetch.index.v1.BatchPutRequest;
+import dev.ringfetch.index.v1.BatchPutResponse;
 import dev.ringfetch.index.v1.CompareAndSetRequest;
 import dev.ringfetch.index.v1.CompareAndSetResponse;
 import dev.ringfetch.index.v1.DeleteRequest;
@@ -14,12 +17,17 @@ import dev.ringfetch.index.v1.Entry;
 import dev.ringfetch.index.v1.GetRequest;
 import dev.ringfetch.index.v1.GetResponse;
 import dev.ringfetch.index.v1.IndexGrpc;
+import dev.ringfetch.index.v1.PutEntry;
+import dev.ringfetch.index.v1.PutOutcome;
 import dev.ringfetch.index.v1.PutRequest;
 import dev.ringfetch.index.v1.PutResponse;
+import io.grpc.ManagedChannel;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -38,11 +46,19 @@ final class Client {
   private static final int INDEXES = 500;
 
   private static final int BATCH_MAX = 8;
+  private static final int BATCH_PUT_MAX = 3;
+
+  /** Longest pause between two calls of a client that outlives its servers. */
+  private static final int PAUSE_NS = 4_000_000;
+
+  /** As long, while there is no server. */
+  private static final int LONG_PAUSE_NS = 20_000_000;
 
   private final int id;
   private final Random random;
   private final List<Route> routes;
   private final boolean direct;
+  private final DirectContext context;
   private final Caller caller;
   private final DirectValue found = new DirectValue();
 
@@ -52,7 +68,8 @@ final class Client {
   private final List<Operation> history = new ArrayList<>();
   private String index;
   private DirectReader reader; // of the index of the round; null: not opened
-  private long directReads;
+  private long closedReads; // direct ones of readers that are closed
+  private volatile long directReads;
   private int round;
   private long writes;
 
@@ -69,7 +86,18 @@ final class Client {
     this.random = new Random(seed + id);
     this.routes = routes;
     this.direct = direct;
-    this.caller = new Caller(random);
+    this.context = new DirectContext();
+    this.caller = new Caller(random, false);
+  }
+
+  /** Creates a client that reads directly, and whose server is killed and followed by another. */
+  Client(int id, long seed, List<Route> routes, DirectContext context) {
+    this.id = id;
+    this.random = new Random(seed + id);
+    this.routes = routes;
+    this.direct = true;
+    this.context = context;
+    this.caller = new Caller(random, true);
   }
 
   /** Makes that many calls in a round, and returns what they were. */
@@ -79,42 +107,80 @@ final class Client {
     Arrays.fill(seen, 0);
     history.clear();
     for (int i = 0; i < calls; i++) {
-      final Route route = routes.get(random.nextInt(routes.size()));
-      final int key = random.nextInt(KEYS);
-      switch (random.nextInt(10)) {
-        case 0, 1, 2 -> get(route, key);
-        case 3, 4 -> batchGet(route);
-        case 5, 6 -> put(route, key);
-        case 7 -> delete(route, key);
-        default -> compareAndSet(route, key);
-      }
+      operate(route());
     }
-    if (reader != null) {
-      directReads += reader.directReads();
-      reader.close();
-      reader = null;
-    }
+    closeReader();
     return List.copyOf(history);
   }
 
-  /** Reads so far that needed no call. */
+  /**
+   * Makes calls in the default index until told to end, and returns what they were. Without a
+   * server it only reads: each write would stay open, and lengthen the search for an order.
+   */
+  List<Operation> outlive(BooleanSupplier ended) throws Exception {
+    index = "";
+    while (!ended.getAsBoolean()) {
+      final Route route = route();
+      operate(route);
+      while (caller.wasUnavailable() && !ended.getAsBoolean()) {
+        getDirectly(route, random.nextInt(KEYS));
+        ((ManagedChannel) route.channel()).resetConnectBackoff();
+        getByCall(route, random.nextInt(KEYS));
+        LockSupport.parkNanos(random.nextInt(LONG_PAUSE_NS));
+      }
+      LockSupport.parkNanos(random.nextInt(PAUSE_NS));
+    }
+    closeReader();
+    return List.copyOf(history);
+  }
+
+  private Route route() {
+    return routes.get(random.nextInt(routes.size()));
+  }
+
+  private void operate(Route route) throws Exception {
+    final int key = random.nextInt(KEYS);
+    switch (random.nextInt(11)) {
+      case 0, 1, 2 -> get(route, key);
+      case 3, 4 -> batchGet(route);
+      case 5, 6 -> put(route, key);
+      case 7 -> batchPut(route);
+      case 8 -> delete(route, key);
+      default -> compareAndSet(route, key);
+    }
+  }
+
+  private void closeReader() {
+    if (reader != null) {
+      closedReads += reader.directReads();
+      directReads = closedReads;
+      reader.close();
+      reader = null;
+    }
+  }
+
+  /** Reads so far that needed no call. Any thread may ask. */
   long directReads() {
     return directReads;
   }
 
   private boolean isDirect(Route route) {
-    if (!direct || !route.ring() || random.nextBoolean()) {
-      return false;
-    }
+    return direct && route.ring() && random.nextBoolean();
+  }
+
+  private void openReader(Route route) {
     if (reader == null) {
-      reader = DirectReader.open(route.channel(), index);
+      reader = DirectReader.open(route.channel(), index, context);
     }
-    return true;
   }
 
   private void getDirectly(Route route, int key) {
-    final boolean present = caller.time(() -> reader.get(bytes(key), found));
-    add(route, key, Call.read(Kind.GET), answer(present, found));
+    openReader(route);
+    final Boolean present = caller.time(() -> reader.get(bytes(key), found));
+    directReads = closedReads + reader.directReads();
+    if (present != null) {
+      add(route, key, Call.read(Kind.GET), answer(present, found));
+    }
   }
 
   private void batchGetDirectly(Route route, int[] keys) {
@@ -122,31 +188,40 @@ final class Client {
         Stream.generate(DirectValue::new).limit(keys.length).toArray(DirectValue[]::new);
     final boolean[] present = new boolean[keys.length];
     final List<ByteString> bytes = IntStream.of(keys).mapToObj(this::bytes).toList();
-    final var unused =
+    openReader(route);
+    final Boolean done =
         caller.time(
             () -> {
               reader.batchGet(bytes, founds, present);
               return true;
             });
-    for (int i = 0; i < keys.length; i++) {
+    for (int i = 0; done != null && i < keys.length; i++) {
       add(route, keys[i], Call.read(Kind.BATCH_GET), answer(present[i], founds[i]));
     }
   }
 
   private static Answer answer(boolean present, DirectValue found) {
     return present
-        ? new Answer(true, found.version(), Values.number(found.value()))
-        : new Answer(false, 0, 0);
+        ? new Answer(true, found.version(), Values.number(found.value()), found.incarnation())
+        : new Answer(false, 0, 0, found.incarnation());
   }
 
   private void get(Route route, int key) throws Exception {
     if (isDirect(route)) {
       getDirectly(route, key);
-      return;
+    } else {
+      getByCall(route, key);
     }
+  }
+
+  private void getByCall(Route route, int key) throws Exception {
     final GetRequest request = GetRequest.newBuilder().setIndex(index).setKey(bytes(key)).build();
     final GetResponse response = caller.call(route, IndexGrpc.getGetMethod(), request);
-    add(route, key, Call.read(Kind.GET), response == null ? null : found(key, response));
+    add(
+        route,
+        key,
+        Call.read(Kind.GET),
+        response == null ? null : found(key, response, response.getIncarnation()));
   }
 
   private void batchGet(Route route) throws Exception {
@@ -165,7 +240,10 @@ final class Client {
       throw new AssertionError(keys.length + " keys, answers: " + response);
     }
     for (int i = 0; i < keys.length; i++) {
-      final Answer answer = response == null ? null : found(keys[i], response.getAnswers(i));
+      final Answer answer =
+          response == null
+              ? null
+              : found(keys[i], response.getAnswers(i), response.getIncarnation());
       add(route, keys[i], Call.read(Kind.BATCH_GET), answer);
     }
   }
@@ -180,15 +258,47 @@ final class Client {
             .build();
     final PutResponse response = caller.call(route, IndexGrpc.getPutMethod(), request);
     final Answer answer =
-        response == null ? null : new Answer(response.getCreated(), response.getVersion(), 0);
+        response == null
+            ? null
+            : new Answer(
+                response.getCreated(), response.getVersion(), 0, response.getIncarnation());
     add(route, key, Call.put(value), answer);
+  }
+
+  private void batchPut(Route route) throws Exception {
+    final int[] keys =
+        random.ints(0, KEYS).distinct().limit(1 + random.nextInt(BATCH_PUT_MAX)).toArray();
+    final BatchPutRequest.Builder request = BatchPutRequest.newBuilder().setIndex(index);
+    final long[] values = new long[keys.length];
+    for (int i = 0; i < keys.length; i++) {
+      values[i] = nextValue();
+      request.addEntries(
+          PutEntry.newBuilder().setKey(bytes(keys[i])).setValue(Values.bytes(values[i])));
+    }
+    final BatchPutRequest built = request.build();
+    final BatchPutResponse response = caller.call(route, IndexGrpc.getBatchPutMethod(), built);
+    for (int i = 0; i < keys.length; i++) {
+      Answer answer = null;
+      if (response != null) {
+        final PutOutcome outcome = response.getOutcomes(i);
+        if (outcome.getCode() != 0) {
+          throw new AssertionError("an entry of a batch was not written: " + outcome);
+        }
+        answer =
+            new Answer(outcome.getCreated(), outcome.getVersion(), 0, response.getIncarnation());
+      }
+      add(route, keys[i], Call.batchPut(values[i]), answer);
+    }
   }
 
   private void delete(Route route, int key) throws Exception {
     final DeleteRequest request =
         DeleteRequest.newBuilder().setIndex(index).setKey(bytes(key)).build();
     final DeleteResponse response = caller.call(route, IndexGrpc.getDeleteMethod(), request);
-    final Answer answer = response == null ? null : new Answer(response.getExisted(), 0, 0);
+    final Answer answer =
+        response == null
+            ? null
+            : new Answer(response.getExisted(), 0, 0, response.getIncarnation());
     add(route, key, Call.delete(), answer);
   }
 
@@ -209,7 +319,11 @@ final class Client {
     final Answer answer =
         response == null
             ? null
-            : entry(key, response.getApplied(), response.hasEntry() ? response.getEntry() : null);
+            : entry(
+                key,
+                response.getApplied(),
+                response.hasEntry() ? response.getEntry() : null,
+                response.getIncarnation());
     add(route, key, Call.compareAndSet(expected, value), answer);
   }
 
@@ -222,22 +336,29 @@ final class Client {
     return ByteString.copyFromUtf8(round + "/" + key);
   }
 
-  private Answer found(int key, GetResponse response) {
-    return entry(key, response.hasEntry(), response.hasEntry() ? response.getEntry() : null);
+  private Answer found(int key, GetResponse response, long incarnation) {
+    return entry(
+        key, response.hasEntry(), response.hasEntry() ? response.getEntry() : null, incarnation);
   }
 
-  private Answer entry(int key, boolean yes, Entry entry) {
+  private Answer entry(int key, boolean yes, Entry entry, long incarnation) {
     if (entry == null) {
-      return new Answer(yes, 0, 0);
+      return new Answer(yes, 0, 0, incarnation);
     }
     if (!entry.getKey().equals(bytes(key))) {
       throw new AssertionError("asked for key " + round + "/" + key + ", answered " + entry);
     }
-    return new Answer(yes, entry.getVersion(), Values.number(entry.getValue()));
+    return new Answer(yes, entry.getVersion(), Values.number(entry.getValue()), incarnation);
   }
 
-  /** Adds what the last call asked of a key; without an answer it is open. */
+  /**
+   * Adds what the last call asked of a key; without an answer it is open. A read that has found no
+   * server says nothing.
+   */
   private void add(Route route, int key, Call call, Answer answer) {
+    if (call.kind().isRead() && caller.wasUnavailable()) {
+      return;
+    }
     history.add(
         new Operation(
             key,

@@ -13,7 +13,10 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-/** A {@link ClientMain} as a child process. What it complains of goes to our standard error. */
+/**
+ * A {@link ClientMain} or {@link SurvivorMain} as a child process. What it complains of goes to our
+ * standard error.
+ */
 final class ClientProcess implements AutoCloseable {
   private static final int DEADLINE_SECONDS = 180;
 
@@ -29,14 +32,19 @@ final class ClientProcess implements AutoCloseable {
     out = process.inputReader(UTF_8);
   }
 
-  /** Starts it with these arguments; it hands its histories over in that file. */
+  /** Starts a {@link ClientMain} with these arguments; its histories come in that file. */
   static ClientProcess start(Path file, Object... arguments) throws IOException {
+    return start(ClientMain.class, file, arguments);
+  }
+
+  /** As {@link #start(Path, Object...)}, with another program. */
+  static ClientProcess start(Class<?> program, Path file, Object... arguments) throws IOException {
     final List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.add("-ea");
     command.add("-cp");
     command.add(System.getProperty("java.class.path"));
-    command.add(ClientMain.class.getName());
+    command.add(program.getName());
     for (final Object argument : arguments) {
       command.add(argument.toString());
     }
@@ -47,6 +55,21 @@ final class ClientProcess implements AutoCloseable {
   /** Has it begin a round. */
   void begin(int round) throws IOException {
     in.write(round + " " + file + "\n");
+    in.flush();
+  }
+
+  /** Waits until a {@link SurvivorMain} has read directly. */
+  void awaitDirectRead() throws Exception {
+    final String line =
+        CompletableFuture.supplyAsync(this::readLine).get(DEADLINE_SECONDS, TimeUnit.SECONDS);
+    if (line == null) {
+      throw new AssertionError("a client process has ended, see above");
+    }
+  }
+
+  /** Has a {@link SurvivorMain} end its round. */
+  void stop() throws IOException {
+    in.write("end\n");
     in.flush();
   }
 

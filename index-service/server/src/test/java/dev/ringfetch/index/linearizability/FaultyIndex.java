@@ -3,6 +3,8 @@ package dev.ringfetch.index.linearizability;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.v1.BatchGetRequest;
 import dev.ringfetch.index.v1.BatchGetResponse;
+import dev.ringfetch.index.v1.BatchPutRequest;
+import dev.ringfetch.index.v1.BatchPutResponse;
 import dev.ringfetch.index.v1.CompareAndSetRequest;
 import dev.ringfetch.index.v1.CompareAndSetResponse;
 import dev.ringfetch.index.v1.DeleteRequest;
@@ -11,6 +13,8 @@ import dev.ringfetch.index.v1.Entry;
 import dev.ringfetch.index.v1.GetRequest;
 import dev.ringfetch.index.v1.GetResponse;
 import dev.ringfetch.index.v1.IndexGrpc;
+import dev.ringfetch.index.v1.PutEntry;
+import dev.ringfetch.index.v1.PutOutcome;
 import dev.ringfetch.index.v1.PutRequest;
 import dev.ringfetch.index.v1.PutResponse;
 import io.grpc.stub.StreamObserver;
@@ -83,17 +87,31 @@ final class FaultyIndex extends IndexGrpc.IndexImplBase {
 
   @Override
   public void put(PutRequest request, StreamObserver<PutResponse> responses) {
-    final PutResponse response;
-    synchronized (this) {
-      final boolean created = !entries.containsKey(request.getKey());
-      final Entry written = entry(request.getKey(), request.getValue());
-      if (!happens(Fault.LOST_PUT)) {
-        store(written);
-      }
-      response =
-          PutResponse.newBuilder().setVersion(written.getVersion()).setCreated(created).build();
+    final PutOutcome done = put(request.getKey(), request.getValue());
+    answer(
+        responses,
+        PutResponse.newBuilder()
+            .setVersion(done.getVersion())
+            .setCreated(done.getCreated())
+            .build());
+  }
+
+  @Override
+  public void batchPut(BatchPutRequest request, StreamObserver<BatchPutResponse> responses) {
+    final BatchPutResponse.Builder response = BatchPutResponse.newBuilder();
+    for (final PutEntry entry : request.getEntriesList()) {
+      response.addOutcomes(put(entry.getKey(), entry.getValue()));
     }
-    answer(responses, response);
+    answer(responses, response.build());
+  }
+
+  private synchronized PutOutcome put(ByteString key, ByteString value) {
+    final boolean created = !entries.containsKey(key);
+    final Entry written = entry(key, value);
+    if (!happens(Fault.LOST_PUT)) {
+      store(written);
+    }
+    return PutOutcome.newBuilder().setVersion(written.getVersion()).setCreated(created).build();
   }
 
   @Override

@@ -69,7 +69,7 @@ final class GoodHistory {
     final Answer answer =
         switch (call.kind()) {
           case GET, BATCH_GET -> answer(entry != null, entry);
-          case PUT -> {
+          case PUT, BATCH_PUT -> {
             final boolean created = entry == null;
             write(value);
             yield new Answer(created, lastVersion, 0);

@@ -26,6 +26,7 @@ final class HistoryFile {
         out.writeBoolean(operation.answer().yes());
         out.writeLong(operation.answer().version());
         out.writeLong(operation.answer().value());
+        out.writeLong(operation.answer().incarnation());
         out.writeBoolean(operation.ring());
         out.writeLong(operation.invokedNs());
         out.writeLong(operation.answeredNs());
@@ -43,7 +44,7 @@ final class HistoryFile {
             new Operation(
                 in.readInt(),
                 new Call(Call.Kind.valueOf(in.readUTF()), in.readLong(), in.readLong()),
-                new Answer(in.readBoolean(), in.readLong(), in.readLong()),
+                new Answer(in.readBoolean(), in.readLong(), in.readLong(), in.readLong()),
                 in.readBoolean(),
                 in.readLong(),
                 in.readLong()));

@@ -25,12 +25,12 @@ record Operation(int key, Call call, Answer answer, boolean ring, long invokedNs
   /** Whether the answer says that it wrote an entry. */
   boolean wrote() {
     return !isOpen()
-        && (call.kind() == Kind.PUT || (call.kind() == Kind.COMPARE_AND_SET && answer.yes()));
+        && (call.kind().isPut() || (call.kind() == Kind.COMPARE_AND_SET && answer.yes()));
   }
 
   /** The value that was under the key, at the version in the answer; 0 if the answer has none. */
   long valueAtVersion() {
-    return call.kind() == Kind.PUT ? call.value() : answer.value();
+    return call.kind().isPut() ? call.value() : answer.value();
   }
 
   /** As if the answer had not come. */

@@ -26,7 +26,7 @@ record Register(boolean present, long value, long version, boolean exact) {
   List<Register> after(Call call, Answer answer) {
     return switch (call.kind()) {
       case GET, BATCH_GET -> afterRead(answer);
-      case PUT -> afterPut(call.value(), answer);
+      case PUT, BATCH_PUT -> afterPut(call.value(), answer);
       case DELETE -> afterDelete(answer);
       case COMPARE_AND_SET ->
           answer.isOpen()
