@@ -32,7 +32,6 @@ final class IndexRun implements AutoCloseable {
    * Creates it; nothing runs yet.
    *
    * @param rows to measure.
-   * @param sides that may take part.
    * @param log with the rounds of an earlier run; new ones are added.
    */
   IndexRun(IndexSettings settings, List<IndexRow> rows, IndexLog log) throws IOException {
@@ -50,11 +49,15 @@ final class IndexRun implements AutoCloseable {
       for (final StoreSide side : sides(row)) {
         final int missing = missing(row, side);
         if (row.isOfRounds() && missing > 0) {
-          sum += (double) missing * settings.timing().millis() + settings.warmUp() / FURTHER;
+          sum += (double) missing * settings.timing().millis() + furtherWarmUp();
         }
       }
     }
     return sum;
+  }
+
+  private int furtherWarmUp() {
+    return settings.warmUp() / FURTHER;
   }
 
   private List<StoreSide> sides(IndexRow row) {
@@ -200,7 +203,7 @@ final class IndexRun implements AutoCloseable {
 
   private void warmUp(IndexRow row, StoreSide side) {
     final boolean first = warm.merge(side, 1, Integer::sum) == 1;
-    final int millis = Math.max(1, first ? settings.warmUp() : settings.warmUp() / FURTHER);
+    final int millis = Math.max(1, first ? settings.warmUp() : furtherWarmUp());
     progress.begin(String.format("warming up %s of %s", row, side.text()));
     final var unused = run(lineup.get(side), row, millis);
     progress.done(millis);

@@ -37,8 +37,9 @@ final class IndexTable {
 
     /** Percentiles of operations that were not timed are 0. */
     boolean isIn(List<Answer> rounds) {
+      final boolean mayBeZero = digits == 0 || digits == 2;
       return rounds.stream().allMatch(round -> round.has(field))
-          && (digits != 3 && digits != 1 || rounds.stream().anyMatch(r -> r.figure(field) > 0));
+          && (mayBeZero || rounds.stream().anyMatch(round -> round.figure(field) > 0));
     }
 
     Spread of(List<Answer> rounds) {
@@ -99,7 +100,7 @@ final class IndexTable {
     if (Figure.seconds.isIn(rounds)) {
       text.append(", ").append(Figure.seconds.of(rounds).text(2)).append(" s");
     }
-    if (Figure.max.isIn(rounds) && Figure.maxCpu.isIn(rounds) || Figure.writes.isIn(rounds)) {
+    if (Figure.longer.isIn(rounds) || Figure.writes.isIn(rounds)) {
       text.append(", longest ").append(Figure.max.of(rounds).text(0)).append(" us");
     }
     return text.toString();
@@ -115,8 +116,7 @@ final class IndexTable {
       if (figure.isIn(rounds)) {
         final Spread spread = figure.of(rounds);
         final String number = "%." + figure.digits + "f";
-        line.append(
-            String.format(Locale.ROOT, " %s=" + number, figure.text, spread.median()));
+        line.append(String.format(Locale.ROOT, " %s=" + number, figure.text, spread.median()));
         if (figure.spread && rounds.size() > 1) {
           line.append(
               String.format(

@@ -23,7 +23,7 @@ import picocli.CommandLine;
 
 final class IndexBenchTest {
   private static final String[] SHORT = {
-    "index", "--rounds=1", "--millis=20", "--warm-up=20", "--entries=500", "--growth=3000"
+    "index", "--rounds=1", "--millis=20", "--warm-up=20", "--entries=500", "--growth=1900"
   };
 
   private static String run(String... more) {

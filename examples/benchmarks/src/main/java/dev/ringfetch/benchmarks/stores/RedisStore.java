@@ -44,7 +44,8 @@ final class RedisStore implements Store {
             }
           }
         };
-    return new Jedis(sockets, DefaultJedisClientConfig.builder().build());
+    return new Jedis(
+        sockets, DefaultJedisClientConfig.builder().autoNegotiateProtocol(false).build());
   }
 
   @Override

@@ -60,10 +60,10 @@ final class UnixSocket extends Socket {
   }
 
   @Override
-  public void setSoTimeout(int timeout) {}
+  public synchronized void setSoTimeout(int timeout) {}
 
   @Override
-  public void close() throws IOException {
+  public synchronized void close() throws IOException {
     channel.close();
   }
 }
