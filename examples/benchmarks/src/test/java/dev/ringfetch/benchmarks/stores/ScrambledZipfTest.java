@@ -22,7 +22,7 @@ final class ScrambledZipfTest {
     assertEquals(0, ScrambledZipf.rank(0));
     assertEquals(0, ScrambledZipf.rank(0.0377)); // 1 / 26.469
     assertEquals(1, ScrambledZipf.rank(0.0379));
-    assertEquals(2, ScrambledZipf.rank(0.0570), 1); // (1 + 0.5^0.99) / 26.469
+    assertEquals(2, (double) ScrambledZipf.rank(0.0570), 1); // (1 + 0.5^0.99) / 26.469
     assertTrue(ScrambledZipf.rank(Math.nextDown(1.0)) >= 9_999_000_000L);
   }
 
