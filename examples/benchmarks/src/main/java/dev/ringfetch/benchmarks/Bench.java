@@ -28,6 +28,7 @@ import picocli.CommandLine.ParseResult;
       ClientsBench.class,
       LoadBench.class,
       BulkBench.class,
+      IndexBench.class,
       VerbsBench.class,
       StagesBench.class,
       PartsBench.class

@@ -7,7 +7,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import java.util.stream.Collectors;
 
 /**
  * The result of a round, and the load of the machine meanwhile.
@@ -40,7 +39,13 @@ record Costed<T>(
   /** Same, with several clients. */
   static <T, X extends Exception> Costed<T> measure(
       List<ChildProcess> clients, ChildProcess server, Round<T, X> round) throws X {
-    final List<ChildProcess> processes = new ArrayList<>(clients);
+    return measureProcesses(clients.stream().map(ChildProcess::pid).toList(), server.pid(), round);
+  }
+
+  /** Same, with processes by their ids; the server may be one that is no JVM. */
+  static <T, X extends Exception> Costed<T> measureProcesses(
+      List<Long> clients, long server, Round<T, X> round) throws X {
+    final List<Long> processes = new ArrayList<>(clients);
     final boolean one = clients.contains(server);
     if (!one) {
       processes.add(server);
@@ -66,20 +71,20 @@ record Costed<T>(
   /** The processor time used up to a moment. */
   private record Moment(
       long atNs, MachineUse machine, ProcessUse own, List<ProcessUse> processes, long restingNs) {
-    static Moment of(List<ChildProcess> processes) {
+    static Moment of(List<Long> processes) {
       try {
         final long atNs = System.nanoTime();
         final MachineUse machine = MachineUse.now();
         final List<ProcessUse> uses = new ArrayList<>();
-        for (final ChildProcess process : processes) {
-          uses.add(ProcessUse.of(process.pid()));
+        for (final long process : processes) {
+          uses.add(ProcessUse.of(process));
         }
         return new Moment(
             atNs,
             machine,
             ProcessUse.of(ProcessHandle.current().pid()),
             uses,
-            othersNs(processes.stream().map(ChildProcess::pid).collect(Collectors.toSet())));
+            othersNs(Set.copyOf(processes)));
       } catch (IOException e) { // the system does not report what processes use
         throw new UncheckedIOException(e);
       }

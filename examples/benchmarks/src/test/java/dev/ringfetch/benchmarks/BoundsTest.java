@@ -33,7 +33,8 @@ final class BoundsTest {
         "bulk --millis 0",
         "unary --rounds 0",
         "threads --rounds 0",
-        "verbs --rounds 0"
+        "verbs --rounds 0",
+        "index --entries 0"
       })
   void isRefused(String arguments) {
     final ByteArrayOutputStream said = new ByteArrayOutputStream();

@@ -236,6 +236,8 @@ final class Lookup {
     if (sense) {
       locate();
     } else {
+      tables[0].forgetGroups(); // which led there
+      tables[1].forgetGroups();
       again();
     }
   }
@@ -276,12 +278,15 @@ final class Lookup {
       tables[table].forgetGroups();
       return false;
     }
-    final int group = GroupDescriptor.group(header, halves[table]);
-    if (group != groups[table]) {
-      tables[table].learnGroup(group);
-      return false;
+    final int half = halves[table];
+    final int moved = GroupDescriptor.group(header, half) ^ groups[table];
+    if (moved == 0) {
+      return true;
     }
-    return true;
+    // The first split that the half left the group in has been, and so all before it; to which group
+    // the half went in later splits, the header cannot tell.
+    tables[table].learnGroup(half & (2 * Integer.lowestOneBit(moved) - 1));
+    return false;
   }
 
   /** Notes the slots with the fingerprint. */

@@ -83,6 +83,20 @@ class PartitionStoreTest {
     expected.keySet().forEach(this::check);
   }
 
+  @Test
+  void aReaderThatMissedDoublingsFindsAll() {
+    open(1 << 20, 64 << 20);
+    final int first = 100;
+    for (int i = 0; i < first; i++) {
+      put(key(i), key(i));
+    }
+    checkAll(); // the reader knows of so many groups
+    for (int i = first; i < 300 * first; i++) {
+      put(key(i), key(i));
+    }
+    checkAll();
+  }
+
   private static ByteString key(int number) {
     final byte[] digits = new byte[10];
     for (int i = 9, rest = number; i >= 0; i--, rest /= 10) {

@@ -1,0 +1,143 @@
+package dev.ringfetch.benchmarks.stores;
+
+import com.google.protobuf.ByteString;
+import com.sun.management.ThreadMXBean;
+import dev.ringfetch.examples.process.Answer;
+import dev.ringfetch.fabric.Domain;
+import dev.ringfetch.fabric.DomainContext;
+import dev.ringfetch.fabric.Fabric;
+import dev.ringfetch.fabric.FabricContext;
+import dev.ringfetch.fabric.FabricProviders;
+import dev.ringfetch.fabric.GateDescriptor;
+import dev.ringfetch.index.partition.ImmediateLog;
+import dev.ringfetch.index.partition.Partition;
+import dev.ringfetch.index.partition.Write;
+import dev.ringfetch.index.service.IndexMemory;
+import dev.ringfetch.index.store.HashIndex;
+import dev.ringfetch.index.store.StoreMemory;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.util.concurrent.TimeUnit;
+import org.HdrHistogram.Histogram;
+
+/**
+ * The steps of an owner while its index grows: writers of partitions and a store in shared memory,
+ * as a server has them, driven by one thread that puts entry after entry. A step is the submission
+ * of one put: the cycles that it drives, at least one, with the growth that is due in them. So none
+ * of the cycles is longer than the longest step.
+ *
+ * <p>A step can also be long because the thread has lost the processor. Of long steps the processor
+ * time is looked at, too: that of a step and up to {@value #SPAN} others.
+ */
+final class GrowthSteps {
+  private static final int SPAN = 64;
+  private static final int SEGMENT_LENGTH = 16 << 20; // as a server has it
+  private static final long BYTES_PER_ENTRY = 160;
+  private static final long MIN_BYTES = 256L << 20;
+  private static final int QUEUE_CAPACITY = 4096;
+  private static final int EPOCH = 1;
+  private static final int DIGITS = 3;
+  private static final double NS_PER_US = 1_000;
+  private static final long LONG_NS = TimeUnit.MILLISECONDS.toNanos(1);
+
+  private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+  private final Histogram steps = new Histogram(TimeUnit.SECONDS.toNanos(60), DIGITS);
+  private final byte[] keyBytes = new byte[Entries.KEY_LENGTH];
+  private final byte[] valueBytes = new byte[Entries.VALUE_LENGTH];
+  private final HashIndex index;
+  private final Partition[] partitions;
+  private long done;
+  private long longSteps;
+  private long longestCpuNs;
+  private final Write write = new Write(answered -> done++);
+
+  private GrowthSteps(StoreMemory memory) {
+    index = new HashIndex(memory, IndexMemory.PARTITIONS_DEFAULT);
+    partitions = new Partition[index.partitions()];
+    for (int i = 0; i < partitions.length; i++) {
+      partitions[i] =
+          new Partition(
+              index.partition(i),
+              new ImmediateLog(0),
+              QUEUE_CAPACITY,
+              error -> {
+                throw new IllegalStateException("a writer has failed", error);
+              });
+    }
+  }
+
+  /**
+   * Grows an index.
+   *
+   * @param first entries before steps are timed.
+   * @param entries in the end.
+   */
+  static Answer run(FabricContext context, long first, long entries) throws IOException {
+    final long budget = Math.max(MIN_BYTES, entries * BYTES_PER_ENTRY);
+    try (Fabric fabric = FabricProviders.open("shm", context.copy());
+        Domain domain = fabric.openDomain(new DomainContext().memoryLimit(budget))) {
+      final StoreMemory memory =
+          new StoreMemory(
+              new StoreMemory.Context()
+                  .segmentSource(length -> domain.grow(length).region())
+                  .segmentLength(SEGMENT_LENGTH)
+                  .budget(budget)
+                  .gate(domain.gate().region(), GateDescriptor.WORD_OFFSET)
+                  .incarnation(EPOCH)
+                  .seed(EPOCH));
+      return new GrowthSteps(memory).grow(first, entries);
+    }
+  }
+
+  private Answer grow(long first, long entries) {
+    for (long number = 0; number < first; number++) {
+      final long unused = put(number);
+    }
+    final long startNs = System.nanoTime();
+    long cpuNs = threads.getCurrentThreadCpuTime();
+    boolean hadLong = false;
+    for (long number = first; number < entries; number++) {
+      final long tookNs = put(number);
+      steps.recordValue(tookNs);
+      if (tookNs >= LONG_NS) {
+        longSteps++;
+        hadLong = true;
+      }
+      if (hadLong || number % SPAN == 0) {
+        final long nowCpuNs = threads.getCurrentThreadCpuTime();
+        longestCpuNs = hadLong ? Math.max(longestCpuNs, nowCpuNs - cpuNs) : longestCpuNs;
+        cpuNs = nowCpuNs;
+        hadLong = false;
+      }
+    }
+    final long elapsedNs = System.nanoTime() - startNs;
+    if (done != entries || index.count() != entries) {
+      throw new IllegalStateException(
+          "entries=" + entries + " answered=" + done + " counted=" + index.count());
+    }
+    return new Answer()
+        .with("calls", entries - first)
+        .with("wrong", 0)
+        .with("p50", steps.getValueAtPercentile(50) / NS_PER_US)
+        .with("p99", steps.getValueAtPercentile(99) / NS_PER_US)
+        .with("p9999", steps.getValueAtPercentile(99.99) / NS_PER_US)
+        .with("max", steps.getMaxValue() / NS_PER_US)
+        .with("maxCpu", longestCpuNs / NS_PER_US)
+        .with("long", longSteps)
+        .with("perSecond", (entries - first) * 1e9 / elapsedNs);
+  }
+
+  /** Puts an entry; returns how long the submission took, in nanoseconds. */
+  private long put(long number) {
+    final ByteString key = Entries.key(number, keyBytes);
+    write.put(key, Entries.value(number, 0, valueBytes));
+    final Partition partition = partitions[index.partitionOf(key)];
+    final long startNs = System.nanoTime();
+    final int refused = partition.submit(write);
+    final long tookNs = System.nanoTime() - startNs;
+    if (refused != 0 || write.outcome() != Write.DONE) {
+      throw new IllegalStateException("refused=" + refused + " outcome=" + write.outcome());
+    }
+    return tookNs;
+  }
+}

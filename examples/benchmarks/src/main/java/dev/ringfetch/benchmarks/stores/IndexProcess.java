@@ -1,0 +1,71 @@
+package dev.ringfetch.benchmarks.stores;
+
+import dev.ringfetch.examples.load.AllocatedBytes;
+import dev.ringfetch.examples.process.Answer;
+import dev.ringfetch.examples.process.CommandLoop;
+import dev.ringfetch.examples.process.Rings;
+import dev.ringfetch.fabric.Fabric;
+import dev.ringfetch.fabric.FabricContext;
+import dev.ringfetch.fabric.FabricProviders;
+import dev.ringfetch.index.IndexServer;
+import dev.ringfetch.index.service.DirectAccessService;
+import dev.ringfetch.index.service.IndexMemory;
+import dev.ringfetch.index.service.Indexes;
+import dev.ringfetch.rpc.RingServerBuilder;
+import io.grpc.Server;
+import io.grpc.protobuf.services.HealthStatusManager;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/**
+ * A server process of indexes as {@link IndexServer} serves them, with handlers on the threads of
+ * the transport, and of {@link Echo} beside them over the same rings.
+ */
+@Command(name = "index-process")
+public final class IndexProcess implements Callable<Integer> {
+  private static final int END_SECONDS = 10;
+
+  @Option(names = "--memory", required = true, description = "Limit of index memory in bytes.")
+  private long memory;
+
+  @Mixin private Rings rings;
+
+  /** Runs the process. */
+  public static void main(String[] args) {
+    System.exit(new CommandLine(new IndexProcess()).execute(args));
+  }
+
+  @Override
+  public Integer call() throws Exception {
+    final FabricContext context = new FabricContext();
+    rings.apply(context);
+    final Fabric fabric = FabricProviders.open("shm", context);
+    try (Indexes indexes =
+        new Indexes(IndexMemory.of(fabric, new IndexMemory.Context().budget(memory)))) {
+      final RingServerBuilder builder = RingServerBuilder.forPort(0);
+      rings.apply(builder);
+      builder.directExecutor();
+      IndexServer.addServices(builder, indexes, new HealthStatusManager());
+      DirectAccessService.addTo(builder, indexes, DirectAccessService.Mode.UNLESS_INTERCEPTED);
+      builder.addService(Echo.service());
+      final Server server = builder.build().start();
+      new CommandLoop()
+          .on("port", arguments -> new Answer().with("port", server.getPort()))
+          .on("allocated", arguments -> AllocatedBytes.answer())
+          .on(
+              "steps",
+              arguments ->
+                  GrowthSteps.run(
+                      context, Long.parseLong(arguments.get(0)), Long.parseLong(arguments.get(1))))
+          .run();
+      if (!server.shutdown().awaitTermination(END_SECONDS, TimeUnit.SECONDS)) {
+        server.shutdownNow();
+      }
+    }
+    return CommandLine.ExitCode.OK;
+  }
+}

@@ -1,0 +1,135 @@
+package dev.ringfetch.benchmarks.stores;
+
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A server that is no JVM: an installed program at a Unix socket. It ends when this process ends,
+ * however that ends: a shell between them waits for the end of its input.
+ */
+public final class NativeServer implements AutoCloseable {
+  /** Prints the id of the server's process first. A signal from the terminal ends the parent. */
+  private static final String SCRIPT =
+      "trap '' INT TERM HUP; \"$@\" </dev/null >/dev/null & echo $!; cat >/dev/null; kill $!;"
+          + " wait $!";
+
+  private static final List<String> MORE_FOLDERS =
+      List.of("/usr/bin", "/usr/local/bin", "/usr/sbin");
+  private static final int START_SECONDS = 20;
+  private static final int POLL_MILLIS = 10;
+  private static final int END_SECONDS = 20;
+
+  private final Process shell;
+  private final long pid;
+
+  private NativeServer(Process shell, long pid) {
+    this.shell = shell;
+    this.pid = pid;
+  }
+
+  /** Where a program is installed, if it is. */
+  public static Optional<Path> find(String program) {
+    final List<String> folders =
+        new ArrayList<>(
+            List.of(System.getenv().getOrDefault("PATH", "").split(File.pathSeparator, 0)));
+    folders.addAll(MORE_FOLDERS);
+    return folders.stream()
+        .filter(folder -> !folder.isEmpty())
+        .map(folder -> Path.of(folder, program))
+        .filter(Files::isExecutable)
+        .findFirst();
+  }
+
+  /** Starts a Redis server. */
+  public static NativeServer redis(Path program, Path socket) throws IOException {
+    return start(program, RedisStore.serverArguments(socket), socket);
+  }
+
+  /** Starts a memcached server. */
+  public static NativeServer memcached(Path program, Path socket) throws IOException {
+    return start(program, MemcachedStore.serverArguments(socket), socket);
+  }
+
+  private static NativeServer start(Path program, List<String> arguments, Path socket)
+      throws IOException {
+    final List<String> command =
+        new ArrayList<>(List.of("/bin/sh", "-c", SCRIPT, "sh", program.toString()));
+    command.addAll(arguments);
+    final Process shell =
+        new ProcessBuilder(command)
+            .directory(socket.getParent().toFile())
+            .redirectError(ProcessBuilder.Redirect.INHERIT)
+            .start();
+    final String said =
+        new BufferedReader(new InputStreamReader(shell.getInputStream(), StandardCharsets.UTF_8))
+            .readLine();
+    final NativeServer server = new NativeServer(shell, said == null ? -1 : Long.parseLong(said));
+    boolean listens = false;
+    try {
+      server.awaitSocket(program, socket);
+      listens = true;
+      return server;
+    } finally {
+      if (!listens) {
+        server.close();
+      }
+    }
+  }
+
+  private void awaitSocket(Path program, Path socket) throws IOException {
+    final long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(START_SECONDS);
+    while (!accepts(socket)) {
+      if (System.nanoTime() - deadlineNs > 0 || !ProcessHandle.of(pid).isPresent()) {
+        throw new IOException(program + " does not listen at " + socket);
+      }
+      try {
+        TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw new IOException("interrupted while waiting for " + program, e);
+      }
+    }
+  }
+
+  private static boolean accepts(Path socket) {
+    if (!Files.exists(socket)) {
+      return false;
+    }
+    try (SocketChannel channel = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
+      return channel.isConnected();
+    } catch (IOException e) {
+      return false; // not yet
+    }
+  }
+
+  /** Id of the server's process. */
+  public long pid() {
+    return pid;
+  }
+
+  /** Ends the server. */
+  @Override
+  public void close() {
+    try {
+      shell.getOutputStream().close();
+      if (!shell.waitFor(END_SECONDS, TimeUnit.SECONDS)) {
+        ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly);
+      }
+    } catch (IOException e) {
+      System.err.println("process " + pid + " may go on: " + e.getMessage());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

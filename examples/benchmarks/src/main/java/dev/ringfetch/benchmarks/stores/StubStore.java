@@ -1,0 +1,147 @@
+package dev.ringfetch.benchmarks.stores;
+
+import com.google.common.util.concurrent.ListenableFuture;
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.v1.BatchPutRequest;
+import dev.ringfetch.index.v1.BatchPutResponse;
+import dev.ringfetch.index.v1.CreateIndexRequest;
+import dev.ringfetch.index.v1.DescribeRequest;
+import dev.ringfetch.index.v1.DropIndexRequest;
+import dev.ringfetch.index.v1.GetRequest;
+import dev.ringfetch.index.v1.GetResponse;
+import dev.ringfetch.index.v1.IndexAdminGrpc;
+import dev.ringfetch.index.v1.IndexGrpc;
+import dev.ringfetch.index.v1.PutEntry;
+import dev.ringfetch.index.v1.PutOutcome;
+import dev.ringfetch.index.v1.PutRequest;
+import dev.ringfetch.rpc.RingChannel;
+import io.grpc.Channel;
+import io.grpc.Status;
+import java.util.ArrayDeque;
+import java.util.concurrent.ExecutionException;
+
+/** The Index service by stubs of one channel, which all threads share. */
+final class StubStore implements Store {
+  private static final int BATCH = 1_000;
+  private static final int BATCHES_IN_FLIGHT = 4;
+
+  private final Channel channel;
+
+  StubStore(Channel channel) {
+    this.channel = channel;
+  }
+
+  @Override
+  public Session open() {
+    return new Calls(channel);
+  }
+
+  @Override
+  public void clear() {
+    final IndexAdminGrpc.IndexAdminBlockingStub admin = IndexAdminGrpc.newBlockingStub(channel);
+    final var dropped = admin.dropIndex(DropIndexRequest.getDefaultInstance());
+    final var created = admin.createIndex(CreateIndexRequest.getDefaultInstance());
+    if (!created.getCreated()) {
+      throw new IllegalStateException("not created anew, dropped=" + dropped.getExisted());
+    }
+  }
+
+  @Override
+  public long usedBytes() {
+    return IndexGrpc.newBlockingStub(channel)
+        .describe(DescribeRequest.getDefaultInstance())
+        .getIndex()
+        .getMemoryUsed();
+  }
+
+  @Override
+  public String obstacle() {
+    return channel instanceof RingChannel ring && ring.grpcCalls() > 0
+        ? "calls that did not go over the ring: " + ring.grpcCalls()
+        : "";
+  }
+
+  @Override
+  public void close() {}
+
+  /** Blocking calls; batches by future stub, several in flight. */
+  private static final class Calls implements Session {
+    private final IndexGrpc.IndexBlockingStub stub;
+    private final IndexGrpc.IndexFutureStub futureStub;
+    private final byte[] keyBytes = new byte[Entries.KEY_LENGTH];
+    private final byte[] valueBytes = new byte[Entries.VALUE_LENGTH];
+
+    Calls(Channel channel) {
+      stub = IndexGrpc.newBlockingStub(channel);
+      futureStub = IndexGrpc.newFutureStub(channel);
+    }
+
+    @Override
+    public boolean get(long number) {
+      final GetResponse response =
+          stub.get(GetRequest.newBuilder().setKey(Entries.key(number, keyBytes)).build());
+      return isValue(number, response, valueBytes);
+    }
+
+    @Override
+    public void put(long number, long stamp) {
+      final var response =
+          stub.put(
+              PutRequest.newBuilder()
+                  .setKey(Entries.key(number, keyBytes))
+                  .setValue(Entries.value(number, stamp, valueBytes))
+                  .build());
+      if (response.getVersion() == 0) {
+        throw new IllegalStateException("not written: number=" + number);
+      }
+    }
+
+    @Override
+    public void putAll(long first, long end) {
+      final ArrayDeque<ListenableFuture<BatchPutResponse>> inFlight = new ArrayDeque<>();
+      for (long from = first; from < end; from += BATCH) {
+        if (inFlight.size() == BATCHES_IN_FLIGHT) {
+          await(inFlight.removeFirst());
+        }
+        inFlight.addLast(futureStub.batchPut(batch(from, Math.min(end, from + BATCH))));
+      }
+      inFlight.forEach(Calls::await);
+    }
+
+    private BatchPutRequest batch(long first, long end) {
+      final BatchPutRequest.Builder batch = BatchPutRequest.newBuilder();
+      for (long number = first; number < end; number++) {
+        batch.addEntries(
+            PutEntry.newBuilder()
+                .setKey(Entries.key(number, keyBytes))
+                .setValue(Entries.value(number, 0, valueBytes)));
+      }
+      return batch.build();
+    }
+
+    private static void await(ListenableFuture<BatchPutResponse> future) {
+      try {
+        for (final PutOutcome outcome : future.get().getOutcomesList()) {
+          if (outcome.getCode() != Status.Code.OK.value()) {
+            throw new IllegalStateException("not written: " + outcome.getDescription());
+          }
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw new IllegalStateException("interrupted", e);
+      } catch (ExecutionException e) {
+        throw new IllegalStateException(String.valueOf(e.getCause()), e);
+      }
+    }
+  }
+
+  /** Whether a response has a value of this number. */
+  static boolean isValue(long number, GetResponse response, byte[] scratch) {
+    final ByteString value = response.getEntry().getValue();
+    if (value.size() != scratch.length) {
+      return false;
+    }
+    value.copyTo(scratch, 0);
+    return Entries.isValue(number, scratch, 0, scratch.length);
+  }
+}

@@ -1,0 +1,4 @@
+/**
+ * Stores of small entries beside each other: Ringfetch's index, its rivals, and their processes.
+ */
+package dev.ringfetch.benchmarks.stores;

@@ -1,0 +1,53 @@
+package dev.ringfetch.benchmarks.stores;
+
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class NativeStoresTest {
+  private static final int ENTRIES = 1_000;
+
+  @TempDir Path directory;
+
+  @Test
+  void redisHoldsWhatIsWritten() throws IOException {
+    final Optional<Path> program = NativeServer.find("redis-server");
+    assumeTrue(program.isPresent(), "redis-server is not installed");
+    final Path socket = directory.resolve("socket");
+    try (NativeServer server = NativeServer.redis(program.get(), socket);
+        Store store = new RedisStore(socket)) {
+      check(server, store);
+    }
+  }
+
+  @Test
+  void memcachedHoldsWhatIsWritten() throws IOException {
+    final Optional<Path> program = NativeServer.find("memcached");
+    assumeTrue(program.isPresent(), "memcached is not installed");
+    final Path socket = directory.resolve("socket");
+    try (NativeServer server = NativeServer.memcached(program.get(), socket);
+        Store store = new MemcachedStore(socket)) {
+      check(server, store);
+    }
+  }
+
+  private static void check(NativeServer server, Store store) {
+    assertTrue(ProcessHandle.of(server.pid()).isPresent());
+    try (Store.Session session = store.open()) {
+      session.putAll(0, ENTRIES);
+      for (int number = 0; number < ENTRIES; number++) {
+        assertTrue(session.get(number), "number=" + number);
+      }
+      assertFalse(session.get(ENTRIES));
+      session.put(ENTRIES, 7);
+      assertTrue(session.get(ENTRIES));
+      assertTrue(store.usedBytes() > ENTRIES * (Entries.KEY_LENGTH + Entries.VALUE_LENGTH));
+    }
+  }
+}

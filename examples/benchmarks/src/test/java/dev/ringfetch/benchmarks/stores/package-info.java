@@ -1,0 +1,2 @@
+/** Tests of what measures stores. */
+package dev.ringfetch.benchmarks.stores;
