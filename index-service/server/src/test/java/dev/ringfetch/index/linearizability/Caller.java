@@ -5,6 +5,7 @@ import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ClientCalls;
+import java.nio.channels.ClosedChannelException;
 import java.util.Random;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
@@ -15,7 +16,7 @@ import java.util.function.BooleanSupplier;
 /**
  * Makes calls in all the ways in which a client may: waiting in the call or beside it, and now and
  * then with a deadline that is too short, or cancelled. Only these may fail, and only as they must;
- * where servers are killed, others may, too, and only UNAVAILABLE.
+ * where servers are killed, others may, too, as the loss of a connection has it.
  *
  * <p>Used by one thread at a time.
  */
@@ -77,7 +78,12 @@ final class Caller {
   }
 
   private void checkUnavailable(StatusRuntimeException e) {
-    if (!kills || e.getStatus().getCode() != Status.Code.UNAVAILABLE) {
+    final Status.Code code = e.getStatus().getCode();
+    // The latter of netty, where a connection ends while a call begins on it.
+    final boolean lost =
+        code == Status.Code.UNAVAILABLE
+            || (code == Status.Code.UNKNOWN && e.getCause() instanceof ClosedChannelException);
+    if (!kills || !lost) {
       throw e;
     }
     unavailable = true;
