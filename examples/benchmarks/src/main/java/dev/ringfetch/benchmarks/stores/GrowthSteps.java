@@ -9,6 +9,7 @@ import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.fabric.FabricProviders;
 import dev.ringfetch.fabric.GateDescriptor;
+import dev.ringfetch.index.partition.Handover;
 import dev.ringfetch.index.partition.ImmediateLog;
 import dev.ringfetch.index.partition.Partition;
 import dev.ringfetch.index.partition.Write;
@@ -16,7 +17,10 @@ import dev.ringfetch.index.service.IndexMemory;
 import dev.ringfetch.index.store.HashIndex;
 import dev.ringfetch.index.store.StoreMemory;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.lang.management.ManagementFactory;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
@@ -62,7 +66,8 @@ final class GrowthSteps {
               QUEUE_CAPACITY,
               error -> {
                 throw new IllegalStateException("a writer has failed", error);
-              });
+              },
+              Handover.never());
     }
   }
 
@@ -74,6 +79,7 @@ final class GrowthSteps {
    */
   static Answer run(FabricContext context, long first, long entries) throws IOException {
     final long budget = Math.max(MIN_BYTES, entries * BYTES_PER_ENTRY);
+    final ExecutorService growth = Executors.newSingleThreadExecutor();
     try (Fabric fabric = FabricProviders.open("shm", context.copy());
         Domain domain = fabric.openDomain(new DomainContext().memoryLimit(budget))) {
       final StoreMemory memory =
@@ -82,10 +88,27 @@ final class GrowthSteps {
                   .segmentSource(length -> domain.grow(length).region())
                   .segmentLength(SEGMENT_LENGTH)
                   .budget(budget)
+                  .growth(growth)
                   .gate(domain.gate().region(), GateDescriptor.WORD_OFFSET)
                   .incarnation(EPOCH)
                   .seed(EPOCH));
-      return new GrowthSteps(memory).grow(first, entries);
+      try {
+        return new GrowthSteps(memory).grow(first, entries);
+      } finally {
+        end(growth); // before the memory that it grows
+      }
+    }
+  }
+
+  private static void end(ExecutorService growth) throws IOException {
+    growth.shutdown();
+    try {
+      if (!growth.awaitTermination(1, TimeUnit.MINUTES)) {
+        throw new IOException("a segment is not made within a minute");
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new InterruptedIOException("while a segment is made");
     }
   }
 
