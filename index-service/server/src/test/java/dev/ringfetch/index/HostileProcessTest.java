@@ -63,7 +63,7 @@ class HostileProcessTest {
   private static final int LONG = 4_000;
   private static final int BATCH = 250;
 
-  /** Of a read that damage can end. UNDECIDED reads of the server take about a second. */
+  /** Of a read that damage can end. */
   private static final Set<Status.Code> ERRORS =
       Set.of(Status.Code.ABORTED, Status.Code.DATA_LOSS, Status.Code.UNAVAILABLE);
 
@@ -121,7 +121,7 @@ class HostileProcessTest {
     assertOthers();
   }
 
-  /** Buckets have no checksum: entries may seem absent, but none shows another value. */
+  /** Readers have no checksum of buckets: entries may seem absent, none shows another value. */
   @Test
   @Tag("slow")
   void memoryThatIsWrittenToAnywhereShowsNoWrongValue() throws Exception {
