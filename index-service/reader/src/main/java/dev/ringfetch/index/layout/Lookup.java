@@ -236,8 +236,6 @@ final class Lookup {
     if (sense) {
       locate();
     } else {
-      tables[0].forgetGroups(); // which led there
-      tables[1].forgetGroups();
       again();
     }
   }
