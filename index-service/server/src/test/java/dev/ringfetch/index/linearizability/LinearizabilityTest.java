@@ -10,7 +10,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,9 +23,8 @@ import org.junit.jupiter.api.io.TempDir;
  * operations a round; {@code -Dringfetch.seed=SEED} draws the same operations again, which then
  * meet as they happen to.
  */
-@Tag("long")
 final class LinearizabilityTest {
-  private static final int ROUNDS = Integer.getInteger("ringfetch.linearizability.rounds", 10);
+  private static final int ROUNDS = Integer.getInteger("ringfetch.linearizability.rounds", 6);
   private static final long SEED = Long.getLong("ringfetch.seed", 1);
 
   /** More calls where they are quicker, so that all are about as long at a round. */

@@ -12,7 +12,6 @@ import org.junit.jupiter.api.Test;
 final class PartitionModelTest {
   /** A put beside each operation: enough for each race at the token. */
   @Test
-  @Tag("long")
   void nothingStaysBehind() throws Exception {
     options()
         .iterations(0)
