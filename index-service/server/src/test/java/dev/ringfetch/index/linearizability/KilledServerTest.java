@@ -187,7 +187,9 @@ final class KilledServerTest {
                 } catch (Exception e) {
                   throw new IllegalStateException(e);
                 }
-              });
+              },
+              // Not the common pool, whose only thread others here wait for.
+              task -> new Thread(task, "survivors").start());
       while (crew.directReads() == 0 && !running.isDone()) {
         Thread.sleep(1);
       }
