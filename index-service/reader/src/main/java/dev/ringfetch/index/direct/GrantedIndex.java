@@ -11,6 +11,7 @@ import dev.ringfetch.index.layout.HashLocation;
 import dev.ringfetch.index.layout.HashReader;
 import dev.ringfetch.index.layout.ReadResult;
 import dev.ringfetch.index.layout.Reads;
+import dev.ringfetch.index.layout.RootDescriptor;
 import dev.ringfetch.index.layout.SegmentReads;
 import dev.ringfetch.index.layout.StoreDescriptor;
 import dev.ringfetch.index.v1.GrantResponse;
@@ -24,7 +25,6 @@ import java.util.List;
  * <p>Used by one thread at a time.
  */
 final class GrantedIndex implements AutoCloseable {
-  private static final int MAX_PARTITIONS = 1 << 16;
   private static final int MIN_SHIFT = 16;
   private static final int MAX_SHIFT = 30;
 
@@ -98,7 +98,7 @@ final class GrantedIndex implements AutoCloseable {
     final int shift = grant.getSegmentShift();
     if (Integer.bitCount(partitions) != 1
         || partitions < 1
-        || partitions > MAX_PARTITIONS
+        || partitions > RootDescriptor.MAX_PARTITIONS
         || shift < MIN_SHIFT
         || shift > MAX_SHIFT
         || grant.getEpoch() <= 0) {

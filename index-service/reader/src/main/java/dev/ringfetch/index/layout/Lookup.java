@@ -281,9 +281,8 @@ final class Lookup {
     if (moved == 0) {
       return true;
     }
-    // The first split that the half left the group in has been, and so all before it; to which
-    // group
-    // the half went in later splits, the header cannot tell.
+    // The half has left the group in a split, and all splits before that one have been, too. Where
+    // it went in later splits, the header cannot tell.
     tables[table].learnGroup(half & (2 * Integer.lowestOneBit(moved) - 1));
     return false;
   }

@@ -122,7 +122,7 @@ public final class Partition {
     if (handedOver.compareAndSet(false, true)) {
       try {
         handover.executor().execute(task);
-      } catch (RejectedExecutionException e) { // the server ends
+      } catch (RejectedExecutionException | OutOfMemoryError e) { // it ends, or has no thread
         handedOver.set(false);
         return false;
       }

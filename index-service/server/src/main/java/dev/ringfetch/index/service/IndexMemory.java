@@ -197,7 +197,7 @@ public final class IndexMemory implements AutoCloseable {
         if (other != first) {
           other.adopt(memory);
         }
-      } catch (IOException e) {
+      } catch (IOException | RuntimeException | OutOfMemoryError e) { // the segment itself is there
         LOGGER.log(Level.WARNING, "no more direct reads over " + other + ": " + e.getMessage());
         shared.remove(other);
         other.close();

@@ -305,7 +305,7 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
     }
   }
 
-  private static StatusException answerTooLong(int fitting, int count) {
+  static StatusException answerTooLong(int fitting, int count) {
     final String description = "answer is too long: limit=" + MAX_ANSWER_BYTES + " bytes";
     return Status.RESOURCE_EXHAUSTED
         .withDescription(description + ", room for " + fitting + " of " + count + " entries")

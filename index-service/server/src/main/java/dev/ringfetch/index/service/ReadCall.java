@@ -7,8 +7,10 @@ import dev.ringfetch.index.v1.Entry;
 import io.grpc.Status;
 import io.grpc.StatusException;
 import io.grpc.stub.StreamObserver;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
@@ -39,6 +41,9 @@ final class ReadCall<T> {
 
   /** Keys that owners read, and one for the caller's thread. */
   private final AtomicInteger open = new AtomicInteger();
+
+  /** Of the values that were found. */
+  private final AtomicLong bytes = new AtomicLong();
 
   private final AtomicReference<Status> failure = new AtomicReference<>();
   private ServedIndex index;
@@ -78,35 +83,45 @@ final class ReadCall<T> {
   }
 
   /** Reads, and answers; at the latest on another thread, later. */
+  @SuppressWarnings("ThreadPriorityCheck") // a drop is under way: the name is free soon
   void start() throws StatusException {
+    while (!read()) {
+      Thread.yield();
+    }
+  }
+
+  /** Reads once; false if the index was dropped meanwhile, and all is to be read again. */
+  private boolean read() throws StatusException {
     open.set(1);
     failure.set(null);
+    bytes.set(0);
+    Arrays.fill(entries, null);
     index = source.find();
     if (index != null) {
       final ServedIndex.LocalReader reader = index.reader();
-      long bytes = 0;
-      for (int i = 0; i < entries.length && failure.get() == null; i++) {
+      for (int i = 0; i < entries.length && failure.get() == null && isInLimit(); i++) {
         look(reader, i);
-        bytes += entries[i] == null ? 0 : entries[i].getValue().size(); // of some owners later
-        if (bytes > IndexService.MAX_ANSWER_BYTES) {
-          break; // too long already, which the response will find
-        }
       }
     }
-    answered();
+    return ended();
   }
 
   private void look(ServedIndex.LocalReader reader, int number) {
-    entries[number] = null;
     final ByteString key = keys.get(number);
     final ReadResult result = reader.read(key);
     if (result == ReadResult.FOUND) {
       entries[number] = reader.entry(key);
+      bytes.addAndGet(entries[number].getValue().size());
     } else if (result == ReadResult.CLOSED) {
       closed();
     } else if (result != ReadResult.ABSENT) {
       ask(number);
     }
+  }
+
+  /** Whether the answer may be as long as what was found; the response looks at all of it. */
+  private boolean isInLimit() {
+    return bytes.get() <= IndexService.MAX_ANSWER_BYTES;
   }
 
   private void closed() {
@@ -127,37 +142,51 @@ final class ReadCall<T> {
     final int refused = index.partition(keys.get(number)).submit(read);
     if (refused != 0) {
       fail(outcomes.status(index, refused));
-      answered();
+      open.decrementAndGet(); // not to 0: the caller's thread is counted
     }
   }
 
   private void read(Write answer, int number) {
     if (answer.outcome() == Write.DONE) {
-      entries[number] = answer.entry();
+      final Entry entry = answer.entry();
+      bytes.addAndGet(entry == null ? 0 : entry.getValue().size());
+      if (isInLimit()) {
+        entries[number] = entry;
+      } else { // many may come before the last: none is kept
+        fail(IndexService.answerTooLong(number, entries.length).getStatus());
+      }
     } else {
       fail(outcomes.status(index, answer));
     }
-    answered();
+    try {
+      if (!ended()) {
+        start();
+      }
+    } catch (StatusException e) {
+      responses.onError(e);
+    }
   }
 
   private void fail(Status status) {
     failure.compareAndSet(null, status);
   }
 
-  private void answered() {
+  /**
+   * Called when a key, or all that the caller's thread can read, has been read: the last one
+   * answers. False if all is to be read again.
+   */
+  private boolean ended() throws StatusException {
     if (open.decrementAndGet() != 0) {
-      return;
+      return true;
     }
-    try {
-      if (failure.get() == null) {
-        WriteCall.answer(responses, response.of(this));
-      } else if (index.isDropped()) {
-        start();
-      } else {
-        responses.onError(failure.get().asException());
-      }
-    } catch (StatusException e) {
-      responses.onError(e);
+    final Status failed = failure.get();
+    if (failed == null) {
+      WriteCall.answer(responses, response.of(this));
+    } else if (index.isDropped()) {
+      return false;
+    } else {
+      responses.onError(failed.asException());
     }
+    return true;
   }
 }

@@ -58,8 +58,8 @@ final class IndexRoot {
     }
   }
 
-  /** Refuses the index, for its owners and its readers. */
-  void refuse() {
+  /** Refuses the index, for its owners and its readers, unless it is dropped. */
+  synchronized void refuse() {
     if (state.compareAndSet(State.OPEN, State.REFUSED)) {
       closeToReaders();
     }
@@ -70,7 +70,7 @@ final class IndexRoot {
   }
 
   /** Closes the index to readers for good, before its memory is given back. */
-  void drop() {
+  synchronized void drop() {
     final State before = state.getAndSet(State.DROPPED);
     if (before == State.NEW || before == State.DROPPED) {
       throw new IllegalStateException("state=" + before + " next=" + State.DROPPED);

@@ -329,33 +329,42 @@ public final class PartitionStore implements EntryStore {
     bucket = null;
     tables[0].load(hash);
     tables[1].load(hash);
+    boolean found = false;
     for (int t = 0; t < 2; t++) {
-      if (find(tables[t], tables[t].main()) || find(tables[t], tables[t].overflow())) {
-        return true;
-      }
+      found = find(tables[t], tables[t].main(), found);
+      found = find(tables[t], tables[t].overflow(), found);
     }
+    int inSpill = -1;
     for (int i = tables[0].spills() - 1; i >= 0; i--) {
-      if (find(tables[0], tables[0].spill(i))) {
-        return true;
-      }
+      final boolean foundBefore = found;
+      found = find(tables[0], tables[0].spill(i), found);
+      inSpill = found && !foundBefore ? i : inSpill;
     }
-    return false;
+    if (inSpill > 0) {
+      final Bucket unused = tables[0].spill(inSpill); // the bucket again, after later ones
+    }
+    return found;
   }
 
-  private boolean find(BucketTable inTable, Bucket in) {
+  /** Looks for the key, unless it was found before, and counts the bytes of those that collide. */
+  private boolean find(BucketTable inTable, Bucket in, boolean foundBefore) {
     final int fingerprint = KeyHash.fingerprint(hash);
+    boolean found = foundBefore;
     for (int i = in.next(fingerprint, 0); i != 0; i = in.next(fingerprint, i)) {
-      blocks.load(in.word(i));
-      if (blocks.hasKey(keyBytes, keyLength)) {
-        table = inTable;
-        bucket = in;
-        slotNumber = i;
-        slot = in.word(i);
-        return true;
+      if (!found) {
+        blocks.load(in.word(i));
+        if (blocks.hasKey(keyBytes, keyLength)) {
+          table = inTable;
+          bucket = in;
+          slotNumber = i;
+          slot = in.word(i);
+          found = true;
+          continue;
+        }
       }
       collisionBytes += SizeClasses.length(GroupDescriptor.sizeClass(in.word(i)));
     }
-    return false;
+    return found;
   }
 
   @Override

@@ -75,7 +75,7 @@ final class SegmentGrowth {
     become(State.REQUESTED);
     try {
       executor.execute(this::prepare);
-    } catch (RejectedExecutionException e) { // it ends; take() does without it
+    } catch (RejectedExecutionException | OutOfMemoryError e) { // take() does without it
       become(State.IDLE);
     }
   }
@@ -139,7 +139,7 @@ final class SegmentGrowth {
       created = create();
     } catch (IOException e) {
       failed = e;
-    } catch (RuntimeException | OutOfMemoryError e) {
+    } catch (Throwable e) { // whatever it is: owners wait for the end of this
       failed = new IOException("a segment was not created: " + e.getMessage(), e);
     }
     synchronized (this) {

@@ -14,6 +14,8 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What keys that were chosen to collide can do, and what not. */
 @Timeout(60)
@@ -121,6 +123,24 @@ class CollidingKeysTest {
     assertEquals(keys, counts.get(ReadResult.FOUND), "found without a look at the others' bytes");
     assertEquals(ReadResult.LIMIT, reader.get(key(keys), found));
     assertEquals(0, put(key(keys), VALUE), "a short one");
+  }
+
+  /** An overwrite counts the others' bytes, wherever its key stands among them. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void longBlocksAreBoundedWhereKeysAreOverwritten(boolean fromTheLast) {
+    open(16 << 20, 64 << 20);
+    final int keys = 30;
+    for (int i = 0; i < keys; i++) {
+      assertEquals(0, put(key(i), VALUE));
+    }
+    final ByteString value = ByteString.copyFrom(new byte[1 << 20]);
+    int written = 0;
+    for (int i = 0; i < keys; i++) {
+      final int outcome = put(key(fromTheLast ? keys - 1 - i : i), value);
+      assertEquals(written < 7 ? 0 : PartitionStore.COLLISIONS_TOO_LONG, outcome, "number=" + i);
+      written += outcome == 0 ? 1 : 0;
+    }
   }
 
   /** Chance never comes near the limits, not even where tables cannot grow any more. */
