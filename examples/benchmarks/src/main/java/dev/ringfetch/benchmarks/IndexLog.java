@@ -2,8 +2,6 @@ package dev.ringfetch.benchmarks;
 
 import dev.ringfetch.examples.process.Answer;
 import java.io.IOException;
-import java.nio.channels.FileChannel;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,18 +16,14 @@ import java.util.Map;
  * peer and figures. An interrupted run goes on with those that were written whole.
  */
 final class IndexLog implements AutoCloseable {
-  private static final String SETTINGS = "settings";
-  private static final String LOCK = "lock";
   private static final String ROUNDS = "rounds.log";
   private static final String SEPARATOR = "\t";
 
-  private final Path folder;
-  private final FileChannel lock; // locked while it is open: two runs would measure one another
+  private final RunFolder folder;
   private final Map<String, Map<String, List<Answer>>> rounds = new LinkedHashMap<>();
 
-  private IndexLog(Path folder, FileChannel lock) {
+  private IndexLog(RunFolder folder) {
     this.folder = folder;
-    this.lock = lock;
   }
 
   /**
@@ -39,55 +33,18 @@ final class IndexLog implements AutoCloseable {
    * @param settings the settings that all rounds must share, in one line.
    * @throws IllegalArgumentException if the folder does not fit, with the reason.
    */
-  static IndexLog open(Path folder, boolean resume, String settings) throws IOException {
-    if (Files.exists(folder) && !Files.isDirectory(folder)) {
-      throw new IllegalArgumentException(folder + " is no folder");
-    }
-    if (resume && !Files.exists(folder.resolve(SETTINGS))) {
-      throw new IllegalArgumentException(folder + " has no rounds to go on with");
-    }
-    Files.createDirectories(folder);
-    final FileChannel lock =
-        FileChannel.open(folder.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+  static IndexLog open(Path path, boolean resume, String settings) throws IOException {
+    final RunFolder folder = RunFolder.open(path, "rounds", resume, settings);
     boolean opened = false;
     try {
-      if (!isLocked(lock)) {
-        throw new IllegalArgumentException(folder + " is in use by a run that goes on");
-      }
-      begin(folder, resume, settings);
-      final IndexLog log = new IndexLog(folder, lock);
+      final IndexLog log = new IndexLog(folder);
       log.read();
       opened = true;
       return log;
     } finally {
       if (!opened) {
-        lock.close();
+        folder.close();
       }
-    }
-  }
-
-  /** Until the channel is closed, or the process has ended. */
-  private static boolean isLocked(FileChannel lock) throws IOException {
-    try {
-      return lock.tryLock() != null;
-    } catch (OverlappingFileLockException e) { // by this process
-      return false;
-    }
-  }
-
-  private static void begin(Path folder, boolean resume, String settings) throws IOException {
-    final Path file = folder.resolve(SETTINGS);
-    if (!Files.exists(file)) {
-      Files.writeString(file, settings + "\n");
-      return;
-    }
-    final String before = Files.readString(file).strip();
-    if (!resume) {
-      throw new IllegalArgumentException(folder + " has rounds: --resume goes on with them");
-    }
-    if (!before.equals(settings)) {
-      throw new IllegalArgumentException(
-          folder + " has rounds with other settings: " + before + " instead of " + settings);
     }
   }
 
@@ -100,9 +57,7 @@ final class IndexLog implements AutoCloseable {
     final String text = Files.readString(file, StandardCharsets.ISO_8859_1); // a byte a character
     final int end = text.lastIndexOf('\n') + 1;
     if (end < text.length()) {
-      try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
-        channel.truncate(end);
-      }
+      RunFolder.truncate(file, end);
     }
     text.substring(0, end)
         .lines()
@@ -157,6 +112,6 @@ final class IndexLog implements AutoCloseable {
 
   @Override
   public void close() throws IOException {
-    lock.close();
+    folder.close();
   }
 }

@@ -5,8 +5,6 @@ import dev.ringfetch.examples.load.Figures;
 import dev.ringfetch.examples.process.Answer;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.nio.channels.FileChannel;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -27,19 +25,15 @@ import org.HdrHistogram.HistogramLogWriter;
  * reads. An interrupted run can be resumed from it.
  */
 final class RoundLogs implements AutoCloseable {
-  private static final String SETTINGS = "settings";
-  private static final String LOCK = "lock";
   private static final String SUFFIX = ".hlog";
   private static final String ROUND = "[Round] ";
   private static final double MILLIS_PER_SECOND = 1000;
   private static final double AS_IT_IS = 1;
 
-  private final Path folder;
-  private final FileChannel lock; // locked while it is open: two runs would measure one another
+  private final RunFolder folder;
 
-  private RoundLogs(Path folder, FileChannel lock) {
+  private RoundLogs(RunFolder folder) {
     this.folder = folder;
-    this.lock = lock;
   }
 
   /**
@@ -54,60 +48,19 @@ final class RoundLogs implements AutoCloseable {
    * @throws IllegalArgumentException if there are logs of other entries, with the reason.
    */
   static RoundLogs open(
-      Path folder,
-      boolean resume,
-      String settings,
-      Collection<Entry> entries,
-      Consumer<String> told)
+      Path path, boolean resume, String settings, Collection<Entry> entries, Consumer<String> told)
       throws IOException {
-    if (Files.exists(folder) && !Files.isDirectory(folder)) {
-      throw new IllegalArgumentException(folder + " is no folder");
-    }
-    if (resume && !Files.exists(folder.resolve(SETTINGS))) {
-      throw new IllegalArgumentException(folder + " has no logs to go on with");
-    }
-    Files.createDirectories(folder);
-    final FileChannel lock =
-        FileChannel.open(folder.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+    final RunFolder folder = RunFolder.open(path, "logs", resume, settings);
     boolean opened = false;
     try {
-      if (!isLocked(lock)) {
-        throw new IllegalArgumentException(folder + " is in use by a run that goes on");
-      }
-      begin(folder, resume, settings);
-      final RoundLogs logs = new RoundLogs(folder, lock);
+      final RoundLogs logs = new RoundLogs(folder);
       logs.check(entries, told);
       opened = true;
       return logs;
     } finally {
       if (!opened) {
-        lock.close();
+        folder.close();
       }
-    }
-  }
-
-  /** Until the channel is closed, or the process has ended. */
-  private static boolean isLocked(FileChannel lock) throws IOException {
-    try {
-      return lock.tryLock() != null;
-    } catch (OverlappingFileLockException e) { // by this process
-      return false;
-    }
-  }
-
-  private static void begin(Path folder, boolean resume, String settings) throws IOException {
-    final Path file = folder.resolve(SETTINGS);
-    if (Files.exists(file)) {
-      final String before = Files.readString(file).strip();
-      if (!resume) {
-        throw new IllegalArgumentException(folder + " has logs: --resume goes on with them");
-      }
-      if (!before.equals(settings)) {
-        throw new IllegalArgumentException(
-            folder + " has logs with other settings: " + before + " instead of " + settings);
-      }
-    } else {
-      Files.writeString(file, settings + "\n");
     }
   }
 
@@ -120,20 +73,18 @@ final class RoundLogs implements AutoCloseable {
       told.accept("without a whole round, begun anew: " + log);
       Files.delete(log); // it has not even a head, perhaps
     } else if (end < text.length()) {
-      try (FileChannel channel = FileChannel.open(log, StandardOpenOption.WRITE)) {
-        channel.truncate(end);
-      }
+      RunFolder.truncate(log, end);
     }
   }
 
   private void check(Collection<Entry> entries, Consumer<String> told) throws IOException {
     final Set<String> names =
         entries.stream().map(entry -> entry.fileName() + SUFFIX).collect(Collectors.toSet());
-    try (DirectoryStream<Path> logs = Files.newDirectoryStream(folder, "*" + SUFFIX)) {
+    try (DirectoryStream<Path> logs = Files.newDirectoryStream(folder.path(), "*" + SUFFIX)) {
       for (final Path log : logs) {
         if (!names.contains(log.getFileName().toString())) {
           throw new IllegalArgumentException(
-              folder + " has logs of what is not asked for: " + log.getFileName());
+              folder.path() + " has logs of what is not asked for: " + log.getFileName());
         }
       }
     }
@@ -234,6 +185,6 @@ final class RoundLogs implements AutoCloseable {
 
   @Override
   public void close() throws IOException {
-    lock.close();
+    folder.close();
   }
 }
