@@ -24,6 +24,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 /**
  * A client's reader of one index: reads the memory of the index itself where the server grants it,
@@ -63,6 +64,7 @@ public final class DirectReader implements AutoCloseable {
   private final IndexGrpc.IndexBlockingStub stub;
   private final Map<String, Fabric> fabrics = new LinkedHashMap<>(); // by name
   private final GrantRequests requests; // null where there is no fabric
+  private final Supplier<GrantRequest> request = this::request;
   private State state = State.OPEN;
   private GrantedIndex granted; // null while reads go by calls
   private String obstacle;
@@ -105,7 +107,7 @@ public final class DirectReader implements AutoCloseable {
     final DirectReader reader = new DirectReader(channel, index, context);
     if (reader.requests != null) {
       final long deadlineNs = System.nanoTime() + reader.timeoutNs;
-      reader.use(reader.requests.poll(reader.request()), deadlineNs);
+      reader.use(reader.requests.poll(reader.request), deadlineNs);
       if (reader.granted == null) {
         reader.use(reader.requests.await(reader.timeoutNs), deadlineNs);
       }
@@ -241,7 +243,7 @@ public final class DirectReader implements AutoCloseable {
     final long nowNs = System.nanoTime();
     final long deadlineNs = nowNs + timeoutNs;
     if (requests != null && (granted == null || granted.lacksSegment())) {
-      use(requests.poll(request()), deadlineNs);
+      use(requests.poll(request), deadlineNs);
     } else if (requests != null && !granted.outlivesServer() && nowNs - renewNs >= 0) {
       renew(deadlineNs);
     }
@@ -251,7 +253,7 @@ public final class DirectReader implements AutoCloseable {
   /** Asks whether the server is still the one of the grant, which no successor would end. */
   private void renew(long deadlineNs) {
     final long refusals = requests.refusals();
-    use(requests.poll(request()), deadlineNs);
+    use(requests.poll(request), deadlineNs);
     if (granted != null && requests.refusals() != refusals) {
       turns++;
       leave();

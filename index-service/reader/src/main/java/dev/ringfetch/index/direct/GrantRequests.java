@@ -14,6 +14,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 /**
  * The requests for a grant: at most one is under way, and after a refusal the next one waits, twice
@@ -54,9 +55,9 @@ final class GrantRequests {
   /**
    * Returns a grant if one has come since the last call, or null; asks for one when it is time.
    *
-   * @param request what to ask for.
+   * @param request makes what to ask for; not called unless it is time.
    */
-  GrantResponse poll(GrantRequest request) {
+  GrantResponse poll(Supplier<GrantRequest> request) {
     if (answer == null) {
       if (clock.getAsLong() - nextNs < 0) {
         return null;
@@ -64,7 +65,7 @@ final class GrantRequests {
       token = newToken();
       answer =
           stub.withDeadlineAfter(timeoutNs, TimeUnit.NANOSECONDS)
-              .grant(request.toBuilder().setToken(token).build());
+              .grant(request.get().toBuilder().setToken(token).build());
     }
     return answer.isDone() ? await(0) : null;
   }

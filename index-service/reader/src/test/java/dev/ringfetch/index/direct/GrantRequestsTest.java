@@ -33,25 +33,25 @@ class GrantRequestsTest {
 
   @Test
   void oneRequestIsUnderWayAtATime() {
-    assertNull(requests.poll(REQUEST));
+    assertNull(requests.poll(() -> REQUEST));
     nowNs += 1_000_000 * MS;
-    assertNull(requests.poll(REQUEST));
+    assertNull(requests.poll(() -> REQUEST));
     assertEquals(1, channel.calls.size());
     channel.answer(0);
-    assertEquals(GRANT, requests.poll(REQUEST));
+    assertEquals(GRANT, requests.poll(() -> REQUEST));
   }
 
   @Test
   void refusedRequestsWaitTwiceAsLongEachTimeUpToALimit() {
     long delayMs = 10;
     for (int i = 0; i < 20; i++) {
-      assertNull(requests.poll(REQUEST));
+      assertNull(requests.poll(() -> REQUEST));
       assertEquals(i + 1, channel.calls.size());
       channel.refuse(i);
-      assertNull(requests.poll(REQUEST));
+      assertNull(requests.poll(() -> REQUEST));
       assertEquals("NOT_FOUND: none", requests.obstacle());
       nowNs += delayMs * MS - 1;
-      assertNull(requests.poll(REQUEST));
+      assertNull(requests.poll(() -> REQUEST));
       assertEquals(i + 1, channel.calls.size(), "too early");
       nowNs++;
       delayMs = Math.min(2 * delayMs, 10_000);
@@ -60,21 +60,21 @@ class GrantRequestsTest {
 
   @Test
   void grantThatHasEndedIsAskedForAtOnce() {
-    assertNull(requests.poll(REQUEST));
+    assertNull(requests.poll(() -> REQUEST));
     channel.answer(0);
-    assertEquals(GRANT, requests.poll(REQUEST));
+    assertEquals(GRANT, requests.poll(() -> REQUEST));
     requests.served();
-    assertNull(requests.poll(REQUEST));
+    assertNull(requests.poll(() -> REQUEST));
     assertEquals(1, channel.calls.size());
     requests.ended("memory is closed");
     assertEquals("memory is closed", requests.obstacle());
-    assertNull(requests.poll(REQUEST));
+    assertNull(requests.poll(() -> REQUEST));
     assertEquals(2, channel.calls.size());
   }
 
   @Test
   void closeCancelsWhatIsUnderWay() {
-    assertNull(requests.poll(REQUEST));
+    assertNull(requests.poll(() -> REQUEST));
     requests.close();
     assertTrue(channel.calls.get(0).cancelled);
     assertReleased(0, 1);
@@ -83,23 +83,23 @@ class GrantRequestsTest {
   /** The server may have granted it all the same. */
   @Test
   void grantThatDoesNotComeInTimeIsReleased() {
-    assertNull(requests.poll(REQUEST));
+    assertNull(requests.poll(() -> REQUEST));
     channel.end(0, Status.DEADLINE_EXCEEDED);
-    assertNull(requests.poll(REQUEST));
+    assertNull(requests.poll(() -> REQUEST));
     assertReleased(0, 1);
     nowNs += 10 * MS;
-    assertNull(requests.poll(REQUEST));
+    assertNull(requests.poll(() -> REQUEST));
     channel.end(2, Status.CANCELLED);
-    assertNull(requests.poll(REQUEST));
+    assertNull(requests.poll(() -> REQUEST));
     assertReleased(2, 3);
     assertNotEquals(token(0), token(2));
   }
 
   @Test
   void grantThatWasRefusedIsNotReleased() {
-    assertNull(requests.poll(REQUEST));
+    assertNull(requests.poll(() -> REQUEST));
     channel.refuse(0);
-    assertNull(requests.poll(REQUEST));
+    assertNull(requests.poll(() -> REQUEST));
     assertEquals(1, channel.calls.size());
   }
 
