@@ -1,5 +1,7 @@
 package dev.ringfetch.fabric;
 
+import java.io.IOException;
+
 /**
  * Options of a domain. Setters return this; a context is not changed once a domain was opened with
  * it.
@@ -38,6 +40,29 @@ public final class DomainContext {
   public DomainContext memoryLimit(long bytes) {
     this.memoryLimit = bytes;
     return this;
+  }
+
+  /**
+   * Checks that a domain may grow.
+   *
+   * @param segments that it has had so far.
+   * @param memory lengths of the segments that it has, in bytes.
+   * @param length of the next segment, in bytes.
+   * @throws IOException when one of the limits is reached.
+   */
+  public void checkGrowth(int segments, long memory, int length) throws IOException {
+    if (length > memoryLimit - memory) {
+      throw new IOException(
+          "the domain is full: length="
+              + length
+              + " memory="
+              + memory
+              + " memoryLimit="
+              + memoryLimit);
+    }
+    if (segments == RemoteDomain.SEGMENT_LIMIT) {
+      throw new IOException("too many segments: limit=" + RemoteDomain.SEGMENT_LIMIT);
+    }
   }
 
   /** Limit of the admissions that are open at one time. */

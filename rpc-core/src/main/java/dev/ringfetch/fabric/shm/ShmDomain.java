@@ -5,7 +5,6 @@ import dev.ringfetch.fabric.Domain;
 import dev.ringfetch.fabric.DomainContext;
 import dev.ringfetch.fabric.GatePage;
 import dev.ringfetch.fabric.MemoryRegion;
-import dev.ringfetch.fabric.RemoteDomain;
 import dev.ringfetch.fabric.Rights;
 import dev.ringfetch.fabric.Segment;
 import dev.ringfetch.fabric.WorkRequests;
@@ -28,10 +27,7 @@ final class ShmDomain implements Domain {
   private final ShmFabric fabric;
   private final ProcessDirectory directory;
   private final DomainAddress address;
-  private final Rights rights;
-  private final boolean sparse;
-  private final long memoryLimit;
-  private final int peerLimit;
+  private final DomainContext context;
   private final SessionFile record;
   private final GatePage gate;
   private final boolean ownsGate;
@@ -54,10 +50,7 @@ final class ShmDomain implements Domain {
     this.fabric = fabric;
     this.directory = directory;
     this.address = address;
-    this.rights = context.rights();
-    this.sparse = context.sparse();
-    this.memoryLimit = context.memoryLimit();
-    this.peerLimit = context.peerLimit();
+    this.context = context;
     this.record = pages.record;
     this.gate = pages.gate;
     this.ownsGate = context.gate() == null;
@@ -106,7 +99,7 @@ final class ShmDomain implements Domain {
 
   @Override
   public Rights rights() {
-    return rights;
+    return context.rights();
   }
 
   @Override
@@ -125,7 +118,9 @@ final class ShmDomain implements Domain {
     DomainAddress next = reserve(length);
     SessionFile file = null;
     try {
-      file = SessionFile.create(next.file(directory.path()), next.length(), next.nonce(), sparse);
+      file =
+          SessionFile.create(
+              next.file(directory.path()), next.length(), next.nonce(), context.sparse());
       OwnSegment segment = new OwnSegment(next, file);
       if (add(segments, segment)) {
         return segment;
@@ -151,18 +146,7 @@ final class ShmDomain implements Domain {
                 + " files?): directory="
                 + directory.path());
       }
-      if (length > memoryLimit - memory) {
-        throw new IOException(
-            "the domain is full: length="
-                + length
-                + " memory="
-                + memory
-                + " memoryLimit="
-                + memoryLimit);
-      }
-      if (grown == RemoteDomain.SEGMENT_LIMIT) {
-        throw new IOException("too many segments: limit=" + RemoteDomain.SEGMENT_LIMIT);
-      }
+      context.checkGrowth(grown, memory, length);
       memory += length;
       return address.segment(grown++, length);
     } finally {
@@ -230,8 +214,8 @@ final class ShmDomain implements Domain {
       if (closed) {
         throw closedException();
       }
-      if (admissions.size() >= peerLimit) {
-        throw new IOException("too many peers: peerLimit=" + peerLimit);
+      if (admissions.size() >= context.peerLimit()) {
+        throw new IOException("too many peers: peerLimit=" + context.peerLimit());
       }
       OwnAdmission admission =
           new OwnAdmission(AdmissionFile.create(address, directory.path(), token));
@@ -316,7 +300,8 @@ final class ShmDomain implements Domain {
     @Override
     public void close() {
       if (remove(segments, this)) {
-        if (rights == Rights.ATOMIC) { // an atomic on a page that is gone ends the peer's JVM
+        if (context.rights()
+            == Rights.ATOMIC) { // an atomic on a page that is gone ends the peer's JVM
           file.keep();
         }
         discard(file);

@@ -7,7 +7,6 @@ import dev.ringfetch.fabric.DomainContext;
 import dev.ringfetch.fabric.GateDescriptor;
 import dev.ringfetch.fabric.GatePage;
 import dev.ringfetch.fabric.MemoryRegion;
-import dev.ringfetch.fabric.RemoteDomain;
 import dev.ringfetch.fabric.RemoteMemory;
 import dev.ringfetch.fabric.Rights;
 import dev.ringfetch.fabric.Segment;
@@ -199,18 +198,7 @@ final class VerbsDomain implements Domain {
     memoryLock.lock();
     try {
       checkOpen();
-      if (length > context.memoryLimit() - memory) {
-        throw new IOException(
-            "the domain is full: length="
-                + length
-                + " memory="
-                + memory
-                + " memoryLimit="
-                + context.memoryLimit());
-      }
-      if (grown == RemoteDomain.SEGMENT_LIMIT) {
-        throw new IOException("too many segments: limit=" + RemoteDomain.SEGMENT_LIMIT);
-      }
+      context.checkGrowth(grown, memory, length);
       if (grown / MARKS == marks.size()) {
         marks.add(device.register(MARKS_LENGTH, READABLE));
       }
