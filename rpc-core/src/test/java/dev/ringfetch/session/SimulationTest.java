@@ -113,15 +113,15 @@ class SimulationTest {
 
   /** Where the two ends of a ring are loaded and stored, and where most is left to chance. */
   static List<Arguments> oppositeKinds() {
-    return kinds().stream()
-        .filter(one -> one.get()[0] == SimKind.SHM || one.get()[0] == SimKind.ADAPTIVE_WEAK)
-        .toList();
+    return kinds().stream().filter(SimulationTest::isOpposite).toList();
   }
 
   static List<Arguments> otherKinds() {
-    return kinds().stream()
-        .filter(one -> one.get()[0] != SimKind.SHM && one.get()[0] != SimKind.ADAPTIVE_WEAK)
-        .toList();
+    return kinds().stream().filter(one -> !isOpposite(one)).toList();
+  }
+
+  private static boolean isOpposite(Arguments one) {
+    return one.get()[0] == SimKind.SHM || one.get()[0] == SimKind.ADAPTIVE_WEAK;
   }
 
   @ParameterizedTest
