@@ -16,10 +16,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * The send queue of a connection to a domain. Requests are numbered, and execute in that order; at
- * least one of {@value #SIGNAL_INTERVAL} asks for a completion, which stands for all before it.
- * While it is corked, requests are linked, and handed to the device together: by {@link #uncork},
- * by a {@link #look}, or when the chain is full.
+ * The send queue of a connection to a domain. Requests execute in the order of their numbers. While
+ * it is corked, they are linked in a {@link RequestChain}, and handed to the device together: by
+ * {@link #uncork}, by a {@link #look}, or when the chain is full.
  *
  * <p>Requests and polls belong to the owner of the connection, {@link #look}, {@link #shut} and
  * {@link #release} to any thread: they exclude each other by a guard that is held for a moment, and
@@ -28,11 +27,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 final class DomainQueue implements CompletionQueue {
   /** Requests that the device has room for; a power of two. */
   static final int DEPTH = 256;
-
-  /** Completions asked for and not handed out yet; a power of two. */
-  private static final int COMPLETIONS = 256;
-
-  private static final int SIGNAL_INTERVAL = 64;
 
   /** Largest number of linked requests. */
   private static final int CHAIN = 32;
@@ -51,48 +45,32 @@ final class DomainQueue implements CompletionQueue {
   /** Length in bytes of the memory for words that come back. */
   static final int WORDS_LENGTH = LOOK_OFFSET + 64;
 
-  /** In place of a completion's value: the word that an atomic brings. */
-  private static final long FORMER = -1;
-
   private static final long NONE = -1;
 
   private final WorkRequestTally tally = new WorkRequestTally();
-  private final long queuePair;
   private final long completionQueue;
   private final int maxInline;
 
   /** Memory for the former words of atomics, by the request's number, and for a look. */
   private final VerbsMemory words;
 
-  private final Request[] chain = new Request[CHAIN];
+  private final RequestChain chain;
+  private final AskedCompletions completions;
   private final ByteBuffer taken = Request.direct(BATCH * CompletionLayout.SIZE);
   private final long takenAddress = Regions.address(taken);
 
   /** Set while a thread posts or polls; guards what follows. */
   private final AtomicBoolean busy = new AtomicBoolean();
 
-  private int linked; // requests of the chain
-  private long doorbells;
   private boolean open = true;
   private boolean released;
   private volatile boolean broken; // read without the guard
   private String failure;
-  private long posted; // number of the next request
   private long done; // all before it have completed
-  private int unsignaled;
   private long lookNumber = NONE;
   private boolean lookSucceeded;
 
-  // Completions asked for: added at the tail, completed up to the middle, handed out at the head.
-  private final long[] numbers = new long[COMPLETIONS];
-  private final long[] ids = new long[COMPLETIONS];
-  private final long[] values = new long[COMPLETIONS]; // or FORMER until completed
-  private final int[] statuses = new int[COMPLETIONS];
-  private long asked;
-  private long completed;
-
   // The owner's, without the guard.
-  private long handed;
   private boolean corked;
   private boolean waiting; // it has linked something since it corked
 
@@ -102,13 +80,11 @@ final class DomainQueue implements CompletionQueue {
    * @param words of {@link #WORDS_LENGTH} bytes.
    */
   DomainQueue(DomainDevice.Opened queuePair, long completionQueue, VerbsMemory words) {
-    this.queuePair = queuePair.handle();
     this.completionQueue = completionQueue;
     this.maxInline = queuePair.maxInline();
     this.words = words;
-    for (int i = 0; i < CHAIN; i++) {
-      chain[i] = new Request(SendLayout.WRITE);
-    }
+    this.chain = new RequestChain(queuePair.handle(), CHAIN, tally);
+    this.completions = new AskedCompletions(words, DEPTH);
     WorkRequestTally.DOMAINS.add(tally);
   }
 
@@ -120,7 +96,7 @@ final class DomainQueue implements CompletionQueue {
   long doorbells() {
     enter();
     try {
-      return doorbells;
+      return chain.doorbells();
     } finally {
       leave();
     }
@@ -159,7 +135,8 @@ final class DomainQueue implements CompletionQueue {
       if (length == 0) {
         return empty(address, rkey, workRequestId);
       }
-      next(SendLayout.READ)
+      chain
+          .next(SendLayout.READ)
           .local(target.address() + offset, length, target.localKey())
           .remote(address, rkey);
       return post(WorkRequestTally.READ, 0, workRequestId, length);
@@ -180,7 +157,8 @@ final class DomainQueue implements CompletionQueue {
       if (length == 0) {
         return empty(address, rkey, workRequestId);
       }
-      next(SendLayout.WRITE)
+      chain
+          .next(SendLayout.WRITE)
           .local(source.address() + offset, length, source.localKey())
           .remote(address, rkey);
       int flags = length <= maxInline ? SendLayout.INLINE : 0;
@@ -192,7 +170,7 @@ final class DomainQueue implements CompletionQueue {
 
   /** In the device's terms, no length is the longest: a WRITE of nothing completes in its turn. */
   private int empty(long address, int rkey, long workRequestId) {
-    next(SendLayout.WRITE).empty().remote(address, rkey);
+    chain.next(SendLayout.WRITE).empty().remote(address, rkey);
     return post(WorkRequestTally.PROBE, 0, workRequestId, 0);
   }
 
@@ -204,17 +182,17 @@ final class DomainQueue implements CompletionQueue {
       if (refusal != QueuePair.POSTED) {
         return refusal;
       }
-      next(opcode)
-          .local(words.address() + formerIndex(posted), Long.BYTES, words.localKey())
+      chain
+          .next(opcode)
+          .local(
+              words.address() + completions.formerOffset(chain.posted()),
+              Long.BYTES,
+              words.localKey())
           .word(address, rkey, operand, other);
-      return post(WorkRequestTally.ATOMIC, 0, workRequestId, FORMER);
+      return post(WorkRequestTally.ATOMIC, 0, workRequestId, AskedCompletions.FORMER);
     } finally {
       leave();
     }
-  }
-
-  private static int formerIndex(long number) {
-    return (int) (number & (DEPTH - 1)) * Long.BYTES;
   }
 
   /**
@@ -253,12 +231,13 @@ final class DomainQueue implements CompletionQueue {
       if (!open) {
         throw ended();
       }
-      next(SendLayout.READ)
+      chain
+          .next(SendLayout.READ)
           .local(words.address() + LOOK_OFFSET, Long.BYTES, words.localKey())
           .remote(word.address(), word.rkey());
-      lookNumber = posted;
+      lookNumber = chain.posted();
       lookSucceeded = false;
-      link(WorkRequestTally.READ, 0, true);
+      chain.link(WorkRequestTally.READ, 0, true);
       handOver();
     } finally {
       leave();
@@ -285,7 +264,7 @@ final class DomainQueue implements CompletionQueue {
     open = false;
     broken = true;
     released = true;
-    linked = 0;
+    chain.clear();
     flush();
     leave();
     WorkRequestTally.DOMAINS.close(tally);
@@ -295,24 +274,9 @@ final class DomainQueue implements CompletionQueue {
   public int poll(Handler handler, int limit) {
     enter();
     reap();
-    long end = completed;
+    long end = completions.completed();
     leave();
-    int count = 0;
-    // Taken off before the handler runs, which may post, poll or throw.
-    for (long at = handed; at < end && count < limit; at = handed) {
-      int index = index(at);
-      long id = ids[index];
-      int status = statuses[index];
-      long value = values[index];
-      handed = at + 1;
-      count++;
-      handler.onCompletion(id, status, value);
-    }
-    return count;
-  }
-
-  private static int index(long at) {
-    return (int) at & (COMPLETIONS - 1);
+    return completions.handOut(handler, limit, end);
   }
 
   private void enter() {
@@ -338,58 +302,36 @@ final class DomainQueue implements CompletionQueue {
     if (!open) {
       return QueuePair.CLOSED;
     }
-    if (!hasRoom() || (workRequestId != QueuePair.UNSIGNALED && asked - handed == COMPLETIONS)) {
+    if (!hasRoom() || (workRequestId != QueuePair.UNSIGNALED && completions.isFull())) {
       return open ? QueuePair.SEND_QUEUE_FULL : QueuePair.CLOSED;
     }
     return QueuePair.POSTED;
   }
 
   private boolean hasRoom() {
-    if (posted - done == DEPTH) {
+    if (chain.posted() - done == DEPTH) {
       handOver(); // what waits would never complete
       reap();
     }
-    return posted - done < DEPTH;
-  }
-
-  /** The request to be linked next. The chain is never full here. */
-  private Request next(int opcode) {
-    return chain[linked].opcode(opcode);
+    return chain.posted() - done < DEPTH;
   }
 
   private int post(int kind, int flags, long workRequestId, long value) {
     boolean signaled = workRequestId != QueuePair.UNSIGNALED;
     if (signaled) {
-      int index = index(asked);
-      numbers[index] = posted;
-      ids[index] = workRequestId;
-      values[index] = value;
+      completions.prepare(chain.posted(), workRequestId, value);
     }
-    link(kind, flags, signaled);
+    chain.link(kind, flags, signaled);
     int result = QueuePair.POSTED;
-    if (corked && linked < CHAIN) {
+    if (corked && !chain.isFull()) {
       waiting = true;
     } else {
       result = handOver();
     }
     if (signaled && result == QueuePair.POSTED) {
-      asked++;
+      completions.add();
     }
     return result;
-  }
-
-  /** Numbers the next request, and links it behind those before. */
-  private void link(int kind, int flags, boolean wanted) {
-    boolean signaled = wanted || unsignaled == SIGNAL_INTERVAL - 1;
-    Request request = chain[linked];
-    request.id(posted).flags(signaled ? flags | SendLayout.SIGNALED : flags).next(null);
-    if (linked > 0) {
-      chain[linked - 1].next(request);
-    }
-    linked++;
-    posted++;
-    unsignaled = signaled ? 0 : unsignaled + 1;
-    tally.add(kind, signaled);
   }
 
   /**
@@ -397,10 +339,8 @@ final class DomainQueue implements CompletionQueue {
    * that they complete as flushed.
    */
   private int handOver() {
-    if (linked > 0 && !released) {
-      linked = 0;
-      doorbells++;
-      long result = QueuePairs.postSend(queuePair, chain[0].address());
+    if (!chain.isEmpty() && !released) {
+      long result = chain.handOver();
       if (result != 0) {
         fail("a request was refused: " + Errors.errnoText(QueuePairs.errno(result)));
         flush();
@@ -410,10 +350,8 @@ final class DomainQueue implements CompletionQueue {
   }
 
   private void flush() {
-    for (; completed < asked; completed++) {
-      complete(index(completed), false);
-    }
-    done = posted;
+    completions.flush();
+    done = chain.posted();
     lookSucceeded &= lookNumber == NONE;
     lookNumber = NONE;
   }
@@ -449,24 +387,10 @@ final class DomainQueue implements CompletionQueue {
     if (status != CompletionLayout.SUCCESS) {
       fail("a request failed: " + Errors.completionText(status));
     }
-    while (completed < asked && numbers[index(completed)] <= number) {
-      int index = index(completed);
-      boolean succeeded = numbers[index] < number || status == CompletionLayout.SUCCESS;
-      complete(index, succeeded);
-      completed++;
-    }
+    completions.settle(number, status == CompletionLayout.SUCCESS);
     if (lookNumber != NONE && lookNumber <= number) {
       lookSucceeded = lookNumber < number || status == CompletionLayout.SUCCESS;
       lookNumber = NONE;
-    }
-  }
-
-  private void complete(int index, boolean succeeded) {
-    statuses[index] = succeeded ? QueuePair.SUCCESS : QueuePair.FLUSHED;
-    if (!succeeded) {
-      values[index] = 0;
-    } else if (values[index] == FORMER) {
-      values[index] = words.getLongAcquire(formerIndex(numbers[index]));
     }
   }
 }

@@ -15,12 +15,12 @@ import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * The send queue of one side: posts requests and takes their completions. Requests are numbered,
- * and execute in that order; at least one of {@value #SIGNAL_INTERVAL} asks for a completion, which
- * stands for all before it.
+ * The send queue of one side: posts requests, which execute in the order of their numbers, and
+ * takes their completions.
  *
- * <p>While it is corked, the owner's requests are linked, and handed to the device together: by
- * {@link #uncork}, by a request that this class posts of its own, or when the chain is full.
+ * <p>While it is corked, the owner's requests are linked in a {@link RequestChain}, and handed to
+ * the device together: by {@link #uncork}, by a request that this class posts of its own, or when
+ * the chain is full.
  *
  * <p>Posts and polls are short and exclude each other: a thread that finds another inside spins,
  * except a thread that rings, which leaves its ring to the other. {@link #poll} runs handlers in
@@ -33,11 +33,6 @@ final class SendQueue implements CompletionQueue {
   /** The part of {@link #DEPTH} that is reserved for rings, credit and probes. */
   private static final int RESERVED = 32;
 
-  /** Completions asked for and not handed out yet; a power of two. */
-  private static final int COMPLETIONS = 256;
-
-  private static final int SIGNAL_INTERVAL = 64;
-
   /** Largest number of linked requests. */
   static final int CHAIN = 8;
 
@@ -49,12 +44,8 @@ final class SendQueue implements CompletionQueue {
   private static final int CREDIT_OFFSET = DEPTH * Long.BYTES;
   private static final int WORDS_LENGTH = CREDIT_OFFSET + 64;
 
-  /** In place of a completion's value: the word that an atomic brings. */
-  private static final long FORMER = -1;
-
   private final WorkRequestTally tally = new WorkRequestTally();
   private final WorkRequestTally.Group group;
-  private final long queuePair;
   private final long completionQueue;
   private final int maxInline;
   private final VerbsMemory local;
@@ -66,7 +57,8 @@ final class SendQueue implements CompletionQueue {
   private final VerbsMemory creditLine;
   private final RemoteMemory peersCreditLine;
 
-  private final Request[] chain = new Request[CHAIN];
+  private final RequestChain chain;
+  private final AskedCompletions completions;
   private final ByteBuffer taken = Request.direct(BATCH * CompletionLayout.SIZE);
   private final long takenAddress = Regions.address(taken);
 
@@ -75,24 +67,11 @@ final class SendQueue implements CompletionQueue {
    */
   private final AtomicBoolean busy = new AtomicBoolean();
 
-  private int linked; // requests of the chain
-  private long doorbells;
   private boolean open = true;
   private boolean released;
   private volatile String failure; // read without the guard
-  private long posted; // number of the next request
   private long done; // all before it have completed
-  private int unsignaled;
   private long postedAtTick;
-
-  // Completions asked for: added at the tail, completed up to the middle, handed out at the head.
-  private final long[] numbers = new long[COMPLETIONS];
-  private final long[] ids = new long[COMPLETIONS];
-  private final long[] values = new long[COMPLETIONS]; // or FORMER until completed
-  private final int[] statuses = new int[COMPLETIONS];
-  private long asked;
-  private long completed;
-  private volatile long handed; // written by the thread that polls
 
   private volatile boolean ringWanted; // without the guard
   private volatile boolean ringOwed; // read without the guard
@@ -104,7 +83,6 @@ final class SendQueue implements CompletionQueue {
 
   SendQueue(Endpoint endpoint, Introduction.Side peer, WorkRequestTally.Group group)
       throws IOException {
-    this.queuePair = endpoint.queuePair();
     this.completionQueue = endpoint.sendCompletions();
     this.maxInline = endpoint.maxInline();
     this.local = endpoint.memory();
@@ -113,9 +91,8 @@ final class SendQueue implements CompletionQueue {
     this.creditLine = endpoint.creditLine();
     this.words = endpoint.scratch(WORDS_LENGTH);
     this.group = group;
-    for (int i = 0; i < CHAIN; i++) {
-      chain[i] = new Request(SendLayout.WRITE);
-    }
+    this.chain = new RequestChain(endpoint.queuePair(), CHAIN, tally);
+    this.completions = new AskedCompletions(words, DEPTH);
   }
 
   /** Adds the queue's requests to those of the process; called when the connection is made. */
@@ -131,7 +108,7 @@ final class SendQueue implements CompletionQueue {
   long doorbells() {
     enter();
     try {
-      return doorbells;
+      return chain.doorbells();
     } finally {
       leave();
     }
@@ -181,10 +158,11 @@ final class SendQueue implements CompletionQueue {
       if (refusal != QueuePair.POSTED || length == 0) {
         return refusal; // in the device's terms, no length is the longest
       }
-      next(SendLayout.WRITE)
+      chain
+          .next(SendLayout.WRITE)
           .local(local.address() + offset, length, local.localKey())
           .remote(remote.address() + offset, remote.rkey());
-      link(WorkRequestTally.WRITE, inline(length), false);
+      chain.link(WorkRequestTally.WRITE, inline(length), false);
       return handOverUnlessCorked();
     } finally {
       leave();
@@ -199,7 +177,8 @@ final class SendQueue implements CompletionQueue {
       if (refusal != QueuePair.POSTED) {
         return refusal;
       }
-      next(SendLayout.READ)
+      chain
+          .next(SendLayout.READ)
           .local(target.address() + offset, length, target.localKey())
           .remote(remote.address() + remoteOffset, remote.rkey());
       return post(WorkRequestTally.READ, workRequestId, length);
@@ -223,17 +202,17 @@ final class SendQueue implements CompletionQueue {
       if (refusal != QueuePair.POSTED) {
         return refusal;
       }
-      next(opcode)
-          .local(words.address() + formerIndex(posted), Long.BYTES, words.localKey())
+      chain
+          .next(opcode)
+          .local(
+              words.address() + completions.formerOffset(chain.posted()),
+              Long.BYTES,
+              words.localKey())
           .word(remote.address() + offset, remote.rkey(), operand, other);
-      return post(WorkRequestTally.ATOMIC, workRequestId, FORMER);
+      return post(WorkRequestTally.ATOMIC, workRequestId, AskedCompletions.FORMER);
     } finally {
       leave();
     }
-  }
-
-  private static int formerIndex(long number) {
-    return (int) (number & (DEPTH - 1)) * Long.BYTES;
   }
 
   /**
@@ -281,10 +260,10 @@ final class SendQueue implements CompletionQueue {
     enter();
     try {
       reap();
-      if (posted == postedAtTick) {
+      if (chain.posted() == postedAtTick) {
         probe();
       }
-      postedAtTick = posted;
+      postedAtTick = chain.posted();
     } finally {
       leave();
     }
@@ -293,8 +272,8 @@ final class SendQueue implements CompletionQueue {
   /** With the guard held. */
   private void probe() {
     if (open && hasRoom(DEPTH)) {
-      next(SendLayout.WRITE).empty().remote(remote.address(), remote.rkey());
-      link(WorkRequestTally.PROBE, 0, true);
+      chain.next(SendLayout.WRITE).empty().remote(remote.address(), remote.rkey());
+      chain.link(WorkRequestTally.PROBE, 0, true);
       handOver();
     }
   }
@@ -312,7 +291,7 @@ final class SendQueue implements CompletionQueue {
       handOver();
       if (gracefully && open) {
         payOwed();
-        if (posted != done) {
+        if (chain.posted() != done) {
           probe(); // completes after all of them
           CompletionQueues.arm(completionQueue, false);
         }
@@ -328,7 +307,7 @@ final class SendQueue implements CompletionQueue {
     enter();
     try {
       reap();
-      return failure != null || posted == done;
+      return failure != null || chain.posted() == done;
     } finally {
       leave();
     }
@@ -339,7 +318,7 @@ final class SendQueue implements CompletionQueue {
     enter();
     open = false;
     released = true;
-    linked = 0;
+    chain.clear();
     flush();
     leave();
     group.close(tally);
@@ -349,24 +328,9 @@ final class SendQueue implements CompletionQueue {
   public int poll(Handler handler, int limit) {
     enter();
     reap();
-    long end = completed;
+    long end = completions.completed();
     leave();
-    int count = 0;
-    // Taken off before the handler runs, which may post, poll or throw.
-    for (long at = handed; at < end && count < limit; at = handed) {
-      int index = index(at);
-      long id = ids[index];
-      int status = statuses[index];
-      long value = values[index];
-      handed = at + 1;
-      count++;
-      handler.onCompletion(id, status, value);
-    }
-    return count;
-  }
-
-  private static int index(long at) {
-    return (int) at & (COMPLETIONS - 1);
+    return completions.handOut(handler, limit, end);
   }
 
   @SuppressWarnings(
@@ -399,17 +363,18 @@ final class SendQueue implements CompletionQueue {
     }
     if (creditOwed && open && hasRoom(DEPTH)) {
       creditOwed = false;
-      next(SendLayout.WRITE)
+      chain
+          .next(SendLayout.WRITE)
           .local(words.address() + CREDIT_OFFSET, Long.BYTES, words.localKey())
           .remote(peersCreditLine.address(), peersCreditLine.rkey());
-      link(WorkRequestTally.CREDIT, inline(Long.BYTES), false);
+      chain.link(WorkRequestTally.CREDIT, inline(Long.BYTES), false);
       handOver();
     }
     if (ringOwed && open && hasCredit() && hasRoom(DEPTH)) {
       ringOwed = false;
       rung++;
-      next(SendLayout.SEND).empty();
-      link(WorkRequestTally.SEND, 0, false);
+      chain.next(SendLayout.SEND).empty();
+      chain.link(WorkRequestTally.SEND, 0, false);
       handOver();
     }
   }
@@ -426,7 +391,7 @@ final class SendQueue implements CompletionQueue {
     int refusal = refusal();
     return refusal == QueuePair.POSTED
             && workRequestId != QueuePair.UNSIGNALED
-            && asked - handed == COMPLETIONS
+            && completions.isFull()
         ? QueuePair.SEND_QUEUE_FULL
         : refusal;
   }
@@ -439,50 +404,28 @@ final class SendQueue implements CompletionQueue {
   }
 
   private boolean hasRoom(int depth) {
-    if (posted - done >= depth) {
+    if (chain.posted() - done >= depth) {
       reap();
     }
-    return posted - done < depth;
-  }
-
-  /** The request to be linked next. The chain is never full here. */
-  private Request next(int opcode) {
-    return chain[linked].opcode(opcode);
+    return chain.posted() - done < depth;
   }
 
   private int post(int kind, long workRequestId, long value) {
     if (workRequestId == QueuePair.UNSIGNALED) {
-      link(kind, 0, false);
+      chain.link(kind, 0, false);
       return handOverUnlessCorked();
     }
-    int index = index(asked);
-    numbers[index] = posted;
-    ids[index] = workRequestId;
-    values[index] = value;
-    link(kind, 0, true);
+    completions.prepare(chain.posted(), workRequestId, value);
+    chain.link(kind, 0, true);
     int result = handOverUnlessCorked();
     if (result == QueuePair.POSTED) {
-      asked++;
+      completions.add();
     }
     return result;
   }
 
-  /** Numbers the next request, and links it behind those before. */
-  private void link(int kind, int flags, boolean wanted) {
-    boolean signaled = wanted || unsignaled == SIGNAL_INTERVAL - 1;
-    Request request = chain[linked];
-    request.id(posted).flags(signaled ? flags | SendLayout.SIGNALED : flags).next(null);
-    if (linked > 0) {
-      chain[linked - 1].next(request);
-    }
-    linked++;
-    posted++;
-    unsignaled = signaled ? 0 : unsignaled + 1;
-    tally.add(kind, signaled);
-  }
-
   private int handOverUnlessCorked() {
-    if (corked && linked < CHAIN) {
+    if (corked && !chain.isFull()) {
       waiting = true;
       return QueuePair.POSTED;
     }
@@ -491,15 +434,14 @@ final class SendQueue implements CompletionQueue {
 
   /** Posts the linked requests to the device in one call. */
   private int handOver() {
-    if (linked == 0) {
+    if (chain.isEmpty()) {
       return open ? QueuePair.POSTED : QueuePair.CLOSED;
     }
-    linked = 0;
     if (!open) {
+      chain.clear();
       return QueuePair.CLOSED;
     }
-    doorbells++;
-    long result = QueuePairs.postSend(queuePair, chain[0].address());
+    long result = chain.handOver();
     if (result != 0) {
       fail("a request was refused: " + Errors.errnoText(QueuePairs.errno(result)));
       return QueuePair.CLOSED;
@@ -537,24 +479,11 @@ final class SendQueue implements CompletionQueue {
     if (status != CompletionLayout.SUCCESS && status != CompletionLayout.FLUSHED) {
       fail("a request failed: " + Errors.completionText(status));
     }
-    while (completed < asked && numbers[index(completed)] <= number) {
-      int index = index(completed);
-      boolean succeeded = numbers[index] < number || status == CompletionLayout.SUCCESS;
-      statuses[index] = succeeded ? QueuePair.SUCCESS : QueuePair.FLUSHED;
-      if (!succeeded) {
-        values[index] = 0;
-      } else if (values[index] == FORMER) {
-        values[index] = words.getLongAcquire(formerIndex(numbers[index]));
-      }
-      completed++;
-    }
+    completions.settle(number, status == CompletionLayout.SUCCESS);
   }
 
   private void flush() {
-    for (; completed < asked; completed++) {
-      statuses[index(completed)] = QueuePair.FLUSHED;
-      values[index(completed)] = 0;
-    }
-    done = posted;
+    completions.flush();
+    done = chain.posted();
   }
 }
