@@ -68,7 +68,8 @@ public abstract class ChannelInterop extends AbstractInteropTest {
           final long ringCalls = channels.stream().mapToLong(RingChannel::ringCalls).sum();
           verify(ringCalls, channels.stream().mapToLong(RingChannel::grpcCalls).sum());
           final long frames = frames() - framesBefore;
-          if (!HASTY.contains(description.getMethodName())) {
+          // Without a ring call, the server may still count what it sent to an earlier case.
+          if (!unnamed && !HASTY.contains(description.getMethodName())) {
             assertEquals("frames=" + frames + " of calls", ringCalls > 0, frames > 0);
           }
         }
