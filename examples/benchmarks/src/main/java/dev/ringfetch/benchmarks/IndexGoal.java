@@ -202,6 +202,9 @@ record IndexGoal(String name, String unit, Spread measured, double bound, boolea
             STEP_US,
             true);
       }
+      for (final String figure : List.of("p50", "p99", "max", "maxCpu")) {
+        ratio(IndexRow.growth, IndexGrowth.OWNER, IndexGrowth.OWNER_UPDATES, figure, NONE, true);
+      }
       for (final String percentile : List.of("p50", "p99")) {
         ratio(
             IndexRow.growth,

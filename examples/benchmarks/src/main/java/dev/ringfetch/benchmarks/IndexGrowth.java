@@ -1,5 +1,6 @@
 package dev.ringfetch.benchmarks;
 
+import dev.ringfetch.benchmarks.stores.GrowthSteps;
 import dev.ringfetch.benchmarks.stores.Mix;
 import dev.ringfetch.benchmarks.stores.StoreClient;
 import dev.ringfetch.benchmarks.stores.StoreKind;
@@ -12,7 +13,7 @@ import java.io.IOException;
  * The growth of an index from {@value #FIRST} entries, in a server of its own: Gets of the first
  * entries one after the other by one client, alone, while another client's batches make the index
  * grow, and while the same batches write the same entries again; then the steps of an owner, by
- * {@link dev.ringfetch.benchmarks.stores.GrowthSteps} in the server's process, idle then.
+ * {@link GrowthSteps} in the server's process, idle then.
  */
 final class IndexGrowth {
   /** Gets without writes. */
@@ -24,8 +25,11 @@ final class IndexGrowth {
   /** Gets beside as many writes without growth. */
   static final String BESIDE_UPDATES = "beside-updates";
 
-  /** The steps of an owner. */
+  /** The steps of an owner while its index grows. */
   static final String OWNER = "owner-steps";
+
+  /** The steps of the same owner while it overwrites the same entries. */
+  static final String OWNER_UPDATES = "owner-updates";
 
   /** Entries before the index grows. */
   static final int FIRST = 1_000;
@@ -60,7 +64,8 @@ final class IndexGrowth {
     log.add(IndexRow.growth, ALONE, alone);
     log.add(IndexRow.growth, BESIDE_GROWTH, growing);
     log.add(IndexRow.growth, BESIDE_UPDATES, updating);
-    log.add(IndexRow.growth, OWNER, steps);
+    log.add(IndexRow.growth, OWNER, part(steps, GrowthSteps.GROWTH));
+    log.add(IndexRow.growth, OWNER_UPDATES, part(steps, GrowthSteps.UPDATES));
   }
 
   private ChildProcess client(ChildProcess server) throws IOException {
@@ -79,6 +84,19 @@ final class IndexGrowth {
     reader.ask("begin", Mix.get, FIRST, 0);
     final Answer written = checked(writer.ask("load", FIRST, settings.growth()));
     return reader.ask("end").with("writesPerSecond", written.figure("perSecond"));
+  }
+
+  private static Answer part(Answer whole, String prefix) {
+    final Answer part = new Answer();
+    whole
+        .fields()
+        .forEach(
+            (name, value) -> {
+              if (name.startsWith(prefix)) {
+                final Answer unused = part.with(name.substring(prefix.length()), value);
+              }
+            });
+    return part;
   }
 
   private static Answer checked(Answer answer) {

@@ -69,7 +69,8 @@ final class IndexBenchTest {
                   IndexGrowth.ALONE,
                   IndexGrowth.BESIDE_GROWTH,
                   IndexGrowth.BESIDE_UPDATES,
-                  IndexGrowth.OWNER)
+                  IndexGrowth.OWNER,
+                  IndexGrowth.OWNER_UPDATES)
               : row.sides().stream()
                   .filter(sides::contains)
                   .filter(side -> StoreContender.obstacle(side).isEmpty())

@@ -31,9 +31,16 @@ import org.HdrHistogram.Histogram;
  * of the cycles is longer than the longest step.
  *
  * <p>A step can also be long because the thread has lost the processor. Of long steps the processor
- * time is looked at, too: that of a step and up to {@value #SPAN} others.
+ * time is looked at, too: that of a step and up to {@value #SPAN} others. And the same thread then
+ * overwrites all entries, which makes nothing grow: what its steps have, too, is not of growth.
  */
-final class GrowthSteps {
+public final class GrowthSteps {
+  /** Begins the names of figures of puts of new entries. */
+  public static final String GROWTH = "growth-";
+
+  /** Begins the names of figures of puts that overwrite the same entries. */
+  public static final String UPDATES = "updates-";
+
   private static final int SPAN = 64;
   private static final int SEGMENT_LENGTH = 16 << 20; // as a server has it
   private static final long BYTES_PER_ENTRY = 160;
@@ -45,14 +52,11 @@ final class GrowthSteps {
   private static final long LONG_NS = TimeUnit.MILLISECONDS.toNanos(1);
 
   private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-  private final Histogram steps = new Histogram(TimeUnit.SECONDS.toNanos(60), DIGITS);
   private final byte[] keyBytes = new byte[Entries.KEY_LENGTH];
   private final byte[] valueBytes = new byte[Entries.VALUE_LENGTH];
   private final HashIndex index;
   private final Partition[] partitions;
   private long done;
-  private long longSteps;
-  private long longestCpuNs;
   private final Write write = new Write(answered -> done++);
 
   private GrowthSteps(StoreMemory memory) {
@@ -72,7 +76,8 @@ final class GrowthSteps {
   }
 
   /**
-   * Grows an index.
+   * Grows an index, then overwrites its entries. The names of the figures begin with {@link
+   * #GROWTH} and {@link #UPDATES}.
    *
    * @param first entries before steps are timed.
    * @param entries in the end.
@@ -116,10 +121,25 @@ final class GrowthSteps {
     for (long number = 0; number < first; number++) {
       final long unused = put(number);
     }
+    final Answer answer = new Answer();
+    time(first, entries, GROWTH, answer);
+    time(first, entries, UPDATES, answer);
+    if (done != 2 * entries - first || index.count() != entries) {
+      throw new IllegalStateException(
+          "entries=" + entries + " answered=" + done + " counted=" + index.count());
+    }
+    return answer;
+  }
+
+  /** Puts entries, and adds the figures of the steps. */
+  private void time(long first, long end, String prefix, Answer answer) {
+    final Histogram steps = new Histogram(TimeUnit.SECONDS.toNanos(60), DIGITS);
+    long longSteps = 0;
+    long longestCpuNs = 0;
     final long startNs = System.nanoTime();
     long cpuNs = threads.getCurrentThreadCpuTime();
     boolean hadLong = false;
-    for (long number = first; number < entries; number++) {
+    for (long number = first; number < end; number++) {
       final long tookNs = put(number);
       steps.recordValue(tookNs);
       if (tookNs >= LONG_NS) {
@@ -134,20 +154,16 @@ final class GrowthSteps {
       }
     }
     final long elapsedNs = System.nanoTime() - startNs;
-    if (done != entries || index.count() != entries) {
-      throw new IllegalStateException(
-          "entries=" + entries + " answered=" + done + " counted=" + index.count());
-    }
-    return new Answer()
-        .with("calls", entries - first)
-        .with("wrong", 0)
-        .with("p50", steps.getValueAtPercentile(50) / NS_PER_US)
-        .with("p99", steps.getValueAtPercentile(99) / NS_PER_US)
-        .with("p9999", steps.getValueAtPercentile(99.99) / NS_PER_US)
-        .with("max", steps.getMaxValue() / NS_PER_US)
-        .with("maxCpu", longestCpuNs / NS_PER_US)
-        .with("long", longSteps)
-        .with("perSecond", (entries - first) * 1e9 / elapsedNs);
+    answer
+        .with(prefix + "calls", end - first)
+        .with(prefix + "wrong", 0)
+        .with(prefix + "p50", steps.getValueAtPercentile(50) / NS_PER_US)
+        .with(prefix + "p99", steps.getValueAtPercentile(99) / NS_PER_US)
+        .with(prefix + "p9999", steps.getValueAtPercentile(99.99) / NS_PER_US)
+        .with(prefix + "max", steps.getMaxValue() / NS_PER_US)
+        .with(prefix + "maxCpu", longestCpuNs / NS_PER_US)
+        .with(prefix + "long", longSteps)
+        .with(prefix + "perSecond", (end - first) * 1e9 / elapsedNs);
   }
 
   /** Puts an entry; returns how long the submission took, in nanoseconds. */
