@@ -1,12 +1,17 @@
-/** The server program of the index service. It exports nothing: clients use its protocol. */
-@SuppressWarnings("requires-automatic") // gRPC
+/**
+ * The server of the index service: a program, and in {@code dev.ringfetch.index.service} the
+ * services for a server of an application's own. Clients use the protocol.
+ */
+@SuppressWarnings({"requires-automatic", "requires-transitive-automatic", "module"}) // gRPC
 module dev.ringfetch.index {
-  requires dev.ringfetch.index.protocol;
+  requires transitive dev.ringfetch.index.protocol;
   requires dev.ringfetch.index.reader;
-  requires dev.ringfetch.rpc;
+  requires transitive dev.ringfetch.rpc;
   requires info.picocli;
   requires io.grpc.services;
   requires org.agrona;
+
+  exports dev.ringfetch.index.service;
 
   opens dev.ringfetch.index to
       info.picocli; // sets the fields of options

@@ -23,8 +23,11 @@ import java.util.concurrent.CopyOnWriteArrayList;
  * The memory of a server's indexes, the gate before it, and the epoch in which it may be read. It
  * belongs to this process alone, or to a domain of a fabric, where peers can be admitted to it.
  *
+ * <p>Fabrics and data directories are for the server program, whose module has their types.
+ *
  * <p>Safe for use by many threads.
  */
+@SuppressWarnings("exports")
 public final class IndexMemory implements AutoCloseable {
   private static final Logger LOGGER = System.getLogger(IndexMemory.class.getName());
 
@@ -117,6 +120,9 @@ public final class IndexMemory implements AutoCloseable {
     private long budget = BUDGET_DEFAULT;
     private int partitions = PARTITIONS_DEFAULT;
     private DataDirectory data;
+
+    /** Creates the defaults, without a data directory. */
+    public Context() {}
 
     /** Sets the most bytes, at least {@link #BUDGET_MIN}. */
     public Context budget(long bytes) {
