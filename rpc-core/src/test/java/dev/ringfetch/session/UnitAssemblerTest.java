@@ -1,5 +1,6 @@
 package dev.ringfetch.session;
 
+import static dev.ringfetch.ring.FrameDescriptor.CLOSE;
 import static dev.ringfetch.ring.FrameDescriptor.CONTINUATION;
 import static dev.ringfetch.ring.FrameDescriptor.MESSAGE;
 import static dev.ringfetch.ring.FrameDescriptor.PARTIAL;
@@ -92,6 +93,15 @@ class UnitAssemblerTest {
           Arrays.copyOfRange(stream.inbound().array(), 4, 4 + stream.inbound().length()),
           () -> "seed=" + seed);
     }
+  }
+
+  @Test
+  void whatHasComeOfAUnitIsGoneAfterAClose() {
+    assertTrue(first(7, 3));
+    stream.incoming.close(14);
+    assertEquals(CLOSE, stream.inboundFlags());
+    assertEquals(14, stream.inboundCode());
+    assertEquals(0, stream.inbound().length(), "nothing is to be read as the close's status");
   }
 
   @Test
