@@ -1,8 +1,10 @@
 package dev.ringfetch.index.service;
 
 import dev.ringfetch.index.store.HashIndex;
+import dev.ringfetch.index.store.OrderedIndex;
 import dev.ringfetch.index.store.StoreDamagedException;
 import dev.ringfetch.index.store.StoreFullException;
+import dev.ringfetch.index.store.StoredIndex;
 import dev.ringfetch.index.v1.IndexDescription;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.IndexKind;
@@ -54,7 +56,7 @@ public final class Indexes implements AutoCloseable {
 
   private Indexes(IndexMemory memory, boolean serves) {
     this.memory = memory;
-    createAbsent(DEFAULT_NAME);
+    createAbsent(DEFAULT_NAME, IndexKind.HASH);
     if (serves) {
       serve();
     }
@@ -116,7 +118,7 @@ public final class Indexes implements AutoCloseable {
   /** Returns the index of that name, which is created if there is none. */
   ServedIndex findOrCreate(String name) throws StatusException {
     final ServedIndex found = find(name);
-    return found != null ? found : create(name).index();
+    return found != null ? found : create(name, IndexKind.INDEX_KIND_UNSPECIFIED).index();
   }
 
   /**
@@ -126,10 +128,20 @@ public final class Indexes implements AutoCloseable {
    */
   record Creation(ServedIndex index, boolean created) {}
 
-  /** Creates the index of that name unless there is one. One thread at a time. */
-  synchronized Creation create(String name) throws StatusException {
+  /**
+   * Creates the index of that name unless there is one. One thread at a time.
+   *
+   * @param kind HASH or ORDERED; if unspecified, one that is there may have any.
+   */
+  synchronized Creation create(String name, IndexKind kind) throws StatusException {
     final ServedIndex found = find(name);
     if (found != null) {
+      if (kind != IndexKind.INDEX_KIND_UNSPECIFIED && kind != found.kind()) {
+        throw Status.ALREADY_EXISTS
+            .withDescription(
+                "the index is of another kind: index=" + found.name() + " kind=" + found.kind())
+            .asException();
+      }
       return new Creation(found, false);
     }
     if (indexes.size() >= MAX_INDEXES) {
@@ -138,7 +150,7 @@ public final class Indexes implements AutoCloseable {
           .asException();
     }
     try {
-      return new Creation(createAbsent(name.isEmpty() ? DEFAULT_NAME : name), true);
+      return new Creation(createAbsent(name.isEmpty() ? DEFAULT_NAME : name, kind), true);
     } catch (StoreFullException e) {
       throw memory.full().asException();
     } catch (StoreDamagedException e) {
@@ -149,11 +161,14 @@ public final class Indexes implements AutoCloseable {
     }
   }
 
-  private ServedIndex createAbsent(String name) {
-    final HashIndex index = new HashIndex(memory.store(), memory.partitions());
+  private ServedIndex createAbsent(String name, IndexKind kind) {
+    final StoredIndex index =
+        kind == IndexKind.ORDERED
+            ? new OrderedIndex(memory.store())
+            : new HashIndex(memory.store(), memory.partitions());
     final ServedIndex created =
         new ServedIndex(
-            name, memory.incarnation(index.location()), index, Indexes::onError, memory.handover());
+            name, memory.incarnation(index), index, Indexes::onError, memory.handover());
     indexes.put(name, created);
     return created;
   }
@@ -185,7 +200,7 @@ public final class Indexes implements AutoCloseable {
   IndexDescription describe(ServedIndex index) {
     return IndexDescription.newBuilder()
         .setName(index.name())
-        .setKind(IndexKind.HASH)
+        .setKind(index.kind())
         .setIncarnation(index.incarnation())
         .setPartitions(index.partitions())
         .setEntries(index.count())

@@ -107,7 +107,7 @@ class RefusedIndexTest {
   private void damage(ServedIndex index) {
     for (int p = 0; p < index.partitions(); p++) {
       for (int t = 0; t < 2; t++) {
-        final long head = RootDescriptor.table(index.location().root(), p, t);
+        final long head = RootDescriptor.table(index.hash().location().root(), p, t);
         final long page = region(head).getLong(offset(head) + TableDescriptor.PAGES_OFFSET);
         final long group = region(page).getLong(offset(page));
         final int header = offset(group) + GroupDescriptor.HEADER_OFFSET;
@@ -160,7 +160,7 @@ class RefusedIndexTest {
   void closedOpenWordEndsTheIndex() {
     put("good", KEY);
     put("bad", KEY);
-    final long root = indexes.find("bad").location().root();
+    final long root = indexes.find("bad").hash().location().root();
     region(root).putLong(offset(root) + RootDescriptor.OPEN_OFFSET, 7);
     allCallsSayIt();
     othersGoOnAndItCanBeDropped();
@@ -172,7 +172,7 @@ class RefusedIndexTest {
     put("bad", KEY);
     final ServedIndex index = indexes.find("bad");
     for (int p = 0; p < index.partitions(); p++) {
-      final long head = RootDescriptor.table(index.location().root(), p, 0);
+      final long head = RootDescriptor.table(index.hash().location().root(), p, 0);
       region(head).putLong(offset(head) + TableDescriptor.GROUPS_OFFSET, -1);
     }
     assertEquals(ReadResult.UNDECIDED, index.reader().read(KEY)); // its first read
@@ -185,7 +185,7 @@ class RefusedIndexTest {
   @Test
   void chosenKeysAreBounded() {
     put("", KEY);
-    final long seed = indexes.find("").location().seed();
+    final long seed = indexes.find("").hash().location().seed();
     int stored = 0;
     Call<PutResponse> put = put("", CollidingKeys.key(stored, seed));
     while (put.status.isOk()) {
