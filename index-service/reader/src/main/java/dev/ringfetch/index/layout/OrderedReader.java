@@ -73,11 +73,7 @@ public final class OrderedReader implements KeyReader {
       block.into(found);
       descent.begin();
       descent.search(key, offset, length, false);
-      ReadResult result;
-      rounds = 0;
-      do {
-        result = find(found);
-      } while (result == null && again());
+      final ReadResult result = findNow(found);
       block.verify();
       return ended(result);
     } catch (InternalError e) {
@@ -98,21 +94,37 @@ public final class OrderedReader implements KeyReader {
     try {
       block.intoOwn();
       descent.begin();
-      ReadResult result = null;
-      rounds = 0;
-      while (result == null && !cursor.isDone()) {
-        if (cursor.isFromEnd()) {
-          descent.searchEnd();
-        } else {
-          descent.search(cursor.bytes(), 0, cursor.length(), cursor.isReverse());
-        }
-        result = scanLeaf(cursor, sink);
-      }
+      final ReadResult result = scanLeaves(cursor, sink);
       block.verify();
-      return result == null ? ReadResult.ABSENT : ended(result);
+      return ended(result);
     } catch (InternalError e) {
       return lose(e);
     }
+  }
+
+  // The loops are in methods of their own: see MemoryRegion.verify().
+
+  private ReadResult findNow(Found found) {
+    ReadResult result;
+    rounds = 0;
+    do {
+      result = find(found);
+    } while (result == null && again());
+    return result;
+  }
+
+  private ReadResult scanLeaves(ScanCursor cursor, EntrySink sink) {
+    ReadResult result = null;
+    rounds = 0;
+    while (result == null && !cursor.isDone()) {
+      if (cursor.isFromEnd()) {
+        descent.searchEnd();
+      } else {
+        descent.search(cursor.bytes(), 0, cursor.length(), cursor.isReverse());
+      }
+      result = scanLeaf(cursor, sink);
+    }
+    return result == null ? ReadResult.ABSENT : result;
   }
 
   private ReadResult lose(InternalError e) {

@@ -56,8 +56,8 @@ import java.util.concurrent.Executor;
  *       all calls for the index until it is dropped.
  * </ul>
  *
- * <p>An index is created by the first call that writes to it: reads, deletes and lost comparisons
- * create none.
+ * <p>An index is created, as an ORDERED one, by the first call that writes to it: reads, deletes
+ * and lost comparisons create none.
  *
  * <p>Safe for use by many threads. No method waits: reads take no lock, and writes, and reads that
  * cannot be decided without a lock, are answered from the duty cycle of their partition's owner.

@@ -21,8 +21,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 
 /**
- * The indexes of a server, by name. The one called {@value #DEFAULT_NAME} is there from the start;
- * the empty name stands for it. An index stays until it is dropped, even without entries.
+ * The indexes of a server, by name. The one called {@value #DEFAULT_NAME} is there from the start, and is
+ * a HASH index; the empty name stands for it. An index stays until it is dropped, even without
+ * entries.
  *
  * <p>Safe for use by many threads; finding takes no lock. Indexes in memory of this process need
  * not be closed.
@@ -115,7 +116,7 @@ public final class Indexes implements AutoCloseable {
     return new TreeMap<>(indexes).values();
   }
 
-  /** Returns the index of that name, which is created if there is none. */
+  /** Returns the index of that name, which is created, as an ORDERED one, if there is none. */
   ServedIndex findOrCreate(String name) throws StatusException {
     final ServedIndex found = find(name);
     return found != null ? found : create(name, IndexKind.INDEX_KIND_UNSPECIFIED).index();
@@ -131,7 +132,8 @@ public final class Indexes implements AutoCloseable {
   /**
    * Creates the index of that name unless there is one. One thread at a time.
    *
-   * @param kind HASH or ORDERED; if unspecified, one that is there may have any.
+   * @param kind HASH or ORDERED; if unspecified, one that is there may have any, and a new one is
+   *     ORDERED.
    */
   synchronized Creation create(String name, IndexKind kind) throws StatusException {
     final ServedIndex found = find(name);
@@ -163,9 +165,9 @@ public final class Indexes implements AutoCloseable {
 
   private ServedIndex createAbsent(String name, IndexKind kind) {
     final StoredIndex index =
-        kind == IndexKind.ORDERED
-            ? new OrderedIndex(memory.store())
-            : new HashIndex(memory.store(), memory.partitions());
+        kind == IndexKind.HASH
+            ? new HashIndex(memory.store(), memory.partitions())
+            : new OrderedIndex(memory.store());
     final ServedIndex created =
         new ServedIndex(
             name, memory.incarnation(index), index, Indexes::onError, memory.handover());

@@ -82,27 +82,27 @@ public final class OrderedStore implements EntryStore {
     return find(key) ? loadEntry(place) : 0;
   }
 
-  /**
-   * The entry of a key, or null if it has none. Also looks at all that leads readers there, and at
-   * the neighbours, where scans come by: readers that could not decide let the owner read.
-   */
   @Override
   public Entry entry(ByteString key) {
-    boolean found = find(key);
+    if (!find(key)) {
+      return null;
+    }
+    final long version = loadEntry(place);
+    return Entry.newBuilder().setKey(key).setValue(blocks.value()).setVersion(version).build();
+  }
+
+  /** Also looks at the entries on both sides of the key, where scans come by. */
+  @Override
+  public void check(ByteString key) {
+    final boolean unused = find(key);
+    tree.check(leaf);
+    loadEntries(place);
     final TreeNode before = leaf.left;
     if (place == 0 && before != null) {
       tree.check(before);
       nodes.load(before, image);
       loadEntries(NodeDescriptor.count(image) - 1);
-      found = find(key);
     }
-    tree.check(leaf);
-    loadEntries(place);
-    if (!found) {
-      return null;
-    }
-    final long version = loadEntry(place);
-    return Entry.newBuilder().setKey(key).setValue(blocks.value()).setVersion(version).build();
   }
 
   /** Looks at the blocks of an entry and of those beside it, as far as there are any. */

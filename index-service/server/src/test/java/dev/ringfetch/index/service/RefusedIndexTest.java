@@ -20,10 +20,12 @@ import dev.ringfetch.index.v1.BatchPutRequest;
 import dev.ringfetch.index.v1.BatchPutResponse;
 import dev.ringfetch.index.v1.CountRequest;
 import dev.ringfetch.index.v1.CountResponse;
+import dev.ringfetch.index.v1.CreateIndexRequest;
 import dev.ringfetch.index.v1.DropIndexRequest;
 import dev.ringfetch.index.v1.DropIndexResponse;
 import dev.ringfetch.index.v1.GetRequest;
 import dev.ringfetch.index.v1.GetResponse;
+import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.PutEntry;
 import dev.ringfetch.index.v1.PutRequest;
 import dev.ringfetch.index.v1.PutResponse;
@@ -70,6 +72,15 @@ class RefusedIndexTest {
     method.accept(request, call);
     assertNotNull(call.status, "no answer");
     return call;
+  }
+
+  private void createHash(String index) {
+    assertEquals(
+        Status.OK,
+        call(
+                admin::createIndex,
+                CreateIndexRequest.newBuilder().setIndex(index).setKind(IndexKind.HASH).build())
+            .status);
   }
 
   private Call<PutResponse> put(String index, ByteString key) {
@@ -149,6 +160,7 @@ class RefusedIndexTest {
   /** A reader that cannot decide leaves the answer to the owner, which finds the damage. */
   @Test
   void damagedBucketsEndTheIndex() {
+    createHash("bad");
     put("good", KEY);
     put("bad", KEY);
     damage(indexes.find("bad"));
@@ -158,6 +170,7 @@ class RefusedIndexTest {
 
   @Test
   void closedOpenWordEndsTheIndex() {
+    createHash("bad");
     put("good", KEY);
     put("bad", KEY);
     final long root = indexes.find("bad").hash().location().root();
@@ -169,6 +182,7 @@ class RefusedIndexTest {
   /** Readers go by what leads to groups in memory; owners know it, and answer for them. */
   @Test
   void damagedTableHeadsHinderNoAnswer() {
+    createHash("bad");
     put("bad", KEY);
     final ServedIndex index = indexes.find("bad");
     for (int p = 0; p < index.partitions(); p++) {
