@@ -25,7 +25,6 @@ final class DeleteRangeCall extends RangeCall<DeleteRangeResponse> {
   private static final int STEP = 256;
 
   private final List<ByteString> keys = new ArrayList<>(STEP);
-  private final Outcomes outcomes;
 
   /** Deletes that are not answered, and one for the thread that submits them. */
   private final AtomicInteger open = new AtomicInteger();
@@ -51,7 +50,6 @@ final class DeleteRangeCall extends RangeCall<DeleteRangeResponse> {
       Outcomes outcomes,
       Executor executor) {
     super(index, cursor, responses, outcomes, executor);
-    this.outcomes = outcomes;
     left =
         limit == 0 || Long.compareUnsigned(limit, MAX_ENTRIES) > 0 ? MAX_ENTRIES : (int) limit;
   }

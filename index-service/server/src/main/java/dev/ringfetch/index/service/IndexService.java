@@ -34,6 +34,7 @@ import io.grpc.StatusException;
 import io.grpc.stub.StreamObserver;
 import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The Index service over a set of indexes.
@@ -71,6 +72,9 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
    */
   static final int MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
+  /** The most scans of snapshots at a time: each keeps up to 16 MiB. */
+  static final int MAX_SNAPSHOTS = 16;
+
   private static final int INCARNATION_BYTES =
       CodedOutputStream.computeFixed64Size(BatchGetResponse.INCARNATION_FIELD_NUMBER, 0);
 
@@ -79,6 +83,9 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   private final Indexes indexes;
   private final Outcomes outcomes;
   private final Executor scanner;
+
+  /** Scans of snapshots that are under way. */
+  private final AtomicInteger snapshots = new AtomicInteger();
 
   /** Serves these indexes, which others may use at the same time. */
   public IndexService(Indexes indexes) {
@@ -279,12 +286,9 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
               request.getReverse(),
               request.getPageToken(),
               index == null ? 0 : index.incarnation());
-      if (request.getSnapshot()) {
-        throw Status.UNIMPLEMENTED
-            .withDescription("snapshot=true is not served yet")
-            .asException();
-      }
-      if (index != null) {
+      if (index != null && request.getSnapshot()) {
+        scanSnapshot(index, cursor, request, responses, all);
+      } else if (index != null) {
         new ScanCall(index, cursor, request, responses, outcomes, scanner, all).start();
       } else if (all) {
         responses.onCompleted();
@@ -294,6 +298,31 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
     } catch (StatusException e) {
       responses.onError(e);
     }
+  }
+
+  private void scanSnapshot(
+      ServedIndex index,
+      ScanCursor cursor,
+      ScanRequest request,
+      StreamObserver<ScanResponse> responses,
+      boolean all)
+      throws StatusException {
+    if (snapshots.incrementAndGet() > MAX_SNAPSHOTS) {
+      snapshots.decrementAndGet();
+      throw Status.RESOURCE_EXHAUSTED
+          .withDescription("too many scans of snapshots: limit=" + MAX_SNAPSHOTS)
+          .asException();
+    }
+    new SnapshotScanCall(
+            index,
+            cursor,
+            request,
+            responses,
+            outcomes,
+            scanner,
+            all,
+            snapshots::decrementAndGet)
+        .start();
   }
 
   @Override

@@ -45,13 +45,14 @@ abstract class RangeCall<T> implements EntrySink {
   final ServedIndex index;
   final ScanCursor cursor;
   final ServerCallStreamObserver<T> responses;
-  private final Outcomes outcomes;
+  final Outcomes outcomes;
   private final Executor executor;
 
   /** Calls of drive that the thread which takes steps has not looked at. */
   private final AtomicInteger driven = new AtomicInteger();
 
   private Next next = Next.STEP;
+  private boolean hasEnded;
   private volatile boolean cancelled;
 
   /** Whether the owner was asked and has not answered. */
@@ -107,6 +108,9 @@ abstract class RangeCall<T> implements EntrySink {
    */
   abstract Next stepped(boolean isEnd);
 
+  /** Called once, at the end: the call was answered, or cancelled. */
+  void ended() {}
+
   /** Goes on, unless another thread is at it. Any thread, any time. */
   final void drive() {
     if (driven.getAndIncrement() != 0) {
@@ -116,6 +120,10 @@ abstract class RangeCall<T> implements EntrySink {
     do {
       seen = driven.get();
       run();
+      if (next == Next.END && !hasEnded) {
+        hasEnded = true;
+        ended();
+      }
     } while (!driven.compareAndSet(seen, 0));
   }
 

@@ -1,5 +1,6 @@
 package dev.ringfetch.index.service;
 
+import com.google.protobuf.ByteString;
 import dev.ringfetch.index.layout.ScanCursor;
 import dev.ringfetch.index.v1.ScanRequest;
 import dev.ringfetch.index.v1.ScanResponse;
@@ -44,13 +45,17 @@ final class ScanCall extends RangeCall<ScanResponse> {
 
   @Override
   Next stepped(boolean isEnd) {
+    final ByteString token =
+        isEnd
+            ? ByteString.EMPTY
+            : Ranges.token(cursor.isReverse(), cursor.place(), index.incarnation());
     if (!all) {
-      WriteCall.answer(responses, page.finish(index, cursor, isEnd));
+      WriteCall.answer(responses, page.finish(index, token));
       return Next.END;
     }
     final boolean isLast = isEnd || page.isLast();
     if (!page.isEmpty()) {
-      responses.onNext(page.finish(index, cursor, isEnd));
+      responses.onNext(page.finish(index, token));
     }
     if (isLast) {
       responses.onCompleted();
