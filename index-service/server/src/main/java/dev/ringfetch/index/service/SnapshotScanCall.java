@@ -1,7 +1,6 @@
 package dev.ringfetch.index.service;
 
 import com.google.protobuf.ByteString;
-import dev.ringfetch.index.layout.ScanCursor;
 import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.store.Snapshot;
 import dev.ringfetch.index.v1.Entry;
@@ -12,7 +11,6 @@ import io.grpc.stub.StreamObserver;
 import java.util.ArrayDeque;
 import java.util.NavigableMap;
 import java.util.TreeMap;
-import java.util.concurrent.Executor;
 
 /**
  * The call of a scan of a snapshot: the owner begins the snapshot, and each step puts together what
@@ -31,7 +29,6 @@ final class SnapshotScanCall extends RangeCall<ScanResponse> {
   private final ByteString start;
   private final ByteString end;
   private final Snapshot snapshot = new Snapshot(KEPT_BYTES);
-  private final Runnable onEnd;
 
   /** Null until the begin was submitted. */
   private Write beginning;
@@ -56,21 +53,16 @@ final class SnapshotScanCall extends RangeCall<ScanResponse> {
    * Creates the call.
    *
    * @param all whether all pages are answers, as fast as the client takes them
-   * @param onEnd is run at the end
    */
   SnapshotScanCall(
-      ServedIndex index,
-      ScanCursor cursor,
+      RangeCalls.Range range,
       ScanRequest request,
       StreamObserver<ScanResponse> responses,
-      Outcomes outcomes,
-      Executor executor,
-      boolean all,
-      Runnable onEnd) {
-    super(index, cursor, responses, outcomes, executor);
+      RangeCalls calls,
+      boolean all) {
+    super(range, responses, calls);
     this.page = new Page(request);
     this.all = all;
-    this.onEnd = onEnd;
     keysOnly = request.getKeysOnly();
     start = Ranges.start(request.getRange());
     end = Ranges.end(request.getRange());
@@ -86,14 +78,14 @@ final class SnapshotScanCall extends RangeCall<ScanResponse> {
       beginning = new Write(write -> begun()).snapshot(snapshot);
       final int refused = index.partition(ByteString.EMPTY).submit(beginning);
       if (refused != 0) {
-        return fail(outcomes.status(index, refused));
+        return fail(calls.outcomes().status(index, refused));
       }
     }
     if (!begun) {
       return Next.WAIT;
     }
     if (beginning.outcome() != Write.DONE) {
-      return fail(outcomes.status(index, beginning));
+      return fail(calls.outcomes().status(index, beginning));
     }
     if (all && !responses.isReady()) {
       return Next.WAIT;
@@ -181,6 +173,6 @@ final class SnapshotScanCall extends RangeCall<ScanResponse> {
   @Override
   void ended() {
     snapshot.close();
-    onEnd.run();
+    calls.endSnapshot();
   }
 }

@@ -135,7 +135,7 @@ class SnapshotScanTest {
   @Test
   void cancelledSnapshotsAreNotCounted() {
     fill(200, 1);
-    for (int i = 0; i < 3 * IndexService.MAX_SNAPSHOTS; i++) {
+    for (int i = 0; i < 3 * RangeCalls.MAX_SNAPSHOTS; i++) {
       final Context.CancellableContext context = Context.current().withCancellation();
       context.run(() -> assertEquals(key(0), first()));
       context.cancel(null);
