@@ -84,8 +84,8 @@ public final class OrderedReader implements KeyReader {
   /**
    * Reads on from a cursor's place, and moves the cursor behind each entry.
    *
-   * @return {@link ReadResult#FOUND} if the sink did not want to go on, {@link ReadResult#ABSENT} if
-   *     no entry is left; else as for a key, and the scan can go on later
+   * @return {@link ReadResult#FOUND} if the sink did not want to go on, {@link ReadResult#ABSENT}
+   *     if no entry is left; else as for a key, and the scan can go on later
    */
   public ReadResult scan(ScanCursor cursor, EntrySink sink) {
     if (lost) {
@@ -174,8 +174,8 @@ public final class OrderedReader implements KeyReader {
   }
 
   /**
-   * Gives out the entries of a leaf from the cursor's place on, and moves the cursor on. Null if the
-   * scan is to go on at the cursor.
+   * Gives out the entries of a leaf from the cursor's place on, and moves the cursor on. Null if
+   * the scan is to go on at the cursor.
    */
   private ReadResult scanLeaf(ScanCursor cursor, EntrySink sink) {
     if (!descent.toLeaf()) {

@@ -4,8 +4,8 @@ import com.google.protobuf.ByteString;
 import java.util.Arrays;
 
 /**
- * The place of a scan in the order of keys: which keys are still to come. A scan that was broken off
- * goes on with it, with another reader as well. Used by one thread at a time.
+ * The place of a scan in the order of keys: which keys are still to come. A scan that was broken
+ * off goes on with it, with another reader as well. Used by one thread at a time.
  */
 public final class ScanCursor {
   /** Room for the longest key and a byte behind it. */
@@ -104,8 +104,7 @@ public final class ScanCursor {
     if (fromEnd) {
       return true;
     }
-    final int order =
-        Arrays.compareUnsigned(array, offset, offset + keyLength, place, 0, length);
+    final int order = Arrays.compareUnsigned(array, offset, offset + keyLength, place, 0, length);
     return reverse ? order < 0 : order >= 0;
   }
 
@@ -157,8 +156,7 @@ public final class ScanCursor {
     if (reverse) {
       done |=
           length == 0
-              || (bounded
-                  && Arrays.compareUnsigned(place, 0, length, bound, 0, bound.length) <= 0);
+              || (bounded && Arrays.compareUnsigned(place, 0, length, bound, 0, bound.length) <= 0);
     } else {
       done |= isBeyond(place, 0, length);
     }

@@ -269,10 +269,7 @@ final class TreeDescent {
   /** Compares the searched key with a reference of a copy by head and code, see KeyOrder. */
   int compareHead(byte[] copy, int reference) {
     return KeyOrder.compare(
-        head,
-        code,
-        NodeDescriptor.head(copy, reference),
-        NodeDescriptor.code(copy, reference));
+        head, code, NodeDescriptor.head(copy, reference), NodeDescriptor.code(copy, reference));
   }
 
   /** Compares the searched key with a separator: -1, 0, 1, or {@link #TORN}. */
@@ -281,7 +278,9 @@ final class TreeDescent {
     if (order != KeyOrder.UNKNOWN) {
       return order;
     }
-    return block.load(copy, reference, false) ? sign(block.compare(key, keyOffset, keyLength)) : TORN;
+    return block.load(copy, reference, false)
+        ? sign(block.compare(key, keyOffset, keyLength))
+        : TORN;
   }
 
   /**

@@ -21,9 +21,9 @@ package dev.ringfetch.index.layout;
  *
  * <ul>
  *   <li><b>Open</b>: incarnation of the index while it is open; any other value is closed.
- *   <li><b>Tree</b>: the number of changes of this word, modulo 2^16 (highest 16 bits), the level of
- *       the highest node (8 bits), and its address in units of a node's length (40 bits). Written in
- *       one store, after the node.
+ *   <li><b>Tree</b>: the number of changes of this word, modulo 2^16 (highest 16 bits), the level
+ *       of the highest node (8 bits), and its address in units of a node's length (40 bits).
+ *       Written in one store, after the node.
  * </ul>
  */
 public final class TreeDescriptor {

@@ -171,8 +171,12 @@ class LayoutTest {
         "01020000" // level, count
             + "0102030405060708" // sequence
             + "0004000000000000" // right
-            + "0000000000000061" + "0000000000000001" + "00000000" // low: "a"
-            + "ffffffffffffffff" + "0c00000000000509" + "0a0b0c0d", // high
+            + "0000000000000061"
+            + "0000000000000001"
+            + "00000000" // low: "a"
+            + "ffffffffffffffff"
+            + "0c00000000000509"
+            + "0a0b0c0d", // high
         bytes.toString());
     assertEquals(1, NodeDescriptor.level(copy));
     assertEquals(2, NodeDescriptor.count(copy));
@@ -209,8 +213,7 @@ class LayoutTest {
         assertEquals(Integer.signum(Arrays.compareUnsigned(a, b)), order);
       }
       assertEquals(
-          -1,
-          KeyOrder.compare(headOfA, KeyOrder.code(a.length), KeyOrder.END_HEAD, KeyOrder.END));
+          -1, KeyOrder.compare(headOfA, KeyOrder.code(a.length), KeyOrder.END_HEAD, KeyOrder.END));
       if (a.length <= 8) {
         final byte[] key = new byte[a.length];
         KeyOrder.putKey(key, 0, headOfA, KeyOrder.code(a.length));

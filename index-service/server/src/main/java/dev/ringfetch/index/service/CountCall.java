@@ -10,8 +10,7 @@ final class CountCall extends RangeCall<CountResponse> {
 
   private long count;
 
-  CountCall(
-      RangeCalls.Range range, StreamObserver<CountResponse> responses, RangeCalls calls) {
+  CountCall(RangeCalls.Range range, StreamObserver<CountResponse> responses, RangeCalls calls) {
     super(range, responses, calls);
   }
 

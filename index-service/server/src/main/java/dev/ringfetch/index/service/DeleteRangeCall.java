@@ -46,8 +46,7 @@ final class DeleteRangeCall extends RangeCall<DeleteRangeResponse> {
       StreamObserver<DeleteRangeResponse> responses,
       RangeCalls calls) {
     super(range, responses, calls);
-    left =
-        limit == 0 || Long.compareUnsigned(limit, MAX_ENTRIES) > 0 ? MAX_ENTRIES : (int) limit;
+    left = limit == 0 || Long.compareUnsigned(limit, MAX_ENTRIES) > 0 ? MAX_ENTRIES : (int) limit;
   }
 
   @Override

@@ -46,8 +46,8 @@ import java.util.List;
  *       gRPC client takes unless told otherwise;
  *   <li>with RESOURCE_EXHAUSTED if too many keys hash as the key of a put does: only keys that were
  *       chosen to collide are so many;
- *   <li>with ABORTED if the index was dropped under a write, which was not carried out, or under
- *       a call for a range;
+ *   <li>with ABORTED if the index was dropped under a write, which was not carried out, or under a
+ *       call for a range;
  *   <li>with FAILED_PRECONDITION if it is for a range, and the index is not ORDERED;
  *   <li>with DATA_LOSS if the index's memory was changed or taken away by another process: so end
  *       all calls for the index until it is dropped.

@@ -21,9 +21,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 
 /**
- * The indexes of a server, by name. The one called {@value #DEFAULT_NAME} is there from the start, and is
- * a HASH index; the empty name stands for it. An index stays until it is dropped, even without
- * entries.
+ * The indexes of a server, by name. The one called {@value #DEFAULT_NAME} is there from the start,
+ * and is a HASH index; the empty name stands for it. An index stays until it is dropped, even
+ * without entries.
  *
  * <p>Safe for use by many threads; finding takes no lock. Indexes in memory of this process need
  * not be closed.

@@ -15,8 +15,8 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The calls of an Index service for ranges of ordered indexes. Checks requests and begins the calls;
- * an index that is not there has no entries.
+ * The calls of an Index service for ranges of ordered indexes. Checks requests and begins the
+ * calls; an index that is not there has no entries.
  *
  * <p>Safe for use by many threads.
  */

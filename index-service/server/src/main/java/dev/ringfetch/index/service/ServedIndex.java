@@ -163,9 +163,7 @@ final class ServedIndex {
       return result;
     }
 
-    /**
-     * Reads on in an ordered index, as {@link OrderedReader#scan} does; undecided as a key is.
-     */
+    /** Reads on in an ordered index, as {@link OrderedReader#scan} does; undecided as a key is. */
     ReadResult scan(ScanCursor cursor, EntrySink sink) {
       final OrderedReader ordered = (OrderedReader) reader;
       ReadResult result = ordered.scan(cursor, sink);

@@ -152,9 +152,7 @@ final class SnapshotScanCall extends RangeCall<ScanResponse> {
     final boolean isEnd = rangeEnds && pending.isEmpty();
     final boolean isLast = isEnd || page.isLast();
     final ByteString token =
-        isEnd
-            ? ByteString.EMPTY
-            : Ranges.token(cursor.isReverse(), place, index.incarnation());
+        isEnd ? ByteString.EMPTY : Ranges.token(cursor.isReverse(), place, index.incarnation());
     if (!all) {
       WriteCall.answer(responses, page.finish(index, token));
       return Next.END;

@@ -156,8 +156,7 @@ final class NodeStore {
   }
 
   private static void putReference(byte[] copy, int reference, Separator separator) {
-    NodeDescriptor.putReference(
-        copy, reference, separator.head, separator.slot, separator.version);
+    NodeDescriptor.putReference(copy, reference, separator.head, separator.slot, separator.version);
   }
 
   /**

@@ -229,8 +229,8 @@ public final class OrderedStore implements EntryStore {
 
   /**
    * Nodes that so many puts may need. Each splits one node of a level at most. A new highest node,
-   * and a split of one that came since, follow only after many splits below: fewer than one for each
-   * put, and one more.
+   * and a split of one that came since, follow only after many splits below: fewer than one for
+   * each put, and one more.
    */
   private int nodesFor(int puts) {
     return puts == 0 ? 0 : puts * (tree.height() + 1) + 1;
@@ -294,8 +294,7 @@ public final class OrderedStore implements EntryStore {
     // Where keys come in ascending order, leaves stay full.
     final boolean atEnd = leaf.right == null && place == entries;
     final int kept = atEnd ? entries : (entries + 1) / 2;
-    final Separator separator =
-        separators.between(keyOf(kept - 1), keyOf(kept));
+    final Separator separator = separators.between(keyOf(kept - 1), keyOf(kept));
     final int first = NodeDescriptor.ENTRIES_OFFSET;
     final int added = BlockDescriptor.COPY_OFFSET + first;
     System.arraycopy(image, added, all, 0, place * ENTRY_LENGTH);

@@ -67,8 +67,7 @@ final class Separators {
     final long address = allocator.take(sizeClass);
     blocks.write(address, key, key.length, ByteString.EMPTY, ++versions);
     blocks.publish(address);
-    return new Separator(
-        key, head, GroupDescriptor.slot(code, sizeClass, address), (int) versions);
+    return new Separator(key, head, GroupDescriptor.slot(code, sizeClass, address), (int) versions);
   }
 
   /** Notes that a node begins at a separator. */

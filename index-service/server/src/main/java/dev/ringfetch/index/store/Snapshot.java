@@ -9,9 +9,9 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * A state of an ordered index that a scan reads while the owner writes on. The owner keeps here each
- * entry of the state that it replaces or removes, before readers can see that; the scan finds the
- * others in index memory, by their versions.
+ * A state of an ordered index that a scan reads while the owner writes on. The owner keeps here
+ * each entry of the state that it replaces or removes, before readers can see that; the scan finds
+ * the others in index memory, by their versions.
  *
  * <p>The owner begins it and keeps entries; any other thread reads and closes it.
  */

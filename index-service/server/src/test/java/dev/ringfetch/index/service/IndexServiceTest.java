@@ -248,8 +248,7 @@ class IndexServiceTest {
     assertTrue(description.getMemoryUsed() > 0);
     assertTrue(description.getMemoryUsed() <= LocalServer.MEMORY);
     assertFalse(stub.describe(DescribeRequest.newBuilder().setIndex("b").build()).hasIndex());
-    final IndexDescription first =
-        stub.describe(DescribeRequest.getDefaultInstance()).getIndex();
+    final IndexDescription first = stub.describe(DescribeRequest.getDefaultInstance()).getIndex();
     assertEquals(IndexKind.HASH, first.getKind(), "as the default index is from the start");
     assertEquals(IndexMemory.PARTITIONS_DEFAULT, first.getPartitions());
   }

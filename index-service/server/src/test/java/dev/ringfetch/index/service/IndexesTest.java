@@ -63,7 +63,8 @@ class IndexesTest {
     final int created = Crowd.run(tasks).stream().mapToInt(Integer::intValue).sum();
     assertEquals(Indexes.MAX_INDEXES - 1, created, "all but the default one");
     assertFalse(isCreated("one more"));
-    assertFalse(indexes.create("default", IndexKind.HASH).created(), "what is there can still be found");
+    assertFalse(
+        indexes.create("default", IndexKind.HASH).created(), "what is there can still be found");
   }
 
   private boolean isCreated(String name) {

@@ -213,8 +213,7 @@ class OrderedServiceTest {
         reversed(keys(120, 130)), keysOf(scan().setRange(prefix("key 00012")).setReverse(true)));
     final KeyRange both = prefix("key 00012").toBuilder().setStart(key(125)).build();
     assertEquals(keys(125, 130), keysOf(scan().setRange(both)));
-    assertEquals(
-        keys(125, 128), keysOf(scan().setRange(both.toBuilder().setEnd(key(128)))));
+    assertEquals(keys(125, 128), keysOf(scan().setRange(both.toBuilder().setEnd(key(128)))));
     final ByteString last = ByteString.copyFrom(new byte[] {-1, -1});
     for (ByteString key : List.of(last, last.concat(last), last.substring(1))) {
       stub.put(PutRequest.newBuilder().setIndex("o").setKey(key).build());
@@ -287,7 +286,8 @@ class OrderedServiceTest {
     fill(LARGE, ByteString.copyFrom(new byte[20 << 10]));
     for (int i = 0; i < 20; i++) {
       final Context.CancellableContext context = Context.current().withCancellation();
-      context.run(() -> assertEquals(key(0), stub.scan(scan().build()).next().getEntries(0).getKey()));
+      context.run(
+          () -> assertEquals(key(0), stub.scan(scan().build()).next().getEntries(0).getKey()));
       context.cancel(null);
     }
     assertEquals(keys(0, LARGE), keysOf(scan().setKeysOnly(true)));
@@ -340,12 +340,9 @@ class OrderedServiceTest {
   @Test
   void hashIndexesHaveNoRanges() {
     stub.put(PutRequest.newBuilder().setKey(key(1)).build());
+    refused(Status.Code.FAILED_PRECONDITION, () -> stub.scanPage(ScanRequest.getDefaultInstance()));
     refused(
-        Status.Code.FAILED_PRECONDITION,
-        () -> stub.scanPage(ScanRequest.getDefaultInstance()));
-    refused(
-        Status.Code.FAILED_PRECONDITION,
-        () -> stub.scan(ScanRequest.getDefaultInstance()).next());
+        Status.Code.FAILED_PRECONDITION, () -> stub.scan(ScanRequest.getDefaultInstance()).next());
     refused(
         Status.Code.FAILED_PRECONDITION,
         () -> stub.deleteRange(DeleteRangeRequest.getDefaultInstance()));
@@ -376,8 +373,7 @@ class OrderedServiceTest {
     final StatusRuntimeException refused =
         refused(
             Status.Code.INVALID_ARGUMENT,
-            () ->
-                stub.scanPage(scan().setRange(KeyRange.newBuilder().setEnd(tooLong)).build()));
+            () -> stub.scanPage(scan().setRange(KeyRange.newBuilder().setEnd(tooLong)).build()));
     assertEquals(
         "end is too long: size=1025 limit=1024 bytes", refused.getStatus().getDescription());
   }

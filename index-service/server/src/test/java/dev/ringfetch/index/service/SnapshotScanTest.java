@@ -113,7 +113,8 @@ class SnapshotScanTest {
     assertEquals(2 * ENTRIES + 50, now.size());
     assertTrue(now.stream().allMatch(entry -> entry.getValue().isEmpty()));
     assertEquals(
-        now.subList(0, 7), stub.scanPage(scan().setKeysOnly(true).setPageSize(7).build()).getEntriesList());
+        now.subList(0, 7),
+        stub.scanPage(scan().setKeysOnly(true).setPageSize(7).build()).getEntriesList());
   }
 
   @Test

@@ -114,8 +114,7 @@ class DamagedTreeTest {
     final Write write = submit(new Write(answered -> {}).put(key, value));
     if (write.outcome() == Write.DONE) {
       expected.put(
-          key,
-          Entry.newBuilder().setKey(key).setValue(value).setVersion(write.version()).build());
+          key, Entry.newBuilder().setKey(key).setValue(value).setVersion(write.version()).build());
     }
   }
 
@@ -197,8 +196,7 @@ class DamagedTreeTest {
     int undecided = 0;
     for (int w = 0; w < WORLDS; w++) {
       open(DirectRegion::new);
-      final OrderedReader remembering =
-          new OrderedReader(memory.newReads(), index.location(), 8);
+      final OrderedReader remembering = new OrderedReader(memory.newReads(), index.location(), 8);
       for (int i = 0; i < 400 && !isDamaged(); i++) {
         scribble();
         act(key(random.nextInt(KEYS)));
@@ -215,8 +213,7 @@ class DamagedTreeTest {
       if (isDamaged()) {
         final int reported = errors.size();
         for (int i = 0; i < 20; i++) {
-          assertEquals(
-              Write.DAMAGED, submit(new Write(answered -> {}).delete(key(i))).outcome());
+          assertEquals(Write.DAMAGED, submit(new Write(answered -> {}).delete(key(i))).outcome());
           assertEquals(ReadResult.CLOSED, index.newReader().get(key(i), found));
         }
         assertEquals(reported, errors.size(), "reported once");

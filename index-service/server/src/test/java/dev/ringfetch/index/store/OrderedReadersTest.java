@@ -139,8 +139,7 @@ class OrderedReadersTest {
               cursor,
               (array, keyOffset, keyLength, valueLength, version) -> {
                 assertEquals(
-                    value(version),
-                    ByteString.copyFrom(array, keyOffset + keyLength, valueLength));
+                    value(version), ByteString.copyFrom(array, keyOffset + keyLength, valueLength));
                 results.add(
                     new ScanChecker.Result(
                         ByteString.copyFrom(array, keyOffset, keyLength), version));

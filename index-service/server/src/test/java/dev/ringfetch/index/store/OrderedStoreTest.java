@@ -120,8 +120,7 @@ class OrderedStoreTest {
   private static List<Entry> scan(
       OrderedReader reader, boolean reverse, ByteString start, ByteString end, int piece) {
     final List<Entry> entries = new ArrayList<>();
-    ScanCursor cursor =
-        reverse ? ScanCursor.reverse(start, end) : ScanCursor.forward(start, end);
+    ScanCursor cursor = reverse ? ScanCursor.reverse(start, end) : ScanCursor.forward(start, end);
     while (true) {
       final int[] left = {piece};
       final ReadResult result =
@@ -161,8 +160,7 @@ class OrderedStoreTest {
     }
     final int piece = 1 + random.nextInt(2 * NodeDescriptor.LEAF_ENTRIES);
     assertEquals(List.copyOf(part.values()), scan(reader, false, start, end, piece));
-    assertEquals(
-        List.copyOf(part.descendingMap().values()), scan(reader, true, start, end, piece));
+    assertEquals(List.copyOf(part.descendingMap().values()), scan(reader, true, start, end, piece));
   }
 
   @ParameterizedTest

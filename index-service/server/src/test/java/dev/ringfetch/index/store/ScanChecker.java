@@ -24,7 +24,12 @@ final class ScanChecker {
    * @param to a moment after it ended
    */
   record Scan(
-      boolean reverse, ByteString start, ByteString end, List<Result> results, long from, long to) {}
+      boolean reverse,
+      ByteString start,
+      ByteString end,
+      List<Result> results,
+      long from,
+      long to) {}
 
   /** A state of a key, 0 for absent: it ended the one before between two moments. */
   private record State(long version, long begin, long end) {}
@@ -57,7 +62,12 @@ final class ScanChecker {
       }
       if (result.version == 0 || !had(key, result.version, scan.from, scan.to)) {
         throw new AssertionError(
-            "was not so: " + text(key) + " version=" + result.version + " states=" + near(key, scan));
+            "was not so: "
+                + text(key)
+                + " version="
+                + result.version
+                + " states="
+                + near(key, scan));
       }
       found.put(key, result.version);
     }

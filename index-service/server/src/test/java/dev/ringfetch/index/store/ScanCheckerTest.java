@@ -58,16 +58,14 @@ class ScanCheckerTest {
     refused("was there", scan(16, 18, result("a", 1), result("c", 3)));
     refused("was there", scan(26, 28));
     refused("not in order", scan(16, 18, result("a", 1), result("c", 3), result("b", 2)));
-    refused(
-        "not in order", scan(16, 18, result("a", 1), result("b", 2), result("b", 2)));
+    refused("not in order", scan(16, 18, result("a", 1), result("b", 2), result("b", 2)));
     refused("was not so", scan(16, 18, result("a", 1), result("b", 2), result("c", 4)));
     refused("was not so", scan(26, 28, result("a", 1), result("b", 2), result("c", 4)));
     refused("was not so", scan(16, 18, result("a", 7)));
     refused("was not so", scan(16, 18, result("aa", 1)));
     refused(
         "not in the range",
-        new Scan(
-            false, key("b"), ByteString.EMPTY, List.of(result("a", 1)), 16, 18));
+        new Scan(false, key("b"), ByteString.EMPTY, List.of(result("a", 1)), 16, 18));
     refused(
         "not in order",
         new Scan(

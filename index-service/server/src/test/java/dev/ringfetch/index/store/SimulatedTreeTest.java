@@ -112,7 +112,8 @@ class SimulatedTreeTest {
     }
 
     private static ByteString value(int key, long version) {
-      return ByteString.copyFromUtf8(key + ":" + version + "-".repeat((int) (version * 31 % 3) * 4));
+      return ByteString.copyFromUtf8(
+          key + ":" + version + "-".repeat((int) (version * 31 % 3) * 4));
     }
 
     private void put(int number) {
