@@ -11,6 +11,8 @@ import dev.ringfetch.index.v1.CompareAndSetRequest;
 import dev.ringfetch.index.v1.CompareAndSetResponse;
 import dev.ringfetch.index.v1.CountRequest;
 import dev.ringfetch.index.v1.CountResponse;
+import dev.ringfetch.index.v1.DeleteRangeRequest;
+import dev.ringfetch.index.v1.DeleteRangeResponse;
 import dev.ringfetch.index.v1.DeleteRequest;
 import dev.ringfetch.index.v1.DeleteResponse;
 import dev.ringfetch.index.v1.DescribeRequest;
@@ -21,6 +23,8 @@ import dev.ringfetch.index.v1.GetResponse;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.PutRequest;
 import dev.ringfetch.index.v1.PutResponse;
+import dev.ringfetch.index.v1.ScanRequest;
+import dev.ringfetch.index.v1.ScanResponse;
 import io.grpc.BindableService;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
@@ -42,17 +46,20 @@ import java.util.List;
  *       gRPC client takes unless told otherwise;
  *   <li>with RESOURCE_EXHAUSTED if too many keys hash as the key of a put does: only keys that were
  *       chosen to collide are so many;
- *   <li>with ABORTED if the index was dropped under a write, which was not carried out;
+ *   <li>with ABORTED if the index was dropped under a write, which was not carried out, or under a
+ *       call for a range;
+ *   <li>with FAILED_PRECONDITION if it is for a range, and the index is not ORDERED;
  *   <li>with DATA_LOSS if the index's memory was changed or taken away by another process: so end
  *       all calls for the index until it is dropped.
  * </ul>
  *
- * <p>An index is created by the first call that writes to it: reads, deletes and lost comparisons
- * create none.
+ * <p>An index is created, as an ORDERED one, by the first call that writes to it: reads, deletes
+ * and lost comparisons create none.
  *
  * <p>Safe for use by many threads. No method waits: reads take no lock, and writes, and reads that
- * cannot be decided without a lock, are answered from the duty cycle of their partition's owner. So
- * the handlers may run on the threads of a transport.
+ * cannot be decided without a lock, are answered from the duty cycle of their partition's owner.
+ * Calls for ranges go on, page by page, on a thread of their own. So the handlers may run on the
+ * threads of a transport.
  */
 public final class IndexService implements IndexGrpc.AsyncService, BindableService {
   /**
@@ -68,11 +75,13 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
 
   private final Indexes indexes;
   private final Outcomes outcomes;
+  private final RangeCalls ranges;
 
   /** Serves these indexes, which others may use at the same time. */
   public IndexService(Indexes indexes) {
     this.indexes = indexes;
     this.outcomes = new Outcomes(indexes.memory());
+    this.ranges = new RangeCalls(outcomes, indexes.memory().scanner());
   }
 
   @Override
@@ -249,9 +258,41 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   }
 
   @Override
+  public void scan(ScanRequest request, StreamObserver<ScanResponse> responses) {
+    scan(request, responses, true);
+  }
+
+  @Override
+  public void scanPage(ScanRequest request, StreamObserver<ScanResponse> responses) {
+    scan(request, responses, false);
+  }
+
+  private void scan(ScanRequest request, StreamObserver<ScanResponse> responses, boolean all) {
+    try {
+      ranges.scan(indexToRead(request.getIndex()), request, responses, all);
+    } catch (StatusException e) {
+      responses.onError(e);
+    }
+  }
+
+  @Override
+  public void deleteRange(
+      DeleteRangeRequest request, StreamObserver<DeleteRangeResponse> responses) {
+    try {
+      ranges.deleteRange(indexToRead(request.getIndex()), request, responses);
+    } catch (StatusException e) {
+      responses.onError(e);
+    }
+  }
+
+  @Override
   public void count(CountRequest request, StreamObserver<CountResponse> responses) {
     try {
       final ServedIndex index = indexToRead(request.getIndex());
+      if (!Ranges.isAll(request.getRange())) {
+        ranges.count(index, request, responses);
+        return;
+      }
       if (index != null && index.isRefused()) {
         throw Outcomes.damaged(index).asException();
       }

@@ -1,0 +1,62 @@
+package dev.ringfetch.index.service;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.v1.ScanRequest;
+import dev.ringfetch.index.v1.ScanResponse;
+import io.grpc.stub.StreamObserver;
+
+/** The call of a scan: answers with pages until the range ends, or with the first page alone. */
+final class ScanCall extends RangeCall<ScanResponse> {
+  private final Page page;
+  private final boolean all;
+
+  /**
+   * Creates the call.
+   *
+   * @param all whether all pages are answers, as fast as the client takes them
+   */
+  ScanCall(
+      RangeCalls.Range range,
+      ScanRequest request,
+      StreamObserver<ScanResponse> responses,
+      RangeCalls calls,
+      boolean all) {
+    super(range, responses, calls);
+    this.page = new Page(request);
+    this.all = all;
+    if (all) {
+      this.responses.setOnReadyHandler(this::drive);
+    }
+  }
+
+  @Override
+  Next ready() {
+    return !all || responses.isReady() ? Next.STEP : Next.WAIT;
+  }
+
+  @Override
+  public boolean take(byte[] array, int keyOffset, int keyLength, int valueLength, long version) {
+    return page.take(array, keyOffset, keyLength, valueLength, version);
+  }
+
+  @Override
+  Next stepped(boolean isEnd) {
+    final ByteString token =
+        isEnd
+            ? ByteString.EMPTY
+            : Ranges.token(cursor.isReverse(), cursor.place(), index.incarnation());
+    if (!all) {
+      WriteCall.answer(responses, page.finish(index, token));
+      return Next.END;
+    }
+    final boolean isLast = isEnd || page.isLast();
+    if (!page.isEmpty()) {
+      responses.onNext(page.finish(index, token));
+    }
+    if (isLast) {
+      responses.onCompleted();
+      return Next.END;
+    }
+    return Next.STEP;
+  }
+}
