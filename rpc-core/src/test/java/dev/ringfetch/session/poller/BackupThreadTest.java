@@ -17,7 +17,7 @@ class BackupThreadTest {
   private final OwnerToken token = new OwnerToken();
 
   /** The driver, which has the token, lends it while the thread decides that there is nothing. */
-  private final class LentWhileItDecides implements Patience {
+  private static final class LentWhileItDecides implements Patience {
     private final CompletableFuture<Void> lent = new CompletableFuture<>();
     private final CompletableFuture<Void> decided = new CompletableFuture<>();
     private boolean again;
