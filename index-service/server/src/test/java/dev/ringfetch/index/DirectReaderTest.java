@@ -288,8 +288,29 @@ class DirectReaderTest {
       assertFalse(reader.isDirect());
       assertEquals("NOT_FOUND: no such index: index=a", reader.obstacle());
       assertFalse(reader.get(KEY, found));
+      server.createHash("a");
       put(server, "a", KEY, ONE);
       await(() -> reader.get(KEY, found) && reader.isDirect());
+    }
+  }
+
+  /** An index that no client reads itself is read by calls, and the reason says why. */
+  @Test
+  void orderedIndexIsReadByCalls() throws Exception {
+    try (DirectServer server = DirectServer.start(directory);
+        DirectReader reader = server.openReader("a")) {
+      put(server, "a", KEY, ONE);
+      assertTrue(reader.get(KEY, found));
+      assertFalse(reader.isDirect());
+      await(
+          () -> {
+            assertTrue(reader.get(KEY, found));
+            return reader.obstacle().startsWith("FAILED_PRECONDITION");
+          });
+      assertEquals(
+          "FAILED_PRECONDITION: clients read no index of kind ORDERED themselves yet:"
+              + " read it by calls",
+          reader.obstacle());
     }
   }
 
@@ -299,6 +320,7 @@ class DirectReaderTest {
         DirectReader reader = server.openReader("a")) {
       for (int round = 1; round <= 5; round++) {
         final ByteString value = number(round);
+        server.createHash("a");
         put(server, "a", KEY, value);
         await(() -> reader.get(KEY, found) && reader.isDirect());
         assertEquals(value, found.value());
@@ -323,7 +345,9 @@ class DirectReaderTest {
           new Thread(
               () -> {
                 for (int i = 0; i < 100; i++) {
+                  server.createHash("a");
                   put(server, "a", KEY, ONE);
+                  server.createHash("b");
                   put(server, "b", KEY, TWO);
                   final String name = i % 2 == 0 ? "a" : "b";
                   server.admin().dropIndex(DropIndexRequest.newBuilder().setIndex(name).build());

@@ -7,8 +7,11 @@ import dev.ringfetch.index.direct.DirectReader;
 import dev.ringfetch.index.service.DirectAccessService;
 import dev.ringfetch.index.service.IndexMemory;
 import dev.ringfetch.index.service.Indexes;
+import dev.ringfetch.index.v1.CreateIndexRequest;
+import dev.ringfetch.index.v1.CreateIndexResponse;
 import dev.ringfetch.index.v1.IndexAdminGrpc;
 import dev.ringfetch.index.v1.IndexGrpc;
+import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.rpc.RingServer;
 import dev.ringfetch.rpc.RingServerBuilder;
 import io.grpc.ManagedChannel;
@@ -87,6 +90,14 @@ final class DirectServer implements AutoCloseable {
 
   DirectReader openReader(ManagedChannel other, String index) {
     return DirectReader.open(other, index, new DirectContext().shmDirectory(directory));
+  }
+
+  /** Creates an index of a kind that clients read themselves. */
+  void createHash(String index) {
+    final CreateIndexResponse unused =
+        admin()
+            .createIndex(
+                CreateIndexRequest.newBuilder().setIndex(index).setKind(IndexKind.HASH).build());
   }
 
   IndexGrpc.IndexBlockingStub index() {

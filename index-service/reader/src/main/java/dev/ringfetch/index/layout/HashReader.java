@@ -21,7 +21,7 @@ import java.util.List;
  *
  * <p>Used by one thread at a time.
  */
-public final class HashReader {
+public final class HashReader implements KeyReader {
   /** Keys that are searched for together at most. */
   private static final int MAX_TOGETHER = 64;
 
@@ -61,7 +61,7 @@ public final class HashReader {
     }
   }
 
-  /** Reads the value of a key into {@code found}. */
+  @Override
   public ReadResult get(ByteString key, Found found) {
     final int length = key.size();
     ensureKeys(length);

@@ -1,5 +1,6 @@
 package dev.ringfetch.index.layout;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -7,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -111,6 +113,121 @@ class LayoutTest {
     assertEquals(drawn.get("Crc32c"), BlockDescriptor.CRC_OFFSET);
     assertEquals(drawn.get("Version"), BlockDescriptor.VERSION_OFFSET);
     assertEquals(drawn.get("Key Length (varint)"), BlockDescriptor.LENGTHS_OFFSET);
+  }
+
+  @Test
+  void treeIsAsDrawn() throws Exception {
+    final Map<String, Integer> drawn =
+        diagram(TreeDescriptor.class, Map.of("56 bytes of padding", 56));
+    assertEquals(drawn.get("Open"), TreeDescriptor.OPEN_OFFSET);
+    assertEquals(drawn.get("Tree"), TreeDescriptor.TREE_OFFSET);
+    assertEquals(drawn.get("end"), TreeDescriptor.LENGTH);
+    final long tree = TreeDescriptor.tree(0x1_FFFE, 7, 0xFE_DCBA_9876L * 1024);
+    assertEquals(0xFFFE_07FE_DCBA_9876L, tree);
+    assertEquals(7, TreeDescriptor.level(tree));
+    assertEquals(0xFE_DCBA_9876L * 1024, TreeDescriptor.address(tree));
+  }
+
+  @Test
+  void nodeIsAsDrawn() throws Exception {
+    final Map<String, Integer> drawn =
+        diagram(
+            NodeDescriptor.class,
+            Map.of(
+                "Low: a reference to a key", 20, "High: a reference to a key", 20, "Entries", 960));
+    assertEquals(drawn.get("Crc32c"), NodeDescriptor.CRC_OFFSET);
+    assertEquals(drawn.get("Level"), NodeDescriptor.LEVEL_OFFSET);
+    assertEquals(drawn.get("Count"), NodeDescriptor.COUNT_OFFSET);
+    assertEquals(drawn.get("Sequence"), NodeDescriptor.SEQUENCE_OFFSET);
+    assertEquals(drawn.get("Right"), NodeDescriptor.RIGHT_OFFSET);
+    assertEquals(drawn.get("Low: a reference to a key"), NodeDescriptor.LOW_OFFSET);
+    assertEquals(drawn.get("High: a reference to a key"), NodeDescriptor.HIGH_OFFSET);
+    assertEquals(drawn.get("Entries"), NodeDescriptor.ENTRIES_OFFSET);
+    assertEquals(drawn.get("end"), NodeDescriptor.LENGTH);
+    assertEquals(20, NodeDescriptor.REFERENCE_LENGTH);
+    assertEquals(48, NodeDescriptor.LEAF_ENTRIES);
+    assertEquals(34, NodeDescriptor.INNER_ENTRIES);
+    assertEquals(64 + 20, NodeDescriptor.entry(0, 1));
+    assertEquals(64 + 28, NodeDescriptor.entry(1, 1));
+  }
+
+  /** The bytes of a node, so that no change of them goes unnoticed. */
+  @Test
+  void goldenNode() {
+    final byte[] copy = new byte[NodeDescriptor.COPY_LENGTH];
+    NodeDescriptor.putHeader(copy, 1, 2);
+    NodeDescriptor.putWord(copy, NodeDescriptor.SEQUENCE_OFFSET, 0x0807_0605_0403_0201L);
+    NodeDescriptor.putWord(copy, NodeDescriptor.RIGHT_OFFSET, 0x400);
+    NodeDescriptor.putReference(
+        copy, NodeDescriptor.LOW_OFFSET, 0x61L << 56, GroupDescriptor.slot(1, 0, 0), 0);
+    NodeDescriptor.putReference(
+        copy, NodeDescriptor.HIGH_OFFSET, -1, GroupDescriptor.slot(9, 5, 0x30), 0x0D0C_0B0A);
+    NodeDescriptor.putWord(copy, NodeDescriptor.entry(1, 0) + 20, 0xC00);
+    final StringBuilder bytes = new StringBuilder();
+    for (int i = 4; i < 64; i++) {
+      bytes.append(String.format("%02x", copy[BlockDescriptor.COPY_OFFSET + i]));
+    }
+    assertEquals(
+        "01020000" // level, count
+            + "0102030405060708" // sequence
+            + "0004000000000000" // right
+            + "0000000000000061" + "0000000000000001" + "00000000" // low: "a"
+            + "ffffffffffffffff" + "0c00000000000509" + "0a0b0c0d", // high
+        bytes.toString());
+    assertEquals(1, NodeDescriptor.level(copy));
+    assertEquals(2, NodeDescriptor.count(copy));
+    assertEquals(9, NodeDescriptor.code(copy, NodeDescriptor.HIGH_OFFSET));
+    assertEquals(0x0D0C_0B0A, NodeDescriptor.version(copy, NodeDescriptor.HIGH_OFFSET));
+    assertEquals(0xC00, NodeDescriptor.child(copy, NodeDescriptor.entry(1, 0)));
+    final CRC32C expected = new CRC32C();
+    expected.update(new byte[] {-2, -1, -1, -1, -1, -1, -1, -1, 0, 4, 0, 0, 0, 0, 0, 0});
+    expected.update(copy, BlockDescriptor.COPY_OFFSET + 4, NodeDescriptor.LENGTH - 4);
+    assertEquals(
+        (int) expected.getValue(), NodeDescriptor.crc(new CRC32C(), copy.clone(), 1, 0x400));
+  }
+
+  /** Heads and codes order keys as their bytes do, or do not know. */
+  @Test
+  void headsKeepTheOrderOfKeys() {
+    final Random random = new Random(1);
+    int unknown = 0;
+    for (int i = 0; i < 100_000; i++) {
+      final byte[] a = shortAlphabet(random);
+      final byte[] b = shortAlphabet(random);
+      final long headOfA = KeyOrder.head(a, 0, a.length);
+      final int order =
+          KeyOrder.compare(
+              headOfA,
+              KeyOrder.code(a.length),
+              KeyOrder.head(b, 0, b.length),
+              KeyOrder.code(b.length));
+      if (order == KeyOrder.UNKNOWN) {
+        assertTrue(a.length > 8 && b.length > 8);
+        assertTrue(Arrays.equals(a, 0, 8, b, 0, 8));
+        unknown++;
+      } else {
+        assertEquals(Integer.signum(Arrays.compareUnsigned(a, b)), order);
+      }
+      assertEquals(
+          -1,
+          KeyOrder.compare(headOfA, KeyOrder.code(a.length), KeyOrder.END_HEAD, KeyOrder.END));
+      if (a.length <= 8) {
+        final byte[] key = new byte[a.length];
+        KeyOrder.putKey(key, 0, headOfA, KeyOrder.code(a.length));
+        assertArrayEquals(a, key);
+      }
+    }
+    assertTrue(unknown > 100, "unknown=" + unknown);
+  }
+
+  private static byte[] shortAlphabet(Random random) {
+    final byte[] key = new byte[random.nextInt(12)];
+    final byte[] alphabet = {0, 1, (byte) 0xFF};
+    final int variable = random.nextInt(key.length + 1);
+    for (int i = variable; i < key.length; i++) {
+      key[i] = alphabet[random.nextInt(3)];
+    }
+    return key;
   }
 
   @Test

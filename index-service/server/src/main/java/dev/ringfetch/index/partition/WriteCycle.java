@@ -216,6 +216,7 @@ final class WriteCycle {
         }
       }
       case READ -> {
+        store.check(key);
         if (version != 0) {
           write.found(newest == null ? store.entry(key) : newest.written());
         }

@@ -123,7 +123,11 @@ public final class DirectAccessService extends DirectAccessGrpc.DirectAccessImpl
           .asException();
     }
     checkMode(caller);
-    final HashLocation location = index.location();
+    if (index.hash() == null) {
+      throw refused(
+          "clients read no index of kind " + index.kind() + " themselves yet: read it by calls");
+    }
+    final HashLocation location = index.hash().location();
     final GrantResponse.Builder response =
         GrantResponse.newBuilder()
             .setSegmentShift(indexes.memory().store().segmentShift())

@@ -5,7 +5,6 @@ import dev.ringfetch.index.v1.CreateIndexResponse;
 import dev.ringfetch.index.v1.DropIndexRequest;
 import dev.ringfetch.index.v1.DropIndexResponse;
 import dev.ringfetch.index.v1.IndexAdminGrpc;
-import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.ListIndexesRequest;
 import dev.ringfetch.index.v1.ListIndexesResponse;
 import io.grpc.Status;
@@ -13,8 +12,9 @@ import io.grpc.StatusException;
 import io.grpc.stub.StreamObserver;
 
 /**
- * The IndexAdmin service over a set of indexes. Kinds other than HASH are UNIMPLEMENTED; names
- * longer than 255 bytes are INVALID_ARGUMENT.
+ * The IndexAdmin service over a set of indexes. A kind that is not served is UNIMPLEMENTED, one
+ * that an existing index does not have ALREADY_EXISTS; names longer than 255 bytes are
+ * INVALID_ARGUMENT.
  *
  * <p>Safe for use by many threads. A drop is answered when the index's writers have ended, without
  * a thread that waits for them.
@@ -33,7 +33,7 @@ public final class IndexAdminService extends IndexAdminGrpc.IndexAdminImplBase {
     try {
       RequestLimits.checkIndexName(request.getIndex());
       checkKind(request);
-      final Indexes.Creation creation = indexes.create(request.getIndex());
+      final Indexes.Creation creation = indexes.create(request.getIndex(), request.getKind());
       WriteCall.answer(
           responses,
           CreateIndexResponse.newBuilder()
@@ -47,16 +47,14 @@ public final class IndexAdminService extends IndexAdminGrpc.IndexAdminImplBase {
 
   private static void checkKind(CreateIndexRequest request) throws StatusException {
     switch (request.getKind()) {
-      case INDEX_KIND_UNSPECIFIED, HASH -> {}
-      case ORDERED, SPATIAL ->
+      case INDEX_KIND_UNSPECIFIED, HASH, ORDERED -> {}
+      case SPATIAL ->
           throw Status.UNIMPLEMENTED
-              .withDescription(
-                  "kind=" + request.getKind() + " is not served: use " + IndexKind.HASH)
+              .withDescription("kind=" + request.getKind() + " is not served yet")
               .asException();
       case UNRECOGNIZED ->
           throw Status.UNIMPLEMENTED
-              .withDescription(
-                  "kind=" + request.getKindValue() + " is unknown: use " + IndexKind.HASH)
+              .withDescription("kind=" + request.getKindValue() + " is unknown")
               .asException();
     }
   }

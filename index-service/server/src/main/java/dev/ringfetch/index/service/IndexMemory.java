@@ -7,9 +7,9 @@ import dev.ringfetch.fabric.GateDescriptor;
 import dev.ringfetch.fabric.GatePage;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.index.data.DataDirectory;
-import dev.ringfetch.index.layout.HashLocation;
 import dev.ringfetch.index.partition.Handover;
 import dev.ringfetch.index.store.StoreMemory;
+import dev.ringfetch.index.store.StoredIndex;
 import io.grpc.Status;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -18,6 +18,7 @@ import java.lang.System.Logger.Level;
 import java.security.SecureRandom;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executor;
 
 /**
  * The memory of a server's indexes, the gate before it, and the epoch in which it may be read. It
@@ -56,6 +57,7 @@ public final class IndexMemory implements AutoCloseable {
   private final StoreMemory store;
   private final BackgroundThread growth = new BackgroundThread("index-memory-growth");
   private final BackgroundThread writer = new BackgroundThread("index-writer");
+  private final BackgroundThread scanner = new BackgroundThread("index-scanner");
   private final Handover handover = new Handover(writer, Handover.CYCLES_DEFAULT);
 
   /** The one that makes the memory comes first; empty: it is of this process alone. */
@@ -215,6 +217,11 @@ public final class IndexMemory implements AutoCloseable {
     return handover;
   }
 
+  /** Where calls for ranges go on, a page at a time. */
+  Executor scanner() {
+    return scanner;
+  }
+
   long epoch() {
     return epoch;
   }
@@ -247,8 +254,8 @@ public final class IndexMemory implements AutoCloseable {
    * The incarnation of an index, as answers name it: differs between all indexes of this epoch, and
    * from those of others as far as 64 bits go.
    */
-  long incarnation(HashLocation location) {
-    final long mixed = StoreMemory.mix(StoreMemory.mix(epoch ^ origin) + location.incarnation());
+  long incarnation(StoredIndex index) {
+    final long mixed = StoreMemory.mix(StoreMemory.mix(epoch ^ origin) + index.number());
     return mixed == 0 ? 1 : mixed;
   }
 
@@ -280,6 +287,7 @@ public final class IndexMemory implements AutoCloseable {
       gate.close();
     }
     growth.close();
+    scanner.close(); // before what it may hand over to
     writer.close();
     for (int i = shared.size() - 1; i >= 0; i--) { // the one that made the memory comes last
       shared.get(i).close();

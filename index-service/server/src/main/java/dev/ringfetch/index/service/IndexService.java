@@ -2,6 +2,7 @@ package dev.ringfetch.index.service;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.CodedOutputStream;
+import dev.ringfetch.index.layout.ScanCursor;
 import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.v1.BatchGetRequest;
 import dev.ringfetch.index.v1.BatchGetResponse;
@@ -11,6 +12,8 @@ import dev.ringfetch.index.v1.CompareAndSetRequest;
 import dev.ringfetch.index.v1.CompareAndSetResponse;
 import dev.ringfetch.index.v1.CountRequest;
 import dev.ringfetch.index.v1.CountResponse;
+import dev.ringfetch.index.v1.DeleteRangeRequest;
+import dev.ringfetch.index.v1.DeleteRangeResponse;
 import dev.ringfetch.index.v1.DeleteRequest;
 import dev.ringfetch.index.v1.DeleteResponse;
 import dev.ringfetch.index.v1.DescribeRequest;
@@ -19,14 +22,18 @@ import dev.ringfetch.index.v1.Entry;
 import dev.ringfetch.index.v1.GetRequest;
 import dev.ringfetch.index.v1.GetResponse;
 import dev.ringfetch.index.v1.IndexGrpc;
+import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.PutRequest;
 import dev.ringfetch.index.v1.PutResponse;
+import dev.ringfetch.index.v1.ScanRequest;
+import dev.ringfetch.index.v1.ScanResponse;
 import io.grpc.BindableService;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
 import io.grpc.StatusException;
 import io.grpc.stub.StreamObserver;
 import java.util.List;
+import java.util.concurrent.Executor;
 
 /**
  * The Index service over a set of indexes.
@@ -42,17 +49,20 @@ import java.util.List;
  *       gRPC client takes unless told otherwise;
  *   <li>with RESOURCE_EXHAUSTED if too many keys hash as the key of a put does: only keys that were
  *       chosen to collide are so many;
- *   <li>with ABORTED if the index was dropped under a write, which was not carried out;
+ *   <li>with ABORTED if the index was dropped under a write, which was not carried out, or under
+ *       a call for a range;
+ *   <li>with FAILED_PRECONDITION if it is for a range, and the index is not ORDERED;
  *   <li>with DATA_LOSS if the index's memory was changed or taken away by another process: so end
  *       all calls for the index until it is dropped.
  * </ul>
  *
- * <p>An index is created by the first call that writes to it: reads, deletes and lost comparisons
- * create none.
+ * <p>An index is created, as an ORDERED one, by the first call that writes to it: reads, deletes
+ * and lost comparisons create none.
  *
  * <p>Safe for use by many threads. No method waits: reads take no lock, and writes, and reads that
- * cannot be decided without a lock, are answered from the duty cycle of their partition's owner. So
- * the handlers may run on the threads of a transport.
+ * cannot be decided without a lock, are answered from the duty cycle of their partition's owner.
+ * Calls for ranges go on, page by page, on a thread of their own. So the handlers may run on the
+ * threads of a transport.
  */
 public final class IndexService implements IndexGrpc.AsyncService, BindableService {
   /**
@@ -68,11 +78,13 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
 
   private final Indexes indexes;
   private final Outcomes outcomes;
+  private final Executor scanner;
 
   /** Serves these indexes, which others may use at the same time. */
   public IndexService(Indexes indexes) {
     this.indexes = indexes;
     this.outcomes = new Outcomes(indexes.memory());
+    this.scanner = indexes.memory().scanner();
   }
 
   @Override
@@ -249,8 +261,64 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   }
 
   @Override
+  public void scan(ScanRequest request, StreamObserver<ScanResponse> responses) {
+    scan(request, responses, true);
+  }
+
+  @Override
+  public void scanPage(ScanRequest request, StreamObserver<ScanResponse> responses) {
+    scan(request, responses, false);
+  }
+
+  private void scan(ScanRequest request, StreamObserver<ScanResponse> responses, boolean all) {
+    try {
+      final ServedIndex index = orderedToRead(request.getIndex());
+      final ScanCursor cursor =
+          Ranges.cursor(
+              request.getRange(),
+              request.getReverse(),
+              request.getPageToken(),
+              index == null ? 0 : index.incarnation());
+      if (request.getSnapshot()) {
+        throw Status.UNIMPLEMENTED
+            .withDescription("snapshot=true is not served yet")
+            .asException();
+      }
+      if (index != null) {
+        new ScanCall(index, cursor, request, responses, outcomes, scanner, all).start();
+      } else if (all) {
+        responses.onCompleted();
+      } else {
+        WriteCall.answer(responses, ScanResponse.getDefaultInstance());
+      }
+    } catch (StatusException e) {
+      responses.onError(e);
+    }
+  }
+
+  @Override
+  public void deleteRange(
+      DeleteRangeRequest request, StreamObserver<DeleteRangeResponse> responses) {
+    try {
+      final ServedIndex index = orderedToRead(request.getIndex());
+      final ScanCursor cursor = Ranges.cursor(request.getRange(), false);
+      if (index == null) {
+        WriteCall.answer(responses, DeleteRangeResponse.getDefaultInstance());
+        return;
+      }
+      new DeleteRangeCall(index, cursor, request.getLimit(), responses, outcomes, scanner).start();
+    } catch (StatusException e) {
+      responses.onError(e);
+    }
+  }
+
+  @Override
   public void count(CountRequest request, StreamObserver<CountResponse> responses) {
     try {
+      if (!Ranges.isAll(request.getRange())) {
+        countRange(request, responses);
+        return;
+      }
       final ServedIndex index = indexToRead(request.getIndex());
       if (index != null && index.isRefused()) {
         throw Outcomes.damaged(index).asException();
@@ -265,6 +333,17 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
                   .build());
     } catch (StatusException e) {
       responses.onError(e);
+    }
+  }
+
+  private void countRange(CountRequest request, StreamObserver<CountResponse> responses)
+      throws StatusException {
+    final ServedIndex index = orderedToRead(request.getIndex());
+    final ScanCursor cursor = Ranges.cursor(request.getRange(), false);
+    if (index == null) {
+      WriteCall.answer(responses, CountResponse.getDefaultInstance());
+    } else {
+      new CountCall(index, cursor, responses, outcomes, scanner).start();
     }
   }
 
@@ -288,6 +367,23 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
     if (found == null) {
       // Only here: a name under which there is an index was checked when that was created.
       RequestLimits.checkIndexName(name);
+    }
+    return found;
+  }
+
+  /** The index of that name, or null if there is none. */
+  private ServedIndex orderedToRead(String name) throws StatusException {
+    final ServedIndex found = indexToRead(name);
+    if (found != null && found.kind() != IndexKind.ORDERED) {
+      throw Status.FAILED_PRECONDITION
+          .withDescription(
+              "keys of this index have no order: index="
+                  + found.name()
+                  + " kind="
+                  + found.kind()
+                  + "; create one of kind "
+                  + IndexKind.ORDERED)
+          .asException();
     }
     return found;
   }

@@ -1,8 +1,10 @@
 package dev.ringfetch.index.service;
 
 import dev.ringfetch.index.store.HashIndex;
+import dev.ringfetch.index.store.OrderedIndex;
 import dev.ringfetch.index.store.StoreDamagedException;
 import dev.ringfetch.index.store.StoreFullException;
+import dev.ringfetch.index.store.StoredIndex;
 import dev.ringfetch.index.v1.IndexDescription;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.IndexKind;
@@ -19,8 +21,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 
 /**
- * The indexes of a server, by name. The one called {@value #DEFAULT_NAME} is there from the start;
- * the empty name stands for it. An index stays until it is dropped, even without entries.
+ * The indexes of a server, by name. The one called {@value #DEFAULT_NAME} is there from the start, and is
+ * a HASH index; the empty name stands for it. An index stays until it is dropped, even without
+ * entries.
  *
  * <p>Safe for use by many threads; finding takes no lock. Indexes in memory of this process need
  * not be closed.
@@ -54,7 +57,7 @@ public final class Indexes implements AutoCloseable {
 
   private Indexes(IndexMemory memory, boolean serves) {
     this.memory = memory;
-    createAbsent(DEFAULT_NAME);
+    createAbsent(DEFAULT_NAME, IndexKind.HASH);
     if (serves) {
       serve();
     }
@@ -113,10 +116,10 @@ public final class Indexes implements AutoCloseable {
     return new TreeMap<>(indexes).values();
   }
 
-  /** Returns the index of that name, which is created if there is none. */
+  /** Returns the index of that name, which is created, as an ORDERED one, if there is none. */
   ServedIndex findOrCreate(String name) throws StatusException {
     final ServedIndex found = find(name);
-    return found != null ? found : create(name).index();
+    return found != null ? found : create(name, IndexKind.INDEX_KIND_UNSPECIFIED).index();
   }
 
   /**
@@ -126,10 +129,21 @@ public final class Indexes implements AutoCloseable {
    */
   record Creation(ServedIndex index, boolean created) {}
 
-  /** Creates the index of that name unless there is one. One thread at a time. */
-  synchronized Creation create(String name) throws StatusException {
+  /**
+   * Creates the index of that name unless there is one. One thread at a time.
+   *
+   * @param kind HASH or ORDERED; if unspecified, one that is there may have any, and a new one is
+   *     ORDERED.
+   */
+  synchronized Creation create(String name, IndexKind kind) throws StatusException {
     final ServedIndex found = find(name);
     if (found != null) {
+      if (kind != IndexKind.INDEX_KIND_UNSPECIFIED && kind != found.kind()) {
+        throw Status.ALREADY_EXISTS
+            .withDescription(
+                "the index is of another kind: index=" + found.name() + " kind=" + found.kind())
+            .asException();
+      }
       return new Creation(found, false);
     }
     if (indexes.size() >= MAX_INDEXES) {
@@ -138,7 +152,7 @@ public final class Indexes implements AutoCloseable {
           .asException();
     }
     try {
-      return new Creation(createAbsent(name.isEmpty() ? DEFAULT_NAME : name), true);
+      return new Creation(createAbsent(name.isEmpty() ? DEFAULT_NAME : name, kind), true);
     } catch (StoreFullException e) {
       throw memory.full().asException();
     } catch (StoreDamagedException e) {
@@ -149,11 +163,14 @@ public final class Indexes implements AutoCloseable {
     }
   }
 
-  private ServedIndex createAbsent(String name) {
-    final HashIndex index = new HashIndex(memory.store(), memory.partitions());
+  private ServedIndex createAbsent(String name, IndexKind kind) {
+    final StoredIndex index =
+        kind == IndexKind.HASH
+            ? new HashIndex(memory.store(), memory.partitions())
+            : new OrderedIndex(memory.store());
     final ServedIndex created =
         new ServedIndex(
-            name, memory.incarnation(index.location()), index, Indexes::onError, memory.handover());
+            name, memory.incarnation(index), index, Indexes::onError, memory.handover());
     indexes.put(name, created);
     return created;
   }
@@ -185,7 +202,7 @@ public final class Indexes implements AutoCloseable {
   IndexDescription describe(ServedIndex index) {
     return IndexDescription.newBuilder()
         .setName(index.name())
-        .setKind(IndexKind.HASH)
+        .setKind(index.kind())
         .setIncarnation(index.incarnation())
         .setPartitions(index.partitions())
         .setEntries(index.count())

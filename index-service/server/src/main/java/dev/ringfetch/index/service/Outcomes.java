@@ -49,6 +49,21 @@ final class Outcomes {
     };
   }
 
+  /**
+   * The status of a read that found its index closed; refuses the index if nothing but another
+   * process can have closed it.
+   */
+  static Status closed(ServedIndex index) {
+    if (index.isDropped()) {
+      return dropped(index);
+    }
+    if (index.isServed()) {
+      index.refuse(); // another process changed the open word
+      return damaged(index);
+    }
+    return turned(index);
+  }
+
   /** The status of a call under which its index was dropped. */
   static Status dropped(ServedIndex index) {
     return Status.ABORTED.withDescription("the index was dropped: index=" + index.name());

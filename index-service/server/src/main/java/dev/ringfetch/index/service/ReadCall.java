@@ -113,7 +113,7 @@ final class ReadCall<T> {
       entries[number] = reader.entry(key);
       bytes.addAndGet(entries[number].getValue().size());
     } else if (result == ReadResult.CLOSED) {
-      closed();
+      fail(Outcomes.closed(index));
     } else if (result != ReadResult.ABSENT) {
       ask(number);
     }
@@ -122,17 +122,6 @@ final class ReadCall<T> {
   /** Whether the answer may be as long as what was found; the response looks at all of it. */
   private boolean isInLimit() {
     return bytes.get() <= IndexService.MAX_ANSWER_BYTES;
-  }
-
-  private void closed() {
-    if (index.isDropped()) {
-      fail(Outcomes.dropped(index));
-    } else if (index.isServed()) {
-      index.refuse(); // another process changed the open word
-      fail(Outcomes.damaged(index));
-    } else {
-      fail(Outcomes.turned(index));
-    }
   }
 
   /** Lets the owner read a key. */

@@ -38,6 +38,13 @@ final class RequestLimits {
     }
   }
 
+  /** Checks a bound of a range, which may be empty. */
+  static void checkBound(String name, ByteString bound) throws StatusException {
+    if (bound.size() > MAX_KEY_BYTES) {
+      throw tooLong(name, bound.size(), MAX_KEY_BYTES);
+    }
+  }
+
   static void checkValue(ByteString value) throws StatusException {
     if (value.size() > MAX_VALUE_BYTES) {
       throw tooLong("value", value.size(), MAX_VALUE_BYTES);

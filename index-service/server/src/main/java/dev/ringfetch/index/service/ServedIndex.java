@@ -1,15 +1,20 @@
 package dev.ringfetch.index.service;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.layout.EntrySink;
 import dev.ringfetch.index.layout.Found;
-import dev.ringfetch.index.layout.HashLocation;
-import dev.ringfetch.index.layout.HashReader;
+import dev.ringfetch.index.layout.KeyReader;
+import dev.ringfetch.index.layout.OrderedReader;
 import dev.ringfetch.index.layout.ReadResult;
+import dev.ringfetch.index.layout.ScanCursor;
 import dev.ringfetch.index.partition.Handover;
 import dev.ringfetch.index.partition.ImmediateLog;
 import dev.ringfetch.index.partition.Partition;
 import dev.ringfetch.index.store.HashIndex;
+import dev.ringfetch.index.store.OrderedIndex;
+import dev.ringfetch.index.store.StoredIndex;
 import dev.ringfetch.index.v1.Entry;
+import dev.ringfetch.index.v1.IndexKind;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.agrona.ErrorHandler;
 
@@ -28,7 +33,7 @@ final class ServedIndex {
 
   private final String name;
   private final long incarnation;
-  private final HashIndex index;
+  private final StoredIndex index;
   private final Partition[] partitions;
   private final ThreadLocal<LocalReader> readers;
   private volatile boolean dropped;
@@ -41,7 +46,7 @@ final class ServedIndex {
    * @param handover bounds what a thread does for other calls.
    */
   ServedIndex(
-      String name, long incarnation, HashIndex index, ErrorHandler errors, Handover handover) {
+      String name, long incarnation, StoredIndex index, ErrorHandler errors, Handover handover) {
     this.name = name;
     this.incarnation = incarnation;
     this.index = index;
@@ -61,8 +66,13 @@ final class ServedIndex {
     return incarnation;
   }
 
-  HashLocation location() {
-    return index.location();
+  IndexKind kind() {
+    return index instanceof OrderedIndex ? IndexKind.ORDERED : IndexKind.HASH;
+  }
+
+  /** Its store if it is a hash index, else null. */
+  HashIndex hash() {
+    return index instanceof HashIndex hash ? hash : null;
   }
 
   int partitions() {
@@ -129,10 +139,10 @@ final class ServedIndex {
 
   /** A reader and what it found last. Used by one thread. */
   static final class LocalReader {
-    private final HashReader reader;
+    private final KeyReader reader;
     private final Found found = new Found();
 
-    LocalReader(HashReader reader) {
+    LocalReader(KeyReader reader) {
       this.reader = reader;
     }
 
@@ -148,6 +158,22 @@ final class ServedIndex {
         do {
           Thread.onSpinWait();
           result = reader.get(key, found);
+        } while (result == ReadResult.UNDECIDED && System.nanoTime() - endNs < 0);
+      }
+      return result;
+    }
+
+    /**
+     * Reads on in an ordered index, as {@link OrderedReader#scan} does; undecided as a key is.
+     */
+    ReadResult scan(ScanCursor cursor, EntrySink sink) {
+      final OrderedReader ordered = (OrderedReader) reader;
+      ReadResult result = ordered.scan(cursor, sink);
+      if (result == ReadResult.UNDECIDED) {
+        final long endNs = System.nanoTime() + PATIENCE_NS;
+        do {
+          Thread.onSpinWait();
+          result = ordered.scan(cursor, sink);
         } while (result == ReadResult.UNDECIDED && System.nanoTime() - endNs < 0);
       }
       return result;

@@ -85,6 +85,19 @@ final class BlockStore {
         && Arrays.equals(copy, offset, offset + keyLength, key, 0, keyLength);
   }
 
+  /** Compares a key with that of the block that was loaded last; negative if it is less. */
+  int compareWithKey(byte[] key, int keyLength) {
+    final int offset = BlockDescriptor.keyOffset(lengths);
+    return Arrays.compareUnsigned(
+        key, 0, keyLength, copy, offset, offset + BlockDescriptor.keyLength(lengths));
+  }
+
+  /** Key of the block that was loaded last. */
+  byte[] key() {
+    final int offset = BlockDescriptor.keyOffset(lengths);
+    return Arrays.copyOfRange(copy, offset, offset + BlockDescriptor.keyLength(lengths));
+  }
+
   /** Version of the block that was loaded last. */
   long version() {
     return BlockDescriptor.version(copy);

@@ -73,6 +73,13 @@ public interface EntryStore {
    */
   default void verify() {}
 
+  /**
+   * Looks at what leads readers to a key. The owner calls it where a reader could not decide.
+   *
+   * @throws StoreDamagedException if memory is not as the owner left it
+   */
+  default void check(ByteString key) {}
+
   /** Whether the store was found damaged, by this owner or by that of another partition. */
   default boolean isRefused() {
     return false;

@@ -12,10 +12,10 @@ import dev.ringfetch.index.layout.RootDescriptor;
  *
  * <p>Safe for use by many threads, except {@link #drop}.
  */
-public final class HashIndex {
-  private final StoreMemory memory;
+public final class HashIndex extends StoredIndex {
   private final IndexRoot root;
   private final PartitionStore[] partitions;
+  private HashLocation location;
 
   /**
    * Creates an empty index that is open to readers.
@@ -26,13 +26,13 @@ public final class HashIndex {
    * @throws StoreDamagedException if that memory is damaged
    */
   public HashIndex(StoreMemory memory, int partitions) {
+    super(memory);
     if (Integer.bitCount(partitions) != 1 || partitions > RootDescriptor.MAX_PARTITIONS) {
       throw new IllegalArgumentException("not a power of two up to 256: partitions=" + partitions);
     }
-    this.memory = memory;
     this.partitions = new PartitionStore[partitions];
     try {
-      root = create(memory, partitions);
+      root = create(partitions);
       memory.verify();
     } catch (InternalError e) {
       MemoryFaults.absorb(memory::verify, e);
@@ -41,7 +41,7 @@ public final class HashIndex {
     }
   }
 
-  private IndexRoot create(StoreMemory memory, int count) {
+  private IndexRoot create(int count) {
     final int units = StoreMemory.units(RootDescriptor.length(count));
     final long address = memory.allocateRoot(units);
     if (address == StoreMemory.NONE) {
@@ -49,18 +49,19 @@ public final class HashIndex {
     }
     final long incarnation = memory.nextIndex();
     final long seed = memory.seed(incarnation);
-    final IndexRoot created =
-        new IndexRoot(
-            memory, new HashLocation(memory.incarnation(), address, incarnation, seed, count));
+    final IndexRoot created = new IndexRoot(memory, address, incarnation, units);
+    location = new HashLocation(memory.incarnation(), address, incarnation, seed, count);
     boolean opened = false;
     try {
       openPartitions(created);
+      created.put(RootDescriptor.SEED_OFFSET, seed);
+      created.put(RootDescriptor.PARTITIONS_OFFSET, count);
       created.open();
       opened = true;
     } finally {
       if (!opened) {
         closePartitions();
-        memory.freeRoot(address, units);
+        created.free();
       }
     }
     return created;
@@ -68,14 +69,15 @@ public final class HashIndex {
 
   private void openPartitions(IndexRoot of) {
     for (int p = 0; p < partitions.length; p++) {
-      partitions[p] = new PartitionStore(memory, of, p);
+      partitions[p] = new PartitionStore(memory, of, location.seed(), p);
       if (!partitions[p].open()) {
         throw full();
       }
     }
   }
 
-  private void closePartitions() {
+  @Override
+  void closePartitions() {
     for (PartitionStore partition : partitions) {
       if (partition != null) {
         partition.close();
@@ -83,77 +85,35 @@ public final class HashIndex {
     }
   }
 
-  private StoreFullException full() {
-    return new StoreFullException("index memory is used up: budget=" + memory.budget());
+  @Override
+  IndexRoot root() {
+    return root;
   }
 
-  /** Number of partitions. */
+  @Override
   public int partitions() {
     return partitions.length;
   }
 
-  /** A partition. */
+  @Override
   public PartitionStore partition(int number) {
     return partitions[number];
   }
 
-  /** Number of the partition that a key belongs to. Safe for use by many threads. */
+  @Override
   public int partitionOf(ByteString key) {
     final byte[] bytes = key.toByteArray();
     return KeyHash.partition(
-        KeyHash.of(bytes, 0, bytes.length, root.location().seed()), partitions.length);
+        KeyHash.of(bytes, 0, bytes.length, location.seed()), partitions.length);
   }
 
   /** What readers need to know. */
   public HashLocation location() {
-    return root.location();
+    return location;
   }
 
-  /** Creates a reader for one thread at a time. */
+  @Override
   public HashReader newReader() {
-    return new HashReader(memory.newReads(), root.location());
-  }
-
-  /** Number of entries; while owners write, it is exact for no moment. */
-  public long count() {
-    long count = 0;
-    for (PartitionStore partition : partitions) {
-      count += partition.count();
-    }
-    return count;
-  }
-
-  /** Closes the index to readers, before this returns. Safe for use by many threads. */
-  public void closeToReaders() {
-    root.closeToReaders();
-  }
-
-  /**
-   * Refuses the index, whose memory was found damaged: its writers end, and readers find it closed.
-   * It is to be dropped. Safe for use by many threads.
-   */
-  public void refuse() {
-    root.refuse();
-  }
-
-  /** Whether the index was refused. Safe for use by many threads. */
-  public boolean isRefused() {
-    return root.isRefused();
-  }
-
-  /** Whether the gate lets readers of this memory in. Safe for use by many threads. */
-  public boolean isServed() {
-    return memory.isServed();
-  }
-
-  /**
-   * Closes the index to readers and gives its memory back. No partition may be in use any more, and
-   * each owner's stores must have happened before.
-   */
-  public void drop() {
-    root.drop();
-    closePartitions();
-    memory.freeRoot(
-        root.location().root(), StoreMemory.units(RootDescriptor.length(partitions.length)));
+    return new HashReader(memory.newReads(), location);
   }
 }

@@ -2,7 +2,6 @@ package dev.ringfetch.index.store;
 
 import dev.ringfetch.fabric.MemoryFaults;
 import dev.ringfetch.fabric.MemoryRegion;
-import dev.ringfetch.index.layout.HashLocation;
 import dev.ringfetch.index.layout.RootDescriptor;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -22,16 +21,36 @@ final class IndexRoot {
   }
 
   private final StoreMemory memory;
-  private final HashLocation location;
+  private final long address;
+  private final long incarnation;
+  private final int units;
   private final AtomicReference<State> state = new AtomicReference<>(State.NEW);
 
-  IndexRoot(StoreMemory memory, HashLocation location) {
+  /**
+   * Creates the root of a new index, which {@link #open} opens.
+   *
+   * @param address of zeroed memory for it, see {@link StoreMemory#allocateRoot}
+   * @param incarnation of the index
+   * @param units of that memory
+   */
+  IndexRoot(StoreMemory memory, long address, long incarnation, int units) {
     this.memory = memory;
-    this.location = location;
+    this.address = address;
+    this.incarnation = incarnation;
+    this.units = units;
   }
 
-  HashLocation location() {
-    return location;
+  long address() {
+    return address;
+  }
+
+  long incarnation() {
+    return incarnation;
+  }
+
+  /** Stores a word that no reader comes to before the index is open. */
+  void put(int offset, long value) {
+    memory.region(address).putLong(memory.offset(address) + offset, value);
   }
 
   /** Opens the index to readers. */
@@ -39,18 +58,21 @@ final class IndexRoot {
     if (!state.compareAndSet(State.NEW, State.OPEN)) {
       throw new IllegalStateException("state=" + state.get() + " next=" + State.OPEN);
     }
-    final MemoryRegion region = memory.region(location.root());
-    final int offset = memory.offset(location.root());
-    region.putLong(offset + RootDescriptor.SEED_OFFSET, location.seed());
-    region.putLong(offset + RootDescriptor.PARTITIONS_OFFSET, location.partitions());
-    region.putLongRelease(offset + RootDescriptor.OPEN_OFFSET, location.incarnation());
+    memory
+        .region(address)
+        .putLongRelease(memory.offset(address) + RootDescriptor.OPEN_OFFSET, incarnation);
+  }
+
+  /** Gives the memory of the root back, which was dropped or never opened. */
+  void free() {
+    memory.freeRoot(address, units);
   }
 
   /** Closes the index to readers, before this returns. */
   void closeToReaders() {
-    final MemoryRegion region = memory.region(location.root());
+    final MemoryRegion region = memory.region(address);
     try {
-      region.putLongRelease(memory.offset(location.root()) + RootDescriptor.OPEN_OFFSET, 0);
+      region.putLongRelease(memory.offset(address) + RootDescriptor.OPEN_OFFSET, 0);
       region.fullFence();
       region.verify();
     } catch (InternalError e) { // taken away: no reader finds it open

@@ -93,14 +93,14 @@ public final class PartitionStore implements EntryStore {
   private boolean spilled;
 
   /** Creates an empty partition, still without memory. */
-  PartitionStore(StoreMemory memory, IndexRoot root, int number) {
+  PartitionStore(StoreMemory memory, IndexRoot root, long seed, int number) {
     this.memory = memory;
     this.root = root;
-    seed = root.location().seed();
+    this.seed = seed;
     allocator = new BlockAllocator(memory);
-    blocks = new BlockStore(memory, root.location().incarnation(), seed);
+    blocks = new BlockStore(memory, root.incarnation(), seed);
     for (int t = 0; t < 2; t++) {
-      final long head = RootDescriptor.table(root.location().root(), number, t);
+      final long head = RootDescriptor.table(root.address(), number, t);
       tables[t] = new BucketTable(memory, allocator, blocks, head, t);
     }
   }

@@ -240,14 +240,18 @@ class IndexServiceTest {
     final IndexDescription description =
         stub.describe(DescribeRequest.newBuilder().setIndex("a").build()).getIndex();
     assertEquals("a", description.getName());
-    assertEquals(IndexKind.HASH, description.getKind());
+    assertEquals(IndexKind.ORDERED, description.getKind(), "as a put creates it");
     assertEquals(incarnation, description.getIncarnation());
-    assertEquals(IndexMemory.PARTITIONS_DEFAULT, description.getPartitions());
+    assertEquals(1, description.getPartitions());
     assertEquals(1, description.getEntries());
     assertEquals(LocalServer.MEMORY, description.getMemoryLimit());
     assertTrue(description.getMemoryUsed() > 0);
     assertTrue(description.getMemoryUsed() <= LocalServer.MEMORY);
     assertFalse(stub.describe(DescribeRequest.newBuilder().setIndex("b").build()).hasIndex());
+    final IndexDescription first =
+        stub.describe(DescribeRequest.getDefaultInstance()).getIndex();
+    assertEquals(IndexKind.HASH, first.getKind(), "as the default index is from the start");
+    assertEquals(IndexMemory.PARTITIONS_DEFAULT, first.getPartitions());
   }
 
   private GetResponse get(String index, ByteString key) {

@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.layout.ReadResult;
+import dev.ringfetch.index.v1.IndexKind;
 import io.grpc.StatusException;
 import java.util.ArrayList;
 import java.util.List;
@@ -62,12 +63,12 @@ class IndexesTest {
     final int created = Crowd.run(tasks).stream().mapToInt(Integer::intValue).sum();
     assertEquals(Indexes.MAX_INDEXES - 1, created, "all but the default one");
     assertFalse(isCreated("one more"));
-    assertFalse(indexes.create("default").created(), "what is there can still be found");
+    assertFalse(indexes.create("default", IndexKind.HASH).created(), "what is there can still be found");
   }
 
   private boolean isCreated(String name) {
     try {
-      return indexes.create(name).created();
+      return indexes.create(name, IndexKind.HASH).created();
     } catch (StatusException e) {
       assertEquals("too many indexes: limit=1024", e.getStatus().getDescription());
       return false;

@@ -20,10 +20,12 @@ import dev.ringfetch.index.v1.BatchPutRequest;
 import dev.ringfetch.index.v1.BatchPutResponse;
 import dev.ringfetch.index.v1.CountRequest;
 import dev.ringfetch.index.v1.CountResponse;
+import dev.ringfetch.index.v1.CreateIndexRequest;
 import dev.ringfetch.index.v1.DropIndexRequest;
 import dev.ringfetch.index.v1.DropIndexResponse;
 import dev.ringfetch.index.v1.GetRequest;
 import dev.ringfetch.index.v1.GetResponse;
+import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.PutEntry;
 import dev.ringfetch.index.v1.PutRequest;
 import dev.ringfetch.index.v1.PutResponse;
@@ -72,6 +74,15 @@ class RefusedIndexTest {
     return call;
   }
 
+  private void createHash(String index) {
+    assertEquals(
+        Status.OK,
+        call(
+                admin::createIndex,
+                CreateIndexRequest.newBuilder().setIndex(index).setKind(IndexKind.HASH).build())
+            .status);
+  }
+
   private Call<PutResponse> put(String index, ByteString key) {
     return call(
         service::put, PutRequest.newBuilder().setIndex(index).setKey(key).setValue(VALUE).build());
@@ -107,7 +118,7 @@ class RefusedIndexTest {
   private void damage(ServedIndex index) {
     for (int p = 0; p < index.partitions(); p++) {
       for (int t = 0; t < 2; t++) {
-        final long head = RootDescriptor.table(index.location().root(), p, t);
+        final long head = RootDescriptor.table(index.hash().location().root(), p, t);
         final long page = region(head).getLong(offset(head) + TableDescriptor.PAGES_OFFSET);
         final long group = region(page).getLong(offset(page));
         final int header = offset(group) + GroupDescriptor.HEADER_OFFSET;
@@ -149,6 +160,7 @@ class RefusedIndexTest {
   /** A reader that cannot decide leaves the answer to the owner, which finds the damage. */
   @Test
   void damagedBucketsEndTheIndex() {
+    createHash("bad");
     put("good", KEY);
     put("bad", KEY);
     damage(indexes.find("bad"));
@@ -158,9 +170,10 @@ class RefusedIndexTest {
 
   @Test
   void closedOpenWordEndsTheIndex() {
+    createHash("bad");
     put("good", KEY);
     put("bad", KEY);
-    final long root = indexes.find("bad").location().root();
+    final long root = indexes.find("bad").hash().location().root();
     region(root).putLong(offset(root) + RootDescriptor.OPEN_OFFSET, 7);
     allCallsSayIt();
     othersGoOnAndItCanBeDropped();
@@ -169,10 +182,11 @@ class RefusedIndexTest {
   /** Readers go by what leads to groups in memory; owners know it, and answer for them. */
   @Test
   void damagedTableHeadsHinderNoAnswer() {
+    createHash("bad");
     put("bad", KEY);
     final ServedIndex index = indexes.find("bad");
     for (int p = 0; p < index.partitions(); p++) {
-      final long head = RootDescriptor.table(index.location().root(), p, 0);
+      final long head = RootDescriptor.table(index.hash().location().root(), p, 0);
       region(head).putLong(offset(head) + TableDescriptor.GROUPS_OFFSET, -1);
     }
     assertEquals(ReadResult.UNDECIDED, index.reader().read(KEY)); // its first read
@@ -185,7 +199,7 @@ class RefusedIndexTest {
   @Test
   void chosenKeysAreBounded() {
     put("", KEY);
-    final long seed = indexes.find("").location().seed();
+    final long seed = indexes.find("").hash().location().seed();
     int stored = 0;
     Call<PutResponse> put = put("", CollidingKeys.key(stored, seed));
     while (put.status.isOk()) {

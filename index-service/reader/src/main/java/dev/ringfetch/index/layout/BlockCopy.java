@@ -1,0 +1,103 @@
+package dev.ringfetch.index.layout;
+
+import java.util.Arrays;
+import java.util.zip.CRC32C;
+
+/**
+ * A private copy of the block that a node refers to, as {@link NodeDescriptor} says. Used by one
+ * thread at a time.
+ */
+final class BlockCopy {
+  private final GatedReads reads;
+  private final long entries;
+  private final long separators;
+  private final CRC32C crc = new CRC32C();
+  private final Found own = new Found();
+  private Found target = own;
+  private byte[] bytes = own.array();
+  private long lengths;
+  private boolean valid;
+
+  BlockCopy(GatedReads reads, long incarnation) {
+    this.reads = reads;
+    entries = incarnation;
+    separators = NodeDescriptor.separators(incarnation);
+  }
+
+  /** Makes copies in the array of a {@code Found} from now on, so that a value is in it. */
+  void into(Found found) {
+    target = found;
+  }
+
+  /** Makes copies in an array of this object from now on. */
+  void intoOwn() {
+    target = own;
+  }
+
+  /**
+   * Copies the block of a reference.
+   *
+   * @param isEntry whether it is an entry's, else a separator's
+   * @return whether it is valid and the one that was referred to; if not, {@link #isValid} says
+   *     whether it is valid at least
+   */
+  boolean load(byte[] node, int reference, boolean isEntry) {
+    valid = false;
+    final long slot = NodeDescriptor.slot(node, reference);
+    final int length = SizeClasses.length(GroupDescriptor.sizeClass(slot));
+    final long address = GroupDescriptor.address(slot);
+    if (length == 0 || !reads.read(address, length)) {
+      return false;
+    }
+    bytes = target.ensure(BlockDescriptor.COPY_OFFSET + length);
+    reads.region().getBytes(reads.offset(), bytes, BlockDescriptor.COPY_OFFSET, length);
+    lengths = BlockDescriptor.lengths(bytes, length);
+    if (lengths < 0 || keyLength() > BlockDescriptor.MAX_KEY_LENGTH) {
+      return false;
+    }
+    final int stored = BlockDescriptor.getCrc(bytes);
+    final int used = BlockDescriptor.usedLength(lengths);
+    valid =
+        BlockDescriptor.crc(crc, bytes, used, isEntry ? entries : separators, address) == stored;
+    return valid && (int) version() == NodeDescriptor.version(node, reference);
+  }
+
+  /** Whether the checksum of the block that was copied last is right. */
+  boolean isValid() {
+    return valid;
+  }
+
+  byte[] bytes() {
+    return bytes;
+  }
+
+  int keyOffset() {
+    return BlockDescriptor.keyOffset(lengths);
+  }
+
+  int keyLength() {
+    return BlockDescriptor.keyLength(lengths);
+  }
+
+  int valueOffset() {
+    return keyOffset() + keyLength();
+  }
+
+  int valueLength() {
+    return BlockDescriptor.valueLength(lengths);
+  }
+
+  long version() {
+    return BlockDescriptor.version(bytes);
+  }
+
+  /** Compares a key with that of the block; negative if it is less. */
+  int compare(byte[] key, int offset, int length) {
+    return Arrays.compareUnsigned(
+        key, offset, offset + length, bytes, keyOffset(), keyOffset() + keyLength());
+  }
+
+  void verify() {
+    reads.verify();
+  }
+}

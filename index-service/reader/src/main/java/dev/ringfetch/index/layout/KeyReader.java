@@ -1,0 +1,12 @@
+package dev.ringfetch.index.layout;
+
+import com.google.protobuf.ByteString;
+
+/**
+ * A reader that finds the values of single keys in index memory, without locks, while owners write.
+ * Each answer is linearizable. Used by one thread at a time.
+ */
+public interface KeyReader {
+  /** Reads the value of a key into {@code found}. */
+  ReadResult get(ByteString key, Found found);
+}

@@ -1,0 +1,262 @@
+package dev.ringfetch.index.layout;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.fabric.MemoryFaults;
+
+/**
+ * The reader of an ordered index: finds values, and scans ranges, in index memory without locks,
+ * while the owner writes.
+ *
+ * <p>Each answer for one key is linearizable: a value that was current, or an absence that was
+ * true, at some moment of the call, in a state that only servers under the epoch of the {@link
+ * OrderedLocation} can have changed. A scan is no snapshot, but each key that is there from its
+ * begin to its end comes exactly once, in order, and no key comes twice; each entry was current at
+ * some moment of the scan.
+ *
+ * <p>All of it rests on leaves: a valid copy of a leaf is the leaf's state of one moment within the
+ * read, and its fences say which keys belong to it. So it does not matter by which way the reader
+ * comes to a leaf, and copies of inner nodes may be as old as they like: a wrong way is found out
+ * at its end. A valid leaf that was removed since had no entries, and no key of its range had any
+ * until after the removal.
+ *
+ * <p>Memory may contain anything: no value of it makes a method throw or take long. If memory was
+ * taken away, methods return {@link ReadResult#LOST}; in rare cases the {@link InternalError}
+ * reaches the caller instead (see {@link dev.ringfetch.fabric.MemoryRegion#verify()}), which treats
+ * it so.
+ *
+ * <p>Used by one thread at a time.
+ */
+public final class OrderedReader implements KeyReader {
+  /** Rounds that an owner's stores may cost, without an entry in between. */
+  private static final int MAX_ROUNDS = 64;
+
+  private final TreeDescent descent;
+  private final BlockCopy block;
+  private final byte[] shortKey = new byte[KeyOrder.HEAD_LENGTH];
+  private byte[] keyCopy = new byte[64];
+  private int rounds;
+  private boolean lost;
+
+  /** Creates a reader that remembers no inner nodes; it alone uses the reads. */
+  public OrderedReader(Reads reads, OrderedLocation location) {
+    this(reads, location, 0);
+  }
+
+  /**
+   * Creates a reader, which alone uses the reads.
+   *
+   * @param cachedNodes inner nodes that it remembers at most, 1 KiB each: 0 or a power of two.
+   *     Worth it where a read is a way over a network.
+   */
+  public OrderedReader(Reads reads, OrderedLocation location, int cachedNodes) {
+    final GatedReads gated = new GatedReads(reads, location);
+    block = new BlockCopy(gated, location.incarnation());
+    descent = new TreeDescent(gated, location, block, new NodeCache(cachedNodes));
+  }
+
+  @Override
+  public ReadResult get(ByteString key, Found found) {
+    final int length = key.size();
+    if (keyCopy.length < length) {
+      keyCopy = new byte[Math.max(length, 2 * keyCopy.length)];
+    }
+    key.copyTo(keyCopy, 0);
+    return get(keyCopy, 0, length, found);
+  }
+
+  /** Reads the value of a key into {@code found}. */
+  public ReadResult get(byte[] key, int offset, int length, Found found) {
+    if (lost) {
+      return ReadResult.LOST;
+    }
+    try {
+      block.into(found);
+      descent.begin();
+      descent.search(key, offset, length, false);
+      final ReadResult result = findNow(found);
+      block.verify();
+      return ended(result);
+    } catch (InternalError e) {
+      return lose(e);
+    }
+  }
+
+  /**
+   * Reads on from a cursor's place, and moves the cursor behind each entry.
+   *
+   * @return {@link ReadResult#FOUND} if the sink did not want to go on, {@link ReadResult#ABSENT} if
+   *     no entry is left; else as for a key, and the scan can go on later
+   */
+  public ReadResult scan(ScanCursor cursor, EntrySink sink) {
+    if (lost) {
+      return ReadResult.LOST;
+    }
+    try {
+      block.intoOwn();
+      descent.begin();
+      final ReadResult result = scanLeaves(cursor, sink);
+      block.verify();
+      return ended(result);
+    } catch (InternalError e) {
+      return lose(e);
+    }
+  }
+
+  // The loops are in methods of their own: see MemoryRegion.verify().
+
+  private ReadResult findNow(Found found) {
+    ReadResult result;
+    rounds = 0;
+    do {
+      result = find(found);
+    } while (result == null && again());
+    return result;
+  }
+
+  private ReadResult scanLeaves(ScanCursor cursor, EntrySink sink) {
+    ReadResult result = null;
+    rounds = 0;
+    while (result == null && !cursor.isDone()) {
+      if (cursor.isFromEnd()) {
+        descent.searchEnd();
+      } else {
+        descent.search(cursor.bytes(), 0, cursor.length(), cursor.isReverse());
+      }
+      result = scanLeaf(cursor, sink);
+    }
+    return result == null ? ReadResult.ABSENT : result;
+  }
+
+  private ReadResult lose(InternalError e) {
+    lost = true;
+    MemoryFaults.absorb(block::verify, e);
+    return ReadResult.LOST;
+  }
+
+  private ReadResult ended(ReadResult result) {
+    lost |= result == ReadResult.LOST;
+    return result == null ? ReadResult.UNDECIDED : result;
+  }
+
+  /** Whether there is a round left, after memory that did not fit together. */
+  private boolean again() {
+    descent.distrust();
+    Thread.onSpinWait();
+    return ++rounds <= MAX_ROUNDS && descent.failure() == null;
+  }
+
+  /** Looks for the key once; null if memory did not fit together. */
+  private ReadResult find(Found found) {
+    if (!descent.toLeaf()) {
+      return descent.failure();
+    }
+    final byte[] leaf = descent.leaf();
+    int low = 0;
+    int high = NodeDescriptor.count(leaf);
+    while (low < high) {
+      final int middle = (low + high) >>> 1;
+      final int entry = NodeDescriptor.entry(0, middle);
+      final int order = descent.compareWithEntry(entry);
+      if (order == TreeDescent.TORN) {
+        return descent.failure();
+      }
+      if (order == 0) {
+        found.found(block.valueOffset(), block.valueLength(), block.version());
+        return ReadResult.FOUND;
+      }
+      if (order > 0) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return ReadResult.ABSENT;
+  }
+
+  /**
+   * Gives out the entries of a leaf from the cursor's place on, and moves the cursor on. Null if the
+   * scan is to go on at the cursor.
+   */
+  private ReadResult scanLeaf(ScanCursor cursor, EntrySink sink) {
+    if (!descent.toLeaf()) {
+      return tryLater();
+    }
+    final byte[] leaf = descent.leaf();
+    final boolean reverse = cursor.isReverse();
+    final int count = NodeDescriptor.count(leaf);
+    final int step = reverse ? -1 : 1;
+    for (int i = first(leaf, count, reverse); i >= 0 && i < count; i += step) {
+      if (!block.load(leaf, NodeDescriptor.entry(0, i), true)) {
+        return tryLater();
+      }
+      if (!cursor.isAhead(block.bytes(), block.keyOffset(), block.keyLength())) {
+        continue; // its head is that of the place
+      }
+      if (cursor.isBeyond(block.bytes(), block.keyOffset(), block.keyLength())) {
+        cursor.end();
+        return null;
+      }
+      rounds = 0;
+      cursor.pass(block.bytes(), block.keyOffset(), block.keyLength());
+      if (!sink.take(
+          block.bytes(),
+          block.keyOffset(),
+          block.keyLength(),
+          block.valueLength(),
+          block.version())) {
+        return ReadResult.FOUND;
+      }
+    }
+    return leave(leaf, cursor) ? null : tryLater();
+  }
+
+  private ReadResult tryLater() {
+    if (again()) {
+      return null;
+    }
+    return descent.failure() == null ? ReadResult.UNDECIDED : descent.failure();
+  }
+
+  /** The first entry, in the direction of the scan, that may be ahead by head and code. */
+  private int first(byte[] leaf, int count, boolean reverse) {
+    int low = 0;
+    int high = count;
+    while (low < high) {
+      final int middle = (low + high) >>> 1;
+      final int order = descent.compareHead(leaf, NodeDescriptor.entry(0, middle));
+      // The key that is searched for comes behind the entry, or may do.
+      final boolean behind = order == 1 || (reverse && order == KeyOrder.UNKNOWN);
+      if (behind) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return reverse ? low - 1 : low;
+  }
+
+  /** Moves the cursor to the end of a leaf; false if memory did not fit together. */
+  private boolean leave(byte[] leaf, ScanCursor cursor) {
+    final int fence = cursor.isReverse() ? NodeDescriptor.LOW_OFFSET : NodeDescriptor.HIGH_OFFSET;
+    final int code = NodeDescriptor.code(leaf, fence);
+    if (code == KeyOrder.END) {
+      cursor.end();
+      return true;
+    }
+    if (code == KeyOrder.LONG) {
+      if (!block.load(leaf, fence, false)) {
+        return false;
+      }
+      cursor.moveTo(block.bytes(), block.keyOffset(), block.keyLength());
+    } else {
+      final int length = Math.min(code, shortKey.length);
+      KeyOrder.putKey(shortKey, 0, NodeDescriptor.head(leaf, fence), length);
+      cursor.moveTo(shortKey, 0, length);
+    }
+    if (!cursor.isReverse()) {
+      descent.expectNext();
+    }
+    rounds = 0;
+    return true;
+  }
+}

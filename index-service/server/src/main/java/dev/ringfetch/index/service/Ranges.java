@@ -1,0 +1,115 @@
+package dev.ringfetch.index.service;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.layout.ScanCursor;
+import dev.ringfetch.index.v1.KeyRange;
+import io.grpc.Status;
+import io.grpc.StatusException;
+import java.nio.ByteBuffer;
+
+/** What requests say of ranges: their bounds, and where a scan goes on. */
+final class Ranges {
+  private static final byte FORWARD = 1;
+  private static final byte REVERSE = 2;
+  private static final int TOKEN_HEADER = 1 + Long.BYTES;
+
+  private Ranges() {}
+
+  /**
+   * Begins a scan.
+   *
+   * @throws StatusException INVALID_ARGUMENT if a bound is longer than a key can be
+   */
+  static ScanCursor cursor(KeyRange range, boolean reverse) throws StatusException {
+    RequestLimits.checkBound("start", range.getStart());
+    RequestLimits.checkBound("end", range.getEnd());
+    RequestLimits.checkBound("prefix", range.getPrefix());
+    final ByteString start = start(range);
+    final ByteString end = end(range);
+    return reverse ? ScanCursor.reverse(start, end) : ScanCursor.forward(start, end);
+  }
+
+  /**
+   * Goes on with a scan.
+   *
+   * @param token of the page before
+   * @param incarnation of the index; 0 if there is none
+   * @throws StatusException INVALID_ARGUMENT if the token is none of such a scan, ABORTED if it is
+   *     of an index that was dropped
+   */
+  static ScanCursor cursor(KeyRange range, boolean reverse, ByteString token, long incarnation)
+      throws StatusException {
+    final ScanCursor begin = cursor(range, reverse);
+    if (token.isEmpty()) {
+      return begin;
+    }
+    final int length = token.size() - TOKEN_HEADER;
+    if (length < (reverse ? 1 : 0)
+        || length > RequestLimits.MAX_KEY_BYTES + 1
+        || token.byteAt(0) != (reverse ? REVERSE : FORWARD)) {
+      throw Status.INVALID_ARGUMENT
+          .withDescription("not a token of a page of such a scan: page_token")
+          .asException();
+    }
+    if (token.asReadOnlyByteBuffer().getLong(1) != incarnation) {
+      throw Status.ABORTED
+          .withDescription("the index was dropped since the page before: begin again")
+          .asException();
+    }
+    final ByteString place = token.substring(TOKEN_HEADER);
+    // Within the range, whatever the token says.
+    if (reverse) {
+      final ByteString end = end(range);
+      return ScanCursor.reverse(
+          start(range), end.isEmpty() || compare(place, end) < 0 ? place : end);
+    }
+    final ByteString start = start(range);
+    return ScanCursor.forward(compare(place, start) > 0 ? place : start, end(range));
+  }
+
+  /** The token of a page that ends where a cursor is. */
+  static ByteString token(ScanCursor cursor, long incarnation) {
+    final ByteString place = cursor.place();
+    final ByteBuffer token = ByteBuffer.allocate(TOKEN_HEADER + place.size());
+    token.put(cursor.isReverse() ? REVERSE : FORWARD).putLong(incarnation);
+    place.copyTo(token);
+    return ByteString.copyFrom(token.flip());
+  }
+
+  /** Whether a range is that of all keys. */
+  static boolean isAll(KeyRange range) {
+    return range.getStart().isEmpty() && range.getEnd().isEmpty() && range.getPrefix().isEmpty();
+  }
+
+  private static ByteString start(KeyRange range) {
+    return compare(range.getStart(), range.getPrefix()) > 0 ? range.getStart() : range.getPrefix();
+  }
+
+  /** The first key beyond a range; empty if there is none. */
+  private static ByteString end(KeyRange range) {
+    final ByteString afterPrefix = after(range.getPrefix());
+    final ByteString end = range.getEnd();
+    if (end.isEmpty()) {
+      return afterPrefix;
+    }
+    return afterPrefix.isEmpty() || compare(end, afterPrefix) < 0 ? end : afterPrefix;
+  }
+
+  /** The first key after all that begin with a prefix; empty if there is none. */
+  private static ByteString after(ByteString prefix) {
+    int length = prefix.size();
+    while (length > 0 && prefix.byteAt(length - 1) == (byte) 0xFF) {
+      length--;
+    }
+    if (length == 0) {
+      return ByteString.EMPTY;
+    }
+    final byte[] after = prefix.substring(0, length).toByteArray();
+    after[length - 1]++;
+    return ByteString.copyFrom(after);
+  }
+
+  private static int compare(ByteString a, ByteString b) {
+    return ByteString.unsignedLexicographicalComparator().compare(a, b);
+  }
+}

@@ -1,0 +1,186 @@
+package dev.ringfetch.index.store;
+
+import dev.ringfetch.fabric.MemoryRegion;
+import dev.ringfetch.index.layout.BlockDescriptor;
+import dev.ringfetch.index.layout.GroupDescriptor;
+import dev.ringfetch.index.layout.KeyOrder;
+import dev.ringfetch.index.layout.NodeDescriptor;
+import java.util.Arrays;
+import java.util.zip.CRC32C;
+
+/**
+ * The images of an ordered index's nodes in index memory, and the memory for them, which can be
+ * reserved. The owner trusts only private copies of images, with the checksum that it has on its
+ * heap. Used by the partition's owner alone.
+ */
+final class NodeStore {
+  /** Free nodes that are kept for the next splits. */
+  private static final int SPARE = 2;
+
+  private static final int UNITS = NodeDescriptor.LENGTH / StoreMemory.UNIT_LENGTH;
+
+  private final StoreMemory memory;
+  private final long incarnation;
+  private final CRC32C crc = new CRC32C();
+  private final byte[] scratch = new byte[NodeDescriptor.COPY_LENGTH];
+  private long[] free = new long[16];
+  private int freeCount;
+  private int reserved;
+  private long sequence;
+
+  NodeStore(StoreMemory memory, long incarnation) {
+    this.memory = memory;
+    this.incarnation = incarnation;
+  }
+
+  /** Reserves so many nodes, in place of what was reserved before; false if there is no memory. */
+  boolean reserve(int nodes) {
+    while (freeCount < nodes) {
+      final long address = memory.allocate(UNITS);
+      if (address == StoreMemory.NONE) {
+        trim();
+        return false;
+      }
+      keep(address);
+    }
+    reserved = nodes;
+    trim();
+    return true;
+  }
+
+  /** Gives free nodes back that are neither reserved nor spare. */
+  void trim() {
+    while (freeCount > reserved + SPARE) {
+      memory.free(free[--freeCount], UNITS);
+    }
+  }
+
+  private void keep(long address) {
+    if (freeCount == free.length) {
+      free = Arrays.copyOf(free, 2 * freeCount);
+    }
+    free[freeCount++] = address;
+  }
+
+  /** Creates a node without an image, for which memory is reserved. */
+  TreeNode create(int level) {
+    if (freeCount == 0) {
+      throw new IllegalStateException("more nodes than reserved: reserved=" + reserved);
+    }
+    return new TreeNode(free[--freeCount], level);
+  }
+
+  /** Gives the memory of a node back, which is in the tree no more. */
+  void remove(TreeNode node) {
+    NodeDescriptor.putHeader(scratch, NodeDescriptor.DEAD, 0);
+    store(node, scratch);
+    keep(node.address);
+  }
+
+  /** Gives the memory of a node and of its descendants back, for good. */
+  void close(TreeNode node) {
+    for (int i = 0; i < node.childCount; i++) {
+      close(node.children[i]);
+    }
+    memory.free(node.address, UNITS);
+  }
+
+  /** Gives the memory of free nodes back, for good. */
+  void close() {
+    while (freeCount > 0) {
+      memory.free(free[--freeCount], UNITS);
+    }
+  }
+
+  /**
+   * Copies the image of a node.
+   *
+   * @throws StoreDamagedException if it is not as the owner stored it
+   */
+  void load(TreeNode node, byte[] copy) {
+    memory
+        .region(node.address)
+        .getBytes(
+            memory.offset(node.address), copy, BlockDescriptor.COPY_OFFSET, NodeDescriptor.LENGTH);
+    final int stored = BlockDescriptor.getCrc(copy);
+    if (stored != node.crc
+        || NodeDescriptor.word(copy, NodeDescriptor.SEQUENCE_OFFSET) != node.sequence
+        || NodeDescriptor.crc(crc, copy, incarnation, node.address) != stored) {
+      throw new StoreDamagedException("not as it was written: node=" + node.address);
+    }
+  }
+
+  /**
+   * Compares the image of a node with what was stored.
+   *
+   * @throws StoreDamagedException if they differ
+   */
+  void check(TreeNode node) {
+    load(node, scratch);
+  }
+
+  /** Stores the image of a leaf: entries of a copy, fences and link of the heap. */
+  void storeLeaf(TreeNode leaf, byte[] copy, int count) {
+    NodeDescriptor.putHeader(copy, 0, count);
+    putNeighbours(leaf, copy);
+    store(leaf, copy);
+  }
+
+  /** Stores the image of an inner node. */
+  void storeInner(TreeNode node) {
+    NodeDescriptor.putHeader(scratch, node.level, node.childCount);
+    putNeighbours(node, scratch);
+    for (int i = 0; i < node.childCount; i++) {
+      final int entry = NodeDescriptor.entry(node.level, i);
+      putReference(scratch, entry, node.children[i].low);
+      NodeDescriptor.putWord(
+          scratch, entry + NodeDescriptor.REFERENCE_LENGTH, node.children[i].address);
+    }
+    store(node, scratch);
+  }
+
+  private static void putNeighbours(TreeNode node, byte[] copy) {
+    final TreeNode right = node.right;
+    NodeDescriptor.putWord(copy, NodeDescriptor.RIGHT_OFFSET, right == null ? 0 : right.address);
+    putReference(copy, NodeDescriptor.LOW_OFFSET, node.low);
+    if (right == null) {
+      NodeDescriptor.putReference(
+          copy,
+          NodeDescriptor.HIGH_OFFSET,
+          KeyOrder.END_HEAD,
+          GroupDescriptor.slot(KeyOrder.END, 0, 0),
+          0);
+    } else {
+      putReference(copy, NodeDescriptor.HIGH_OFFSET, right.low);
+    }
+  }
+
+  private static void putReference(byte[] copy, int reference, Separator separator) {
+    NodeDescriptor.putReference(
+        copy, reference, separator.head, separator.slot, separator.version);
+  }
+
+  /**
+   * Stores an image. The odd sequence is there before anything else changes, the even one after all
+   * has: so a reader of live memory sees one state; any other mixture has a wrong checksum.
+   */
+  private void store(TreeNode node, byte[] copy) {
+    sequence += 2;
+    NodeDescriptor.putWord(copy, NodeDescriptor.SEQUENCE_OFFSET, sequence);
+    final int sum = NodeDescriptor.crc(crc, copy, incarnation, node.address);
+    final MemoryRegion region = memory.region(node.address);
+    final int offset = memory.offset(node.address);
+    region.putLong(offset + NodeDescriptor.SEQUENCE_OFFSET, sequence - 1);
+    region.fullFence();
+    region.putInt(offset + NodeDescriptor.CRC_OFFSET, sum);
+    region.putInt(offset + NodeDescriptor.LEVEL_OFFSET, NodeDescriptor.header(copy));
+    region.putBytes(
+        offset + NodeDescriptor.RIGHT_OFFSET,
+        copy,
+        BlockDescriptor.COPY_OFFSET + NodeDescriptor.RIGHT_OFFSET,
+        NodeDescriptor.LENGTH - NodeDescriptor.RIGHT_OFFSET);
+    region.putLongRelease(offset + NodeDescriptor.SEQUENCE_OFFSET, sequence);
+    node.sequence = sequence;
+    node.crc = sum;
+  }
+}

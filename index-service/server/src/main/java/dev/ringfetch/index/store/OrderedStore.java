@@ -1,0 +1,372 @@
+package dev.ringfetch.index.store;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.layout.BlockDescriptor;
+import dev.ringfetch.index.layout.GroupDescriptor;
+import dev.ringfetch.index.layout.KeyOrder;
+import dev.ringfetch.index.layout.NodeDescriptor;
+import dev.ringfetch.index.layout.SizeClasses;
+import dev.ringfetch.index.v1.Entry;
+import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * The entries of an ordered index in index memory, as its owner sees and changes them. Readers see
+ * each change as soon as the method returns, and some part of them earlier; one change of an entry
+ * is one change of one leaf.
+ *
+ * <p>The owner compares each leaf and each block with a checksum before it trusts them. Methods
+ * throw {@link StoreDamagedException} where one does not fit; the index is to be refused then. They
+ * may throw InternalError where memory was taken away, and {@link #verify} does so at the latest.
+ *
+ * <p>Used by one thread at a time, and what one thread did must happen before what the next does.
+ */
+public final class OrderedStore implements EntryStore {
+  private static final int ENTRY_LENGTH = NodeDescriptor.REFERENCE_LENGTH;
+
+  private final StoreMemory memory;
+  private final IndexRoot root;
+  private final BlockAllocator allocator;
+  private final BlockStore blocks;
+  private final NodeStore nodes;
+  private final Separators separators;
+  private final Tree tree;
+  private final AtomicLong count = new AtomicLong();
+  private int reservations;
+
+  private byte[] keyBytes = new byte[64];
+  private int keyLength;
+  private long head;
+  private int code;
+
+  /** The leaf of the key that was searched last, its image, and where in it the key is or goes. */
+  private TreeNode leaf;
+
+  private final byte[] image = new byte[NodeDescriptor.COPY_LENGTH];
+  private int place;
+
+  /** Of splits: all entries of a leaf and the new one, and the image of the new leaf. */
+  private final byte[] all = new byte[(NodeDescriptor.LEAF_ENTRIES + 1) * ENTRY_LENGTH];
+
+  private final byte[] rightImage = new byte[NodeDescriptor.COPY_LENGTH];
+
+  /** Creates an empty store, still without memory. */
+  OrderedStore(StoreMemory memory, IndexRoot root) {
+    this.memory = memory;
+    this.root = root;
+    allocator = new BlockAllocator(memory);
+    blocks = new BlockStore(memory, root.incarnation(), 0);
+    nodes = new NodeStore(memory, root.incarnation());
+    separators = new Separators(memory, allocator, root.incarnation());
+    tree = new Tree(memory, root, nodes, separators);
+  }
+
+  /** Creates the first leaf; returns false if there is no memory. */
+  boolean open() {
+    if (!nodes.reserve(1)) {
+      return false;
+    }
+    tree.open();
+    return nodes.reserve(0);
+  }
+
+  /** Gives all memory back. */
+  void close() {
+    tree.close();
+    nodes.close();
+    allocator.close();
+  }
+
+  @Override
+  public long version(ByteString key) {
+    return find(key) ? loadEntry(place) : 0;
+  }
+
+  @Override
+  public Entry entry(ByteString key) {
+    if (!find(key)) {
+      return null;
+    }
+    final long version = loadEntry(place);
+    return Entry.newBuilder().setKey(key).setValue(blocks.value()).setVersion(version).build();
+  }
+
+  /** Also looks at the entries on both sides of the key, where scans come by. */
+  @Override
+  public void check(ByteString key) {
+    final boolean unused = find(key);
+    tree.check(leaf);
+    loadEntries(place);
+    final TreeNode before = leaf.left;
+    if (place == 0 && before != null) {
+      tree.check(before);
+      nodes.load(before, image);
+      loadEntries(NodeDescriptor.count(image) - 1);
+    }
+  }
+
+  /** Looks at the blocks of an entry and of those beside it, as far as there are any. */
+  private void loadEntries(int number) {
+    final int entries = NodeDescriptor.count(image);
+    for (int i = Math.max(0, number - 1); i <= number + 1 && i < entries; i++) {
+      loadEntry(i);
+    }
+  }
+
+  /** Copies the block of an entry of the leaf; returns its version. */
+  private long loadEntry(int number) {
+    final int entry = NodeDescriptor.entry(0, number);
+    blocks.load(NodeDescriptor.slot(image, entry));
+    final long version = blocks.version();
+    if ((int) version != NodeDescriptor.version(image, entry)) {
+      throw new StoreDamagedException("an older one than was written: version=" + version);
+    }
+    return version;
+  }
+
+  /** Finds a key's leaf, and its place there; returns whether the key has an entry. */
+  private boolean find(ByteString key) {
+    keyLength = key.size();
+    if (keyBytes.length < keyLength) {
+      keyBytes = new byte[Math.max(keyLength, 2 * keyBytes.length)];
+    }
+    key.copyTo(keyBytes, 0);
+    head = KeyOrder.head(keyBytes, 0, keyLength);
+    code = KeyOrder.code(keyLength);
+    leaf = tree.leafOf(keyBytes, keyLength);
+    nodes.load(leaf, image);
+    int low = 0;
+    int high = NodeDescriptor.count(image);
+    while (low < high) {
+      final int middle = (low + high) >>> 1;
+      final int order = compareWithEntry(middle);
+      if (order == 0) {
+        place = middle;
+        return true;
+      }
+      if (order > 0) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    place = low;
+    return false;
+  }
+
+  private int compareWithEntry(int number) {
+    final int entry = NodeDescriptor.entry(0, number);
+    final int order =
+        KeyOrder.compare(
+            head, code, NodeDescriptor.head(image, entry), NodeDescriptor.code(image, entry));
+    if (order != KeyOrder.UNKNOWN) {
+      return order;
+    }
+    loadEntry(number);
+    return blocks.compareWithKey(keyBytes, keyLength);
+  }
+
+  /**
+   * Reserves memory for one put, so that the put cannot fail: a block, and what the splits of nodes
+   * up to the highest may need.
+   *
+   * @return 0, or {@link PartitionStore#FULL} or {@link PartitionStore#TOO_LONG}
+   */
+  @Override
+  public int reserve(int keyLength, int valueLength) {
+    final long length = BlockDescriptor.length(keyLength, valueLength);
+    if (length > SizeClasses.MAX_LENGTH) {
+      return PartitionStore.TOO_LONG;
+    }
+    final int sizeClass = SizeClasses.of((int) length);
+    if (SizeClasses.length(sizeClass) > memory.maxBlockLength()) {
+      return PartitionStore.TOO_LONG;
+    }
+    if (!allocator.reserve(sizeClass)) {
+      return PartitionStore.FULL;
+    }
+    if (!separators.reserve()) {
+      allocator.release(sizeClass);
+      return PartitionStore.FULL;
+    }
+    if (!nodes.reserve(nodesFor(reservations + 1))) {
+      separators.release();
+      allocator.release(sizeClass);
+      return PartitionStore.FULL;
+    }
+    reservations++;
+    return 0;
+  }
+
+  @Override
+  public void release(int keyLength, int valueLength) {
+    allocator.release(SizeClasses.of((int) BlockDescriptor.length(keyLength, valueLength)));
+    separators.release();
+    endReservation();
+  }
+
+  /** Where memory is short, what is left is enough: the puts before had their share and more. */
+  private void endReservation() {
+    reservations--;
+    final boolean unused = nodes.reserve(nodesFor(reservations));
+  }
+
+  /**
+   * Nodes that so many puts may need. Each splits one node of a level at most. A new highest node,
+   * and a split of one that came since, follow only after many splits below: fewer than one for each
+   * put, and one more.
+   */
+  private int nodesFor(int puts) {
+    return puts == 0 ? 0 : puts * (tree.height() + 1) + 1;
+  }
+
+  /**
+   * Stores an entry in place of the key's former one, if there is one. Consumes a reservation with
+   * these lengths.
+   *
+   * @param version from 1 to {@link PartitionStore#MAX_VERSION}; no other put here has or had it
+   */
+  @Override
+  public void put(ByteString key, ByteString value, long version) {
+    if (version < 1 || version > PartitionStore.MAX_VERSION) {
+      throw new IllegalArgumentException("not a version: version=" + version);
+    }
+    final boolean found = find(key);
+    final int sizeClass = SizeClasses.of((int) BlockDescriptor.length(keyLength, value.size()));
+    final long address = allocator.take(sizeClass);
+    blocks.write(address, keyBytes, keyLength, value, version);
+    final long slot = GroupDescriptor.slot(code, sizeClass, address);
+    final int entry = NodeDescriptor.entry(0, place);
+    final int entries = NodeDescriptor.count(image);
+    if (found) {
+      final long oldSlot = NodeDescriptor.slot(image, entry);
+      NodeDescriptor.putReference(image, entry, head, slot, (int) version);
+      nodes.storeLeaf(leaf, image, entries);
+      blocks.publish(address);
+      allocator.give(GroupDescriptor.address(oldSlot));
+    } else {
+      if (entries < NodeDescriptor.LEAF_ENTRIES) {
+        move(image, entry, image, entry + ENTRY_LENGTH, entries - place);
+        NodeDescriptor.putReference(image, entry, head, slot, (int) version);
+        nodes.storeLeaf(leaf, image, entries + 1);
+        blocks.publish(address);
+      } else {
+        split(slot, (int) version, address);
+      }
+      count.lazySet(count.getPlain() + 1);
+    }
+    separators.release();
+    endReservation();
+  }
+
+  private static void move(byte[] from, int fromEntry, byte[] to, int toEntry, int entries) {
+    System.arraycopy(
+        from,
+        BlockDescriptor.COPY_OFFSET + fromEntry,
+        to,
+        BlockDescriptor.COPY_OFFSET + toEntry,
+        entries * ENTRY_LENGTH);
+  }
+
+  /** Splits the leaf, which is full, and adds an entry whose block is published at last. */
+  private void split(long slot, int version, long address) {
+    final int entries = NodeDescriptor.LEAF_ENTRIES;
+    // Where keys come in ascending order, leaves stay full.
+    final boolean atEnd = leaf.right == null && place == entries;
+    final int kept = atEnd ? entries : (entries + 1) / 2;
+    final Separator separator =
+        separators.between(keyOf(kept - 1), keyOf(kept));
+    final int first = NodeDescriptor.ENTRIES_OFFSET;
+    final int added = BlockDescriptor.COPY_OFFSET + first;
+    System.arraycopy(image, added, all, 0, place * ENTRY_LENGTH);
+    NodeDescriptor.putReference(rightImage, first, head, slot, version);
+    System.arraycopy(rightImage, added, all, place * ENTRY_LENGTH, ENTRY_LENGTH);
+    System.arraycopy(
+        image,
+        added + place * ENTRY_LENGTH,
+        all,
+        (place + 1) * ENTRY_LENGTH,
+        (entries - place) * ENTRY_LENGTH);
+    System.arraycopy(all, 0, image, added, kept * ENTRY_LENGTH);
+    System.arraycopy(
+        all, kept * ENTRY_LENGTH, rightImage, added, (entries + 1 - kept) * ENTRY_LENGTH);
+
+    final TreeNode right = nodes.create(0);
+    right.low = separators.use(separator);
+    leaf.addRight(right);
+    nodes.storeLeaf(right, rightImage, entries + 1 - kept);
+    nodes.storeLeaf(leaf, image, kept);
+    blocks.publish(address);
+    tree.add(leaf, right);
+  }
+
+  /** Key of an entry of the leaf as if the new one stood at its place already. */
+  private byte[] keyOf(int number) {
+    if (number == place) {
+      return Arrays.copyOf(keyBytes, keyLength);
+    }
+    final int stored = number < place ? number : number - 1;
+    final int entry = NodeDescriptor.entry(0, stored);
+    final int keyCode = NodeDescriptor.code(image, entry);
+    if (keyCode == KeyOrder.LONG) {
+      loadEntry(stored);
+      return blocks.key();
+    }
+    final byte[] key = new byte[keyCode];
+    KeyOrder.putKey(key, 0, NodeDescriptor.head(image, entry), keyCode);
+    return key;
+  }
+
+  @Override
+  public boolean delete(ByteString key) {
+    if (!find(key)) {
+      return false;
+    }
+    final int entry = NodeDescriptor.entry(0, place);
+    final int entries = NodeDescriptor.count(image);
+    final long slot = NodeDescriptor.slot(image, entry);
+    move(image, entry + ENTRY_LENGTH, image, entry, entries - place - 1);
+    nodes.storeLeaf(leaf, image, entries - 1);
+    allocator.give(GroupDescriptor.address(slot));
+    count.lazySet(count.getPlain() - 1);
+    if (entries == 1) {
+      tree.remove(leaf);
+    }
+    return true;
+  }
+
+  /** Nothing: each put does what it needs. */
+  @Override
+  public boolean grow() {
+    return false;
+  }
+
+  /** Number of entries. Safe for use by many threads. */
+  @Override
+  public long count() {
+    return count.get();
+  }
+
+  /** Number of levels of nodes. */
+  int height() {
+    return tree.height();
+  }
+
+  @Override
+  public void verify() {
+    memory.verify();
+  }
+
+  @Override
+  public boolean isRefused() {
+    return root.isRefused();
+  }
+
+  @Override
+  public void refuse(Throwable damage) {
+    root.refuse();
+    if (damage instanceof InternalError) {
+      memory.quarantine();
+    }
+  }
+}

@@ -1,0 +1,86 @@
+package dev.ringfetch.index.store;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.layout.KeyReader;
+
+/**
+ * An index of some kind in index memory: partitions, each with one owner at a time, and lock-free
+ * readers.
+ *
+ * <p>Safe for use by many threads, except {@link #drop}.
+ */
+public abstract class StoredIndex {
+  final StoreMemory memory;
+
+  StoredIndex(StoreMemory memory) {
+    this.memory = memory;
+  }
+
+  abstract IndexRoot root();
+
+  /** Gives the memory of all partitions back. */
+  abstract void closePartitions();
+
+  /** Number of partitions. */
+  public abstract int partitions();
+
+  /** A partition. */
+  public abstract EntryStore partition(int number);
+
+  /** Number of the partition that a key belongs to. Safe for use by many threads. */
+  public abstract int partitionOf(ByteString key);
+
+  /** Creates a reader for one thread at a time. */
+  public abstract KeyReader newReader();
+
+  /** Number of this index in memory; no other index of this memory has or had it. */
+  public final long number() {
+    return root().incarnation();
+  }
+
+  /** Number of entries; while owners write, it is exact for no moment. */
+  public final long count() {
+    long count = 0;
+    for (int i = 0; i < partitions(); i++) {
+      count += partition(i).count();
+    }
+    return count;
+  }
+
+  /** Closes the index to readers, before this returns. Safe for use by many threads. */
+  public final void closeToReaders() {
+    root().closeToReaders();
+  }
+
+  /**
+   * Refuses the index, whose memory was found damaged: its writers end, and readers find it closed.
+   * It is to be dropped. Safe for use by many threads.
+   */
+  public final void refuse() {
+    root().refuse();
+  }
+
+  /** Whether the index was refused. Safe for use by many threads. */
+  public final boolean isRefused() {
+    return root().isRefused();
+  }
+
+  /** Whether the gate lets readers of this memory in. Safe for use by many threads. */
+  public final boolean isServed() {
+    return memory.isServed();
+  }
+
+  /**
+   * Closes the index to readers and gives its memory back. No partition may be in use any more, and
+   * each owner's stores must have happened before.
+   */
+  public final void drop() {
+    root().drop();
+    closePartitions();
+    root().free();
+  }
+
+  final StoreFullException full() {
+    return new StoreFullException("index memory is used up: budget=" + memory.budget());
+  }
+}
