@@ -22,6 +22,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -37,6 +38,10 @@ import org.junit.jupiter.api.io.TempDir;
 final class FailureTest {
   private static final Duration SHORT = Duration.ofMillis(150);
   private static final long LIMIT_SECONDS = 30;
+
+  /** Codes of calls that end with their client. */
+  private static final Set<Status.Code> ENDED =
+      Set.of(Status.Code.UNAVAILABLE, Status.Code.CANCELLED);
 
   @TempDir Path directory;
   private final StuckIndex stuck = new StuckIndex();
@@ -232,9 +237,12 @@ final class FailureTest {
     stuck.received.acquire();
     client.close();
     for (final Caller caller : callers) {
-      assertInstanceOf(IndexException.class, caller.failure());
+      final IndexException e = assertInstanceOf(IndexException.class, caller.failure());
+      assertTrue(ENDED.contains(e.code()), e::getMessage);
     }
-    assertTrue(((IndexException) cause(put)).isOutcomeUnknown());
+    final IndexException e = assertInstanceOf(IndexException.class, cause(put));
+    assertTrue(ENDED.contains(e.code()), e::getMessage);
+    assertTrue(e.isOutcomeUnknown());
   }
 
   @Test

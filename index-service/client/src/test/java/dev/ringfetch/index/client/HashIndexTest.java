@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.Timestamp;
+import dev.ringfetch.rpc.RingChannelBuilder;
+import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -253,6 +255,39 @@ final class HashIndexTest {
       executor.shutdownNow();
     }
     assertTrue(routes.get(Access.DIRECT) > 100, routes::toString);
+  }
+
+  /** The server grants a connection 64 readers at a time. */
+  @Test
+  void clientsThatCloseGiveTheirGrantsBack() {
+    index.put("a", 1L);
+    final ManagedChannel channel =
+        RingChannelBuilder.forTarget(server.target())
+            .shmDirectory(directory)
+            .usePlaintext()
+            .build();
+    final AtomicInteger direct = new AtomicInteger();
+    final ClientMetrics counter =
+        (operation, name, route, code, durationNs) -> {
+          if (route == Access.DIRECT) {
+            direct.incrementAndGet();
+          }
+        };
+    try {
+      final long limitNs = System.nanoTime() + 30_000_000_000L;
+      for (int i = 1; i <= 70; i++) {
+        try (IndexClient other = server.builder(channel).metrics(counter).build()) {
+          final HashIndex<String, Long> view =
+              other.hash(index.name(), Codec.string(), Codec.int64()).access(Access.DIRECT);
+          while (direct.get() < i) {
+            assertEquals(Optional.of(1L), view.get("a"));
+            assertTrue(System.nanoTime() - limitNs < 0, "direct=" + direct);
+          }
+        }
+      }
+    } finally {
+      channel.shutdownNow();
+    }
   }
 
   @Test

@@ -9,6 +9,7 @@ import dev.ringfetch.index.service.Indexes;
 import dev.ringfetch.rpc.RingServer;
 import dev.ringfetch.rpc.RingServerBuilder;
 import io.grpc.BindableService;
+import io.grpc.ManagedChannel;
 import io.grpc.protobuf.services.HealthStatusManager;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -68,6 +69,14 @@ final class TestServer implements AutoCloseable {
   IndexClientBuilder builder() {
     return IndexClient.builder()
         .target(target())
+        .shmDirectory(directory)
+        .deadline(Duration.ofSeconds(30));
+  }
+
+  /** As {@link #builder()}, over a channel. */
+  IndexClientBuilder builder(ManagedChannel channel) {
+    return IndexClient.builder()
+        .channel(channel)
         .shmDirectory(directory)
         .deadline(Duration.ofSeconds(30));
   }
