@@ -11,9 +11,13 @@ import dev.ringfetch.index.direct.DirectReader;
 import dev.ringfetch.index.direct.DirectValue;
 import dev.ringfetch.index.v1.BatchPutRequest;
 import dev.ringfetch.index.v1.BatchPutResponse;
+import dev.ringfetch.index.v1.CreateIndexRequest;
+import dev.ringfetch.index.v1.CreateIndexResponse;
 import dev.ringfetch.index.v1.GetRequest;
 import dev.ringfetch.index.v1.GetResponse;
+import dev.ringfetch.index.v1.IndexAdminGrpc;
 import dev.ringfetch.index.v1.IndexGrpc;
+import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.PutEntry;
 import io.grpc.ManagedChannel;
 import io.grpc.ManagedChannelBuilder;
@@ -85,6 +89,8 @@ class HostileProcessTest {
         ServerProcess.start("--port=0", "--shm-directory=" + shm, "--data=" + data, "--memory=60M");
     channel =
         ManagedChannelBuilder.forAddress("localhost", server.awaitPort()).usePlaintext().build();
+    createHash(OTHER);
+    createHash(VICTIM);
     load(OTHER, OTHERS, SHORT);
     load(VICTIM, VICTIMS, SHORT); // its tables have their size now
     load(VICTIM, VICTIMS, LONG);
@@ -346,6 +352,13 @@ class HostileProcessTest {
 
   private DirectReader openReader(String index) {
     return DirectReader.open(channel, index, new DirectContext().shmDirectory(shm));
+  }
+
+  private void createHash(String index) {
+    final CreateIndexResponse unused =
+        IndexAdminGrpc.newBlockingStub(channel)
+            .createIndex(
+                CreateIndexRequest.newBuilder().setIndex(index).setKind(IndexKind.HASH).build());
   }
 
   private void load(String index, int count, int length) {

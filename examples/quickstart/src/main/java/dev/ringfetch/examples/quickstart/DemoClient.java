@@ -14,6 +14,7 @@ import dev.ringfetch.index.v1.GetResponse;
 import dev.ringfetch.index.v1.IndexAdminGrpc;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.IndexGrpc.IndexBlockingStub;
+import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.PutEntry;
 import dev.ringfetch.index.v1.PutOutcome;
 import dev.ringfetch.rpc.RingChannel;
@@ -67,7 +68,8 @@ final class DemoClient implements AutoCloseable {
         IndexAdminGrpc.newBlockingStub(channel)
             .withWaitForReady() // for the successor of a killed server
             .withDeadlineAfter(DEADLINE_SECONDS, TimeUnit.SECONDS)
-            .createIndex(CreateIndexRequest.newBuilder().setIndex(INDEX).build());
+            .createIndex(
+                CreateIndexRequest.newBuilder().setIndex(INDEX).setKind(IndexKind.HASH).build());
     long created = 0;
     for (int begin = 0; begin < classes.size(); begin += BATCH) {
       final BatchPutRequest.Builder request = BatchPutRequest.newBuilder().setIndex(INDEX);

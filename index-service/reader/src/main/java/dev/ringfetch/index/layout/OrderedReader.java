@@ -243,20 +243,23 @@ public final class OrderedReader implements KeyReader {
       cursor.end();
       return true;
     }
+    final boolean further;
     if (code == KeyOrder.LONG) {
       if (!block.load(leaf, fence, false)) {
         return false;
       }
-      cursor.moveTo(block.bytes(), block.keyOffset(), block.keyLength());
+      further = cursor.leave(block.bytes(), block.keyOffset(), block.keyLength());
     } else {
       final int length = Math.min(code, shortKey.length);
       KeyOrder.putKey(shortKey, 0, NodeDescriptor.head(leaf, fence), length);
-      cursor.moveTo(shortKey, 0, length);
+      further = cursor.leave(shortKey, 0, length);
     }
     if (!cursor.isReverse()) {
       descent.expectNext();
     }
-    rounds = 0;
-    return true;
+    if (further) {
+      rounds = 0;
+    }
+    return further || ++rounds <= MAX_ROUNDS;
   }
 }

@@ -127,8 +127,22 @@ public final class ScanCursor {
     }
   }
 
-  /** Moves to the fence at which the keys of a leaf end, in the direction of the scan. */
-  void moveTo(byte[] array, int offset, int keyLength) {
+  /**
+   * Moves to the fence at which the keys of a leaf end, in the direction of the scan.
+   *
+   * @return whether that is further than the place was
+   */
+  boolean leave(byte[] array, int offset, int keyLength) {
+    final boolean further =
+        fromEnd
+            || Arrays.compareUnsigned(array, offset, offset + keyLength, place, 0, length)
+                    * (reverse ? -1 : 1)
+                > 0;
+    moveTo(array, offset, keyLength);
+    return further;
+  }
+
+  private void moveTo(byte[] array, int offset, int keyLength) {
     System.arraycopy(array, offset, place, 0, keyLength);
     length = keyLength;
     fromEnd = false;

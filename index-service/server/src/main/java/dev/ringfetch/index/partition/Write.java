@@ -1,6 +1,7 @@
 package dev.ringfetch.index.partition;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.store.Snapshot;
 import dev.ringfetch.index.v1.Entry;
 
 /**
@@ -64,7 +65,9 @@ public final class Write {
     /** Writes an entry if the one that is there has the expected version. */
     COMPARE_AND_SET,
     /** Writes nothing: the owner reads the entry, where readers could not decide. */
-    READ
+    READ,
+    /** Writes nothing: the owner begins a snapshot, of all writes that were answered before. */
+    SNAPSHOT
   }
 
   /** Receives the answer of a write. */
@@ -91,6 +94,7 @@ public final class Write {
   private ByteString key;
   private ByteString value;
   private long expectedVersion;
+  private Snapshot snapshot;
 
   private int outcome;
   private boolean positive;
@@ -154,6 +158,18 @@ public final class Write {
     return prepare(Kind.READ, key, ByteString.EMPTY, 0);
   }
 
+  /**
+   * Prepares the begin of a snapshot.
+   *
+   * @return this.
+   * @throws IllegalStateException if the write is submitted and not answered.
+   */
+  public Write snapshot(Snapshot begun) {
+    prepare(Kind.SNAPSHOT, ByteString.EMPTY, ByteString.EMPTY, 0);
+    snapshot = begun;
+    return this;
+  }
+
   private Write prepare(Kind kind, ByteString key, ByteString value, long expectedVersion) {
     if (state == State.SUBMITTED) {
       throw new IllegalStateException("state=" + state);
@@ -168,7 +184,12 @@ public final class Write {
     version = 0;
     entry = null;
     excess = 0;
+    snapshot = null;
     return this;
+  }
+
+  Snapshot snapshot() {
+    return snapshot;
   }
 
   /** What the write does. */

@@ -193,6 +193,11 @@ final class WriteCycle {
   }
 
   private void validate(Write write) {
+    if (write.kind() == Write.Kind.SNAPSHOT) {
+      store.begin(write.snapshot());
+      answer(write, Write.DONE);
+      return;
+    }
     final ByteString key = write.key();
     final Write newest = records.newest(key);
     final long version = newest == null ? store.version(key) : newest.versionAfter();
@@ -222,6 +227,7 @@ final class WriteCycle {
         }
         answerAfter(newest, write);
       }
+      case SNAPSHOT -> throw new IllegalStateException("kind=" + write.kind());
     }
   }
 

@@ -1,9 +1,7 @@
 package dev.ringfetch.index.service;
 
-import dev.ringfetch.index.layout.ScanCursor;
 import dev.ringfetch.index.v1.CountResponse;
 import io.grpc.stub.StreamObserver;
-import java.util.concurrent.Executor;
 
 /** The call that counts the entries of a range. */
 final class CountCall extends RangeCall<CountResponse> {
@@ -13,12 +11,8 @@ final class CountCall extends RangeCall<CountResponse> {
   private long count;
 
   CountCall(
-      ServedIndex index,
-      ScanCursor cursor,
-      StreamObserver<CountResponse> responses,
-      Outcomes outcomes,
-      Executor executor) {
-    super(index, cursor, responses, outcomes, executor);
+      RangeCalls.Range range, StreamObserver<CountResponse> responses, RangeCalls calls) {
+    super(range, responses, calls);
   }
 
   @Override

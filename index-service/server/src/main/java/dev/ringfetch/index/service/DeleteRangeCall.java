@@ -1,14 +1,12 @@
 package dev.ringfetch.index.service;
 
 import com.google.protobuf.ByteString;
-import dev.ringfetch.index.layout.ScanCursor;
 import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.v1.DeleteRangeResponse;
 import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -25,7 +23,6 @@ final class DeleteRangeCall extends RangeCall<DeleteRangeResponse> {
   private static final int STEP = 256;
 
   private final List<ByteString> keys = new ArrayList<>(STEP);
-  private final Outcomes outcomes;
 
   /** Deletes that are not answered, and one for the thread that submits them. */
   private final AtomicInteger open = new AtomicInteger();
@@ -44,14 +41,11 @@ final class DeleteRangeCall extends RangeCall<DeleteRangeResponse> {
    * @param limit the most entries to remove, as an unsigned number; 0: as many as one call may
    */
   DeleteRangeCall(
-      ServedIndex index,
-      ScanCursor cursor,
+      RangeCalls.Range range,
       long limit,
       StreamObserver<DeleteRangeResponse> responses,
-      Outcomes outcomes,
-      Executor executor) {
-    super(index, cursor, responses, outcomes, executor);
-    this.outcomes = outcomes;
+      RangeCalls calls) {
+    super(range, responses, calls);
     left =
         limit == 0 || Long.compareUnsigned(limit, MAX_ENTRIES) > 0 ? MAX_ENTRIES : (int) limit;
   }
@@ -91,7 +85,7 @@ final class DeleteRangeCall extends RangeCall<DeleteRangeResponse> {
       open.incrementAndGet();
       final int refused = index.partition(key).submit(new Write(this::answered).delete(key));
       if (refused != 0) {
-        failure.compareAndSet(null, outcomes.status(index, refused));
+        failure.compareAndSet(null, calls.outcomes().status(index, refused));
         open.decrementAndGet(); // not to 0: this thread is counted
       }
     }
@@ -101,7 +95,7 @@ final class DeleteRangeCall extends RangeCall<DeleteRangeResponse> {
 
   private void answered(Write write) {
     if (write.outcome() != Write.DONE) {
-      failure.compareAndSet(null, outcomes.status(index, write));
+      failure.compareAndSet(null, calls.outcomes().status(index, write));
     } else if (write.existed()) {
       removed.incrementAndGet();
     }

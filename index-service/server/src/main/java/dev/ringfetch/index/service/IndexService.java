@@ -2,7 +2,6 @@ package dev.ringfetch.index.service;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.CodedOutputStream;
-import dev.ringfetch.index.layout.ScanCursor;
 import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.v1.BatchGetRequest;
 import dev.ringfetch.index.v1.BatchGetResponse;
@@ -22,7 +21,6 @@ import dev.ringfetch.index.v1.Entry;
 import dev.ringfetch.index.v1.GetRequest;
 import dev.ringfetch.index.v1.GetResponse;
 import dev.ringfetch.index.v1.IndexGrpc;
-import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.PutRequest;
 import dev.ringfetch.index.v1.PutResponse;
 import dev.ringfetch.index.v1.ScanRequest;
@@ -33,7 +31,6 @@ import io.grpc.Status;
 import io.grpc.StatusException;
 import io.grpc.stub.StreamObserver;
 import java.util.List;
-import java.util.concurrent.Executor;
 
 /**
  * The Index service over a set of indexes.
@@ -78,13 +75,13 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
 
   private final Indexes indexes;
   private final Outcomes outcomes;
-  private final Executor scanner;
+  private final RangeCalls ranges;
 
   /** Serves these indexes, which others may use at the same time. */
   public IndexService(Indexes indexes) {
     this.indexes = indexes;
     this.outcomes = new Outcomes(indexes.memory());
-    this.scanner = indexes.memory().scanner();
+    this.ranges = new RangeCalls(outcomes, indexes.memory().scanner());
   }
 
   @Override
@@ -272,25 +269,7 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
 
   private void scan(ScanRequest request, StreamObserver<ScanResponse> responses, boolean all) {
     try {
-      final ServedIndex index = orderedToRead(request.getIndex());
-      final ScanCursor cursor =
-          Ranges.cursor(
-              request.getRange(),
-              request.getReverse(),
-              request.getPageToken(),
-              index == null ? 0 : index.incarnation());
-      if (request.getSnapshot()) {
-        throw Status.UNIMPLEMENTED
-            .withDescription("snapshot=true is not served yet")
-            .asException();
-      }
-      if (index != null) {
-        new ScanCall(index, cursor, request, responses, outcomes, scanner, all).start();
-      } else if (all) {
-        responses.onCompleted();
-      } else {
-        WriteCall.answer(responses, ScanResponse.getDefaultInstance());
-      }
+      ranges.scan(indexToRead(request.getIndex()), request, responses, all);
     } catch (StatusException e) {
       responses.onError(e);
     }
@@ -300,13 +279,7 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   public void deleteRange(
       DeleteRangeRequest request, StreamObserver<DeleteRangeResponse> responses) {
     try {
-      final ServedIndex index = orderedToRead(request.getIndex());
-      final ScanCursor cursor = Ranges.cursor(request.getRange(), false);
-      if (index == null) {
-        WriteCall.answer(responses, DeleteRangeResponse.getDefaultInstance());
-        return;
-      }
-      new DeleteRangeCall(index, cursor, request.getLimit(), responses, outcomes, scanner).start();
+      ranges.deleteRange(indexToRead(request.getIndex()), request, responses);
     } catch (StatusException e) {
       responses.onError(e);
     }
@@ -315,11 +288,11 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   @Override
   public void count(CountRequest request, StreamObserver<CountResponse> responses) {
     try {
+      final ServedIndex index = indexToRead(request.getIndex());
       if (!Ranges.isAll(request.getRange())) {
-        countRange(request, responses);
+        ranges.count(index, request, responses);
         return;
       }
-      final ServedIndex index = indexToRead(request.getIndex());
       if (index != null && index.isRefused()) {
         throw Outcomes.damaged(index).asException();
       }
@@ -333,17 +306,6 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
                   .build());
     } catch (StatusException e) {
       responses.onError(e);
-    }
-  }
-
-  private void countRange(CountRequest request, StreamObserver<CountResponse> responses)
-      throws StatusException {
-    final ServedIndex index = orderedToRead(request.getIndex());
-    final ScanCursor cursor = Ranges.cursor(request.getRange(), false);
-    if (index == null) {
-      WriteCall.answer(responses, CountResponse.getDefaultInstance());
-    } else {
-      new CountCall(index, cursor, responses, outcomes, scanner).start();
     }
   }
 
@@ -367,23 +329,6 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
     if (found == null) {
       // Only here: a name under which there is an index was checked when that was created.
       RequestLimits.checkIndexName(name);
-    }
-    return found;
-  }
-
-  /** The index of that name, or null if there is none. */
-  private ServedIndex orderedToRead(String name) throws StatusException {
-    final ServedIndex found = indexToRead(name);
-    if (found != null && found.kind() != IndexKind.ORDERED) {
-      throw Status.FAILED_PRECONDITION
-          .withDescription(
-              "keys of this index have no order: index="
-                  + found.name()
-                  + " kind="
-                  + found.kind()
-                  + "; create one of kind "
-                  + IndexKind.ORDERED)
-          .asException();
     }
     return found;
   }

@@ -2,7 +2,6 @@ package dev.ringfetch.index.service;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.layout.EntrySink;
-import dev.ringfetch.index.layout.ScanCursor;
 import dev.ringfetch.index.v1.Entry;
 import dev.ringfetch.index.v1.ScanRequest;
 import dev.ringfetch.index.v1.ScanResponse;
@@ -44,8 +43,13 @@ final class Page implements EntrySink {
     if (!keysOnly) {
       entry.setValue(ByteString.copyFrom(array, keyOffset + keyLength, valueLength));
     }
+    return add(entry.build());
+  }
+
+  /** Adds an entry as it is; returns whether there is room for another. */
+  boolean add(Entry entry) {
     response.addEntries(entry);
-    bytes += ENTRY_OVERHEAD + keyLength + (keysOnly ? 0 : valueLength);
+    bytes += ENTRY_OVERHEAD + entry.getKey().size() + entry.getValue().size();
     left--;
     return left != 0 && response.getEntriesCount() < maxEntries && bytes < MAX_BYTES;
   }
@@ -59,12 +63,13 @@ final class Page implements EntrySink {
     return response.getEntriesCount() == 0;
   }
 
-  /** Finishes the page and begins the next one. */
-  ScanResponse finish(ServedIndex index, ScanCursor cursor, boolean isEnd) {
-    response.setIncarnation(index.incarnation());
-    if (!isEnd) {
-      response.setNextPageToken(Ranges.token(cursor, index.incarnation()));
-    }
+  /**
+   * Finishes the page and begins the next one.
+   *
+   * @param token of the next page; empty if there is none
+   */
+  ScanResponse finish(ServedIndex index, ByteString token) {
+    response.setIncarnation(index.incarnation()).setNextPageToken(token);
     final ScanResponse finished = response.build();
     response = ScanResponse.newBuilder();
     bytes = 0;

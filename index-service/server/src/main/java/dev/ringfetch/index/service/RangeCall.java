@@ -10,7 +10,6 @@ import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import java.util.Arrays;
-import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -30,6 +29,8 @@ abstract class RangeCall<T> implements EntrySink {
   /** How often the owner is asked without an entry in between. */
   private static final int MAX_ASKED = 100;
 
+  private static final System.Logger LOGGER = System.getLogger(RangeCall.class.getName());
+
   private static final ByteString LAST_KEY = lastKey();
 
   /** What follows a step. */
@@ -45,13 +46,13 @@ abstract class RangeCall<T> implements EntrySink {
   final ServedIndex index;
   final ScanCursor cursor;
   final ServerCallStreamObserver<T> responses;
-  private final Outcomes outcomes;
-  private final Executor executor;
+  final RangeCalls calls;
 
   /** Calls of drive that the thread which takes steps has not looked at. */
   private final AtomicInteger driven = new AtomicInteger();
 
   private Next next = Next.STEP;
+  private boolean hasEnded;
   private volatile boolean cancelled;
 
   /** Whether the owner was asked and has not answered. */
@@ -60,22 +61,12 @@ abstract class RangeCall<T> implements EntrySink {
   private volatile Write answer;
   private int asked;
 
-  /**
-   * Creates a call, which {@link #start} begins.
-   *
-   * @param executor takes the steps after the first
-   */
-  RangeCall(
-      ServedIndex index,
-      ScanCursor cursor,
-      StreamObserver<T> responses,
-      Outcomes outcomes,
-      Executor executor) {
-    this.index = index;
-    this.cursor = cursor;
+  /** Creates a call, which {@link #start} begins. */
+  RangeCall(RangeCalls.Range range, StreamObserver<T> responses, RangeCalls calls) {
+    this.index = range.index();
+    this.cursor = range.cursor();
     this.responses = (ServerCallStreamObserver<T>) responses;
-    this.outcomes = outcomes;
-    this.executor = executor;
+    this.calls = calls;
   }
 
   private static ByteString lastKey() {
@@ -107,6 +98,9 @@ abstract class RangeCall<T> implements EntrySink {
    */
   abstract Next stepped(boolean isEnd);
 
+  /** Called once, at the end: the call was answered, or cancelled. */
+  void ended() {}
+
   /** Goes on, unless another thread is at it. Any thread, any time. */
   final void drive() {
     if (driven.getAndIncrement() != 0) {
@@ -115,15 +109,28 @@ abstract class RangeCall<T> implements EntrySink {
     int seen;
     do {
       seen = driven.get();
-      run();
+      runSafely();
+      if (next == Next.END && !hasEnded) {
+        hasEnded = true;
+        ended();
+      }
     } while (!driven.compareAndSet(seen, 0));
+  }
+
+  private void runSafely() {
+    try {
+      run();
+    } catch (RuntimeException e) { // the client is to learn of it, whichever thread this is
+      LOGGER.log(System.Logger.Level.ERROR, "a call for a range has failed", e);
+      fail(Status.INTERNAL.withDescription("the call failed").withCause(e));
+    }
   }
 
   private void run() {
     if (asking && answer != null) {
       asking = false;
       if (answer.outcome() != Write.DONE && next != Next.END) {
-        fail(outcomes.status(index, answer));
+        fail(calls.outcomes().status(index, answer));
       }
     }
     if (next == Next.END || asking) {
@@ -145,14 +152,14 @@ abstract class RangeCall<T> implements EntrySink {
   /** Goes on, on the thread for such calls. */
   final void driveLater() {
     try {
-      executor.execute(this::drive);
+      calls.executor().execute(this::drive);
     } catch (RejectedExecutionException | OutOfMemoryError e) { // the server ends, or has no thread
       drive();
     }
   }
 
   private Next step() {
-    final ReadResult result = index.reader().scan(cursor, this);
+    final ReadResult result = read();
     return switch (result) {
       case FOUND, ABSENT -> {
         asked = 0;
@@ -161,6 +168,14 @@ abstract class RangeCall<T> implements EntrySink {
       case CLOSED -> fail(Outcomes.closed(index));
       default -> ask();
     };
+  }
+
+  private ReadResult read() {
+    try {
+      return index.reader().scan(cursor, this);
+    } catch (InternalError e) { // late, see MemoryRegion.verify(): the owner finds it, too
+      return ReadResult.LOST;
+    }
   }
 
   /** Lets the owner read where the reader could not. */
@@ -177,7 +192,7 @@ abstract class RangeCall<T> implements EntrySink {
     final int refused = index.partition(key).submit(new Write(this::answered).read(key));
     if (refused != 0) {
       asking = false;
-      return fail(outcomes.status(index, refused));
+      return fail(calls.outcomes().status(index, refused));
     }
     return Next.WAIT;
   }

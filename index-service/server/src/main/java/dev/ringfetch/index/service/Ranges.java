@@ -67,11 +67,10 @@ final class Ranges {
     return ScanCursor.forward(compare(place, start) > 0 ? place : start, end(range));
   }
 
-  /** The token of a page that ends where a cursor is. */
-  static ByteString token(ScanCursor cursor, long incarnation) {
-    final ByteString place = cursor.place();
+  /** The token of a page behind which a scan goes on from this place, see {@link ScanCursor}. */
+  static ByteString token(boolean reverse, ByteString place, long incarnation) {
     final ByteBuffer token = ByteBuffer.allocate(TOKEN_HEADER + place.size());
-    token.put(cursor.isReverse() ? REVERSE : FORWARD).putLong(incarnation);
+    token.put(reverse ? REVERSE : FORWARD).putLong(incarnation);
     place.copyTo(token);
     return ByteString.copyFrom(token.flip());
   }
@@ -81,12 +80,13 @@ final class Ranges {
     return range.getStart().isEmpty() && range.getEnd().isEmpty() && range.getPrefix().isEmpty();
   }
 
-  private static ByteString start(KeyRange range) {
+  /** The first key of a range. */
+  static ByteString start(KeyRange range) {
     return compare(range.getStart(), range.getPrefix()) > 0 ? range.getStart() : range.getPrefix();
   }
 
   /** The first key beyond a range; empty if there is none. */
-  private static ByteString end(KeyRange range) {
+  static ByteString end(KeyRange range) {
     final ByteString afterPrefix = after(range.getPrefix());
     final ByteString end = range.getEnd();
     if (end.isEmpty()) {

@@ -1,10 +1,9 @@
 package dev.ringfetch.index.service;
 
-import dev.ringfetch.index.layout.ScanCursor;
+import com.google.protobuf.ByteString;
 import dev.ringfetch.index.v1.ScanRequest;
 import dev.ringfetch.index.v1.ScanResponse;
 import io.grpc.stub.StreamObserver;
-import java.util.concurrent.Executor;
 
 /** The call of a scan: answers with pages until the range ends, or with the first page alone. */
 final class ScanCall extends RangeCall<ScanResponse> {
@@ -17,14 +16,12 @@ final class ScanCall extends RangeCall<ScanResponse> {
    * @param all whether all pages are answers, as fast as the client takes them
    */
   ScanCall(
-      ServedIndex index,
-      ScanCursor cursor,
+      RangeCalls.Range range,
       ScanRequest request,
       StreamObserver<ScanResponse> responses,
-      Outcomes outcomes,
-      Executor executor,
+      RangeCalls calls,
       boolean all) {
-    super(index, cursor, responses, outcomes, executor);
+    super(range, responses, calls);
     this.page = new Page(request);
     this.all = all;
     if (all) {
@@ -44,13 +41,17 @@ final class ScanCall extends RangeCall<ScanResponse> {
 
   @Override
   Next stepped(boolean isEnd) {
+    final ByteString token =
+        isEnd
+            ? ByteString.EMPTY
+            : Ranges.token(cursor.isReverse(), cursor.place(), index.incarnation());
     if (!all) {
-      WriteCall.answer(responses, page.finish(index, cursor, isEnd));
+      WriteCall.answer(responses, page.finish(index, token));
       return Next.END;
     }
     final boolean isLast = isEnd || page.isLast();
     if (!page.isEmpty()) {
-      responses.onNext(page.finish(index, cursor, isEnd));
+      responses.onNext(page.finish(index, token));
     }
     if (isLast) {
       responses.onCompleted();

@@ -74,6 +74,15 @@ public interface EntryStore {
   default void verify() {}
 
   /**
+   * Begins a snapshot of what the store has now, and keeps for it what changes from now on.
+   *
+   * @throws UnsupportedOperationException if the store has no order of keys
+   */
+  default void begin(Snapshot snapshot) {
+    throw new UnsupportedOperationException("no snapshots");
+  }
+
+  /**
    * Looks at what leads readers to a key. The owner calls it where a reader could not decide.
    *
    * @throws StoreDamagedException if memory is not as the owner left it

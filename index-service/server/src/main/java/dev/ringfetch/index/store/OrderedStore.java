@@ -32,7 +32,11 @@ public final class OrderedStore implements EntryStore {
   private final Separators separators;
   private final Tree tree;
   private final AtomicLong count = new AtomicLong();
+  private final Snapshots snapshots = new Snapshots();
   private int reservations;
+
+  /** The largest version of an entry so far. */
+  private long newest;
 
   private byte[] keyBytes = new byte[64];
   private int keyLength;
@@ -84,11 +88,23 @@ public final class OrderedStore implements EntryStore {
 
   @Override
   public Entry entry(ByteString key) {
-    if (!find(key)) {
-      return null;
-    }
+    return find(key) ? entryAtPlace(key) : null;
+  }
+
+  private Entry entryAtPlace(ByteString key) {
     final long version = loadEntry(place);
     return Entry.newBuilder().setKey(key).setValue(blocks.value()).setVersion(version).build();
+  }
+
+  @Override
+  public void begin(Snapshot snapshot) {
+    snapshot.begin(newest);
+    snapshots.add(snapshot);
+  }
+
+  /** Keeps the entry of the key that was found, before it changes. */
+  private void keep(ByteString key) {
+    snapshots.keep(entryAtPlace(key));
   }
 
   /** Also looks at the entries on both sides of the key, where scans come by. */
@@ -232,6 +248,10 @@ public final class OrderedStore implements EntryStore {
       throw new IllegalArgumentException("not a version: version=" + version);
     }
     final boolean found = find(key);
+    newest = version;
+    if (found && snapshots.areOpen()) {
+      keep(key);
+    }
     final int sizeClass = SizeClasses.of((int) BlockDescriptor.length(keyLength, value.size()));
     final long address = allocator.take(sizeClass);
     blocks.write(address, keyBytes, keyLength, value, version);
@@ -321,6 +341,9 @@ public final class OrderedStore implements EntryStore {
   public boolean delete(ByteString key) {
     if (!find(key)) {
       return false;
+    }
+    if (snapshots.areOpen()) {
+      keep(key);
     }
     final int entry = NodeDescriptor.entry(0, place);
     final int entries = NodeDescriptor.count(image);

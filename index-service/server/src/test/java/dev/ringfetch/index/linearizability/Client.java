@@ -11,12 +11,16 @@ import dev.ringfetch.index.v1.BatchPutRequest;
 import dev.ringfetch.index.v1.BatchPutResponse;
 import dev.ringfetch.index.v1.CompareAndSetRequest;
 import dev.ringfetch.index.v1.CompareAndSetResponse;
+import dev.ringfetch.index.v1.CreateIndexRequest;
+import dev.ringfetch.index.v1.CreateIndexResponse;
 import dev.ringfetch.index.v1.DeleteRequest;
 import dev.ringfetch.index.v1.DeleteResponse;
 import dev.ringfetch.index.v1.Entry;
 import dev.ringfetch.index.v1.GetRequest;
 import dev.ringfetch.index.v1.GetResponse;
+import dev.ringfetch.index.v1.IndexAdminGrpc;
 import dev.ringfetch.index.v1.IndexGrpc;
+import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.PutEntry;
 import dev.ringfetch.index.v1.PutOutcome;
 import dev.ringfetch.index.v1.PutRequest;
@@ -104,6 +108,7 @@ final class Client {
   List<Operation> run(int round, int calls) throws Exception {
     this.round = round;
     index = "round-" + round % INDEXES;
+    createIndex(round % INDEXES % 3 == 2 ? IndexKind.ORDERED : IndexKind.HASH);
     Arrays.fill(seen, 0);
     history.clear();
     for (int i = 0; i < calls; i++) {
@@ -111,6 +116,12 @@ final class Client {
     }
     closeReader();
     return List.copyOf(history);
+  }
+
+  private void createIndex(IndexKind kind) {
+    final CreateIndexResponse unused =
+        IndexAdminGrpc.newBlockingStub(route().channel())
+            .createIndex(CreateIndexRequest.newBuilder().setIndex(index).setKind(kind).build());
   }
 
   /**

@@ -135,6 +135,7 @@ class OrderedStoreTest {
                         entryVersion));
                 return --left[0] > 0;
               });
+      assertTrue(entries.size() <= 8_000, "more than there are keys");
       if (result == ReadResult.ABSENT) {
         assertTrue(cursor.isDone());
         return entries;

@@ -29,6 +29,10 @@ class SimulatedTreeTest {
   private static final int WORLDS = Integer.getInteger("ringfetch.worlds", 16);
   private static final int READS_AFTER_END = 5;
   private static final int KEYS = 300;
+
+  /** Keys that are written and read more often. */
+  private static final int HOT = 3;
+
   private static final int SEGMENT_SHIFT = 16;
 
   /** A state of a key: it ends the one before within the stores from begin to end. */
@@ -131,6 +135,10 @@ class SimulatedTreeTest {
         end();
         return;
       }
+      if (random.nextInt(3) == 0) {
+        put(random.nextInt(HOT));
+        return;
+      }
       if (run == 0) {
         run = 1 << random.nextInt(8);
         at = random.nextInt(KEYS);
@@ -183,7 +191,7 @@ class SimulatedTreeTest {
       if (random.nextInt(4) == 0) {
         return scan();
       }
-      final int number = random.nextInt(KEYS);
+      final int number = random.nextInt(random.nextBoolean() ? HOT : KEYS);
       final ReadResult result = get(number);
       if (random.nextInt(4) == 0) { // once more while no stores arrive: the state may not go back
         log.freeze(true);

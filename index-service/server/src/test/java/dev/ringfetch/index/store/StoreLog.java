@@ -117,6 +117,15 @@ final class StoreLog {
     store.apply();
   }
 
+  /** Applies the oldest store; false if there is none. */
+  boolean step() {
+    if (first == pending.size()) {
+      return false;
+    }
+    pending.get(first++).apply();
+    return true;
+  }
+
   /** Applies all stores. */
   void flush() {
     while (first < pending.size()) {

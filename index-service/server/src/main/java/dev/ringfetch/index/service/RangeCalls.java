@@ -1,0 +1,135 @@
+package dev.ringfetch.index.service;
+
+import dev.ringfetch.index.layout.ScanCursor;
+import dev.ringfetch.index.v1.CountRequest;
+import dev.ringfetch.index.v1.CountResponse;
+import dev.ringfetch.index.v1.DeleteRangeRequest;
+import dev.ringfetch.index.v1.DeleteRangeResponse;
+import dev.ringfetch.index.v1.IndexKind;
+import dev.ringfetch.index.v1.ScanRequest;
+import dev.ringfetch.index.v1.ScanResponse;
+import io.grpc.Status;
+import io.grpc.StatusException;
+import io.grpc.stub.StreamObserver;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * The calls of an Index service for ranges of ordered indexes. Checks requests and begins the calls;
+ * an index that is not there has no entries.
+ *
+ * <p>Safe for use by many threads.
+ */
+final class RangeCalls {
+  /** The most scans of snapshots at a time. */
+  static final int MAX_SNAPSHOTS = 16;
+
+  private final Outcomes outcomes;
+  private final Executor executor;
+
+  /** Scans of snapshots that are under way. */
+  private final AtomicInteger snapshots = new AtomicInteger();
+
+  /**
+   * Creates the calls.
+   *
+   * @param executor takes the steps of a call after its first
+   */
+  RangeCalls(Outcomes outcomes, Executor executor) {
+    this.outcomes = outcomes;
+    this.executor = executor;
+  }
+
+  Outcomes outcomes() {
+    return outcomes;
+  }
+
+  Executor executor() {
+    return executor;
+  }
+
+  /**
+   * Scans.
+   *
+   * @param index null if there is none
+   * @param all whether all pages are answers, not the first alone
+   */
+  void scan(
+      ServedIndex index, ScanRequest request, StreamObserver<ScanResponse> responses, boolean all)
+      throws StatusException {
+    checkOrdered(index);
+    final ScanCursor cursor =
+        Ranges.cursor(
+            request.getRange(),
+            request.getReverse(),
+            request.getPageToken(),
+            index == null ? 0 : index.incarnation());
+    if (index == null) {
+      if (!all) {
+        responses.onNext(ScanResponse.getDefaultInstance());
+      }
+      responses.onCompleted();
+    } else if (request.getSnapshot()) {
+      beginSnapshot();
+      new SnapshotScanCall(new Range(index, cursor), request, responses, this, all).start();
+    } else {
+      new ScanCall(new Range(index, cursor), request, responses, this, all).start();
+    }
+  }
+
+  private void beginSnapshot() throws StatusException {
+    if (snapshots.incrementAndGet() > MAX_SNAPSHOTS) {
+      snapshots.decrementAndGet();
+      throw Status.RESOURCE_EXHAUSTED
+          .withDescription("too many scans of snapshots: limit=" + MAX_SNAPSHOTS)
+          .asException();
+    }
+  }
+
+  /** Notes the end of a scan of a snapshot. */
+  void endSnapshot() {
+    snapshots.decrementAndGet();
+  }
+
+  /** Removes the entries of a range; the index is null if there is none. */
+  void deleteRange(
+      ServedIndex index, DeleteRangeRequest request, StreamObserver<DeleteRangeResponse> responses)
+      throws StatusException {
+    checkOrdered(index);
+    final ScanCursor cursor = Ranges.cursor(request.getRange(), false);
+    if (index == null) {
+      WriteCall.answer(responses, DeleteRangeResponse.getDefaultInstance());
+    } else {
+      new DeleteRangeCall(new Range(index, cursor), request.getLimit(), responses, this).start();
+    }
+  }
+
+  /** Counts the entries of a range; the index is null if there is none. */
+  void count(ServedIndex index, CountRequest request, StreamObserver<CountResponse> responses)
+      throws StatusException {
+    checkOrdered(index);
+    final ScanCursor cursor = Ranges.cursor(request.getRange(), false);
+    if (index == null) {
+      WriteCall.answer(responses, CountResponse.getDefaultInstance());
+    } else {
+      new CountCall(new Range(index, cursor), responses, this).start();
+    }
+  }
+
+  private static void checkOrdered(ServedIndex index) throws StatusException {
+    if (index != null && index.kind() != IndexKind.ORDERED) {
+      throw Status.FAILED_PRECONDITION
+          .withDescription(
+              "keys of this index have no order: index="
+                  + index.name()
+                  + " kind="
+                  + index.kind()
+                  + "; create one of kind "
+                  + IndexKind.ORDERED)
+          .asException();
+    }
+  }
+
+  /** Keys of an index that are still to be read. */
+  record Range(ServedIndex index, ScanCursor cursor) {}
+}

@@ -1,0 +1,239 @@
+package dev.ringfetch.index.store;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.fabric.MemoryRegion;
+import dev.ringfetch.index.layout.Found;
+import dev.ringfetch.index.layout.NodeDescriptor;
+import dev.ringfetch.index.layout.OrderedReader;
+import dev.ringfetch.index.layout.ReadResult;
+import dev.ringfetch.index.layout.Reads;
+import dev.ringfetch.index.layout.SegmentReads;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Reads an ordered index at each moment between two stores of its owner. */
+class InterleavedTreeTest {
+  private static final int SEGMENT_SHIFT = 16;
+
+  /** Stores that a node's image takes, about. */
+  private static final int NODE_STORES = NodeDescriptor.LENGTH / 4 + 1;
+
+  private final List<StoreLog.Region> regions = new ArrayList<>();
+  private final Deque<Runnable> script = new ArrayDeque<>();
+  private final Found found = new Found();
+  private StoreLog log;
+  private OrderedStore store;
+  private OrderedReader reader;
+  private long version;
+
+  @BeforeEach
+  void open() {
+    regions.clear();
+    log = new StoreLog(new Random(1), () -> {});
+    log.freeze(true); // stores arrive when the test says so
+    final StoreLog.Region gate = log.new Region(64);
+    gate.putLong(0, Memories.INCARNATION);
+    final StoreMemory memory =
+        Memories.serving(
+            new StoreMemory.Context()
+                .segmentSource(this::grow)
+                .segmentLength(1 << SEGMENT_SHIFT)
+                .budget(1 << 20)
+                .gate(gate, 0)
+                .incarnation(Memories.INCARNATION)
+                .seed(1));
+    final OrderedIndex index = new OrderedIndex(memory);
+    store = index.partition(0);
+    final Reads reads =
+        new SegmentReads(
+            number -> number < regions.size() ? regions.get((int) number).shown() : null,
+            SEGMENT_SHIFT,
+            gate.shown(),
+            0);
+    reader = new OrderedReader(new ScriptedReads(reads), index.location());
+    version = 0;
+    log.flush();
+  }
+
+  private MemoryRegion grow(int length) {
+    final StoreLog.Region region = log.new Region(length);
+    regions.add(region);
+    return region;
+  }
+
+  private static ByteString key(int number) {
+    return ByteString.copyFromUtf8(String.format("%04d", number));
+  }
+
+  private void put(int number) {
+    assertEquals(0, store.reserve(4, 8));
+    store.put(key(number), ByteString.copyFromUtf8(String.format("%08d", ++version)), version);
+  }
+
+  /**
+   * A read that has the leaf of before, and finds in the block that it refers to a newer value of
+   * the key: no later read finds an older one.
+   */
+  @Test
+  void blockIsValidOnceItsLeafIsThere() {
+    int newer = 0;
+    for (int moment = 0; moment < NODE_STORES + 20; moment++) {
+      open();
+      put(1);
+      log.flush();
+      script.clear();
+      script.add(() -> {}); // the serving word
+      script.add(() -> {}); // the tree word
+      script.add(() -> {}); // the leaf
+      final int stores = moment;
+      script.add(
+          () -> {
+            put(1); // into another block
+            log.flush();
+            put(1); // into the first one
+            for (int i = 0; i < stores; i++) {
+              log.step();
+            }
+          });
+      final ReadResult first = reader.get(key(1), found);
+      assertTrue(script.isEmpty());
+      if (first == ReadResult.FOUND) {
+        final long before = found.version();
+        newer += before == 3 ? 1 : 0;
+        if (reader.get(key(1), found) == ReadResult.FOUND) {
+          assertTrue(found.version() >= before, "moment=" + moment + " before=" + before);
+        }
+      }
+      log.flush();
+      assertEquals(ReadResult.FOUND, reader.get(key(1), found));
+      assertEquals(3, found.version());
+    }
+    assertTrue(newer > 0);
+  }
+
+  /** At each moment of a split each key is found, unless the owner is at its very leaf. */
+  @Test
+  void splitHidesNoKey() {
+    final int entries = NodeDescriptor.LEAF_ENTRIES;
+    for (int i = 0; i < entries; i++) {
+      put(2 * i);
+    }
+    log.flush();
+    put(41);
+    final int[] undecided = new int[entries];
+    int moments = 0;
+    do {
+      for (int i = 0; i < entries; i += 5) {
+        final ReadResult result = reader.get(key(2 * i), found);
+        if (result == ReadResult.UNDECIDED) {
+          undecided[i]++;
+        } else {
+          assertEquals(ReadResult.FOUND, result, "moment=" + moments);
+          assertEquals(i + 1, found.version());
+        }
+      }
+      moments++;
+    } while (log.step());
+    assertTrue(moments > 3 * NODE_STORES, "two leaves and a new highest node: " + moments);
+    for (int count : undecided) {
+      assertTrue(count <= NODE_STORES + 10, "undecided=" + count);
+    }
+    assertEquals(2, store.height());
+    assertEquals(ReadResult.FOUND, reader.get(key(41), found));
+  }
+
+  /** At each moment of the removal of a leaf, keys beside it are found and its own are absent. */
+  @Test
+  void removalHidesNoKey() {
+    for (int removed = 0; removed < 3; removed++) {
+      open();
+      for (int i = 0; i < 4 * NodeDescriptor.LEAF_ENTRIES; i++) {
+        put(i);
+      }
+      final int first = removed * NodeDescriptor.LEAF_ENTRIES; // ascending keys fill leaves
+      for (int i = first + 1; i < first + NodeDescriptor.LEAF_ENTRIES; i++) {
+        assertTrue(store.delete(key(i)));
+      }
+      log.flush();
+      assertTrue(store.delete(key(first)));
+      int moments = 0;
+      do {
+        for (int i = 7; i < 4 * NodeDescriptor.LEAF_ENTRIES; i += 37) {
+          final ReadResult result = reader.get(key(i), found);
+          final boolean isOfLeaf = i / NodeDescriptor.LEAF_ENTRIES == removed;
+          assertTrue(
+              result == ReadResult.UNDECIDED
+                  || result == (isOfLeaf ? ReadResult.ABSENT : ReadResult.FOUND),
+              "moment=" + moments + " key=" + i + " result=" + result);
+        }
+        moments++;
+      } while (log.step());
+      assertTrue(moments > 3 * NODE_STORES, "moments=" + moments);
+      for (int i = 0; i < 4 * NodeDescriptor.LEAF_ENTRIES; i++) {
+        assertEquals(
+            i / NodeDescriptor.LEAF_ENTRIES == removed ? ReadResult.ABSENT : ReadResult.FOUND,
+            reader.get(key(i), found));
+      }
+    }
+  }
+
+  /** Runs a step of the script before the loads of each batch. */
+  private final class ScriptedReads implements Reads {
+    private final Reads reads;
+
+    ScriptedReads(Reads reads) {
+      this.reads = reads;
+    }
+
+    @Override
+    public int execute() {
+      if (!script.isEmpty()) {
+        script.remove().run();
+      }
+      return reads.execute();
+    }
+
+    @Override
+    public void begin() {
+      reads.begin();
+    }
+
+    @Override
+    public int add(long address, int length) {
+      return reads.add(address, length);
+    }
+
+    @Override
+    public MemoryRegion region(int number) {
+      return reads.region(number);
+    }
+
+    @Override
+    public int offset(int number) {
+      return reads.offset(number);
+    }
+
+    @Override
+    public int segmentShift() {
+      return reads.segmentShift();
+    }
+
+    @Override
+    public boolean ordered() {
+      return reads.ordered();
+    }
+
+    @Override
+    public void verify() {
+      reads.verify();
+    }
+  }
+}
