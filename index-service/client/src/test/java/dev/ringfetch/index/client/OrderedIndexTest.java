@@ -24,16 +24,7 @@ final class OrderedIndexTest extends OrderedIndexContract {
 
   @Override
   boolean servesSnapshots() {
-    return false;
-  }
-
-  @Test
-  void snapshotsAreNotServedYet() {
-    fill(1);
-    final IndexException e =
-        assertThrows(IndexException.class, () -> index.scan().snapshot().toList());
-    assertEquals(Status.Code.UNIMPLEMENTED, e.code());
-    assertTrue(e.getMessage().contains("snapshot=true is not served yet"), e.getMessage());
+    return true;
   }
 
   @Test
@@ -46,6 +37,7 @@ final class OrderedIndexTest extends OrderedIndexContract {
     large.putAll(entries);
     final List<Long> all = LongStream.range(0, 3_000).boxed().toList();
     assertEquals(all, large.scan().stream().map(IndexEntry::key).toList());
+    assertEquals(all, large.scan().snapshot().stream().map(IndexEntry::key).toList());
     assertEquals(all, large.keys(Range.all()).pageSize(17).toList());
     assertEquals(all, large.async().toList(large.keys(Range.all())).join());
     assertEquals(2_000, large.deleteRange(Range.atLeast(1_000L)));
