@@ -52,7 +52,7 @@ final class FailureTest {
   @BeforeEach
   void start() throws IOException {
     server = TestServer.startWith(directory, stuck, new TreeAdmin());
-    client = server.connect();
+    client = server.builder().deadline(Duration.ofMinutes(5)).build(); // none ends by it
     index = client.hash("stuck", Codec.string(), Codec.string());
   }
 
