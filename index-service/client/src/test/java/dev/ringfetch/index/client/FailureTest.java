@@ -37,6 +37,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Every wait ends: servers that do not answer, callers that stop waiting, clients that close. */
 final class FailureTest {
   private static final Duration SHORT = Duration.ofMillis(150);
+  private static final Duration LONGER = Duration.ofMillis(800); // for several steps
   private static final long LIMIT_SECONDS = 30;
 
   /** Codes of calls that end with their client. */
@@ -160,7 +161,7 @@ final class FailureTest {
       port = socket.getLocalPort();
     }
     try (IndexClient other =
-        IndexClient.builder().target("localhost:" + port).deadline(SHORT).build()) {
+        IndexClient.builder().target("localhost:" + port).deadline(LONGER).build()) {
       final HashIndex<String, String> wrong = other.hash("a", Codec.string(), Codec.string());
       final UnavailableException read =
           assertThrows(UnavailableException.class, () -> wrong.get("a"));
@@ -289,7 +290,7 @@ final class FailureTest {
   @Test
   void updatesThatAlwaysLoseEndWithTheDeadline() {
     stuck.answering = true;
-    final HashIndex<String, String> brief = index.deadline(SHORT);
+    final HashIndex<String, String> brief = index.deadline(LONGER);
     final DeadlineException e =
         assertThrows(DeadlineException.class, () -> brief.update("a", value -> "b"));
     assertTrue(e.getMessage().contains("attempts="), e.getMessage());
