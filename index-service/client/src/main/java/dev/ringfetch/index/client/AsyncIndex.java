@@ -1,0 +1,312 @@
+package dev.ringfetch.index.client;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.v1.BatchGetResponse;
+import dev.ringfetch.index.v1.BatchPutResponse;
+import dev.ringfetch.index.v1.CompareAndSetRequest;
+import dev.ringfetch.index.v1.CompareAndSetResponse;
+import dev.ringfetch.index.v1.KeyRange;
+import java.util.Collection;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/**
+ * The operations of a {@link KeyedIndex} without waiting: each returns a future at once, which ends
+ * as the operation of the same name does, by its deadline at the latest. Reads go by calls.
+ *
+ * <p>Futures complete on a thread of the channel, which stages that take long, or wait for another
+ * answer, must leave: give those an executor. To cancel a future cancels its call; a write may be
+ * carried out all the same. To cancel a stage that depends on it does not.
+ *
+ * <p>Immutable; safe for use by many threads.
+ */
+public class AsyncIndex<K, V> {
+  private final View<K, V> view;
+  private final IndexRequests<K, V> requests;
+
+  AsyncIndex(View<K, V> view) {
+    this.view = view;
+    this.requests = view.requests();
+  }
+
+  /** As {@link KeyedIndex#get}. */
+  public CompletableFuture<Optional<V>> get(K key) {
+    final ByteString encoded = requests.encodeKey(key);
+    return run(
+        Operation.GET,
+        encoded,
+        future ->
+            find(future, key, encoded, entry -> future.succeed(entry.map(IndexEntry::value))));
+  }
+
+  /** As {@link KeyedIndex#getEntry}. */
+  public CompletableFuture<Optional<IndexEntry<K, V>>> getEntry(K key) {
+    final ByteString encoded = requests.encodeKey(key);
+    return run(Operation.GET, encoded, future -> find(future, key, encoded, future::succeed));
+  }
+
+  private void find(
+      CallFuture<?> future, K key, ByteString encoded, Consumer<Optional<IndexEntry<K, V>>> then) {
+    view.calls()
+        .send(
+            future,
+            requests.get(encoded),
+            response -> {
+              view.known().answered(response.getIncarnation());
+              final Subject subject = future.run().subject();
+              then.accept(requests.found(subject, key, response.hasEntry(), response.getEntry()));
+            });
+  }
+
+  /** As {@link KeyedIndex#getAll}. */
+  public CompletableFuture<Map<K, V>> getAll(Collection<? extends K> keys) {
+    final GetAll<K, V> steps = new GetAll<>(requests, view.subject(Operation.GET_ALL, null), keys);
+    return run(Operation.GET_ALL, null, future -> getAll(future, steps));
+  }
+
+  private void getAll(CallFuture<Map<K, V>> future, GetAll<K, V> steps) {
+    if (steps.isDone()) {
+      future.succeed(steps.found());
+      return;
+    }
+    future.run().extend();
+    view.calls()
+        .send(
+            future,
+            steps.next(),
+            (BatchGetResponse response) -> {
+              view.known().answered(response.getIncarnation());
+              steps.answered(response);
+              getAll(future, steps);
+            },
+            failure -> {
+              if (failure instanceof FullException && steps.halve()) { // the answer is too long
+                getAll(future, steps);
+              } else {
+                future.fail(failure);
+              }
+            });
+  }
+
+  /** As {@link KeyedIndex#put}. */
+  public CompletableFuture<Long> put(K key, V value) {
+    final ByteString encoded = requests.encodeKey(key);
+    final ByteString bytes = requests.encodeValue(value);
+    return run(
+        Operation.PUT,
+        encoded,
+        future ->
+            ensured(
+                future,
+                () ->
+                    view.calls()
+                        .send(
+                            future,
+                            requests.put(encoded, bytes),
+                            response -> {
+                              view.known().answered(response.getIncarnation());
+                              future.succeed(response.getVersion());
+                            })));
+  }
+
+  private void ensured(CallFuture<?> future, Runnable next) {
+    view.known().ensure(view.calls(), future, next);
+  }
+
+  /** As {@link KeyedIndex#putIfAbsent}. */
+  public CompletableFuture<Boolean> putIfAbsent(K key, V value) {
+    final ByteString encoded = requests.encodeKey(key);
+    final ByteString bytes = requests.encodeValue(value);
+    return run(
+        Operation.PUT_IF_ABSENT,
+        encoded,
+        future ->
+            compareAndSet(
+                future,
+                requests.compareAndSet(encoded, 0, bytes),
+                response -> future.succeed(response.getApplied())));
+  }
+
+  /** As {@link KeyedIndex#putAll}. */
+  public CompletableFuture<Void> putAll(Map<? extends K, ? extends V> entries) {
+    final PutAll<K, V> steps = new PutAll<>(requests, entries);
+    return run(
+        Operation.PUT_ALL,
+        null,
+        future -> {
+          if (steps.isDone()) {
+            future.succeed(null);
+          } else {
+            ensured(future, () -> putAll(future, steps));
+          }
+        });
+  }
+
+  private void putAll(CallFuture<Void> future, PutAll<K, V> steps) {
+    if (steps.isDone()) {
+      steps.check(future.run());
+      future.succeed(null);
+      return;
+    }
+    future.run().extend();
+    view.calls()
+        .send(
+            future,
+            steps.next(),
+            (BatchPutResponse response) -> {
+              view.known().answered(response.getIncarnation());
+              steps.answered(future.run(), response);
+              putAll(future, steps);
+            });
+  }
+
+  /** As {@link KeyedIndex#remove}. */
+  public CompletableFuture<Boolean> remove(K key) {
+    final ByteString encoded = requests.encodeKey(key);
+    return run(
+        Operation.REMOVE,
+        encoded,
+        future ->
+            view.calls()
+                .send(
+                    future,
+                    requests.remove(encoded),
+                    response -> {
+                      view.known().answered(response.getIncarnation());
+                      future.succeed(response.getExisted());
+                    }));
+  }
+
+  /** As {@link KeyedIndex#compareAndSet}. */
+  public CompletableFuture<CompareAndSetResult<K, V>> compareAndSet(
+      K key, long expectedVersion, V value) {
+    final ByteString encoded = requests.encodeKey(key);
+    final ByteString bytes = requests.encodeValue(value);
+    return run(
+        Operation.COMPARE_AND_SET,
+        encoded,
+        future ->
+            compareAndSet(
+                future,
+                requests.compareAndSet(encoded, expectedVersion, bytes),
+                response ->
+                    future.succeed(
+                        new CompareAndSetResult<>(
+                            response.getApplied(), after(future, key, response)))));
+  }
+
+  private Optional<IndexEntry<K, V>> after(
+      CallFuture<?> future, K key, CompareAndSetResponse response) {
+    return requests.found(future.run().subject(), key, response.hasEntry(), response.getEntry());
+  }
+
+  private void compareAndSet(
+      CallFuture<?> future,
+      Call<CompareAndSetRequest, CompareAndSetResponse> call,
+      Consumer<CompareAndSetResponse> then) {
+    final Runnable send =
+        () ->
+            view.calls()
+                .send(
+                    future,
+                    call,
+                    response -> {
+                      view.known().answered(response.getIncarnation());
+                      then.accept(response);
+                    });
+    if (call.request().getExpectedVersion() == 0) {
+      ensured(future, send);
+    } else {
+      send.run();
+    }
+  }
+
+  /**
+   * As {@link KeyedIndex#update}.
+   *
+   * @param function is called on threads of the channel, and must not wait.
+   */
+  public CompletableFuture<V> update(K key, Function<? super Optional<V>, ? extends V> function) {
+    final ByteString encoded = requests.encodeKey(key);
+    return run(
+        Operation.UPDATE,
+        encoded,
+        future -> {
+          final Update update = new Update(future, key, encoded, function);
+          find(future, key, encoded, update::write);
+        });
+  }
+
+  /** The steps of an update. */
+  private final class Update {
+    private final CallFuture<V> future;
+    private final K key;
+    private final ByteString encoded;
+    private final Function<? super Optional<V>, ? extends V> function;
+    private int attempts;
+
+    Update(
+        CallFuture<V> future,
+        K key,
+        ByteString encoded,
+        Function<? super Optional<V>, ? extends V> function) {
+      this.future = future;
+      this.key = key;
+      this.encoded = encoded;
+      this.function = function;
+    }
+
+    void write(Optional<IndexEntry<K, V>> present) {
+      if (future.isDone()) {
+        return; // cancelled
+      }
+      final V next =
+          Objects.requireNonNull(function.apply(present.map(IndexEntry::value)), "update");
+      final long version = present.map(IndexEntry::version).orElse(0L);
+      compareAndSet(
+          future,
+          requests.compareAndSet(encoded, version, requests.encodeValue(next)),
+          response -> {
+            if (response.getApplied()) {
+              future.succeed(next);
+            } else {
+              future.run().progress("attempts=" + ++attempts);
+              write(after(future, key, response));
+            }
+          });
+    }
+  }
+
+  /** As {@link KeyedIndex#count()}. */
+  public CompletableFuture<Long> count() {
+    return count((KeyRange) null);
+  }
+
+  CompletableFuture<Long> count(KeyRange range) {
+    return run(
+        Operation.COUNT,
+        null,
+        future ->
+            view.calls()
+                .send(
+                    future,
+                    requests.count(range),
+                    response -> future.succeed(response.getEntries())));
+  }
+
+  /** Starts an operation; a client that is closed fails the future. */
+  <T> CompletableFuture<T> run(Operation operation, ByteString key, Consumer<CallFuture<T>> body) {
+    try {
+      final CallFuture<T> future =
+          new CallFuture<>(view.begin(operation, key), view.known()::failed);
+      body.accept(future);
+      return future;
+    } catch (IllegalStateException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+}

@@ -1,0 +1,139 @@
+package dev.ringfetch.index.client;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.direct.DirectContext;
+import dev.ringfetch.index.direct.DirectReader;
+import dev.ringfetch.index.direct.DirectValue;
+import io.grpc.Channel;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+
+/**
+ * The readers of one index's memory, each of which one thread uses at a time. Opened when they are
+ * needed, up to a limit: a thread that finds none goes by a call. Safe for use by many threads.
+ */
+final class DirectReads implements AutoCloseable {
+  /** The most readers of an index: each has a grant, and a server's connection has 64 of them. */
+  static final int LIMIT = 8;
+
+  private enum State {
+    OPEN,
+    CLOSED
+  }
+
+  private final Channel channel;
+  private final String index;
+  private final DirectContext context;
+  private final AtomicReferenceArray<Reader> idle = new AtomicReferenceArray<>(LIMIT);
+  private final AtomicInteger opened = new AtomicInteger();
+  private volatile State state = State.OPEN;
+
+  DirectReads(Channel channel, String index, DirectContext context) {
+    this.channel = channel;
+    this.index = index;
+    this.context = context;
+  }
+
+  /** A reader with the value that it reads into. */
+  static final class Reader {
+    private final DirectReader reader;
+    private final DirectValue value = new DirectValue();
+    private boolean used; // before it was given back
+
+    private Reader(DirectReader reader) {
+      this.reader = reader;
+    }
+
+    /**
+     * Whether to read with it. If not, the time was spent on waiting for its first grant, and the
+     * rest is for a call.
+     */
+    boolean isReady() {
+      return used || reader.isDirect();
+    }
+
+    /** Looks a key up. The value is replaced by the next look-up. */
+    boolean get(ByteString key) {
+      return reader.get(key, value);
+    }
+
+    DirectValue value() {
+      return value;
+    }
+
+    void batchGet(List<ByteString> keys, DirectValue[] values, boolean[] present) {
+      reader.batchGet(keys, values, present);
+    }
+
+    /** Keys that were read by calls so far. */
+    long callReads() {
+      return reader.callReads();
+    }
+  }
+
+  /** Takes a reader, which the caller gives back; null if all are in use. */
+  Reader borrow() {
+    final int home = home();
+    for (int i = 0; i < LIMIT && state == State.OPEN; i++) {
+      final int place = (home + i) % LIMIT;
+      if (idle.get(place) != null) {
+        final Reader reader = idle.getAndSet(place, null);
+        if (reader != null) {
+          return reader;
+        }
+      }
+    }
+    return state == State.OPEN && reserve() ? open() : null;
+  }
+
+  private Reader open() {
+    boolean done = false;
+    try {
+      final Reader reader = new Reader(DirectReader.open(channel, index, context));
+      done = true;
+      return reader;
+    } finally {
+      if (!done) {
+        opened.decrementAndGet();
+      }
+    }
+  }
+
+  private boolean reserve() {
+    final int count = opened.get();
+    return count < LIMIT && opened.compareAndSet(count, count + 1);
+  }
+
+  /** Gives a reader back. After {@link #close} it is closed. */
+  void giveBack(Reader reader) {
+    reader.used = true;
+    int place = home();
+    while (!idle.compareAndSet(place, null, reader)) {
+      place = (place + 1) % LIMIT; // there are as many places as readers
+    }
+    if (state == State.CLOSED) {
+      closeIdle();
+    }
+  }
+
+  private static int home() {
+    return (int) (Thread.currentThread().getId() % LIMIT);
+  }
+
+  /** Closes the readers that are not in use; each other one is closed when it is given back. */
+  @Override
+  public void close() {
+    state = State.CLOSED;
+    closeIdle();
+  }
+
+  private void closeIdle() {
+    for (int i = 0; i < LIMIT; i++) {
+      final Reader reader = idle.getAndSet(i, null);
+      if (reader != null) {
+        reader.reader.close();
+      }
+    }
+  }
+}

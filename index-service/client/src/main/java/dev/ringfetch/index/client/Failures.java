@@ -1,0 +1,62 @@
+package dev.ringfetch.index.client;
+
+import io.grpc.Status;
+import java.net.ConnectException;
+import java.net.UnknownHostException;
+import java.nio.channels.UnresolvedAddressException;
+
+/** The exceptions that statuses of calls become. */
+final class Failures {
+  private Failures() {}
+
+  /**
+   * The exception of a call that has ended so.
+   *
+   * @param writing whether the call would have changed something.
+   */
+  static IndexException of(Subject subject, Status status, boolean writing) {
+    final boolean unknown = writing && mayBeCarriedOut(status);
+    return switch (status.getCode()) {
+      case DEADLINE_EXCEEDED -> new DeadlineException(subject, status, unknown);
+      case UNAVAILABLE -> new UnavailableException(subject, status, unknown);
+      case RESOURCE_EXHAUSTED -> new FullException(subject, status, unknown);
+      default -> new IndexException(subject, status, unknown);
+    };
+  }
+
+  /** The exception of an answer that the client does not understand. */
+  static IndexException unexpected(Subject subject, String description, Throwable cause) {
+    return new IndexException(
+        subject, Status.INTERNAL.withDescription(description).withCause(cause), false);
+  }
+
+  /** Whether a write may have been carried out although its call has ended so. */
+  private static boolean mayBeCarriedOut(Status status) {
+    return switch (status.getCode()) {
+      case INVALID_ARGUMENT,
+          NOT_FOUND,
+          ALREADY_EXISTS,
+          PERMISSION_DENIED,
+          UNAUTHENTICATED,
+          RESOURCE_EXHAUSTED,
+          FAILED_PRECONDITION,
+          ABORTED,
+          OUT_OF_RANGE,
+          UNIMPLEMENTED ->
+          false;
+      default -> !wasNotConnected(status.getCause());
+    };
+  }
+
+  /** Whether there was no connection that the call could have gone over. */
+  private static boolean wasNotConnected(Throwable cause) {
+    for (Throwable t = cause; t != null; t = t.getCause()) {
+      if (t instanceof ConnectException
+          || t instanceof UnknownHostException
+          || t instanceof UnresolvedAddressException) {
+        return true;
+      }
+    }
+    return false;
+  }
+}

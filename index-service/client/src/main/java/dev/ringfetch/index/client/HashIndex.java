@@ -1,0 +1,43 @@
+package dev.ringfetch.index.client;
+
+import java.time.Duration;
+import java.util.function.LongFunction;
+
+/**
+ * A view of an index whose keys have no order. The first write creates the index, if there is none.
+ *
+ * <p>An ordered index can be viewed so, too: the operations on keys are the same.
+ */
+public final class HashIndex<K, V> extends KeyedIndex<K, V> {
+  private final Access access;
+  private final LongFunction<DirectReads> direct; // by timeout in nanoseconds
+
+  HashIndex(View<K, V> view, Access access, LongFunction<DirectReads> direct) {
+    super(view, access == Access.DIRECT ? direct.apply(view.timeoutNs()) : null);
+    this.access = access;
+    this.direct = direct;
+  }
+
+  /**
+   * The same view with reads that go this way; {@link Access#RPC} unless set. Reads of {@link
+   * #async} go by calls in either case.
+   */
+  public HashIndex<K, V> access(Access access) {
+    return new HashIndex<>(view(), access, direct);
+  }
+
+  /** The way that reads go. */
+  public Access access() {
+    return access;
+  }
+
+  /** The same view with another deadline of each call. */
+  public HashIndex<K, V> deadline(Duration deadline) {
+    return new HashIndex<>(view().withDeadline(deadline), access, direct);
+  }
+
+  /** The same view, with operations that do not wait. */
+  public AsyncIndex<K, V> async() {
+    return new AsyncIndex<>(view());
+  }
+}

@@ -1,0 +1,199 @@
+package dev.ringfetch.index.client;
+
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientCall;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.stub.ClientCalls;
+import io.grpc.stub.StreamObserver;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/**
+ * The calls of a client: each has a deadline, and ends in an answer or an {@link IndexException}.
+ *
+ * <p>A call that changes nothing is repeated once if it ends UNAVAILABLE, and then waits for the
+ * server as long as its deadline lasts. A write is never repeated. Safe for use by many threads;
+ * has no thread of its own.
+ */
+final class IndexCalls {
+  private enum State {
+    OPEN,
+    CLOSED
+  }
+
+  private final Channel channel;
+  private final ClientMetrics metrics;
+  private final long graceNs;
+  private final Set<ClientCall<?, ?>> streams = ConcurrentHashMap.newKeySet();
+  private volatile State state = State.OPEN;
+  private volatile boolean answered; // some call was
+
+  /**
+   * Creates it.
+   *
+   * @param graceNs what calls may take in addition until one was answered, in nanoseconds.
+   */
+  IndexCalls(Channel channel, ClientMetrics metrics, long graceNs) {
+    this.channel = channel;
+    this.metrics = metrics;
+    this.graceNs = graceNs;
+  }
+
+  /** Begins an operation. */
+  OperationRun begin(Subject subject, long timeoutNs) {
+    if (state == State.CLOSED) {
+      throw new IllegalStateException("the client is closed: " + subject);
+    }
+    return new OperationRun(subject, timeoutNs, answered ? 0 : graceNs, metrics);
+  }
+
+  /** Makes a call and waits for its answer. */
+  <Q, R> R call(OperationRun run, Call<Q, R> call) {
+    try {
+      return attempt(run, call, CallOptions.DEFAULT);
+    } catch (StatusRuntimeException e) {
+      final Status first = e.getStatus();
+      if (!isRepeated(run, call, first)) {
+        throw run.failure(first, !call.repeatable());
+      }
+      try {
+        return attempt(run, call, CallOptions.DEFAULT.withWaitForReady());
+      } catch (StatusRuntimeException again) {
+        throw run.failure(clearer(first, again.getStatus()), !call.repeatable());
+      }
+    }
+  }
+
+  private <Q, R> R attempt(OperationRun run, Call<Q, R> call, CallOptions options) {
+    final R answer =
+        ClientCalls.blockingUnaryCall(channel, call.method(), before(run, options), call.request());
+    onAnswer();
+    return answer;
+  }
+
+  private void onAnswer() {
+    if (!answered) {
+      answered = true;
+    }
+  }
+
+  private static CallOptions before(OperationRun run, CallOptions options) {
+    return options.withDeadlineAfter(run.leftNs(), TimeUnit.NANOSECONDS);
+  }
+
+  /**
+   * Whether a call is made again. The grace is for connecting, not for a server that is not there.
+   */
+  private boolean isRepeated(OperationRun run, Call<?, ?> call, Status status) {
+    run.endGrace();
+    return call.repeatable()
+        && status.getCode() == Status.Code.UNAVAILABLE
+        && state == State.OPEN
+        && run.leftNs() > 0;
+  }
+
+  /** Of a call that waited in vain, the first status says why. */
+  private static Status clearer(Status first, Status second) {
+    return second.getCode() == Status.Code.DEADLINE_EXCEEDED ? first : second;
+  }
+
+  /**
+   * Makes a call and returns at once.
+   *
+   * @param future fails with the call, or with what onAnswer throws. If it is done, nothing more is
+   *     sent for it.
+   * @param onAnswer gets the answer on a thread of the channel; completes the future, or makes the
+   *     next call.
+   */
+  <Q, R> void send(CallFuture<?> future, Call<Q, R> call, Consumer<R> onAnswer) {
+    send(future, call, onAnswer, future::fail);
+  }
+
+  /** As above; onFailure gets the failure instead of the future. */
+  <Q, R> void send(
+      CallFuture<?> future,
+      Call<Q, R> call,
+      Consumer<R> onAnswer,
+      Consumer<IndexException> onFailure) {
+    send(future, call, new Continuation<>(onAnswer, onFailure), null);
+  }
+
+  /** What follows a call. */
+  private record Continuation<R>(Consumer<R> onAnswer, Consumer<IndexException> onFailure) {}
+
+  private <Q, R> void send(
+      CallFuture<?> future, Call<Q, R> call, Continuation<R> then, Status first) {
+    final OperationRun run = future.run();
+    final CallOptions options =
+        first == null ? CallOptions.DEFAULT : CallOptions.DEFAULT.withWaitForReady();
+    final ClientCall<Q, R> next = channel.newCall(call.method(), before(run, options));
+    final StreamObserver<R> observer =
+        new StreamObserver<>() {
+          private R answer;
+
+          @Override
+          public void onNext(R response) {
+            answer = response;
+          }
+
+          @Override
+          public void onError(Throwable failure) {
+            final Status status = Status.fromThrowable(failure);
+            if (first == null && !future.isDone() && isRepeated(run, call, status)) {
+              send(future, call, then, status);
+            } else {
+              final Status clear = first == null ? status : clearer(first, status);
+              proceed(future, () -> then.onFailure.accept(run.failure(clear, !call.repeatable())));
+            }
+          }
+
+          @Override
+          public void onCompleted() {
+            onAnswer();
+            proceed(future, () -> then.onAnswer.accept(answer));
+          }
+        };
+    ClientCalls.asyncUnaryCall(next, call.request(), observer);
+    future.follow(next);
+  }
+
+  private static void proceed(CallFuture<?> future, Runnable step) {
+    try {
+      step.run();
+    } catch (RuntimeException | Error e) { // of the application's function, for example
+      future.fail(e);
+    }
+  }
+
+  /**
+   * Creates a call of a streaming method, which the caller starts, and {@link #leave}s at its end.
+   * It ends with the client.
+   */
+  <Q, R> ClientCall<Q, R> newStream(Call<Q, R> call, CallOptions options) {
+    final ClientCall<Q, R> stream = channel.newCall(call.method(), options);
+    streams.add(stream);
+    return stream;
+  }
+
+  /** Forgets a stream, which has ended. */
+  void leave(ClientCall<?, ?> stream) {
+    streams.remove(stream);
+  }
+
+  boolean isClosed() {
+    return state == State.CLOSED;
+  }
+
+  /** Refuses further operations, and cancels the streams. Idempotent. */
+  void close() {
+    state = State.CLOSED;
+    for (final ClientCall<?, ?> stream : streams) {
+      stream.cancel("the client was closed", null);
+    }
+    streams.clear();
+  }
+}

@@ -1,0 +1,164 @@
+package dev.ringfetch.index.client;
+
+import dev.ringfetch.index.v1.DropIndexRequest;
+import dev.ringfetch.index.v1.DropIndexResponse;
+import dev.ringfetch.index.v1.IndexAdminGrpc;
+import dev.ringfetch.index.v1.IndexDescription;
+import dev.ringfetch.index.v1.IndexKind;
+import dev.ringfetch.index.v1.ListIndexesRequest;
+import dev.ringfetch.index.v1.ListIndexesResponse;
+import io.grpc.ManagedChannel;
+import io.grpc.Status;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A client of an index server: has typed views of the server's indexes.
+ *
+ * <pre>{@code
+ * try (IndexClient client = IndexClient.connect("localhost:50051")) {
+ *   HashIndex<String, Long> ages = client.hash("ages", Codec.string(), Codec.int64());
+ *   ages.put("ada", 36L);
+ *   long age = ages.get("ada").orElseThrow();
+ * }
+ * }</pre>
+ *
+ * <p>Calls go over a ring where one connects client and server, and over gRPC otherwise. A client
+ * connects at its first operation, and again whenever it has to. Safe for use by many threads; one
+ * client serves a whole application.
+ */
+public final class IndexClient implements AutoCloseable {
+  /** How long {@link #close} waits for the channel to end. */
+  private static final Duration CLOSE_LIMIT = Duration.ofSeconds(5);
+
+  private final IndexCalls calls;
+  private final DirectAccess direct;
+  private final ManagedChannel owned; // null where the channel is the caller's
+  private final long timeoutNs;
+  private final Map<String, KnownIndex> hashes = new ConcurrentHashMap<>();
+  private final Map<String, KnownIndex> ordered = new ConcurrentHashMap<>();
+
+  IndexClient(IndexCalls calls, DirectAccess direct, ManagedChannel owned, Duration deadline) {
+    this.calls = calls;
+    this.direct = direct;
+    this.owned = owned;
+    this.timeoutNs = deadline.toNanos();
+  }
+
+  /**
+   * A client with the defaults, in plaintext. It does not wait for a connection.
+   *
+   * @param target the server, as {@code host:port} or another target of gRPC.
+   */
+  public static IndexClient connect(String target) {
+    return builder().target(target).build();
+  }
+
+  /** A builder of a client with other settings. */
+  public static IndexClientBuilder builder() {
+    return new IndexClientBuilder();
+  }
+
+  /**
+   * A view of an index whose keys have no order.
+   *
+   * @param name of the index, at most 255 bytes of UTF-8.
+   */
+  public <K, V> HashIndex<K, V> hash(String name, Codec<K> keys, Codec<V> values) {
+    final KnownIndex known =
+        hashes.computeIfAbsent(checkName(name), index -> new KnownIndex(index, IndexKind.HASH));
+    final View<K, V> view =
+        new View<>(calls, known, new IndexRequests<>(name, keys, values), timeoutNs);
+    return new HashIndex<>(view, Access.RPC, timeout -> direct.of(name, timeout));
+  }
+
+  /**
+   * A view of an index with ranges of keys.
+   *
+   * @param name of the index, at most 255 bytes of UTF-8.
+   */
+  public <K, V> OrderedIndex<K, V> ordered(String name, OrderedCodec<K> keys, Codec<V> values) {
+    final KnownIndex known =
+        ordered.computeIfAbsent(checkName(name), index -> new KnownIndex(index, IndexKind.ORDERED));
+    return new OrderedIndex<>(
+        new View<>(calls, known, new IndexRequests<>(name, keys, values), timeoutNs), keys);
+  }
+
+  private static String checkName(String name) {
+    if (name.isEmpty()) {
+      throw new IllegalArgumentException("name of an index is empty");
+    }
+    return name;
+  }
+
+  /** Names of the server's indexes, in their order. */
+  public List<String> indexes() {
+    final ListIndexesResponse response =
+        run(
+            new Subject(Operation.LIST, "", null),
+            Call.reading(
+                IndexAdminGrpc.getListIndexesMethod(), ListIndexesRequest.getDefaultInstance()));
+    return response.getIndexesList().stream().map(IndexDescription::getName).toList();
+  }
+
+  /**
+   * Drops an index with all its entries. The next write of a view creates it again.
+   *
+   * @return whether there was one.
+   */
+  public boolean drop(String name) {
+    final DropIndexResponse response =
+        run(
+            new Subject(Operation.DROP, checkName(name), null),
+            Call.writing(
+                IndexAdminGrpc.getDropIndexMethod(),
+                DropIndexRequest.newBuilder().setIndex(name).build()));
+    dropped(hashes.get(name));
+    dropped(ordered.get(name));
+    return response.getExisted();
+  }
+
+  private static void dropped(KnownIndex known) {
+    if (known != null) {
+      known.answered(0);
+    }
+  }
+
+  private <Q, R> R run(Subject subject, Call<Q, R> call) {
+    final OperationRun run = calls.begin(subject, timeoutNs);
+    Status.Code code = Status.Code.UNKNOWN;
+    try {
+      final R response = calls.call(run, call);
+      code = Status.Code.OK;
+      return response;
+    } catch (IndexException e) {
+      code = e.code();
+      throw e;
+    } finally {
+      run.end(code);
+    }
+  }
+
+  /**
+   * Ends the client: operations under way fail as UNAVAILABLE or CANCELLED, later ones are refused.
+   * Waits until its connections are closed, for up to 5 seconds, less if the thread is interrupted.
+   * A channel that was given to the builder stays open. Idempotent.
+   */
+  @Override
+  public void close() {
+    calls.close();
+    direct.close();
+    if (owned == null) {
+      return;
+    }
+    owned.shutdownNow();
+    try {
+      owned.awaitTermination(CLOSE_LIMIT.toSeconds(), TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

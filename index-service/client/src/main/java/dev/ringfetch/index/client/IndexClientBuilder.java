@@ -1,0 +1,102 @@
+package dev.ringfetch.index.client;
+
+import dev.ringfetch.rpc.RingChannelBuilder;
+import io.grpc.ChannelCredentials;
+import io.grpc.ManagedChannel;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Objects;
+
+/** Builder of clients. It needs a target or a channel; the rest has defaults. */
+public final class IndexClientBuilder {
+  /** Default of {@link #deadline}. */
+  public static final Duration DEADLINE_DEFAULT = Duration.ofSeconds(1);
+
+  /**
+   * What calls may take in addition, unless a deadline is set, until the first one is answered: it
+   * waits for classes to be loaded, and for the connection.
+   */
+  public static final Duration FIRST_CALL_GRACE = Duration.ofSeconds(4);
+
+  private String target;
+  private ManagedChannel channel;
+  private ChannelCredentials credentials; // null: plaintext
+  private Duration deadline; // null: the default, with grace
+  private ClientMetrics metrics = ClientMetrics.NONE;
+  private Path shmDirectory; // null: the default
+
+  IndexClientBuilder() {}
+
+  /** Sets the server, as {@code host:port} or another target of gRPC. */
+  public IndexClientBuilder target(String target) {
+    this.target = Objects.requireNonNull(target, "target");
+    return this;
+  }
+
+  /** Sets the credentials, TLS for example; plaintext unless set. */
+  public IndexClientBuilder credentials(ChannelCredentials credentials) {
+    this.credentials = Objects.requireNonNull(credentials, "credentials");
+    return this;
+  }
+
+  /**
+   * Sets the channel to the server, instead of a target. It stays the caller's, who closes it. When
+   * the client is closed, scans of snapshots are cancelled, and other calls that are under way end
+   * by themselves.
+   */
+  public IndexClientBuilder channel(ManagedChannel channel) {
+    this.channel = Objects.requireNonNull(channel, "channel");
+    return this;
+  }
+
+  /**
+   * Sets how long a call may take, {@link #DEADLINE_DEFAULT} unless set here or at a view. If set
+   * here, it holds from the first call on, without {@link #FIRST_CALL_GRACE}.
+   */
+  public IndexClientBuilder deadline(Duration deadline) {
+    View.checkDeadline(deadline);
+    this.deadline = deadline;
+    return this;
+  }
+
+  /** Sets what measures operations: nothing unless set, see {@link MicrometerMetrics}. */
+  public IndexClientBuilder metrics(ClientMetrics metrics) {
+    this.metrics = Objects.requireNonNull(metrics, "metrics");
+    return this;
+  }
+
+  /** Sets the directory of shared memory, where the server has another than {@code /dev/shm}. */
+  public IndexClientBuilder shmDirectory(Path directory) {
+    this.shmDirectory = Objects.requireNonNull(directory, "directory");
+    return this;
+  }
+
+  /**
+   * Builds a client. It does not wait for a connection: the first operation does.
+   *
+   * @throws IllegalStateException if there is neither a target nor a channel, or both, or a channel
+   *     with credentials.
+   */
+  public IndexClient build() {
+    if ((target == null) == (channel == null)) {
+      throw new IllegalStateException("set a target or a channel: target=" + target);
+    }
+    if (channel != null && credentials != null) {
+      throw new IllegalStateException("a channel has credentials of its own");
+    }
+    final ManagedChannel used = channel == null ? newChannel() : channel;
+    return new IndexClient(
+        new IndexCalls(used, metrics, deadline == null ? FIRST_CALL_GRACE.toNanos() : 0),
+        new DirectAccess(used, shmDirectory),
+        channel == null ? used : null,
+        deadline == null ? DEADLINE_DEFAULT : deadline);
+  }
+
+  private ManagedChannel newChannel() {
+    final RingChannelBuilder builder =
+        credentials == null
+            ? RingChannelBuilder.forTarget(target).usePlaintext()
+            : RingChannelBuilder.newChannelBuilder(target, credentials);
+    return (shmDirectory == null ? builder : builder.shmDirectory(shmDirectory)).build();
+  }
+}

@@ -1,0 +1,113 @@
+package dev.ringfetch.index.client;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.v1.CompareAndSetRequest;
+import dev.ringfetch.index.v1.CompareAndSetResponse;
+import dev.ringfetch.index.v1.CountRequest;
+import dev.ringfetch.index.v1.CountResponse;
+import dev.ringfetch.index.v1.DeleteRangeRequest;
+import dev.ringfetch.index.v1.DeleteRangeResponse;
+import dev.ringfetch.index.v1.DeleteRequest;
+import dev.ringfetch.index.v1.DeleteResponse;
+import dev.ringfetch.index.v1.Entry;
+import dev.ringfetch.index.v1.GetRequest;
+import dev.ringfetch.index.v1.GetResponse;
+import dev.ringfetch.index.v1.IndexGrpc;
+import dev.ringfetch.index.v1.KeyRange;
+import dev.ringfetch.index.v1.PutRequest;
+import dev.ringfetch.index.v1.PutResponse;
+import java.util.Optional;
+
+/** The requests of a view, and the translation of their answers. Immutable. */
+final class IndexRequests<K, V> {
+  private final String name;
+  private final Codec<K> keys;
+  private final Codec<V> values;
+
+  IndexRequests(String name, Codec<K> keys, Codec<V> values) {
+    this.name = name;
+    this.keys = keys;
+    this.values = values;
+  }
+
+  String name() {
+    return name;
+  }
+
+  ByteString encodeKey(K key) {
+    return keys.encode(key);
+  }
+
+  ByteString encodeValue(V value) {
+    return values.encode(value);
+  }
+
+  Call<GetRequest, GetResponse> get(ByteString key) {
+    return Call.reading(
+        IndexGrpc.getGetMethod(), GetRequest.newBuilder().setIndex(name).setKey(key).build());
+  }
+
+  Call<PutRequest, PutResponse> put(ByteString key, ByteString value) {
+    return Call.writing(
+        IndexGrpc.getPutMethod(),
+        PutRequest.newBuilder().setIndex(name).setKey(key).setValue(value).build());
+  }
+
+  Call<CompareAndSetRequest, CompareAndSetResponse> compareAndSet(
+      ByteString key, long expectedVersion, ByteString value) {
+    return Call.writing(
+        IndexGrpc.getCompareAndSetMethod(),
+        CompareAndSetRequest.newBuilder()
+            .setIndex(name)
+            .setKey(key)
+            .setValue(value)
+            .setExpectedVersion(expectedVersion)
+            .build());
+  }
+
+  Call<DeleteRequest, DeleteResponse> remove(ByteString key) {
+    return Call.writing(
+        IndexGrpc.getDeleteMethod(), DeleteRequest.newBuilder().setIndex(name).setKey(key).build());
+  }
+
+  Call<CountRequest, CountResponse> count(KeyRange range) {
+    final CountRequest.Builder request = CountRequest.newBuilder().setIndex(name);
+    return Call.reading(
+        IndexGrpc.getCountMethod(), (range == null ? request : request.setRange(range)).build());
+  }
+
+  Call<DeleteRangeRequest, DeleteRangeResponse> deleteRange(KeyRange range) {
+    return Call.writing(
+        IndexGrpc.getDeleteRangeMethod(),
+        DeleteRangeRequest.newBuilder().setIndex(name).setRange(range).build());
+  }
+
+  /** An entry whose key is known. */
+  Optional<IndexEntry<K, V>> found(Subject subject, K key, boolean present, Entry entry) {
+    return present
+        ? Optional.of(new IndexEntry<>(key, value(subject, entry.getValue()), entry.getVersion()))
+        : Optional.empty();
+  }
+
+  /** An entry of a range. */
+  IndexEntry<K, V> entry(Subject subject, Entry entry) {
+    return new IndexEntry<>(
+        key(subject, entry), value(subject, entry.getValue()), entry.getVersion());
+  }
+
+  K key(Subject subject, Entry entry) {
+    return decode(subject, "a key", keys, entry.getKey());
+  }
+
+  V value(Subject subject, ByteString bytes) {
+    return decode(subject, "a value", values, bytes);
+  }
+
+  private static <T> T decode(Subject subject, String what, Codec<T> codec, ByteString bytes) {
+    try {
+      return codec.decode(bytes);
+    } catch (RuntimeException e) {
+      throw Failures.unexpected(subject, "cannot decode " + what + " as " + codec, e);
+    }
+  }
+}

@@ -1,0 +1,348 @@
+package dev.ringfetch.index.client;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.direct.DirectValue;
+import dev.ringfetch.index.v1.CompareAndSetResponse;
+import dev.ringfetch.index.v1.CountResponse;
+import dev.ringfetch.index.v1.DeleteResponse;
+import dev.ringfetch.index.v1.Entry;
+import dev.ringfetch.index.v1.GetResponse;
+import dev.ringfetch.index.v1.KeyRange;
+import dev.ringfetch.index.v1.PutResponse;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.function.Function;
+
+/**
+ * A typed view of an index: reads and writes entries by their keys, and waits for each answer. What
+ * {@link HashIndex} and {@link OrderedIndex} have in common.
+ *
+ * <p>Operations on one key are atomic. One that has begun after another one has returned sees it.
+ * Each call to the server has the view's deadline, 1 second unless set; {@link #getAll}, {@link
+ * #putAll} and operations on ranges make several calls if need be. A read that finds no server
+ * waits for one as long as its deadline lasts; a write fails at once.
+ *
+ * <p>All operations throw {@link IndexException} where a call fails, with CANCELLED if the thread
+ * is interrupted, which it stays, and {@link IllegalStateException} after the client was closed.
+ * They pass on what codecs throw for keys and values that they cannot encode. Nulls are refused.
+ *
+ * <p>A view costs little and is never closed. Immutable; safe for use by many threads.
+ *
+ * @param <K> type of the keys, at most 1 KiB when encoded, and not empty.
+ * @param <V> type of the values, at most 1 MiB when encoded.
+ */
+public abstract class KeyedIndex<K, V> {
+  private final View<K, V> view;
+  private final DirectReads direct; // null: all reads go by calls
+
+  KeyedIndex(View<K, V> view, DirectReads direct) {
+    this.view = view;
+    this.direct = direct;
+  }
+
+  View<K, V> view() {
+    return view;
+  }
+
+  /** Name of the index. */
+  public String name() {
+    return view.requests().name();
+  }
+
+  /** The value of a key; empty if there is none. */
+  public Optional<V> get(K key) {
+    return getEntry(key).map(IndexEntry::value);
+  }
+
+  /** The value of a key and its version; empty if there is none. */
+  public Optional<IndexEntry<K, V>> getEntry(K key) {
+    final ByteString encoded = view.requests().encodeKey(key);
+    return run(Operation.GET, encoded, run -> find(run, key, encoded));
+  }
+
+  private Optional<IndexEntry<K, V>> find(OperationRun run, K key, ByteString encoded) {
+    final DirectReads.Reader reader = direct == null ? null : direct.borrow();
+    if (reader != null) {
+      try {
+        if (reader.isReady()) {
+          return findDirectly(run, reader, key, encoded);
+        }
+      } catch (StatusRuntimeException e) {
+        if (e.getStatus().getCode() != Status.Code.UNAVAILABLE) {
+          throw run.failure(e.getStatus(), false);
+        }
+      } finally {
+        direct.giveBack(reader);
+      }
+    }
+    final GetResponse response = view.calls().call(run, view.requests().get(encoded));
+    view.known().answered(response.getIncarnation());
+    return view.requests().found(run.subject(), key, response.hasEntry(), response.getEntry());
+  }
+
+  private Optional<IndexEntry<K, V>> findDirectly(
+      OperationRun run, DirectReads.Reader reader, K key, ByteString encoded) {
+    final long callsBefore = reader.callReads();
+    final boolean present = reader.get(encoded);
+    if (reader.callReads() == callsBefore) {
+      run.route(Access.DIRECT);
+    }
+    final DirectValue value = reader.value();
+    view.known().answered(value.incarnation());
+    if (!present) {
+      return Optional.empty();
+    }
+    final V decoded = view.requests().value(run.subject(), value.value());
+    return Optional.of(new IndexEntry<>(key, decoded, value.version()));
+  }
+
+  /**
+   * The values of several keys, in the order of the keys, without those that are absent. Each is
+   * read on its own: others may be written between two of them.
+   */
+  public Map<K, V> getAll(Collection<? extends K> keys) {
+    final GetAll<K, V> steps =
+        new GetAll<>(view.requests(), view.subject(Operation.GET_ALL, null), keys);
+    return run(
+        Operation.GET_ALL,
+        null,
+        run -> {
+          while (!steps.isDone()) {
+            run.extend();
+            if (direct == null || !getDirectly(run, steps)) {
+              getByCall(run, steps);
+            }
+          }
+          return steps.found();
+        });
+  }
+
+  private void getByCall(OperationRun run, GetAll<K, V> steps) {
+    try {
+      final var response = view.calls().call(run, steps.next());
+      view.known().answered(response.getIncarnation());
+      steps.answered(response);
+    } catch (FullException e) { // the answer is too long
+      if (!steps.halve()) {
+        throw e;
+      }
+    }
+  }
+
+  /** Reads a batch with a reader of memory. False if it is to be read by calls. */
+  private boolean getDirectly(OperationRun run, GetAll<K, V> steps) {
+    final DirectReads.Reader reader = direct.borrow();
+    if (reader == null) {
+      return false;
+    }
+    try {
+      if (!reader.isReady()) {
+        return false;
+      }
+      final List<ByteString> keys = steps.nextKeys();
+      final DirectValue[] values = new DirectValue[keys.size()];
+      for (int i = 0; i < values.length; i++) {
+        values[i] = new DirectValue();
+      }
+      final boolean[] present = new boolean[values.length];
+      final long callsBefore = reader.callReads();
+      reader.batchGet(keys, values, present);
+      run.route(reader.callReads() == callsBefore ? Access.DIRECT : Access.RPC);
+      for (int i = 0; i < values.length; i++) {
+        steps.answered(present[i], present[i] ? values[i].value() : ByteString.EMPTY);
+      }
+      return true;
+    } catch (StatusRuntimeException e) {
+      if (e.getStatus().getCode() == Status.Code.UNAVAILABLE) {
+        return false;
+      }
+      throw run.failure(e.getStatus(), false);
+    } finally {
+      direct.giveBack(reader);
+    }
+  }
+
+  /**
+   * Writes a value, whether or not there was one.
+   *
+   * @return the version of the entry.
+   */
+  public long put(K key, V value) {
+    final ByteString encoded = view.requests().encodeKey(key);
+    final ByteString bytes = view.requests().encodeValue(value);
+    return run(
+        Operation.PUT,
+        encoded,
+        run -> {
+          view.known().ensure(view.calls(), run);
+          final PutResponse response = view.calls().call(run, view.requests().put(encoded, bytes));
+          view.known().answered(response.getIncarnation());
+          return response.getVersion();
+        });
+  }
+
+  /**
+   * Writes a value if there is none.
+   *
+   * @return whether it was written.
+   */
+  public boolean putIfAbsent(K key, V value) {
+    final ByteString encoded = view.requests().encodeKey(key);
+    final ByteString bytes = view.requests().encodeValue(value);
+    return run(
+        Operation.PUT_IF_ABSENT,
+        encoded,
+        run -> compareAndSet(run, encoded, 0, bytes).getApplied());
+  }
+
+  /**
+   * Writes many values, each on its own, in batches.
+   *
+   * @throws IndexException where entries are not written. If the server has refused some, it names
+   *     how many, and the first; all others are written. If a call has failed, it names how many
+   *     were written before; those of that call may be, and later ones are not.
+   */
+  public void putAll(Map<? extends K, ? extends V> entries) {
+    final PutAll<K, V> steps = new PutAll<>(view.requests(), entries);
+    run(
+        Operation.PUT_ALL,
+        null,
+        run -> {
+          if (!steps.isDone()) {
+            view.known().ensure(view.calls(), run);
+          }
+          while (!steps.isDone()) {
+            run.extend();
+            final var response = view.calls().call(run, steps.next());
+            view.known().answered(response.getIncarnation());
+            steps.answered(run, response);
+          }
+          steps.check(run);
+          return null;
+        });
+  }
+
+  /**
+   * Removes a key.
+   *
+   * @return whether there was an entry.
+   */
+  public boolean remove(K key) {
+    final ByteString encoded = view.requests().encodeKey(key);
+    return run(
+        Operation.REMOVE,
+        encoded,
+        run -> {
+          final DeleteResponse response = view.calls().call(run, view.requests().remove(encoded));
+          view.known().answered(response.getIncarnation());
+          return response.getExisted();
+        });
+  }
+
+  /**
+   * Writes a value if the entry has a known version.
+   *
+   * @param expectedVersion of an {@link IndexEntry}; 0: the key must be absent.
+   */
+  public CompareAndSetResult<K, V> compareAndSet(K key, long expectedVersion, V value) {
+    final ByteString encoded = view.requests().encodeKey(key);
+    final ByteString bytes = view.requests().encodeValue(value);
+    return run(
+        Operation.COMPARE_AND_SET,
+        encoded,
+        run -> {
+          final CompareAndSetResponse response =
+              compareAndSet(run, encoded, expectedVersion, bytes);
+          return new CompareAndSetResult<>(
+              response.getApplied(),
+              view.requests().found(run.subject(), key, response.hasEntry(), response.getEntry()));
+        });
+  }
+
+  private CompareAndSetResponse compareAndSet(
+      OperationRun run, ByteString key, long expectedVersion, ByteString value) {
+    if (expectedVersion == 0) {
+      view.known().ensure(view.calls(), run);
+    }
+    final CompareAndSetResponse response =
+        view.calls().call(run, view.requests().compareAndSet(key, expectedVersion, value));
+    view.known().answered(response.getIncarnation());
+    return response;
+  }
+
+  /**
+   * Replaces a value by one computed of it, as often as others write in between; all in all no
+   * longer than the deadline.
+   *
+   * @param function gets the present value, empty if there is none, and returns the new one, never
+   *     null. It may be called several times.
+   * @return the value that was written.
+   */
+  public V update(K key, Function<? super Optional<V>, ? extends V> function) {
+    final ByteString encoded = view.requests().encodeKey(key);
+    return run(
+        Operation.UPDATE,
+        encoded,
+        run -> {
+          Optional<IndexEntry<K, V>> present = find(run, key, encoded);
+          for (int attempts = 1; ; attempts++) {
+            final V next =
+                Objects.requireNonNull(function.apply(present.map(IndexEntry::value)), "update");
+            final CompareAndSetResponse response =
+                compareAndSet(
+                    run,
+                    encoded,
+                    present.map(IndexEntry::version).orElse(0L),
+                    view.requests().encodeValue(next));
+            if (response.getApplied()) {
+              return next;
+            }
+            run.progress("attempts=" + attempts);
+            final Entry entry = response.getEntry();
+            present = view.requests().found(run.subject(), key, response.hasEntry(), entry);
+          }
+        });
+  }
+
+  /** Counts the entries, at some moment of the call. */
+  public long count() {
+    return count(null);
+  }
+
+  long count(KeyRange range) {
+    return run(
+        Operation.COUNT,
+        null,
+        run -> {
+          final CountResponse response = view.calls().call(run, view.requests().count(range));
+          return response.getEntries();
+        });
+  }
+
+  /** Runs an operation and measures it. */
+  <T> T run(Operation operation, ByteString key, Function<OperationRun, T> body) {
+    final OperationRun run = view.begin(operation, key);
+    Status.Code code = Status.Code.UNKNOWN;
+    try {
+      final T result = body.apply(run);
+      code = Status.Code.OK;
+      return result;
+    } catch (IndexException e) {
+      code = e.code();
+      view.known().failed(e);
+      throw e;
+    } finally {
+      run.end(code);
+    }
+  }
+
+  @Override
+  public String toString() {
+    return getClass().getSimpleName() + "[" + name() + "]";
+  }
+}

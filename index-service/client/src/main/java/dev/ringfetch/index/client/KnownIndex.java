@@ -1,0 +1,124 @@
+package dev.ringfetch.index.client;
+
+import dev.ringfetch.index.v1.CreateIndexRequest;
+import dev.ringfetch.index.v1.CreateIndexResponse;
+import dev.ringfetch.index.v1.DescribeRequest;
+import dev.ringfetch.index.v1.DescribeResponse;
+import dev.ringfetch.index.v1.IndexAdminGrpc;
+import dev.ringfetch.index.v1.IndexGrpc;
+import dev.ringfetch.index.v1.IndexKind;
+import io.grpc.Status;
+
+/**
+ * What a client knows about an index: whether it exists, in the kind that its views want. A server
+ * creates an index that is written to in a kind of its own choice, so a view creates it first.
+ *
+ * <p>Every answer says which incarnation it is of. When that changes, or the server was not there,
+ * the next write creates the index again. Safe for use by many threads.
+ */
+final class KnownIndex {
+  private final String name;
+  private final IndexKind kind;
+  private volatile long incarnation; // 0: it may not exist
+
+  KnownIndex(String name, IndexKind kind) {
+    this.name = name;
+    this.kind = kind;
+  }
+
+  String name() {
+    return name;
+  }
+
+  /** Creates the index unless it is known to exist, and waits until it does. */
+  void ensure(IndexCalls calls, OperationRun run) {
+    if (incarnation != 0) {
+      return;
+    }
+    try {
+      created(calls.call(run, create()));
+    } catch (IndexException e) {
+      if (!isOfOtherKind(e)) {
+        throw e;
+      }
+      described(run, calls.call(run, describe()));
+    }
+  }
+
+  /** As {@link #ensure}, then runs an action, without waiting. */
+  void ensure(IndexCalls calls, CallFuture<?> future, Runnable next) {
+    if (incarnation != 0) {
+      next.run();
+      return;
+    }
+    calls.send(
+        future,
+        create(),
+        response -> {
+          created(response);
+          next.run();
+        },
+        failure -> {
+          if (isOfOtherKind(failure)) {
+            calls.send(
+                future,
+                describe(),
+                description -> {
+                  described(future.run(), description);
+                  next.run();
+                });
+          } else {
+            future.fail(failure);
+          }
+        });
+  }
+
+  private Call<CreateIndexRequest, CreateIndexResponse> create() {
+    return new Call<>(
+        IndexAdminGrpc.getCreateIndexMethod(),
+        CreateIndexRequest.newBuilder().setIndex(name).setKind(kind).build(),
+        true);
+  }
+
+  private Call<DescribeRequest, DescribeResponse> describe() {
+    return Call.reading(
+        IndexGrpc.getDescribeMethod(), DescribeRequest.newBuilder().setIndex(name).build());
+  }
+
+  private static boolean isOfOtherKind(IndexException failure) {
+    return switch (failure.code()) {
+      case ALREADY_EXISTS, FAILED_PRECONDITION, INVALID_ARGUMENT -> true;
+      default -> false;
+    };
+  }
+
+  private void created(CreateIndexResponse response) {
+    incarnation = response.getIncarnation();
+  }
+
+  /** Reads and writes of single keys are the same in any kind; ranges need an ordered index. */
+  private void described(OperationRun run, DescribeResponse response) {
+    final IndexKind found = response.getIndex().getKind();
+    if (kind == IndexKind.ORDERED && response.hasIndex() && found != kind) {
+      throw run.failure(
+          Status.FAILED_PRECONDITION.withDescription("the index is " + found + ", not " + kind),
+          false);
+    }
+    incarnation = response.getIndex().getIncarnation();
+  }
+
+  /** Called with the incarnation in each answer. */
+  void answered(long answered) {
+    if (incarnation != 0 && incarnation != answered) {
+      incarnation = 0;
+    }
+  }
+
+  /** Called with each failure: after some of them, the index may be gone. */
+  void failed(IndexException failure) {
+    switch (failure.code()) {
+      case UNAVAILABLE, ABORTED, NOT_FOUND, FAILED_PRECONDITION -> incarnation = 0;
+      default -> {}
+    }
+  }
+}

@@ -1,0 +1,51 @@
+package dev.ringfetch.index.client;
+
+import java.util.Locale;
+
+/** The operations of a client, as exceptions and metrics name them. */
+public enum Operation {
+  /** A read of one entry. */
+  GET(false),
+  /** A read of many entries. */
+  GET_ALL(false),
+  /** A write of one entry. */
+  PUT(true),
+  /** A write of one entry that is absent. */
+  PUT_IF_ABSENT(true),
+  /** A write of many entries. */
+  PUT_ALL(true),
+  /** A removal of one entry. */
+  REMOVE(true),
+  /** A write of one entry with a known version. */
+  COMPARE_AND_SET(true),
+  /** A read of one entry and its conditional write, as often as needed. */
+  UPDATE(true),
+  /** A count of entries. */
+  COUNT(false),
+  /** A read of one page of a range. */
+  SCAN(false),
+  /** A removal of a range. */
+  DELETE_RANGE(true),
+  /** A list of indexes. */
+  LIST(false),
+  /** A removal of an index. */
+  DROP(true);
+
+  private final boolean writing;
+  private final String label;
+
+  Operation(boolean writing) {
+    this.writing = writing;
+    this.label = name().toLowerCase(Locale.ROOT);
+  }
+
+  /** Whether it changes entries: then it is never repeated by itself. */
+  public boolean isWriting() {
+    return writing;
+  }
+
+  /** Its name in texts: lower case, with underscores. */
+  public String label() {
+    return label;
+  }
+}

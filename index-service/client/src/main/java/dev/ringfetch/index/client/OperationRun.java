@@ -1,0 +1,78 @@
+package dev.ringfetch.index.client;
+
+import io.grpc.Status;
+
+/**
+ * One run of an operation: has its deadline, and measures it at its end. Used by one thread at a
+ * time.
+ */
+final class OperationRun {
+  private final Subject subject;
+  private final long timeoutNs;
+  private final ClientMetrics metrics;
+  private final long beginNs;
+  private long graceNs;
+  private long deadlineNs;
+  private Access route = Access.RPC;
+  private String progress = "";
+
+  /**
+   * Begins.
+   *
+   * @param timeoutNs how long a call may take, in nanoseconds.
+   * @param graceNs what a call may take in addition, until {@link #endGrace}.
+   */
+  OperationRun(Subject subject, long timeoutNs, long graceNs, ClientMetrics metrics) {
+    this.subject = subject;
+    this.timeoutNs = timeoutNs;
+    this.metrics = metrics;
+    this.beginNs = System.nanoTime();
+    this.graceNs = graceNs;
+    this.deadlineNs = beginNs + timeoutNs + graceNs;
+  }
+
+  Subject subject() {
+    return subject;
+  }
+
+  /** Time to the deadline in nanoseconds; negative after it. */
+  long leftNs() {
+    return deadlineNs - System.nanoTime();
+  }
+
+  /** Begins the deadline anew, for the next of several calls. */
+  void extend() {
+    deadlineNs = System.nanoTime() + timeoutNs + graceNs;
+  }
+
+  /** Takes the grace back: what follows has the timeout alone. */
+  void endGrace() {
+    deadlineNs -= graceNs;
+    graceNs = 0;
+  }
+
+  /** Sets the route, which is RPC unless set. */
+  void route(Access route) {
+    this.route = route;
+  }
+
+  /** Sets what the text of a failure says about the steps before it. */
+  void progress(String progress) {
+    this.progress = progress;
+  }
+
+  /**
+   * The exception of a call of this run.
+   *
+   * @param writing whether the call would have changed something.
+   */
+  IndexException failure(Status status, boolean writing) {
+    final Status full = progress.isEmpty() ? status : status.augmentDescription(progress);
+    return Failures.of(subject, full, writing);
+  }
+
+  /** Measures the run. Called once, at its end. */
+  void end(Status.Code code) {
+    metrics.onEnd(subject.operation(), subject.index(), route, code, System.nanoTime() - beginNs);
+  }
+}

@@ -1,0 +1,128 @@
+package dev.ringfetch.index.client;
+
+import dev.ringfetch.index.v1.DeleteRangeResponse;
+import dev.ringfetch.index.v1.KeyRange;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A view of an index with ranges of keys, in the order of its key codec. The first write creates
+ * the index, if there is none; without one, ranges are empty.
+ *
+ * <p>Operations on ranges end in FAILED_PRECONDITION where the index has no order.
+ */
+public final class OrderedIndex<K, V> extends KeyedIndex<K, V> {
+  private final OrderedCodec<K> keys;
+
+  OrderedIndex(View<K, V> view, OrderedCodec<K> keys) {
+    super(view, null);
+    this.keys = keys;
+  }
+
+  /**
+   * The same view, if access is RPC.
+   *
+   * @throws UnsupportedOperationException if it is DIRECT: the memory of ordered indexes is not yet
+   *     readable directly.
+   */
+  public OrderedIndex<K, V> access(Access access) {
+    if (access == Access.DIRECT) {
+      throw new UnsupportedOperationException(
+          "ordered indexes are not yet readable directly: index=" + name() + " access=" + access);
+    }
+    return this;
+  }
+
+  /** The way that reads go. */
+  public Access access() {
+    return Access.RPC;
+  }
+
+  /** The same view with another deadline of each call. */
+  public OrderedIndex<K, V> deadline(Duration deadline) {
+    return new OrderedIndex<>(view().withDeadline(deadline), keys);
+  }
+
+  /** The same view, with operations that do not wait. */
+  public AsyncOrderedIndex<K, V> async() {
+    return new AsyncOrderedIndex<>(view(), keys);
+  }
+
+  /** The entries of a range. */
+  public Scan<IndexEntry<K, V>> scan(Range<K> range) {
+    return Scan.of(view(), range.encode(keys), false, view().requests()::entry);
+  }
+
+  /** All entries. */
+  public Scan<IndexEntry<K, V>> scan() {
+    return scan(Range.all());
+  }
+
+  /** The entries whose keys begin with this one: for strings and bytes. */
+  public Scan<IndexEntry<K, V>> prefix(K prefix) {
+    return scan(Range.prefix(prefix));
+  }
+
+  /** The keys of a range, without values. */
+  public Scan<K> keys(Range<K> range) {
+    return Scan.of(view(), range.encode(keys), true, view().requests()::key);
+  }
+
+  /** The entry with the smallest key. */
+  public Optional<IndexEntry<K, V>> first() {
+    return first(Range.all());
+  }
+
+  /** The entry with the smallest key of a range. */
+  public Optional<IndexEntry<K, V>> first(Range<K> range) {
+    return only(scan(range).limit(1).toList());
+  }
+
+  /** The entry with the greatest key. */
+  public Optional<IndexEntry<K, V>> last() {
+    return last(Range.all());
+  }
+
+  /** The entry with the greatest key of a range. */
+  public Optional<IndexEntry<K, V>> last(Range<K> range) {
+    return only(scan(range).reverse().limit(1).toList());
+  }
+
+  static <T> Optional<T> only(List<T> list) {
+    return list.isEmpty() ? Optional.empty() : Optional.of(list.get(0));
+  }
+
+  /** Counts the entries of a range, at some moment of the call. */
+  public long count(Range<K> range) {
+    return count(range.encode(keys));
+  }
+
+  /**
+   * Removes the entries of a range, in steps, until a step finds nothing left. Entries that are
+   * written meanwhile may stay.
+   *
+   * @return the number of entries removed.
+   * @throws IndexException where a step fails; it names how many were removed by those before.
+   */
+  public long deleteRange(Range<K> range) {
+    final KeyRange encoded = range.encode(keys);
+    return run(
+        Operation.DELETE_RANGE,
+        null,
+        run -> {
+          long removed = 0;
+          while (true) {
+            run.extend();
+            final DeleteRangeResponse response =
+                view().calls().call(run, view().requests().deleteRange(encoded));
+            view().known().answered(response.getIncarnation());
+            removed += response.getRemoved();
+            if (!response.getMore()) {
+              return removed;
+            }
+            run.progress("removed=" + removed + " before");
+          }
+        });
+  }
+}

@@ -1,0 +1,97 @@
+package dev.ringfetch.index.client;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.v1.BatchPutRequest;
+import dev.ringfetch.index.v1.BatchPutResponse;
+import dev.ringfetch.index.v1.IndexGrpc;
+import dev.ringfetch.index.v1.PutEntry;
+import dev.ringfetch.index.v1.PutOutcome;
+import io.grpc.Status;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The steps of a write of many entries: one batch each. An entry that the server refuses does not
+ * keep the others from being written. Used by one thread at a time.
+ */
+final class PutAll<K, V> {
+  /** The most entries of a batch. */
+  static final int BATCH_ENTRIES = 1_000;
+
+  /** Bytes that end a batch; with a last entry of 1 MiB it is still shorter than 4 MiB. */
+  static final int BATCH_BYTES = 1 << 20;
+
+  private final IndexRequests<K, V> requests;
+  private final List<PutEntry> entries = new ArrayList<>();
+  private int done;
+  private int batch; // entries of the present batch
+  private int written;
+  private ByteString firstKey; // of an entry that was refused
+  private Status first;
+
+  PutAll(IndexRequests<K, V> requests, Map<? extends K, ? extends V> map) {
+    this.requests = requests;
+    map.forEach(
+        (key, value) ->
+            entries.add(
+                PutEntry.newBuilder()
+                    .setKey(requests.encodeKey(key))
+                    .setValue(requests.encodeValue(value))
+                    .build()));
+  }
+
+  boolean isDone() {
+    return done == entries.size();
+  }
+
+  Call<BatchPutRequest, BatchPutResponse> next() {
+    int bytes = 0;
+    int end = done;
+    while (end < entries.size() && end - done < BATCH_ENTRIES && bytes < BATCH_BYTES) {
+      bytes += entries.get(end++).getSerializedSize();
+    }
+    batch = end - done;
+    return Call.writing(
+        IndexGrpc.getBatchPutMethod(),
+        BatchPutRequest.newBuilder()
+            .setIndex(requests.name())
+            .addAllEntries(entries.subList(done, end))
+            .build());
+  }
+
+  void answered(OperationRun run, BatchPutResponse response) {
+    if (response.getOutcomesCount() != batch) {
+      final String counts = "outcomes=" + response.getOutcomesCount() + " entries=" + batch;
+      throw Failures.unexpected(run.subject(), counts, null);
+    }
+    for (final PutOutcome outcome : response.getOutcomesList()) {
+      if (outcome.getCode() == Status.Code.OK.value()) {
+        written++;
+      } else if (first == null) {
+        firstKey = entries.get(done).getKey();
+        first = Status.fromCodeValue(outcome.getCode()).withDescription(outcome.getDescription());
+      }
+      done++;
+    }
+    run.progress("written=" + written + " of=" + entries.size());
+  }
+
+  /** Throws if an entry was refused. */
+  void check(OperationRun run) {
+    if (first != null) {
+      run.progress("");
+      final Subject subject = run.subject();
+      throw Failures.of(
+          new Subject(subject.operation(), subject.index(), firstKey),
+          first.withDescription(
+              first.getDescription()
+                  + "; this is the first of failed="
+                  + (entries.size() - written)
+                  + " of="
+                  + entries.size()
+                  + " entries, the others are written"),
+          true);
+    }
+  }
+}

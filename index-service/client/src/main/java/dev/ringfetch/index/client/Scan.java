@@ -1,0 +1,148 @@
+package dev.ringfetch.index.client;
+
+import dev.ringfetch.index.v1.Entry;
+import dev.ringfetch.index.v1.KeyRange;
+import dev.ringfetch.index.v1.ScanRequest;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Spliterator;
+import java.util.Spliterators;
+import java.util.function.BiFunction;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
+
+/**
+ * A read of a range of an {@link OrderedIndex}, which begins with {@link #iterator}, {@link
+ * #stream} or {@link #toList}, each time anew.
+ *
+ * <p>Each key that is there from the beginning to the end comes once, and no key twice; one that is
+ * written or removed meanwhile may come or not. Pages are fetched one by one as they are needed,
+ * each with the view's deadline. Between two of them, the server keeps nothing, unless the scan is
+ * a {@link #snapshot}: then close the iterator or stream.
+ *
+ * <p>Immutable: each setting returns another scan. Safe for use by many threads.
+ *
+ * @param <T> entries or keys.
+ */
+public final class Scan<T> implements Iterable<T> {
+  /** How long a snapshot lasts unless set. */
+  public static final Duration SNAPSHOT_LIFETIME_DEFAULT = Duration.ofMinutes(1);
+
+  private final View<?, ?> view;
+  private final BiFunction<Subject, Entry, T> decoder;
+  private final Options options;
+
+  /** What to read, and how long a snapshot lasts. */
+  record Options(ScanRequest request, long lifetimeNs) {}
+
+  private Scan(View<?, ?> view, BiFunction<Subject, Entry, T> decoder, Options options) {
+    this.view = view;
+    this.decoder = decoder;
+    this.options = options;
+  }
+
+  static <T> Scan<T> of(
+      View<?, ?> view, KeyRange range, boolean keysOnly, BiFunction<Subject, Entry, T> decoder) {
+    final ScanRequest request =
+        ScanRequest.newBuilder()
+            .setIndex(view.requests().name())
+            .setRange(range)
+            .setKeysOnly(keysOnly)
+            .build();
+    return new Scan<>(view, decoder, new Options(request, SNAPSHOT_LIFETIME_DEFAULT.toNanos()));
+  }
+
+  private Scan<T> with(ScanRequest.Builder request) {
+    return new Scan<>(view, decoder, new Options(request.build(), options.lifetimeNs));
+  }
+
+  /** From the greatest key to the smallest. */
+  public Scan<T> reverse() {
+    return with(options.request.toBuilder().setReverse(true));
+  }
+
+  /** At most so many, at least 1. */
+  public Scan<T> limit(long most) {
+    if (most < 1) {
+      throw new IllegalArgumentException("limit=" + most + " is not positive");
+    }
+    return with(options.request.toBuilder().setLimit(most));
+  }
+
+  /** Entries of a page, at least 1; the server chooses unless set, and may take fewer. */
+  public Scan<T> pageSize(int entries) {
+    if (entries < 1) {
+      throw new IllegalArgumentException("pageSize=" + entries + " is not positive");
+    }
+    return with(options.request.toBuilder().setPageSize(entries));
+  }
+
+  /**
+   * All entries as they are at the begin, for up to {@link #SNAPSHOT_LIFETIME_DEFAULT}. The server
+   * keeps the snapshot until the scan has ended or is closed. Unlike another scan, it is not
+   * repeated by itself where no server is there.
+   */
+  public Scan<T> snapshot() {
+    return with(options.request.toBuilder().setSnapshot(true));
+  }
+
+  /** As {@link #snapshot()}; ends in DEADLINE_EXCEEDED after a lifetime. */
+  public Scan<T> snapshot(Duration lifetime) {
+    final ScanRequest request = options.request.toBuilder().setSnapshot(true).build();
+    return new Scan<>(view, decoder, new Options(request, View.checkDeadline(lifetime)));
+  }
+
+  private Subject subject() {
+    return view.subject(Operation.SCAN, null);
+  }
+
+  /** Begins the scan; nothing is fetched yet. */
+  @Override
+  public ScanIterator<T> iterator() {
+    final Subject subject = subject();
+    final Pages pages =
+        options.request.getSnapshot()
+            ? new SnapshotPages(view.calls(), subject, view.timeoutNs(), options)
+            : new CalledPages(view.calls(), subject, view.timeoutNs(), options.request);
+    return new ScanIterator<>(pages, entry -> decoder.apply(subject, entry));
+  }
+
+  /** Begins the scan as a stream, whose close ends it. It is sequential. */
+  public Stream<T> stream() {
+    final ScanIterator<T> iterator = iterator();
+    final int order = Spliterator.ORDERED | Spliterator.NONNULL;
+    return StreamSupport.stream(Spliterators.spliteratorUnknownSize(iterator, order), false)
+        .onClose(iterator::close);
+  }
+
+  /** Reads all. */
+  public List<T> toList() {
+    final List<T> all = new ArrayList<>();
+    try (ScanIterator<T> iterator = iterator()) {
+      iterator.forEachRemaining(all::add);
+    }
+    return all;
+  }
+
+  /**
+   * Reads all without waiting.
+   *
+   * @param consumer gets each, in order, one at a time, on threads of the channel.
+   * @return the number of those that the consumer got.
+   */
+  CallFuture<Long> forEachAsync(Consumer<? super T> consumer) {
+    final Subject subject = subject();
+    final CallFuture<Long> future =
+        new CallFuture<>(view.calls().begin(subject, view.timeoutNs()), view.known()::failed);
+    final ScanDelivery<T> delivery =
+        new ScanDelivery<>(consumer, entry -> decoder.apply(subject, entry), future);
+    if (options.request.getSnapshot()) {
+      delivery.stream(view.calls(), options);
+    } else {
+      delivery.call(view.calls(), new PageCalls(subject, options.request));
+    }
+    return future;
+  }
+}

@@ -1,0 +1,78 @@
+package dev.ringfetch.index.client;
+
+import dev.ringfetch.index.v1.Entry;
+import dev.ringfetch.index.v1.ScanRequest;
+import dev.ringfetch.index.v1.ScanResponse;
+import io.grpc.Status;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/**
+ * The delivery of a scan to a consumer, page after page, without a thread that waits. Used by one
+ * thread at a time.
+ */
+final class ScanDelivery<T> implements SnapshotStream.Receiver {
+  private final Consumer<? super T> consumer;
+  private final Function<Entry, T> decoder;
+  private final CallFuture<Long> future;
+  private long delivered;
+
+  ScanDelivery(Consumer<? super T> consumer, Function<Entry, T> decoder, CallFuture<Long> future) {
+    this.consumer = consumer;
+    this.decoder = decoder;
+    this.future = future;
+  }
+
+  /** Fetches each page by a call. */
+  void call(IndexCalls calls, PageCalls pages) {
+    final Call<ScanRequest, ScanResponse> next = pages.next();
+    if (next == null) {
+      future.succeed(delivered);
+      return;
+    }
+    future.run().extend();
+    calls.send(
+        future,
+        next,
+        page -> {
+          pages.answered(page);
+          deliver(page);
+          call(calls, pages);
+        });
+  }
+
+  /** Fetches the pages of a snapshot as a stream. */
+  void stream(IndexCalls calls, Scan.Options options) {
+    future.follow(SnapshotStream.start(calls, options, this).call());
+  }
+
+  @Override
+  public void onPage(SnapshotStream stream, ScanResponse page) {
+    try {
+      deliver(page);
+      stream.request();
+    } catch (RuntimeException | Error e) { // of the consumer, for example
+      future.fail(e);
+      stream.cancel("the consumer has failed");
+    }
+  }
+
+  @Override
+  public void onEnd(Status status) {
+    if (status.isOk()) {
+      future.succeed(delivered);
+    } else {
+      future.fail(future.run().failure(status, false));
+    }
+  }
+
+  private void deliver(ScanResponse page) {
+    for (final Entry entry : page.getEntriesList()) {
+      if (future.isDone()) {
+        return; // cancelled
+      }
+      consumer.accept(decoder.apply(entry));
+      delivered++;
+    }
+  }
+}

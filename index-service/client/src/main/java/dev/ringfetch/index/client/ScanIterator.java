@@ -1,0 +1,64 @@
+package dev.ringfetch.index.client;
+
+import dev.ringfetch.index.v1.Entry;
+import java.util.Collections;
+import java.util.Iterator;
+import java.util.NoSuchElementException;
+import java.util.function.Function;
+
+/**
+ * An iterator over a range that fetches the next page when it needs one. Its methods throw {@link
+ * IndexException} where that fails, after which it has nothing more. Used by one thread at a time.
+ */
+public final class ScanIterator<T> implements Iterator<T>, AutoCloseable {
+  private final Pages pages;
+  private final Function<Entry, T> decoder;
+  private Iterator<Entry> page = Collections.emptyIterator();
+
+  ScanIterator(Pages pages, Function<Entry, T> decoder) {
+    this.pages = pages;
+    this.decoder = decoder;
+  }
+
+  @Override
+  public boolean hasNext() {
+    while (!page.hasNext()) {
+      final boolean more = fetch();
+      if (!more) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private boolean fetch() {
+    boolean fetched = false;
+    try {
+      final var next = pages.next();
+      if (next != null) {
+        page = next.getEntriesList().iterator();
+        fetched = true;
+      }
+    } finally {
+      if (!fetched) {
+        pages.close();
+      }
+    }
+    return fetched;
+  }
+
+  @Override
+  public T next() {
+    if (!hasNext()) {
+      throw new NoSuchElementException();
+    }
+    return decoder.apply(page.next());
+  }
+
+  /** Ends the scan: it has nothing more. Idempotent. */
+  @Override
+  public void close() {
+    pages.close();
+    page = Collections.emptyIterator();
+  }
+}

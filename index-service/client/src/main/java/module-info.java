@@ -1,0 +1,13 @@
+/** The client of the index service: typed views in {@code dev.ringfetch.index.client}. */
+@SuppressWarnings({"requires-automatic", "requires-transitive-automatic"}) // gRPC
+module dev.ringfetch.index.client {
+  requires transitive com.google.protobuf;
+  requires transitive io.grpc;
+  requires static micrometer.core;
+  requires dev.ringfetch.index.protocol;
+  requires dev.ringfetch.index.reader;
+  requires dev.ringfetch.rpc;
+  requires io.grpc.stub;
+
+  exports dev.ringfetch.index.client;
+}

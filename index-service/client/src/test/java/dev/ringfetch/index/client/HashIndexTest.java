@@ -1,0 +1,351 @@
+package dev.ringfetch.index.client;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.protobuf.Timestamp;
+import dev.ringfetch.rpc.RingChannelBuilder;
+import io.grpc.ManagedChannel;
+import io.grpc.Status;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Hash views of an index server, blocking, asynchronous and direct. */
+final class HashIndexTest {
+  @TempDir static Path directory;
+  private static TestServer server;
+  private static final AtomicInteger NUMBER = new AtomicInteger();
+
+  private final Map<Access, Integer> routes =
+      Collections.synchronizedMap(new EnumMap<>(Access.class));
+  private final List<Operation> operations = Collections.synchronizedList(new ArrayList<>());
+  private IndexClient client;
+  private HashIndex<String, Long> index;
+
+  @BeforeAll
+  static void start() throws IOException {
+    server = TestServer.start(directory);
+  }
+
+  @AfterAll
+  static void stop() {
+    server.close();
+  }
+
+  @BeforeEach
+  void connect() {
+    client =
+        server
+            .builder()
+            .metrics(
+                (operation, name, route, code, durationNs) -> {
+                  routes.merge(route, 1, Integer::sum);
+                  operations.add(operation);
+                  assertTrue(durationNs >= 0);
+                })
+            .build();
+    index = client.hash("index" + NUMBER.incrementAndGet(), Codec.string(), Codec.int64());
+  }
+
+  @AfterEach
+  void close() {
+    client.close();
+  }
+
+  @Test
+  void whatIsPutIsThere() {
+    assertEquals(Optional.empty(), index.get("a"));
+    final long version = index.put("a", 1L);
+    assertEquals(Optional.of(1L), index.get("a"));
+    assertEquals(Optional.of(new IndexEntry<>("a", 1L, version)), index.getEntry("a"));
+    assertTrue(index.put("a", 2L) > version);
+    assertEquals(1, index.count());
+    assertTrue(index.remove("a"));
+    assertFalse(index.remove("a"));
+    assertEquals(Optional.empty(), index.get("a"));
+    assertEquals(0, index.count());
+  }
+
+  @Test
+  void conditionsHoldOrAreAnswered() {
+    assertTrue(index.putIfAbsent("a", 1L));
+    assertFalse(index.putIfAbsent("a", 2L));
+    final long version = index.getEntry("a").orElseThrow().version();
+    final CompareAndSetResult<String, Long> lost = index.compareAndSet("a", version + 1, 3L);
+    assertFalse(lost.applied());
+    assertEquals(Optional.of(new IndexEntry<>("a", 1L, version)), lost.entry());
+    final CompareAndSetResult<String, Long> won = index.compareAndSet("a", version, 3L);
+    assertTrue(won.applied());
+    assertEquals(3L, won.entry().orElseThrow().value());
+    assertEquals(Optional.of(3L), index.get("a"));
+    final CompareAndSetResult<String, Long> none = index.compareAndSet("b", version, 3L);
+    assertFalse(none.applied());
+    assertEquals(Optional.empty(), none.entry());
+  }
+
+  @Test
+  void updatesOfManyThreadsAreAllCounted() throws Exception {
+    final int threads = 4;
+    final int each = 50;
+    final ExecutorService executor = Executors.newFixedThreadPool(threads);
+    try {
+      final List<Future<?>> ends = new ArrayList<>();
+      for (int i = 0; i < threads; i++) {
+        ends.add(
+            executor.submit(
+                () -> {
+                  for (int j = 0; j < each; j++) {
+                    index.update("n", n -> n.orElse(0L) + 1);
+                  }
+                }));
+      }
+      for (int j = 0; j < each; j++) {
+        index.async().update("n", n -> n.orElse(0L) + 1).join();
+      }
+      for (final Future<?> end : ends) {
+        end.get();
+      }
+    } finally {
+      executor.shutdownNow();
+    }
+    assertEquals(Optional.of((threads + 1L) * each), index.get("n"));
+    assertThrows(NullPointerException.class, () -> index.update("n", n -> null));
+  }
+
+  @Test
+  void batchesAreSplit() {
+    final Map<String, Long> entries = new LinkedHashMap<>();
+    for (long i = 0; i < 2 * PutAll.BATCH_ENTRIES + 500; i++) {
+      entries.put("k" + i, i);
+    }
+    index.putAll(entries);
+    assertEquals(entries.size(), index.count());
+    final List<String> keys = new ArrayList<>(entries.keySet());
+    keys.add("absent");
+    assertEquals(entries, index.getAll(keys));
+    assertEquals(entries, index.access(Access.DIRECT).getAll(keys));
+    assertEquals(entries, index.async().getAll(keys).join());
+    assertEquals(Map.of(), index.getAll(List.of()));
+    index.putAll(Map.of());
+  }
+
+  /** The server answers no batch with more than 4 MiB. */
+  @Test
+  void answersThatAreTooLongComeInSeveral() {
+    final HashIndex<String, byte[]> large =
+        client.hash(index.name(), Codec.string(), Codec.bytes());
+    final Map<String, byte[]> entries = new LinkedHashMap<>();
+    for (int i = 0; i < 10; i++) {
+      entries.put("k" + i, new byte[1 << 20]);
+    }
+    large.putAll(entries);
+    assertEquals(entries.keySet(), large.getAll(entries.keySet()).keySet());
+    assertEquals(entries.keySet(), large.async().getAll(entries.keySet()).join().keySet());
+    assertEquals(entries.keySet(), large.access(Access.DIRECT).getAll(entries.keySet()).keySet());
+    client.drop(index.name());
+  }
+
+  @Test
+  void entriesThatAreRefusedAreCounted() {
+    final Map<String, Long> entries = new LinkedHashMap<>();
+    entries.put("a", 1L);
+    entries.put("", 2L);
+    entries.put("b", 3L);
+    entries.put("x".repeat(2000), 4L);
+    final IndexException e = assertThrows(IndexException.class, () -> index.putAll(entries));
+    assertEquals(Status.Code.INVALID_ARGUMENT, e.code());
+    assertFalse(e.isOutcomeUnknown());
+    assertTrue(e.getMessage().contains("failed=2 of=4"), e.getMessage());
+    assertTrue(e.getMessage().contains("key is empty"), e.getMessage());
+    assertEquals(Map.of("a", 1L, "b", 3L), index.getAll(List.of("a", "b")));
+    final Throwable same =
+        assertThrows(
+                java.util.concurrent.CompletionException.class,
+                () -> index.async().putAll(entries).join())
+            .getCause();
+    assertEquals(e.getMessage(), same.getMessage());
+  }
+
+  @Test
+  void failuresNameTheKeyInBounds() {
+    final IndexException e =
+        assertThrows(IndexException.class, () -> index.put("a\n\"\u00E9" + "x".repeat(1500), 1L));
+    assertEquals(Status.Code.INVALID_ARGUMENT, e.code());
+    assertEquals(Operation.PUT, e.operation());
+    assertEquals(index.name(), e.index());
+    assertTrue(e.key().startsWith("\"a\\x0a\\\"\\xc3\\xa9xxx"), e.key());
+    assertTrue(e.key().endsWith("... (1505 bytes)"), e.key());
+    assertTrue(e.getMessage().contains("limit=1024"), e.getMessage());
+    assertTrue(e.getMessage().length() < 400, e.getMessage());
+    assertFalse(e.isOutcomeUnknown());
+  }
+
+  @Test
+  void directReadsPassByTheServer() {
+    final HashIndex<String, Long> direct = index.access(Access.DIRECT);
+    assertEquals(Access.DIRECT, direct.access());
+    assertEquals(Optional.empty(), direct.get("a")); // there is no index yet
+    final long version = index.put("a", 1L);
+    final long limitNs = System.nanoTime() + 30_000_000_000L;
+    do { // until it is granted
+      assertEquals(Optional.of(1L), direct.get("a"));
+      assertTrue(System.nanoTime() - limitNs < 0, "in time");
+    } while (!routes.containsKey(Access.DIRECT));
+    routes.clear();
+    assertEquals(Optional.of(new IndexEntry<>("a", 1L, version)), direct.getEntry("a"));
+    assertEquals(Optional.empty(), direct.get("b"));
+    direct.put("a", 2L);
+    assertEquals(Optional.of(2L), direct.get("a"));
+    assertEquals(Map.of("a", 2L), direct.getAll(List.of("a", "b")));
+    assertEquals(Map.of(Access.DIRECT, 4, Access.RPC, 1), routes);
+    index.get("a");
+    assertEquals(2, routes.get(Access.RPC));
+  }
+
+  @Test
+  void directReadsOfManyThreadsAgree() throws Exception {
+    index.put("a", 0L);
+    final HashIndex<String, Long> direct = index.access(Access.DIRECT);
+    final int threads = 2 * DirectReads.LIMIT;
+    final ExecutorService executor = Executors.newFixedThreadPool(threads);
+    try {
+      final List<Future<?>> ends = new ArrayList<>();
+      for (int i = 0; i < threads; i++) {
+        ends.add(
+            executor.submit(
+                () -> {
+                  long last = 0;
+                  for (int j = 0; j < 200; j++) {
+                    final long seen = direct.get("a").orElseThrow();
+                    assertTrue(seen >= last, "seen=" + seen + " last=" + last);
+                    last = seen;
+                  }
+                }));
+      }
+      for (long i = 1; i <= 200; i++) {
+        index.put("a", i);
+        assertEquals(Optional.of(i), direct.get("a"));
+      }
+      for (final Future<?> end : ends) {
+        end.get();
+      }
+    } finally {
+      executor.shutdownNow();
+    }
+    assertTrue(routes.get(Access.DIRECT) > 100, routes::toString);
+  }
+
+  /** The server grants a connection 64 readers at a time. */
+  @Test
+  void clientsThatCloseGiveTheirGrantsBack() {
+    index.put("a", 1L);
+    final ManagedChannel channel =
+        RingChannelBuilder.forTarget(server.target())
+            .shmDirectory(directory)
+            .usePlaintext()
+            .build();
+    final AtomicInteger direct = new AtomicInteger();
+    final ClientMetrics counter =
+        (operation, name, route, code, durationNs) -> {
+          if (route == Access.DIRECT) {
+            direct.incrementAndGet();
+          }
+        };
+    try {
+      final long limitNs = System.nanoTime() + 30_000_000_000L;
+      for (int i = 1; i <= 70; i++) {
+        try (IndexClient other = server.builder(channel).metrics(counter).build()) {
+          final HashIndex<String, Long> view =
+              other.hash(index.name(), Codec.string(), Codec.int64()).access(Access.DIRECT);
+          while (direct.get() < i) {
+            assertEquals(Optional.of(1L), view.get("a"));
+            assertTrue(System.nanoTime() - limitNs < 0, "direct=" + direct);
+          }
+        }
+      }
+    } finally {
+      channel.shutdownNow();
+    }
+  }
+
+  @Test
+  void asynchronousOperationsAreTheSame() {
+    final AsyncIndex<String, Long> async = index.async();
+    assertEquals(Optional.empty(), async.get("a").join());
+    final long version = async.put("a", 1L).join();
+    assertEquals(Optional.of(1L), async.get("a").join());
+    assertEquals(version, async.getEntry("a").join().orElseThrow().version());
+    assertFalse(async.putIfAbsent("a", 2L).join());
+    assertTrue(async.putIfAbsent("b", 2L).join());
+    assertFalse(async.compareAndSet("a", version + 9, 3L).join().applied());
+    assertTrue(async.compareAndSet("a", version, 3L).join().applied());
+    assertEquals(4L, async.update("a", n -> n.orElseThrow() + 1).join());
+    async.putAll(Map.of("c", 5L)).join();
+    assertEquals(3, async.count().join());
+    assertTrue(async.remove("c").join());
+    final List<CompletableFuture<Long>> many = new ArrayList<>();
+    for (long i = 0; i < 100; i++) {
+      many.add(async.put("m" + i, i));
+    }
+    many.forEach(CompletableFuture::join);
+    assertEquals(102, index.count());
+  }
+
+  @Test
+  void everyOperationIsMeasured() {
+    index.put("a", 1L);
+    index.getAll(List.of("a"));
+    index.async().get("a").join();
+    client.drop(index.name());
+    assertEquals(
+        List.of(Operation.PUT, Operation.GET_ALL, Operation.GET, Operation.DROP), operations);
+  }
+
+  @Test
+  void keysAndValuesHaveManyTypes() {
+    final HashIndex<UUID, Timestamp> stamps =
+        client.hash(index.name(), Codec.uuid(), Codec.message(Timestamp.getDefaultInstance()));
+    final UUID id = new UUID(1, 2);
+    stamps.put(id, Timestamp.newBuilder().setSeconds(5).build());
+    assertEquals(5, stamps.get(id).orElseThrow().getSeconds());
+    final HashIndex<Pair<Long, Instant>, String> pairs =
+        client.hash(index.name(), Codec.pair(Codec.int64(), Codec.instant()), Codec.string());
+    final Pair<Long, Instant> pair = new Pair<>(-1L, Instant.EPOCH);
+    pairs.put(pair, "x");
+    assertEquals(Map.of(pair, "x"), pairs.getAll(List.of(pair)));
+  }
+
+  @Test
+  void indexesAreListedAndDropped() {
+    assertFalse(client.drop(index.name()));
+    index.put("a", 1L);
+    assertTrue(client.indexes().contains(index.name()));
+    assertTrue(client.drop(index.name()));
+    assertFalse(client.indexes().contains(index.name()));
+    assertEquals(Optional.empty(), index.get("a"));
+    index.put("a", 2L);
+    assertEquals(Optional.of(2L), index.get("a"));
+  }
+}

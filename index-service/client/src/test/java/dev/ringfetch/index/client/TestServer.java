@@ -1,0 +1,96 @@
+package dev.ringfetch.index.client;
+
+import dev.ringfetch.fabric.FabricContext;
+import dev.ringfetch.fabric.FabricProviders;
+import dev.ringfetch.index.IndexServer;
+import dev.ringfetch.index.service.DirectAccessService;
+import dev.ringfetch.index.service.IndexMemory;
+import dev.ringfetch.index.service.Indexes;
+import dev.ringfetch.rpc.RingServer;
+import dev.ringfetch.rpc.RingServerBuilder;
+import io.grpc.BindableService;
+import io.grpc.ManagedChannel;
+import io.grpc.protobuf.services.HealthStatusManager;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+/** A server in this JVM, with rings, and with index memory that may be read directly. */
+final class TestServer implements AutoCloseable {
+  private static final long MEMORY = 256L << 20;
+
+  private final Path directory;
+  private final RingServer server;
+  private final Indexes indexes; // null: services of a test
+
+  private TestServer(Path directory, RingServer server, Indexes indexes) {
+    this.directory = directory;
+    this.server = server;
+    this.indexes = indexes;
+  }
+
+  /** Starts an index server without entries. */
+  static TestServer start(Path directory) throws IOException {
+    return start(directory, MEMORY);
+  }
+
+  /** Starts an index server with so many bytes of memory. */
+  static TestServer start(Path directory, long memory) throws IOException {
+    final Indexes indexes =
+        new Indexes(
+            IndexMemory.of(
+                FabricProviders.open("shm", new FabricContext().directory(directory)),
+                new IndexMemory.Context().budget(memory)));
+    final RingServerBuilder builder = RingServerBuilder.forPort(0).shmDirectory(directory);
+    DirectAccessService.addTo(builder, indexes, DirectAccessService.Mode.ALWAYS);
+    IndexServer.addServices(builder, indexes, new HealthStatusManager());
+    return new TestServer(directory, builder.build().start(), indexes);
+  }
+
+  /** Starts a server of other services. */
+  static TestServer startWith(Path directory, BindableService... services) throws IOException {
+    final RingServerBuilder builder = RingServerBuilder.forPort(0).shmDirectory(directory);
+    for (final BindableService service : services) {
+      builder.addService(service);
+    }
+    return new TestServer(directory, builder.build().start(), null);
+  }
+
+  String target() {
+    return "localhost:" + server.getPort();
+  }
+
+  /** A client with the defaults, but a longer deadline for slow machines. */
+  IndexClient connect() {
+    return builder().build();
+  }
+
+  IndexClientBuilder builder() {
+    return IndexClient.builder()
+        .target(target())
+        .shmDirectory(directory)
+        .deadline(Duration.ofSeconds(30));
+  }
+
+  /** As {@link #builder()}, over a channel. */
+  IndexClientBuilder builder(ManagedChannel channel) {
+    return IndexClient.builder()
+        .channel(channel)
+        .shmDirectory(directory)
+        .deadline(Duration.ofSeconds(30));
+  }
+
+  @Override
+  public void close() {
+    server.shutdownNow();
+    try {
+      server.awaitTermination(30, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    if (indexes != null) {
+      indexes.close();
+    }
+  }
+}
