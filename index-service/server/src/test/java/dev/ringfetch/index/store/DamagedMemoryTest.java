@@ -115,6 +115,7 @@ class DamagedMemoryTest {
             assertEquals(before, write.entry());
           }
         }
+        case SNAPSHOT -> throw new AssertionError(write.kind());
       }
       if (write.kind() == Write.Kind.DELETE) {
         expected.remove(key);

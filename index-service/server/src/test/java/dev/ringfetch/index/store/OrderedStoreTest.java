@@ -210,10 +210,10 @@ class OrderedStoreTest {
   @Test
   void queueUsesNoMoreMemoryWithTime() {
     long usedOnce = 0;
-    for (int i = 0; i < 40_000; i++) {
-      put(ByteString.copyFromUtf8(String.format("queue %08d", i)));
+    for (int i = 0; i < 25_000; i++) {
+      put(ByteString.copyFromUtf8(String.format("%0200d", i)));
       if (i >= 1000) {
-        delete(ByteString.copyFromUtf8(String.format("queue %08d", i - 1000)));
+        delete(ByteString.copyFromUtf8(String.format("%0200d", i - 1000)));
       }
       if (i == 4000) {
         usedOnce = memory.usedBytes();
