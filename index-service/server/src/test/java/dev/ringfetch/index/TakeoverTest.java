@@ -100,6 +100,30 @@ class TakeoverTest {
     }
   }
 
+  /** Each failure lengthens the pause until the channel tries to connect again. */
+  @Test
+  void callsThatFailWhileThereIsNoServerDelayNoReadUnderTheSuccessor() throws Exception {
+    try (DirectReader reader = openReader()) {
+      server.close(); // kill -9
+      assertEquals(128 + 9, server.awaitExit());
+      final long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(12);
+      while (System.nanoTime() < endNs) {
+        final StatusRuntimeException failed =
+            assertThrows(
+                StatusRuntimeException.class,
+                () -> stub().get(GetRequest.newBuilder().setKey(key(0)).build()));
+        assertEquals(Status.Code.UNAVAILABLE, failed.getStatus().getCode());
+        Thread.sleep(50);
+      }
+      assertReads(reader, "first ");
+      server = start(port);
+      assertEquals(port, server.awaitPort());
+      final long startNs = System.nanoTime();
+      assertFalse(getByCall(reader, key(0)));
+      assertTrue(System.nanoTime() - startNs < TimeUnit.SECONDS.toNanos(3), "it waits for a timer");
+    }
+  }
+
   @Test
   void successorThatCannotListenLeavesTheDeadReadable() throws Exception {
     try (DirectReader reader = openReader()) {

@@ -16,6 +16,7 @@ import dev.ringfetch.index.v1.GrantRequest;
 import dev.ringfetch.index.v1.GrantResponse;
 import dev.ringfetch.index.v1.IndexGrpc;
 import io.grpc.Channel;
+import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.io.IOException;
@@ -59,6 +60,7 @@ public final class DirectReader implements AutoCloseable {
     CLOSED
   }
 
+  private final Channel channel;
   private final String index;
   private final long timeoutNs;
   private final IndexGrpc.IndexBlockingStub stub;
@@ -69,6 +71,10 @@ public final class DirectReader implements AutoCloseable {
   private GrantedIndex granted; // null while reads go by calls
   private String obstacle;
   private long renewNs;
+
+  /** Whether the next call waits for a connection: a server has begun where one had gone. */
+  private boolean serverHasBegun;
+
   private long readsBefore; // direct ones, before the present grant
   private long directReads;
   private long retries;
@@ -77,6 +83,7 @@ public final class DirectReader implements AutoCloseable {
   private long turns;
 
   private DirectReader(Channel channel, String index, DirectContext context) {
+    this.channel = channel;
     this.index = index;
     this.timeoutNs = context.timeout().toNanos();
     this.stub = IndexGrpc.newBlockingStub(channel);
@@ -314,6 +321,9 @@ public final class DirectReader implements AutoCloseable {
       case CLOSED, LOST -> {
         turns++;
         leave();
+        if (result == ReadResult.CLOSED) {
+          reconnect();
+        }
         final String reason = "memory is " + (result == ReadResult.LOST ? "lost" : "closed");
         if (directReads > readsBefore) {
           requests.ended(reason);
@@ -326,6 +336,17 @@ public final class DirectReader implements AutoCloseable {
     }
   }
 
+  /**
+   * Lets the next call find the server that has closed the memory: the channel may have tried to
+   * connect while there was none, and would pause before it tries again, up to two minutes.
+   */
+  private void reconnect() {
+    serverHasBegun = true;
+    if (channel instanceof ManagedChannel managed) {
+      managed.resetConnectBackoff();
+    }
+  }
+
   private void leave() {
     if (granted != null) {
       requests.release(granted.token());
@@ -335,7 +356,13 @@ public final class DirectReader implements AutoCloseable {
   }
 
   private IndexGrpc.IndexBlockingStub stub(long deadlineNs) {
-    return stub.withDeadlineAfter(deadlineNs - System.nanoTime(), TimeUnit.NANOSECONDS);
+    final IndexGrpc.IndexBlockingStub limited =
+        stub.withDeadlineAfter(deadlineNs - System.nanoTime(), TimeUnit.NANOSECONDS);
+    if (serverHasBegun) {
+      serverHasBegun = false; // where it has ended instead, one call learns so
+      return limited.withWaitForReady();
+    }
+    return limited;
   }
 
   /** Whether the next read is tried directly. */
