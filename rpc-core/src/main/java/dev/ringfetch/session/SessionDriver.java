@@ -143,7 +143,7 @@ final class SessionDriver implements PolledSession {
         return !session.inbox.isSettling();
       }
       if (!session.reads.isEmpty()) {
-        return false;
+        return false; // no ring comes with the completion of a read
       }
       missed = false; // the look that follows finds what the poller came for
       session.memoryGuard.touch();
@@ -169,7 +169,7 @@ final class SessionDriver implements PolledSession {
   @OwnedBy("session")
   boolean settle() {
     try {
-      return session.inbox.settle();
+      return session.reads.isEmpty() && session.inbox.settle();
     } catch (Throwable t) {
       session.ending.failed(t);
     }
