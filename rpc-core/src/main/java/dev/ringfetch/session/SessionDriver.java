@@ -143,7 +143,7 @@ final class SessionDriver implements PolledSession {
         return !session.inbox.isSettling();
       }
       if (!session.reads.isEmpty()) {
-        return false; // no ring comes with the completion of a read
+        return false;
       }
       missed = false; // the look that follows finds what the poller came for
       session.memoryGuard.touch();

@@ -320,7 +320,9 @@ class SessionLongReadTest {
     assertTrue(posted < 2 * 4, "posted=" + posted);
     steps.pass(timeoutNs);
     steps.serverRound();
+    steps.serverRound();
     assertFalse(steps.server.reads.isEmpty());
+    assertEquals(0, steps.server.delivery.ownControl.released(), "the device still reads");
     while (!steps.server.reads.isEmpty()) {
       final long released = steps.server.delivery.ownControl.released();
       final long completed = steps.serverPair.completed();
