@@ -46,7 +46,8 @@ class BulkReadsTest {
   @BeforeEach
   void create() throws IOException {
     when(queuePair.memory()).thenReturn(memory);
-    when(queuePair.scratch(anyInt())).thenAnswer(call -> new DirectRegion((int) call.getArgument(0)));
+    when(queuePair.scratch(anyInt()))
+        .thenAnswer(call -> new DirectRegion((int) call.getArgument(0)));
     when(queuePair.read(any(), anyInt(), any(), anyInt(), anyInt(), anyInt(), anyLong()))
         .thenAnswer(
             call -> {
@@ -84,10 +85,7 @@ class BulkReadsTest {
     frame.putLong(BulkDescriptor.OFFSET_OFFSET, offset);
     assertTrue(
         reads.add(
-            List.of(new AttachedMemory(null, REMOTE)),
-            frame,
-            0,
-            BulkDescriptor.DESCRIPTOR_LENGTH));
+            List.of(new AttachedMemory(null, REMOTE)), frame, 0, BulkDescriptor.DESCRIPTOR_LENGTH));
     reads.lastInto(reader, unit, unit.extend(length));
   }
 
