@@ -49,7 +49,7 @@ public enum Counter {
   SESSION_BULK_RECEIVED(Kind.SESSION, "bulk.received", "bytes", Type.TOTAL),
   /** Bytes of registered memory, out of which the peer reads long messages. */
   SESSION_BULK_REGISTERED(Kind.SESSION, "bulk.registered", "bytes", Type.LEVEL),
-  /** Times that no memory was registered because the budget was used up. */
+  /** Times that no memory was registered: the budget was used up, or the system refused it. */
   SESSION_BULK_REFUSED(Kind.SESSION, "bulk.refused", "times", Type.TOTAL),
   /** Registered buffers that the application has not closed. */
   SESSION_BUFFERS_LENT(Kind.SESSION, "buffers.lent", "buffers", Type.LEVEL),

@@ -40,6 +40,11 @@ public abstract class ForwardingQueuePair implements QueuePair {
   }
 
   @Override
+  public RemoteMemory attachRemote(byte[] descriptor, int maxLength) throws IOException {
+    return target.attachRemote(descriptor, maxLength);
+  }
+
+  @Override
   public MemoryRegion scratch(int length) throws IOException {
     return target.scratch(length);
   }

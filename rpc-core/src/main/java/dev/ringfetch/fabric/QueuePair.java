@@ -66,6 +66,23 @@ public interface QueuePair extends AutoCloseable {
   MemoryRegion attach(byte[] descriptor, int maxLength) throws IOException;
 
   /**
+   * Names memory that the peer has registered, for {@link #read}, where {@link
+   * FabricCapabilities#loadStore()} does not hold. Any thread; makes no system call. A descriptor
+   * is good once, and a later one only after those before it.
+   *
+   * @param descriptor as the peer sent it, not verified beyond its form: a read of memory that is
+   *     not there ends the connection.
+   * @param maxLength longest memory that is taken, in bytes.
+   * @return the memory, a multiple of 64 bytes long. It is the peer's: its bytes may change at any
+   *     time.
+   * @throws IOException when the descriptor is none of this connection's, with the reason as its
+   *     message, or the connection has ended.
+   */
+  default RemoteMemory attachRemote(byte[] descriptor, int maxLength) throws IOException {
+    throw new IOException("registered memory is loaded from, not read: " + capabilities());
+  }
+
+  /**
    * Allocates zeroed local memory as the destination of {@link #read}; no other process reaches it.
    * It lives as long as the connection. Any thread.
    *
@@ -97,6 +114,7 @@ public interface QueuePair extends AutoCloseable {
    * Reads remote memory into local memory: the word at {@code firstOffset} of the range is loaded
    * first, with acquire, then the rest is copied.
    *
+   * @param remote {@link #remote}, or memory that {@link #attachRemote} has returned.
    * @param remoteOffset of the range within the remote memory, a multiple of 8.
    * @param local memory that receives the range, {@link #scratch} or {@link #memory}; it belongs to
    *     the queue pair until completion.

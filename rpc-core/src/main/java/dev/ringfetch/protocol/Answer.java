@@ -49,6 +49,9 @@ public final class Answer extends Message<Answer> {
   public static final Field<Answer, Integer> MAX_METADATA_BYTES =
       TYPE.uint32("max_metadata_bytes", 12);
 
+  /** 1 when the server can READ long messages, and the client has said that it can. */
+  public static final Field<Answer, Integer> LONG_READS = TYPE.uint32("long_reads", 13);
+
   @Override
   MessageType<Answer> type() {
     return TYPE;

@@ -26,6 +26,9 @@ public final class Hello extends Message<Hello> {
   /** The client's end of the connection, as the client sees it; see {@code session.proto}. */
   public static final Field<Hello, byte[]> CLIENT_ADDRESS = TYPE.bytes("client_address", 5);
 
+  /** 1 when the client can READ long messages out of memory that it does not load from. */
+  public static final Field<Hello, Integer> LONG_READS = TYPE.uint32("long_reads", 6);
+
   @Override
   MessageType<Hello> type() {
     return TYPE;

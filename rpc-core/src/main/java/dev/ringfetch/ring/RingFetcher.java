@@ -3,7 +3,7 @@ package dev.ringfetch.ring;
 import static dev.ringfetch.ring.FrameDescriptor.SLOT_LENGTH;
 import static dev.ringfetch.ring.RingPoller.PROTOCOL_VIOLATION;
 
-import dev.ringfetch.fabric.CompletionQueue;
+import dev.ringfetch.fabric.CompletionRouter;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
 import java.io.IOException;
@@ -11,7 +11,7 @@ import java.io.IOException;
 /**
  * The fetcher of frames from a ring in the peer's memory: one read at a time, of a window that
  * begins at the head. One owner at a time, together with the poller that takes the frames, and with
- * the queue pair's completions, which all belong to it.
+ * the queue pair's completions, which a router passes on.
  *
  * <p>The window is {@link #MIN_WINDOW} bytes, which is a small answer or several. It doubles when
  * it comes back full, up to {@link #MAX_WINDOW}; when one is not full, the next is as long as what
@@ -32,13 +32,13 @@ public final class RingFetcher {
 
   private static final int LINE = 0; // in the scratch
   private static final int IMAGE = ControlDescriptor.CONTROL_LENGTH;
-  private static final int COMPLETIONS = 8; // a poll; there is one, of this end's posts
-  private static final long FETCH = 1;
+  private static final int COMPLETIONS = 8; // a poll
 
   private final QueuePair queuePair;
   private final RingPoller head;
   private final MemoryRegion scratch;
-  private final CompletionQueue.Handler onCompletion = this::onCompletion; // allocated once
+  private final CompletionRouter completions;
+  private final long workRequestId;
   private final int ringOffset;
   private final int ringLength;
   private final int peerControlOffset;
@@ -58,6 +58,7 @@ public final class RingFetcher {
 
   private boolean line;
   private long lineConsumed;
+  private long lineReleased;
   private boolean lineSleeping;
   private boolean lineBlocked;
 
@@ -89,6 +90,13 @@ public final class RingFetcher {
     this.imagePosition = head.position();
     this.maxLength = Math.min(ringLength, Math.max(MAX_WINDOW, longest));
     this.scratch = queuePair.scratch(IMAGE + maxLength);
+    this.completions = new CompletionRouter(queuePair);
+    this.workRequestId = completions.add(this::onCompletion);
+  }
+
+  /** The queue pair's completions, of which the fetcher takes those of its reads. */
+  public CompletionRouter completions() {
+    return completions;
   }
 
   /**
@@ -100,7 +108,7 @@ public final class RingFetcher {
    *     QueuePair#CLOSED} with nothing under way.
    */
   public int post(boolean withLine) {
-    if (pending) {
+    if (isPending()) {
       throw new IllegalStateException("a read is under way");
     }
     if (withLine) { // first: the completion of the window is that of both
@@ -120,7 +128,8 @@ public final class RingFetcher {
     final int start = (int) (head.position() & (head.slots() - 1)) * SLOT_LENGTH;
     final int length = Math.min(Math.max(window, needed), ringLength - start);
     final int posted =
-        queuePair.read(queuePair.remote(), ringOffset + start, scratch, IMAGE, length, 0, FETCH);
+        queuePair.read(
+            queuePair.remote(), ringOffset + start, scratch, IMAGE, length, 0, workRequestId);
     if (posted == QueuePair.POSTED) {
       pending = true;
       pendingLine = withLine;
@@ -143,26 +152,24 @@ public final class RingFetcher {
     }
   }
 
-  /** True while a read is under way. */
+  /** True while a read is under way, or has come back unseen. */
   public boolean isPending() {
-    return pending;
+    return pending || arrived;
   }
 
   /**
    * Polls the queue pair's completions.
    *
-   * @return true when a read has come back by this poll.
+   * @return true when a read has come back since the last call.
    */
   public boolean poll() {
+    completions.poll(COMPLETIONS);
+    final boolean seen = arrived;
     arrived = false;
-    queuePair.completions().poll(onCompletion, COMPLETIONS);
-    return arrived;
+    return seen;
   }
 
-  private void onCompletion(long workRequestId, int status, long value) {
-    if (workRequestId != FETCH) {
-      return;
-    }
+  private void onCompletion(long id, int status, long value) {
     pending = false;
     if (status != QueuePair.SUCCESS) {
       imageLength = 0;
@@ -171,6 +178,7 @@ public final class RingFetcher {
     arrived = true;
     line = pendingLine;
     lineConsumed = scratch.getLong(LINE + ControlDescriptor.CONSUMED_OFFSET);
+    lineReleased = scratch.getLong(LINE + ControlDescriptor.RELEASED_OFFSET);
     lineSleeping = scratch.getInt(LINE + ControlDescriptor.SLEEP_OFFSET) != 0;
     lineBlocked = scratch.getInt(LINE + ControlDescriptor.BLOCKED_OFFSET) != 0;
   }
@@ -259,6 +267,11 @@ public final class RingFetcher {
   /** Position up to which the peer has consumed, see {@link RingWriter#onConsumed}. */
   public long lineConsumed() {
     return lineConsumed;
+  }
+
+  /** How many reads of registered memory the peer has done. */
+  public long lineReleased() {
+    return lineReleased;
   }
 
   /** True when the peer waits for its doorbell. */

@@ -57,6 +57,7 @@ public final class ClientSession extends Session {
   public ClientSession(SessionConnection connection, SessionContext context, Listener listener) {
     super(
         RingPair.ofClient(connection.queuePair(), connection.geometry()),
+        connection.longReads(),
         connection.poller(),
         context);
     final Geometry geometry = connection.geometry();
@@ -149,7 +150,7 @@ public final class ClientSession extends Session {
   @Override
   void onRound() {
     final String reason = drainReason;
-    if (reason != null && pending == 0) {
+    if (reason != null && pending == 0 && reads.canDrain()) {
       ending.request(reason);
     }
   }
@@ -383,6 +384,15 @@ public final class ClientSession extends Session {
     }
   }
 
+  /** Nothing else tells a call that has its status that its last unit is not there. */
+  @Override
+  void onReadLost(Stream stream) {
+    if (stream.flow != null) {
+      stream.flow.distrust();
+      notifications.addFlow(stream);
+    }
+  }
+
   private void onUnit(ClientStream stream) {
     final boolean last = (stream.incoming.flags() & SUFFIX) != 0;
     if (stream.flow != null) {
@@ -502,7 +512,12 @@ public final class ClientSession extends Session {
     return pending > 0
         || !reads.isEmpty() // a flow is not pending while its last unit is read
         // or a frame that belongs to no call
-        || (!hasEnded() && (outbox.isBlocked() || delivery.isUncertain()));
+        || (!hasEnded() && (outbox.isBlocked() || delivery.isUncertain() || mustLearnReleases()));
+  }
+
+  /** True where this side would not see, once it looks no more, that the server has read memory. */
+  private boolean mustLearnReleases() {
+    return !carrier.armsAtOnce() && outbox.awaitsRelease();
   }
 
   @Override

@@ -150,6 +150,7 @@ final class Ending {
   void end() {
     session.inbox.drain();
     session.reads.drain();
+    session.reads.forEachReader(session::onReadLost);
     unconsumed = session.writer.unconsumed();
     memory.verify();
     finish();
@@ -209,6 +210,7 @@ final class Ending {
     session.reads.clear();
     session.onEnd();
     session.bulk.close();
+    session.exchange.close();
     if (peerAtFault) {
       session.tally.set(Counter.SESSION_FAULTS_PEER, 1);
     }

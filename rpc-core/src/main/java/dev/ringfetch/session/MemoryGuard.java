@@ -2,6 +2,7 @@ package dev.ringfetch.session;
 
 import dev.ringfetch.fabric.MemoryFaults;
 import dev.ringfetch.fabric.MemoryRegion;
+import dev.ringfetch.session.bulk.AttachedMemory;
 import dev.ringfetch.session.owner.OwnedBy;
 
 /**
@@ -74,8 +75,10 @@ final class MemoryGuard {
   /** Loads from every page of the session's memory, and throws if one is gone. */
   void probe() {
     probed = MemoryFaults.touch(memory);
-    for (final MemoryRegion region : session.exchange.regions()) {
-      probed += MemoryFaults.touch(region);
+    for (final AttachedMemory attached : session.exchange.attached()) {
+      if (attached.region() != null) {
+        probed += MemoryFaults.touch(attached.region());
+      }
     }
     probed += session.bulk.touch();
   }

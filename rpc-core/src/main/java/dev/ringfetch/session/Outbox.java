@@ -39,7 +39,6 @@ final class Outbox {
   private final RingWriter writer;
   private final RingPoller ring;
   private final ControlFlyweight ownControl;
-  private final ControlFlyweight peerControl;
   private final int maxPayload;
   private final Tally tally;
   private final OutboundLine line = new OutboundLine();
@@ -64,7 +63,6 @@ final class Outbox {
     this.writer = rings.writer();
     this.ring = rings.poller();
     this.ownControl = rings.ownControl();
-    this.peerControl = rings.peerControl();
     this.maxPayload =
         rings.maxFrameLength() / FrameDescriptor.SLOT_LENGTH * FrameDescriptor.SLOT_LENGTH
             - FrameDescriptor.OVERHEAD;
@@ -74,6 +72,11 @@ final class Outbox {
   /** True while there is output and no credit for it. */
   boolean isBlocked() {
     return blocked;
+  }
+
+  /** True while the peer has registered memory to read. */
+  boolean awaitsRelease() {
+    return !reading.isEmpty();
   }
 
   /** True when no stream is queued. */
@@ -268,7 +271,7 @@ final class Outbox {
    * too much.
    */
   boolean takeBack() {
-    final long now = peerControl.released();
+    final long now = delivery.peerReleased();
     long count = now - released;
     if (count < 0 || count > reading.size()) {
       return false;

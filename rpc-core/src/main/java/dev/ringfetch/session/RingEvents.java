@@ -33,7 +33,7 @@ final class RingEvents implements CarrierSession {
           : session.onSessionFrame(flags);
     }
     if ((flags & BULK) != 0
-        && !session.reads.add(session.exchange.regions(), region, offset, length)) {
+        && !session.reads.add(session.exchange.attached(), region, offset, length)) {
       return false;
     }
     return session.onStreamFrame(streamId, flags, code, region, offset, length);
@@ -67,6 +67,11 @@ final class RingEvents implements CarrierSession {
   @Override
   public boolean isOutputBlocked() {
     return session.outbox.isBlocked();
+  }
+
+  @Override
+  public boolean awaitsRelease() {
+    return session.outbox.awaitsRelease();
   }
 
   @Override

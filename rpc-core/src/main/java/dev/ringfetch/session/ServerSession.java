@@ -38,6 +38,7 @@ public final class ServerSession extends Session {
       SessionConnection connection, SessionContext context, Acceptor acceptor, Listener listener) {
     super(
         RingPair.ofServer(connection.queuePair(), connection.geometry()),
+        connection.longReads(),
         connection.poller(),
         context);
     final int maxStreams = connection.geometry().maxStreams();

@@ -8,6 +8,7 @@ import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.ring.FrameDescriptor;
 import dev.ringfetch.ring.RingPoller;
 import dev.ringfetch.ring.RingWriter;
+import dev.ringfetch.session.bulk.BulkPath;
 import dev.ringfetch.session.bulk.BulkPool;
 import dev.ringfetch.session.bulk.MemoryExchange;
 import dev.ringfetch.session.carrier.Carrier;
@@ -59,7 +60,7 @@ public abstract class Session {
   private final long writeStart;
   private final long pollStart;
 
-  Session(RingPair rings, Poller poller, SessionContext context) {
+  Session(RingPair rings, boolean longReads, Poller poller, SessionContext context) {
     this.queuePair = rings.queuePair();
     this.writer = rings.writer();
     this.ring = rings.poller();
@@ -75,16 +76,18 @@ public abstract class Session {
     this.driver = new SessionDriver(this);
     this.entry = new PollerEntry(driver, queuePair.memory(), carrier.timetable());
     this.outbox = new Outbox(rings, carrier, tally, new OutboxEvents(this));
+    final var path = new BulkPath(queuePair, rings.completions(), longReads);
     this.reads =
         new BulkReads<>(
             this::onRead,
             tally,
             rings.ownControl(),
+            path.window(),
             context.bulkQuota().arrays(),
             context.bulkSegmentLength());
     final var memory = new SessionMemory(this);
-    this.bulk = new BulkPool(memory, queuePair, context);
-    this.exchange = new MemoryExchange(memory, bulk, queuePair);
+    this.bulk = new BulkPool(memory, path, context);
+    this.exchange = new MemoryExchange(memory, bulk, path, context.bulkQuota());
     this.windows = new Windows(outbox);
     this.memoryGuard = new MemoryGuard(this);
     this.ending = new Ending(this);
@@ -203,6 +206,7 @@ public abstract class Session {
       exchange.offer();
       done += outbox.flush();
       carrier.handOver();
+      reads.post();
       if (!poll || done > 0) { // after a poll that finds nothing, the poller verifies
         memoryGuard.touch();
       }
@@ -268,6 +272,10 @@ public abstract class Session {
   /** Called when all reads that a unit of this stream has waited for are done. */
   @OwnedBy("session")
   abstract void onRead(Stream stream);
+
+  /** Called when the session ends before a unit of this stream was read. */
+  @OwnedBy("session")
+  void onReadLost(Stream stream) {}
 
   /** Handles the operations that a stream has requested. */
   @OwnedBy("session")

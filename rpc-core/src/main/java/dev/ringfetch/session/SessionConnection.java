@@ -9,6 +9,14 @@ import dev.ringfetch.session.poller.Poller;
  *
  * @param queuePair connected, and bound to no listener yet.
  * @param geometry of the memory that both sides share.
+ * @param longReads whether both sides READ long messages where they cannot load them.
  * @param poller that owns the queue pair's doorbell.
  */
-public record SessionConnection(QueuePair queuePair, Geometry geometry, Poller poller) {}
+public record SessionConnection(
+    QueuePair queuePair, Geometry geometry, boolean longReads, Poller poller) {
+
+  /** A connection between sides that both READ long messages. */
+  public SessionConnection(QueuePair queuePair, Geometry geometry, Poller poller) {
+    this(queuePair, geometry, true, poller);
+  }
+}

@@ -169,7 +169,7 @@ final class SessionDriver implements PolledSession {
   @OwnedBy("session")
   boolean settle() {
     try {
-      return session.inbox.settle();
+      return session.reads.isEmpty() && session.inbox.settle();
     } catch (Throwable t) {
       session.ending.failed(t);
     }

@@ -1,5 +1,7 @@
 package dev.ringfetch.fabric;
 
+import java.io.IOException;
+
 /** A queue pair whose work requests are counted, by what they reach; and that can be full. */
 public final class CountedQueuePair extends ForwardingQueuePair {
   private final int ringsOffset;
@@ -7,8 +9,11 @@ public final class CountedQueuePair extends ForwardingQueuePair {
   private long ringWrites;
   private long lineReads;
   private long ringReads;
+  private long longReads;
   private long datagrams;
   private long doorbells;
+  private long completed;
+  private boolean poor;
   private boolean corked;
   private boolean waiting;
   private int refusals;
@@ -45,6 +50,39 @@ public final class CountedQueuePair extends ForwardingQueuePair {
   /** Reads of a part of a ring that were posted. */
   public long ringReads() {
     return ringReads;
+  }
+
+  /** Reads of memory beside the session's that were posted. */
+  public long longReads() {
+    return longReads;
+  }
+
+  /** No further memory is to be had while this is so. */
+  public void refuseMemory(boolean refuse) {
+    poor = refuse;
+  }
+
+  private void checkMemory() throws IOException {
+    if (poor) {
+      throw new IOException("refused by a test");
+    }
+  }
+
+  @Override
+  public RegisteredMemory register(int length) throws IOException {
+    checkMemory();
+    return super.register(length);
+  }
+
+  @Override
+  public MemoryRegion scratch(int length) throws IOException {
+    checkMemory();
+    return super.scratch(length);
+  }
+
+  /** Completions that were handed out. */
+  public long completed() {
+    return completed;
   }
 
   /** Datagrams that were posted. */
@@ -124,7 +162,9 @@ public final class CountedQueuePair extends ForwardingQueuePair {
     if (refuses()) {
       return SEND_QUEUE_FULL;
     }
-    if (remoteOffset < ringsOffset) {
+    if (!remote.equals(remote())) {
+      longReads++;
+    } else if (remoteOffset < ringsOffset) {
       lineReads++;
     } else {
       ringReads++;
@@ -171,7 +211,9 @@ public final class CountedQueuePair extends ForwardingQueuePair {
     final CompletionQueue completions = super.completions();
     return (handler, limit) -> {
       untilFull = Integer.MAX_VALUE;
-      return completions.poll(handler, limit);
+      final int count = completions.poll(handler, limit);
+      completed += count;
+      return count;
     };
   }
 }

@@ -8,9 +8,8 @@ import org.junit.jupiter.api.BeforeEach;
 /**
  * What every fabric keeps, in several parts: {@link ConnectionContract}, {@link MemoryContract},
  * {@link RegisteredMemoryContract}, {@link DoorbellContract} and {@link DatagramContract}. {@link
- * WholeFabricContract} lists them for a provider, which says how to open its fabric. The third is
- * for fabrics on which a peer's memory can be loaded from ({@link FabricCapabilities#loadStore()}),
- * or that act as if; the last for those that have datagrams.
+ * WholeFabricContract} lists them for a provider, which says how to open its fabric; the last is
+ * for those that have datagrams.
  */
 public abstract class FabricContract {
   /** Short, but not for a machine. */

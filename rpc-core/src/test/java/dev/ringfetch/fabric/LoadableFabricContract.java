@@ -4,18 +4,10 @@ import java.io.IOException;
 import org.junit.jupiter.api.Nested;
 
 /**
- * {@link WholeFabricContract}, what it takes for memory that a peer loads from, and {@linkplain
- * DomainContract domains}, also where peers {@linkplain WorkRequestContract read} these only.
+ * {@link WholeFabricContract}, and {@linkplain DomainContract domains}, also where peers
+ * {@linkplain WorkRequestContract read} these only.
  */
 public abstract class LoadableFabricContract extends WholeFabricContract {
-  @Nested
-  class Registered extends RegisteredMemoryContract {
-    @Override
-    protected Fabric openFabric() throws IOException {
-      return open();
-    }
-  }
-
   @Nested
   class Domains extends DomainContract {
     @Override

@@ -25,6 +25,14 @@ public abstract class WholeFabricContract {
   }
 
   @Nested
+  class Registered extends RegisteredMemoryContract {
+    @Override
+    protected Fabric openFabric() throws IOException {
+      return open();
+    }
+  }
+
+  @Nested
   class Doorbells extends DoorbellContract {
     @Override
     protected Fabric openFabric() throws IOException {

@@ -50,8 +50,8 @@ final class BulkSteps {
     assertNull(steps.client.bulk().allocate(1), "memory before it was asked for");
     assertNull(steps.server.bulk().allocate(1), "memory before it was asked for");
     steps.settle();
-    assertEquals(1, steps.server.exchange.regions().size());
-    assertEquals(1, steps.client.exchange.regions().size());
+    assertEquals(1, steps.server.exchange.attached().size());
+    assertEquals(1, steps.client.exchange.attached().size());
     return this;
   }
 

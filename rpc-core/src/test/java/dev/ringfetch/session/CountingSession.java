@@ -29,7 +29,7 @@ public class CountingSession extends Session {
   }
 
   CountingSession(QueuePair queuePair, Poller poller, SessionContext context) {
-    super(RingPair.ofServer(queuePair, GEOMETRY), poller, context);
+    super(RingPair.ofServer(queuePair, GEOMETRY), false, poller, context);
   }
 
   @Override

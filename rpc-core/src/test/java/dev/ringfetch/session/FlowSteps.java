@@ -167,7 +167,7 @@ final class FlowSteps {
     return unit;
   }
 
-  private static List<Unit> takeAll(Session session, Stream stream) {
+  static List<Unit> takeAll(Session session, Stream stream) {
     final List<Unit> units = new ArrayList<>();
     Unit unit;
     while ((unit = take(session, stream)) != null) {

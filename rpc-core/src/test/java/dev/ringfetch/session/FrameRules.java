@@ -221,7 +221,7 @@ abstract class FrameRules {
     begin();
     units.clear();
     attached.clear();
-    attached.addAll(session.exchange.regions());
+    session.exchange.attached().forEach(memory -> attached.add(memory.region()));
     offers = BulkAccess.offers(session.exchange);
     acked = (long) ACKED.get(session.writer);
     long position = session.pollPosition();

@@ -54,7 +54,7 @@ class HostileClientBulkTest {
     memory.region().putBytes(0, bytes(REGION_LENGTH, 7), 0, REGION_LENGTH);
     write(0, BULK, 0, memory.descriptor());
     steps.stepServer();
-    assertEquals(1, steps.server.exchange.regions().size());
+    assertEquals(1, steps.server.exchange.attached().size());
   }
 
   @AfterEach
@@ -247,7 +247,7 @@ class HostileClientBulkTest {
       write(0, BULK, 0, i % 2 == 0 ? memory.descriptor() : new byte[3]);
     }
     assertAlive();
-    assertEquals(8, steps.server.exchange.regions().size());
+    assertEquals(8, steps.server.exchange.attached().size());
     write(0, BULK, 0, memory.descriptor());
     assertEnded();
   }

@@ -37,7 +37,7 @@ final class HostileClientWorld extends HostileWorld {
     super(input, true);
     session =
         new ServerSession(
-            new SessionConnection(fabric.server(), geometry, poller),
+            new SessionConnection(fabric.server(), geometry, false, poller),
             context,
             (told, stream) -> accept(stream),
             (told, reason) -> ends.add(reason));

@@ -38,7 +38,7 @@ final class HostileServerWorld extends HostileWorld {
     super(input, false);
     session =
         new ClientSession(
-            new SessionConnection(fabric.client(), geometry, poller),
+            new SessionConnection(fabric.client(), geometry, false, poller),
             context,
             (told, reason) -> ends.add(reason));
     rules = new ResponseRules(region, geometry, session, hostileEnd().registered());

@@ -37,6 +37,8 @@ final class RemoteSteps {
               .maxDelayNs(10)
               .maxDatagram(MAX_DATAGRAM)
               .preemption(() -> {}));
+  final SimFabric serverProcess = network.open();
+  final SimFabric clientProcess = network.open();
   final CountedQueuePair clientPair;
   final CountedQueuePair serverPair;
   final ClientSession client;
@@ -56,18 +58,30 @@ final class RemoteSteps {
 
   /** As the other one, with datagrams or without. */
   RemoteSteps(ReplyPolicy mode, int ringLength, boolean datagrams) throws IOException {
-    final SimFabric owner = network.open();
-    final SimFabric peer = network.open();
-    final Doorbell clientDoorbell = peer.openDoorbell();
-    final Doorbell serverDoorbell = owner.openDoorbell();
+    this(new SessionContext().replyPolicy(mode), ringLength, datagrams);
+  }
+
+  /**
+   * As the other one, with options for both sides.
+   *
+   * @param context with everything but the clock and the spin time.
+   */
+  RemoteSteps(SessionContext context, int ringLength, boolean datagrams) throws IOException {
+    final Doorbell clientDoorbell = clientProcess.openDoorbell();
+    final Doorbell serverDoorbell = serverProcess.openDoorbell();
     geometry = new Geometry(ringLength, ringLength, ringLength, 64, 7, 1000, 2000);
     final RemotePair pair =
         RemotePair.connect(
-            timeline, owner, serverDoorbell, peer, clientDoorbell, geometry, datagrams);
+            timeline,
+            serverProcess,
+            serverDoorbell,
+            clientProcess,
+            clientDoorbell,
+            geometry,
+            datagrams);
     clientPair = pair.client();
     serverPair = pair.server();
-    final SessionContext context =
-        new SessionContext().clock((NanoClock) () -> nowNs).spinNs(SPIN_NS).replyPolicy(mode);
+    context.clock((NanoClock) () -> nowNs).spinNs(SPIN_NS);
     client =
         pair.openClient(
             new Poller(clientDoorbell, context),

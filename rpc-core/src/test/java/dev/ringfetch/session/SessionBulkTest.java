@@ -111,7 +111,7 @@ class SessionBulkTest {
     assertNull(steps.server.bulk().allocate(1));
     assertTrue(steps.fabric.client().ringPending(), "not woken");
     steps.settle();
-    assertEquals(1, steps.client.exchange.regions().size());
+    assertEquals(1, steps.client.exchange.attached().size());
     assertEquals(BulkAccess.PAGE_LENGTH, allocated(steps.server));
   }
 
@@ -442,7 +442,7 @@ class SessionBulkTest {
     steps.fabric.client().registered().get(0).settled(); // nothing is found any more
     steps.answerAll();
     assertEquals(Outcome.ANSWERED, call.outcome);
-    assertEquals(0, steps.server.exchange.regions().size());
+    assertEquals(0, steps.server.exchange.attached().size());
     for (int i = 0; i < 3; i++) {
       steps.advance(TimeUnit.SECONDS.toNanos(10));
       final long requests = steps.client.writePosition();
@@ -450,7 +450,7 @@ class SessionBulkTest {
       assertEquals(List.of(), bulk.bulkFrames(steps.client, requests));
       assertEquals(1, steps.fabric.client().registered().size(), "offered again");
     }
-    assertEquals(1, steps.client.exchange.regions().size(), "the other direction has its own");
+    assertEquals(1, steps.client.exchange.attached().size(), "the other direction has its own");
     assertNull(steps.client.endReason());
   }
 
@@ -549,8 +549,8 @@ class SessionBulkTest {
     for (final Call call : calls) {
       assertEquals(Outcome.ANSWERED, call.outcome);
     }
-    assertEquals(1, steps.server.exchange.regions().size());
-    assertEquals(1, steps.client.exchange.regions().size());
+    assertEquals(1, steps.server.exchange.attached().size());
+    assertEquals(1, steps.client.exchange.attached().size());
     bulk.exchange(LONG);
     bulk.assertGivenBack();
   }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.ringfetch.fabric.CompletionRouter;
 import dev.ringfetch.fabric.Doorbell;
 import dev.ringfetch.fabric.HeapFabric;
 import dev.ringfetch.ring.ArenaDescriptor;
@@ -246,9 +247,11 @@ class SessionDeadlineTest {
               new ControlFlyweight(steps.fabric.client(), ArenaDescriptor.CLIENT_CONTROL_OFFSET),
               new ControlFlyweight(steps.fabric.client(), ArenaDescriptor.SERVER_CONTROL_OFFSET),
               64,
+              new CompletionRouter(steps.fabric.client()),
               null,
               null,
               null),
+          false,
           steps.clientPoller,
           new SessionContext().clock(steps::nowNs));
     }

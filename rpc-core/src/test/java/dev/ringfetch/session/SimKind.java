@@ -77,7 +77,7 @@ enum SimKind {
     if (loadStore) {
       states.removeAll(List.of(SimState.SETTLING, SimState.WAITING));
     } else {
-      states.removeAll(List.of(SimState.READING, SimState.CLIENT_HELD, SimState.SERVER_HELD));
+      states.removeAll(List.of(SimState.CLIENT_HELD, SimState.SERVER_HELD));
     }
     if (mode != ReplyPolicy.ADAPTIVE) {
       states.remove(SimState.TURNING);

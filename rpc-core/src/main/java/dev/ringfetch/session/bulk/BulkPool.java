@@ -80,9 +80,9 @@ public final class BulkPool {
   private volatile long touched;
 
   /** Creates a pool without memory. */
-  public BulkPool(BulkOwner owner, QueuePair queuePair, BulkContext context) {
+  public BulkPool(BulkOwner owner, BulkPath path, BulkContext context) {
     this.owner = owner;
-    this.queuePair = queuePair;
+    this.queuePair = path.queuePair();
     this.leases = new Leases(owner);
     this.threshold = context.bulkThreshold();
     this.segmentLength = context.bulkSegmentLength();
@@ -90,7 +90,7 @@ public final class BulkPool {
     this.quota = context.bulkQuota();
     this.regionLength = Math.min(REGION_LENGTH, maxLength) / PAGE_LENGTH * PAGE_LENGTH;
     this.retryNs = owner.nanoTime();
-    this.exhausted = !queuePair.capabilities().loadStore(); // the peer could not reach it
+    this.exhausted = !path.isOpen(); // the peer could not reach it
   }
 
   /** Messages that are longer than this, in bytes, are worth a segment. */
@@ -139,7 +139,7 @@ public final class BulkPool {
         return null;
       }
       if (!quota.reserve(grown)) {
-        owner.tally().add(Counter.SESSION_BULK_REFUSED, 1); // each counter has one writer: this
+        countRefusal();
         retryNs = owner.nanoTime() + RETRY_NS;
         return null;
       }
@@ -167,12 +167,18 @@ public final class BulkPool {
       memory = queuePair.register(length);
     } catch (IOException e) {
       LOGGER.log(System.Logger.Level.DEBUG, "no memory for long messages", e);
+      countRefusal();
     } finally {
       offer(memory, length);
       if (interrupted) {
         Thread.currentThread().interrupt();
       }
     }
+  }
+
+  /** Counts that there was no memory, also at the owner of the session: here, one at a time. */
+  synchronized void countRefusal() {
+    owner.tally().add(Counter.SESSION_BULK_REFUSED, 1);
   }
 
   private void offer(RegisteredMemory memory, int length) {

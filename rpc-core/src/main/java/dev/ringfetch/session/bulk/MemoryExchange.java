@@ -9,7 +9,8 @@ import java.util.List;
 
 /**
  * The exchange of registered memory between the two sides of a session: each offers the memory that
- * its {@link BulkPool} has registered, and attaches the memory that the other offers.
+ * its {@link BulkPool} has registered, and attaches the memory that the other offers. Where the
+ * peer's memory is not loaded from, the first attachment takes memory for the {@link ReadWindow}.
  */
 @OwnedBy("session")
 public final class MemoryExchange {
@@ -25,18 +26,23 @@ public final class MemoryExchange {
   private final BulkOwner owner;
   private final BulkPool pool;
   private final QueuePair queuePair;
+  private final ReadWindow window;
+  private final MemoryQuota quota;
   private final boolean reachable; // each side's memory, by the other
-  private final List<MemoryRegion> regions = new ArrayList<>();
+  private final List<AttachedMemory> attached = new ArrayList<>();
 
   private int offers; // of the peer
-  private int attachedLength; // bytes
+  private long attachedLength; // bytes
+  private long reserved; // of the quota, bytes
 
   /** Creates the exchange; nothing is offered yet. */
-  public MemoryExchange(BulkOwner owner, BulkPool pool, QueuePair queuePair) {
+  public MemoryExchange(BulkOwner owner, BulkPool pool, BulkPath path, MemoryQuota quota) {
     this.owner = owner;
     this.pool = pool;
-    this.queuePair = queuePair;
-    this.reachable = queuePair.capabilities().loadStore();
+    this.queuePair = path.queuePair();
+    this.window = path.window();
+    this.reachable = path.isOpen();
+    this.quota = quota;
   }
 
   /** How often the peer has offered memory. */
@@ -45,8 +51,8 @@ public final class MemoryExchange {
   }
 
   /** Memory of the peer that is attached, by its number: the order of the offers. */
-  public List<MemoryRegion> regions() {
-    return regions;
+  public List<AttachedMemory> attached() {
+    return attached;
   }
 
   /** Offers the peer what the pool has registered, if there is something new. */
@@ -79,19 +85,54 @@ public final class MemoryExchange {
 
   /**
    * Attaches memory that the peer has registered. One of the few places where an owner makes system
-   * calls: once for some megabytes.
+   * calls: once for some megabytes, or once to register the window.
    */
   private boolean attach(byte[] descriptor) {
     try {
-      final MemoryRegion region =
-          queuePair.attach(descriptor, MAX_ATTACHED_LENGTH - attachedLength);
-      regions.add(region);
-      attachedLength += region.length();
+      final int left = (int) (MAX_ATTACHED_LENGTH - attachedLength);
+      final AttachedMemory memory =
+          queuePair.capabilities().loadStore()
+              ? new AttachedMemory(queuePair.attach(descriptor, left), null)
+              : read(descriptor, left);
+      attached.add(memory);
+      attachedLength += memory.length();
       return true;
     } catch (IOException e) {
       System.getLogger(MemoryExchange.class.getName())
           .log(System.Logger.Level.DEBUG, "the peer's memory cannot be attached", e);
       return false;
     }
+  }
+
+  private AttachedMemory read(byte[] descriptor, int left) throws IOException {
+    openWindow();
+    return new AttachedMemory(null, queuePair.attachRemote(descriptor, left));
+  }
+
+  private void openWindow() throws IOException {
+    if (reserved > 0) {
+      return;
+    }
+    if (!quota.reserve(ReadWindow.LENGTH)) {
+      pool.countRefusal();
+      throw new IOException("the budget is used up: length=" + ReadWindow.LENGTH);
+    }
+    boolean opened = false;
+    try {
+      window.open();
+      opened = true;
+      reserved = ReadWindow.LENGTH;
+    } finally {
+      if (!opened) {
+        quota.release(ReadWindow.LENGTH);
+        pool.countRefusal();
+      }
+    }
+  }
+
+  /** Gives back what the window has taken of the quota, when the session has ended. Idempotent. */
+  public void close() {
+    quota.release(reserved);
+    reserved = 0;
   }
 }

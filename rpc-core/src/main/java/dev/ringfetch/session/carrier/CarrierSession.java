@@ -25,6 +25,9 @@ public interface CarrierSession extends RingPoller.FrameHandler {
   /** True while there is output and no credit for it. */
   boolean isOutputBlocked();
 
+  /** True while the peer has registered memory of this side to read. */
+  boolean awaitsRelease();
+
   /** True while the poller looks at the session in every round. */
   boolean isPolled();
 

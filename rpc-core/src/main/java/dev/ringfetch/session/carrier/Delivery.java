@@ -43,6 +43,11 @@ public abstract class Delivery {
   /** Wakes a peer without credit, after this side has published its position and fenced. */
   public abstract void wakeBlockedPeer();
 
+  /** How many reads of this side's registered memory the peer has done, as far as is known. */
+  public long peerReleased() {
+    return peerControl.released();
+  }
+
   /** Hands over what is due; at the end of every round, where it is not done by storing. */
   public abstract void flush();
 

@@ -1,5 +1,6 @@
 package dev.ringfetch.session.carrier;
 
+import dev.ringfetch.fabric.CompletionRouter;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.ControlFlyweight;
@@ -22,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param ownControl line that this side writes.
  * @param peerControl line that the peer writes.
  * @param maxFrameLength longest frame that may be written, in bytes.
+ * @param completions of the queue pair.
  * @param fetcher of the ring that the peer writes; null where this side loads from it.
  * @param hintReceiver of the ring that is fetched; null without datagrams.
  * @param hintSender of the ring that the peer fetches; null without datagrams.
@@ -33,6 +35,7 @@ public record RingPair(
     ControlFlyweight ownControl,
     ControlFlyweight peerControl,
     int maxFrameLength,
+    CompletionRouter completions,
     @Nullable RingFetcher fetcher,
     @Nullable HintReceiver hintReceiver,
     @Nullable HintSender hintSender) {
@@ -53,6 +56,8 @@ public record RingPair(
             geometry.epoch(),
             geometry.responsePosition(),
             own);
+    final RingFetcher fetcher =
+        queuePair.capabilities().loadStore() ? null : fetcher(queuePair, geometry, poller);
     return new RingPair(
         queuePair,
         new RingWriter(
@@ -66,7 +71,8 @@ public record RingPair(
         own,
         peer,
         Math.min(geometry.maxFrameLength(), geometry.requestRingLength()),
-        queuePair.capabilities().loadStore() ? null : fetcher(queuePair, geometry, poller),
+        fetcher == null ? new CompletionRouter(queuePair) : fetcher.completions(),
+        fetcher,
         hasDatagrams(queuePair) ? new HintReceiver(queuePair, poller) : null,
         null);
   }
@@ -123,6 +129,7 @@ public record RingPair(
         own,
         peer,
         Math.min(geometry.maxFrameLength(), responseLength),
+        new CompletionRouter(queuePair),
         null,
         null,
         hintSender);

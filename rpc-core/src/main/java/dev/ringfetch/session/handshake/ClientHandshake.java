@@ -96,7 +96,8 @@ public final class ClientHandshake {
             .set(Hello.MIN_VERSION, Wire.VERSION)
             .set(Hello.MAX_VERSION, Wire.VERSION)
             .set(Hello.FABRICS, offers)
-            .set(Hello.GEOMETRY, wish);
+            .set(Hello.GEOMETRY, wish)
+            .set(Hello.LONG_READS, 1);
     if (!context.acrossProxies()) {
       hello.set(Hello.CLIENT_ADDRESS, listener.ownAddress());
     }
@@ -164,7 +165,8 @@ public final class ClientHandshake {
       if (!queuePair.capabilities().loadStore()) {
         geometry.prepare(queuePair.memory()); // of its own, in which the server's words are not
       }
-      session = open(queuePair, geometry, poller);
+      final boolean longReads = answer.get(Answer.LONG_READS) != 0;
+      session = open(new SessionConnection(queuePair, geometry, longReads, poller));
       session.serve();
     } catch (IOException | LinkageError e) { // the latter of what the fabric needs of others
       tryOthers(answer.get(Answer.FABRIC), Obstacle.of(e));
@@ -176,16 +178,14 @@ public final class ClientHandshake {
     listener.onSession(session, answer.get(Answer.FABRIC), answer.get(Answer.METHODS));
   }
 
-  private ClientSession open(QueuePair queuePair, Geometry geometry, Poller poller)
-      throws IOException {
+  private ClientSession open(SessionConnection connection) throws IOException {
     try {
-      return new ClientSession(
-          new SessionConnection(queuePair, geometry, poller), context, listener);
+      return new ClientSession(connection, context, listener);
     } catch (UncheckedIOException e) {
-      queuePair.close();
+      connection.queuePair().close();
       throw e.getCause();
     } catch (LinkageError e) {
-      queuePair.close();
+      connection.queuePair().close();
       throw e;
     }
   }

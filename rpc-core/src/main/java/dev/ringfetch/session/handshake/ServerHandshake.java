@@ -235,6 +235,7 @@ public final class ServerHandshake {
     final StringBuilder reasons = new StringBuilder();
     final Map<String, PolledFabric> untried = new HashMap<>();
     context.fabrics().forEach(own -> untried.put(own.fabric().name(), own));
+    final boolean longReads = hello.get(Hello.LONG_READS) != 0;
     boolean counted = true;
     try {
       for (final FabricOffer theirs : hello.get(Hello.FABRICS)) {
@@ -249,7 +250,8 @@ public final class ServerHandshake {
           continue;
         }
         try {
-          final OpenResponse answer = offer(ours, theirs, geometry, length);
+          final OpenResponse answer =
+              offer(ours, theirs, geometry, new Offering(length, longReads));
           if (answer != null) {
             counted = false; // the offer's end gives it back
             control.send(answer);
@@ -283,24 +285,24 @@ public final class ServerHandshake {
 
   /** Puts memory on offer; null when the control stream has ended meanwhile. */
   private @Nullable OpenResponse offer(
-      PolledFabric polled, FabricOffer theirs, Geometry geometry, int length) throws IOException {
+      PolledFabric polled, FabricOffer theirs, Geometry geometry, Offering begun)
+      throws IOException {
     final byte[] token = new byte[Wire.TOKEN_LENGTH];
     context.random().nextBytes(token);
     final Poller poller = polled.nextPoller();
     final ServerSession.Acceptor acceptor = acceptors.apply(polled.fabric().name());
-    final Offering begun = new Offering(length);
     final Fabric.Offer made =
         polled
             .fabric()
             .offer(
                 poller.doorbell(),
                 theirs.get(FabricOffer.HINT),
-                length,
+                begun.length,
                 token,
                 queuePair -> connected(queuePair, begun, geometry, poller, acceptor));
     boolean kept = false;
     try {
-      final OpenResponse answer = answer(polled, made, token, geometry);
+      final OpenResponse answer = answer(polled, made, token, geometry, begun.longReads);
       geometry.prepare(made.memory());
       synchronized (this) {
         if (closed) {
@@ -323,7 +325,7 @@ public final class ServerHandshake {
   }
 
   private OpenResponse answer(
-      PolledFabric polled, Fabric.Offer made, byte[] token, Geometry geometry) {
+      PolledFabric polled, Fabric.Offer made, byte[] token, Geometry geometry, boolean longReads) {
     final RingSizes sizes =
         new RingSizes()
             .set(RingSizes.REQUEST_RING_BYTES, geometry.requestRingLength())
@@ -343,6 +345,9 @@ public final class ServerHandshake {
             .set(Answer.METHODS, context.methods())
             .set(Answer.MAX_REQUEST_BYTES, context.sessions().maxInboundLength())
             .set(Answer.MAX_METADATA_BYTES, context.sessions().maxMetadataLength());
+    if (longReads) {
+      answer.set(Answer.LONG_READS, 1);
+    }
     return new OpenResponse().set(OpenResponse.ANSWER, answer);
   }
 
@@ -378,7 +383,7 @@ public final class ServerHandshake {
       ServerSession.Acceptor acceptor) {
     final ServerSession opened =
         new ServerSession(
-            new SessionConnection(queuePair, geometry, poller),
+            new SessionConnection(queuePair, geometry, taken.longReads, poller),
             context.sessions(),
             acceptor,
             this::ended);
@@ -409,11 +414,13 @@ public final class ServerHandshake {
   /** The present offer to the client: one at a time; the ones before could not be reached. */
   private static final class Offering {
     final int length; // what is counted for it
+    final boolean longReads; // both sides READ long messages
     Fabric.Offer offer;
     Runnable timeout; // cancels it
 
-    Offering(int length) {
+    Offering(int length, boolean longReads) {
       this.length = length;
+      this.longReads = longReads;
     }
   }
 

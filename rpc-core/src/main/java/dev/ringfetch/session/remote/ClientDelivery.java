@@ -19,6 +19,7 @@ final class ClientDelivery extends Delivery {
   private boolean fetching; // as the server was told
   private boolean sleeping; // the server, as was read
   private boolean blocked;
+  private long released; // as was read
 
   ClientDelivery(Tally tally, RingPair rings) {
     super(tally, rings);
@@ -103,5 +104,16 @@ final class ClientDelivery extends Delivery {
     sleeping = lineSleeping;
     blocked = lineBlocked;
     return writer.onConsumed(lineConsumed);
+  }
+
+  /** The number of done reads in the server's line was read. */
+  void onReleased(long lineReleased) {
+    released = lineReleased;
+  }
+
+  /** The later of what was pushed and what was read: the server only counts up. */
+  @Override
+  public long peerReleased() {
+    return Math.max(released, peerControl.released());
   }
 }

@@ -93,9 +93,7 @@ public final class FetchingInbox extends Inbox {
   }
 
   private int onFetched() {
-    if (fetcher.hasLine()
-        && !toServer.onLine(
-            fetcher.lineConsumed(), fetcher.lineSleeping(), fetcher.lineBlocked())) {
+    if (fetcher.hasLine() && !takeLine()) {
       session.blame("the peer acknowledged what was never sent");
       return 0;
     }
@@ -129,6 +127,11 @@ public final class FetchingInbox extends Inbox {
       }
     }
     return frames;
+  }
+
+  private boolean takeLine() {
+    toServer.onReleased(fetcher.lineReleased());
+    return toServer.onLine(fetcher.lineConsumed(), fetcher.lineSleeping(), fetcher.lineBlocked());
   }
 
   /**
@@ -276,7 +279,8 @@ public final class FetchingInbox extends Inbox {
     if (toServer.isBehind()) {
       return;
     }
-    final boolean withLine = state == State.TOLD || turning || isLineDue() || hints != null;
+    final boolean withLine =
+        state == State.TOLD || turning || isLineDue() || hints != null || session.awaitsRelease();
     final int posted = fetcher.post(withLine);
     full = posted == QueuePair.SEND_QUEUE_FULL;
     if (posted != QueuePair.POSTED) {

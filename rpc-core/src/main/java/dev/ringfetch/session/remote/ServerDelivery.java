@@ -2,7 +2,7 @@ package dev.ringfetch.session.remote;
 
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.counters.Tally;
-import dev.ringfetch.fabric.CompletionQueue;
+import dev.ringfetch.fabric.CompletionRouter;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.ring.HintSender;
 import dev.ringfetch.session.carrier.Delivery;
@@ -20,14 +20,15 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ServerDelivery extends Delivery {
   private static final int COMPLETIONS = 16; // a poll
-  private static final CompletionQueue.Handler IGNORED = (id, status, value) -> {};
 
+  private final CompletionRouter completions;
   private final @Nullable HintSender hints;
   private boolean waking; // a ring is due, after what it is for
   private boolean behind;
 
   ServerDelivery(Tally tally, RingPair rings) {
     super(tally, rings);
+    this.completions = rings.completions();
     this.hints = rings.hintSender();
   }
 
@@ -75,7 +76,7 @@ public final class ServerDelivery extends Delivery {
     }
     if (posted == QueuePair.SEND_QUEUE_FULL) {
       behind = true;
-      queuePair.completions().poll(IGNORED, COMPLETIONS);
+      completions.poll(COMPLETIONS);
     } else if (waking) {
       waking = false;
       ring();
@@ -95,7 +96,7 @@ public final class ServerDelivery extends Delivery {
     ownControl.turn(stamp, beginNs, lengthNs, periodNs);
     behind = ownControl.publish() == QueuePair.SEND_QUEUE_FULL;
     if (behind) {
-      queuePair.completions().poll(IGNORED, COMPLETIONS);
+      completions.poll(COMPLETIONS);
     }
     return !behind;
   }

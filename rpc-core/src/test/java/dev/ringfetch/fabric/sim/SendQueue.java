@@ -116,8 +116,8 @@ final class SendQueue implements CompletionQueue {
   }
 
   private void execute(WorkRequest request) {
-    if (posted.peek() != request) {
-      return; // flushed, or others come first
+    if (posted.peek() != request || queuePair.peerPair().process().isDead()) {
+      return; // flushed, or others come first; or nobody is there any more
     }
     final long heldNs = queuePair.process().writeDelayNs();
     if (heldNs > 0) {
@@ -206,11 +206,19 @@ final class SendQueue implements CompletionQueue {
   }
 
   /** Reads the other's memory, the given word first. */
-  int read(int remoteOffset, MemoryRegion local, int localOffset, int length, int first, long id) {
-    return post(new Read(remoteOffset, local, localOffset, length, first, id));
+  int read(
+      DirectRegion source,
+      int remoteOffset,
+      MemoryRegion local,
+      int localOffset,
+      int length,
+      int first,
+      long id) {
+    return post(new Read(source, remoteOffset, local, localOffset, length, first, id));
   }
 
   private final class Read extends WorkRequest {
+    private final DirectRegion source;
     private final int remoteOffset;
     private final MemoryRegion local;
     private final int localOffset;
@@ -219,8 +227,16 @@ final class SendQueue implements CompletionQueue {
     private int[] order;
     private int loaded;
 
-    Read(int remoteOffset, MemoryRegion local, int localOffset, int length, int first, long id) {
+    Read(
+        DirectRegion source,
+        int remoteOffset,
+        MemoryRegion local,
+        int localOffset,
+        int length,
+        int first,
+        long id) {
       super(id, 0, length);
+      this.source = source;
       this.remoteOffset = remoteOffset;
       this.local = local;
       this.localOffset = localOffset;
@@ -268,7 +284,7 @@ final class SendQueue implements CompletionQueue {
     }
 
     private void load(int index) {
-      local.putLong(localOffset + index, others().getLongAcquire(remoteOffset + index));
+      local.putLong(localOffset + index, source.getLongAcquire(remoteOffset + index));
     }
   }
 

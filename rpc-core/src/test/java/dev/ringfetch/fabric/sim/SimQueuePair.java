@@ -11,10 +11,14 @@ import dev.ringfetch.fabric.RemoteMemory;
 import dev.ringfetch.fabric.WorkRequests;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /** One side of a connection of a simulated network. */
 public final class SimQueuePair implements QueuePair {
+  private static final int REGISTERED = 1 << 30; // keys of memory beside the sessions'
+
   private enum State {
     OPEN,
     /** The end has been told, or the listener has failed. */
@@ -32,6 +36,7 @@ public final class SimQueuePair implements QueuePair {
   private final Nic.Connection connection;
   private final List<HeapMemory> registered = new ArrayList<>();
   private final List<SimRegion> beside = new ArrayList<>();
+  private final Map<RemoteMemory, DirectRegion> attached = new HashMap<>(); // the peer's, to read
   private int refusedMemory;
   private SimQueuePair peer;
   private SimDatagrams datagrams; // null: none
@@ -122,16 +127,38 @@ public final class SimQueuePair implements QueuePair {
     }
   }
 
+  private HeapMemory find(byte[] descriptor, int maxLength, boolean loads) throws IOException {
+    if (!isOpen()) {
+      throw new IOException("the connection has ended");
+    }
+    if (network.context().loadStore() != loads) {
+      throw new IOException("not the way to the peer's memory: loads=" + loads);
+    }
+    final HeapMemory found = HeapMemory.find(peer.registered, descriptor);
+    if (found.region().length() > maxLength) {
+      throw new IOException("too long: length=" + found.region().length());
+    }
+    return found;
+  }
+
+  @Override
+  public RemoteMemory attachRemote(byte[] descriptor, int maxLength) throws IOException {
+    synchronized (network) {
+      final HeapMemory found = find(descriptor, maxLength, false);
+      if (attached.containsValue(found.heap())) {
+        throw new IOException("attached before");
+      }
+      final int rkey = REGISTERED + attached.size();
+      final RemoteMemory named = new RemoteMemory(0, found.region().length(), rkey);
+      attached.put(named, found.heap());
+      return named;
+    }
+  }
+
   @Override
   public MemoryRegion attach(byte[] descriptor, int maxLength) throws IOException {
     synchronized (network) {
-      if (!isOpen()) {
-        throw new IOException("the connection has ended");
-      }
-      final HeapMemory found = HeapMemory.find(peer.registered, descriptor);
-      if (found.region().length() > maxLength) {
-        throw new IOException("too long: length=" + found.region().length());
-      }
+      final HeapMemory found = find(descriptor, maxLength, true);
       final SimRegion region = memory.beside(found.heap());
       beside.add(region);
       return region;
@@ -186,12 +213,21 @@ public final class SimQueuePair implements QueuePair {
       int firstOffset,
       long workRequestId) {
     synchronized (network) {
-      WorkRequests.checkRemote(this.remote, remote);
+      final DirectRegion source = source(remote);
       WorkRequests.checkRead(remote, remoteOffset, local, localOffset, length, firstOffset);
       return isOpen()
-          ? sendQueue.read(remoteOffset, local, localOffset, length, firstOffset, workRequestId)
+          ? sendQueue.read(
+              source, remoteOffset, local, localOffset, length, firstOffset, workRequestId)
           : CLOSED;
     }
+  }
+
+  private DirectRegion source(RemoteMemory named) {
+    if (attached.containsKey(named)) {
+      return attached.get(named);
+    }
+    WorkRequests.checkRemote(remote, named);
+    return peer.view().memory();
   }
 
   @Override

@@ -1,5 +1,7 @@
 package dev.ringfetch.session.bulk;
 
+import java.io.IOException;
+
 /** The way of tests in other packages to what registered memory shows its own package only. */
 public final class BulkAccess {
   /** See {@link BulkRegion#PAGE_LENGTH}. */
@@ -13,6 +15,11 @@ public final class BulkAccess {
   /** See {@link BulkPool#droppedUnits}. */
   public static int droppedUnits(BulkPool pool) {
     return pool.droppedUnits();
+  }
+
+  /** See {@link ReadWindow#open}. */
+  public static void open(ReadWindow window) throws IOException {
+    window.open();
   }
 
   /** See {@link MemoryExchange#offers}. */

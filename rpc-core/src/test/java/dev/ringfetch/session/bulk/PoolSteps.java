@@ -7,6 +7,7 @@ import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.when;
 
 import dev.ringfetch.counters.Counter;
+import dev.ringfetch.fabric.CompletionRouter;
 import dev.ringfetch.fabric.DirectRegion;
 import dev.ringfetch.fabric.HeapMemory;
 import dev.ringfetch.fabric.MemoryRegion;
@@ -110,7 +111,8 @@ public final class PoolSteps {
 
   public BulkPool pool(SessionContext context) {
     when(queuePair.capabilities()).thenReturn(session.fabric.client().capabilities());
-    return new BulkPool(SessionAccess.bulkOwner(session.client), queuePair, context);
+    final var path = new BulkPath(queuePair, new CompletionRouter(queuePair), false);
+    return new BulkPool(SessionAccess.bulkOwner(session.client), path, context);
   }
 
   /** A pool whose first memory the peer has attached. */

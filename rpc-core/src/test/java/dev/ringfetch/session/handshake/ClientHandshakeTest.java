@@ -464,4 +464,24 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
   public void onEnded(ClientSession ended, String reason) {
     throw new AssertionError(reason);
   }
+
+  /**
+   * Behind a card memory is offered only if both sides READ; an older server says nothing of it.
+   */
+  @Test
+  void longMessagesAreReadIfTheServerReadsThemToo() throws IOException {
+    handshake().start();
+    assertEquals(1, sent.remove(0).get(OpenRequest.HELLO).get(Hello.LONG_READS));
+    capabilities(WriteOrder.ASCENDING, false);
+    take(older -> {});
+    assertAccepted();
+    assertNull(session.bulk().allocate(1));
+    verify(queuePair, never()).register(anyInt());
+    session = null;
+    take(answer -> answer.set(Answer.LONG_READS, 1));
+    assertAccepted();
+    when(queuePair.register(anyInt())).thenThrow(new IOException("none"));
+    assertNull(session.bulk().allocate(1));
+    verify(queuePair).register(anyInt());
+  }
 }

@@ -3,6 +3,7 @@ package dev.ringfetch.session.handshake;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
@@ -269,5 +270,11 @@ class ServerHandshakeAnswerTest extends OfferingServer {
     handshakes.get(0).onClosed();
     assertNotNull(hello(128).answer);
     assertEquals("the server has too much memory on offer", begin(step(hello())).exhausted);
+  }
+
+  @Test
+  void longMessagesAreReadIfTheClientReadsThemToo() {
+    assertFalse(begin(step(hello())).answer.has(Answer.LONG_READS), "an older client");
+    assertEquals(1, begin(step(hello().set(Hello.LONG_READS, 1))).answer.get(Answer.LONG_READS));
   }
 }

@@ -25,8 +25,8 @@ import java.util.List;
  * protection domain of its own with everything that is registered in it. Nothing is shared with
  * other connections, so damage by a peer is limited to this connection.
  *
- * <p>{@link #scratch} and {@link #release} exclude each other; everything else belongs to the
- * thread that sets the connection up.
+ * <p>{@link #scratch}, {@link #registered} and {@link #release} exclude each other; everything else
+ * belongs to the thread that sets the connection up.
  */
 final class Endpoint {
   private static final Logger LOGGER = System.getLogger(Endpoint.class.getName());
@@ -60,6 +60,7 @@ final class Endpoint {
   private final VerbsMemory memory;
   private VerbsMemory creditLine;
   private final List<VerbsMemory> beside = new ArrayList<>(2); // guarded by this
+  private int numbers; // of registered memory; guarded by this
   private boolean released; // guarded by this
   private RdmaCmId id;
   private CompletionChannels channels; // null: not joined
@@ -188,6 +189,16 @@ final class Endpoint {
     return register(length, RegionLayout.LOCAL_WRITE);
   }
 
+  /**
+   * Memory beside the session's that the peer may READ, and no more.
+   *
+   * @throws IOException also when the endpoint was released.
+   */
+  synchronized VerbsRegistered registered(int length) throws IOException {
+    VerbsMemory made = register(length, RegionLayout.REMOTE_READ);
+    return new VerbsRegistered(made, memory.named(), numbers++);
+  }
+
   private synchronized VerbsMemory register(int length, int access) throws IOException {
     if (released) {
       throw new IOException("the connection has ended");
@@ -262,6 +273,7 @@ final class Endpoint {
     closeDatagrams();
     deregister(memory);
     beside.forEach(Endpoint::deregister);
+    beside.clear(); // the memory is of no use any more
     Disni.giveBack(receiveCompletions, IbvCQ::destroyCQ);
     Disni.giveBack(sendCompletions, IbvCQ::destroyCQ);
     Disni.giveBack(domain, IbvPd::deallocPd);

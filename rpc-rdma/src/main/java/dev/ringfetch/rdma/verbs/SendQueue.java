@@ -169,8 +169,14 @@ final class SendQueue implements CompletionQueue {
     }
   }
 
-  /** Posts a READ. */
-  int read(int remoteOffset, VerbsMemory target, int offset, int length, long workRequestId) {
+  /** Posts a READ of the session's memory, or of other memory that the peer has registered. */
+  int read(
+      RemoteMemory source,
+      int remoteOffset,
+      VerbsMemory target,
+      int offset,
+      int length,
+      long workRequestId) {
     enter();
     try {
       int refusal = refusal(workRequestId);
@@ -180,7 +186,7 @@ final class SendQueue implements CompletionQueue {
       chain
           .next(SendLayout.READ)
           .local(target.address() + offset, length, target.localKey())
-          .remote(remote.address() + remoteOffset, remote.rkey());
+          .remote(source.address() + remoteOffset, source.rkey());
       return post(WorkRequestTally.READ, workRequestId, length);
     } finally {
       leave();

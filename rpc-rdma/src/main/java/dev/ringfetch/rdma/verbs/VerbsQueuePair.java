@@ -36,9 +36,6 @@ final class VerbsQueuePair implements QueuePair {
   /** Largest number of looks at one connection's arrivals before others have their turn. */
   private static final int ROUNDS = 4;
 
-  private static final String NO_LOADS =
-      "memory beside the session's is not to be had on verbs: the peer's cannot be loaded from";
-
   /** Delay before another attempt to send a ring that waits for credit. */
   private static final long RING_RETRY_NS = TimeUnit.MILLISECONDS.toNanos(2);
 
@@ -55,6 +52,7 @@ final class VerbsQueuePair implements QueuePair {
   private final DatagramSender sender; // null: none
   private final DatagramReceiver receiver; // null: none
   private final RemoteMemory remote;
+  private final AttachedRemotes remotes;
   private final FabricCapabilities capabilities;
   private final String peer;
 
@@ -91,6 +89,7 @@ final class VerbsQueuePair implements QueuePair {
     this.endpoint = endpoint;
     this.receiveQueue = receiveQueue;
     this.remote = side.memory();
+    this.remotes = new AttachedRemotes(remote);
     this.sender = sender;
     this.receiver = receiver;
     this.capabilities =
@@ -136,21 +135,32 @@ final class VerbsQueuePair implements QueuePair {
   @Override
   public RegisteredMemory register(int length) throws IOException {
     WorkRequests.checkLength(length);
-    throw new IOException(NO_LOADS);
+    checkOpen();
+    return endpoint.registered(length);
   }
 
   @Override
   public MemoryRegion attach(byte[] descriptor, int maxLength) throws IOException {
-    throw new IOException(NO_LOADS);
+    throw new IOException("the peer's memory cannot be loaded from: " + capabilities);
+  }
+
+  @Override
+  public RemoteMemory attachRemote(byte[] descriptor, int maxLength) throws IOException {
+    checkOpen();
+    return remotes.attach(descriptor, maxLength);
   }
 
   @Override
   public MemoryRegion scratch(int length) throws IOException {
     WorkRequests.checkLength(length);
+    checkOpen();
+    return endpoint.scratch(length);
+  }
+
+  private void checkOpen() throws IOException {
     if (state != State.OPEN) {
       throw new IOException("the connection has ended");
     }
-    return endpoint.scratch(length);
   }
 
   @Override
@@ -182,13 +192,13 @@ final class VerbsQueuePair implements QueuePair {
       int length,
       int firstOffset,
       long workRequestId) {
-    WorkRequests.checkRemote(this.remote, remote);
+    remotes.check(remote);
     WorkRequests.checkRead(remote, remoteOffset, local, localOffset, length, firstOffset);
     if (!(local instanceof VerbsMemory target) || !target.isOf(endpoint.domain())) {
       throw new IllegalArgumentException("not of this connection: local=" + local);
     }
     // No device lets a caller choose which word is loaded first: see readAtomicity.
-    return posted(sendQueue.read(remoteOffset, target, localOffset, length, workRequestId));
+    return posted(sendQueue.read(remote, remoteOffset, target, localOffset, length, workRequestId));
   }
 
   @Override

@@ -101,7 +101,8 @@ final class VerbsRemoteDomain implements RemoteDomain, DomainConnections.Watcher
     RdmaCmId id = Disni.createId(channel);
     DomainDevice device = null;
     VerbsMemory words = null;
-    VerbsRemoteDomain connected = null;
+    VerbsRemoteDomain made = null;
+    boolean connected = false;
     try {
       dialing.resolve(id);
       device = DomainDevice.open(devices, id.getVerbs(), DomainQueue.DEPTH);
@@ -109,14 +110,17 @@ final class VerbsRemoteDomain implements RemoteDomain, DomainConnections.Watcher
       DomainDevice.Opened queuePair = device.createQueuePair(id, DomainQueue.DEPTH);
       DomainIntroduction.Answer peer =
           DomainIntroduction.Answer.decode(dialing.present(id, introduction.encode()));
-      VerbsRemoteDomain remote =
+      made =
           new VerbsRemoteDomain(
               connections, introduction.domain(), new Objects(device, id, queuePair), peer, words);
-      connections.add(remote, id);
-      connected = remote;
-      return remote;
+      connections.add(made, id);
+      connected = true;
+      return made;
     } finally {
-      if (connected == null) {
+      if (!connected) {
+        if (made != null) {
+          made.queue.release(); // takes its tally out of the process's
+        }
         DomainDevice.destroy(id);
         if (words != null) {
           DomainDevice.deregister(words);

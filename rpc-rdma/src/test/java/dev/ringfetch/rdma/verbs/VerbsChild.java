@@ -82,6 +82,7 @@ final class VerbsChild implements AutoCloseable {
       case "serve" -> serve(fabric, doorbell);
       case "connect" -> connect(fabric, doorbell, HexFormat.of().parseHex(args[1]));
       case "register" -> register(fabric, doorbell, Integer.parseInt(args[1]));
+      case "registerBeside" -> registerBeside(fabric, Integer.parseInt(args[1]));
       default -> throw new IllegalArgumentException("task=" + args[0]);
     }
   }
@@ -113,6 +114,21 @@ final class VerbsChild implements AutoCloseable {
     }
     System.out.println(told.ends.get(0));
     fabric.close();
+  }
+
+  /** Registers memory beside a session's, and says why it cannot; little is to be had after it. */
+  private static void registerBeside(Fabric fabric, int length) throws IOException {
+    try (FabricHarness harness = new FabricHarness(fabric, VerbsFabricTest.openVerbs())) {
+      QueuePair client = harness.connect("child").client();
+      try {
+        client.register(length);
+        System.out.println("registered");
+      } catch (IOException e) {
+        System.out.println(e.getMessage());
+      }
+      client.register(64);
+      System.out.println("small");
+    }
   }
 
   /** Offers memory of a length, and says why it cannot; a small offer is to be had after it. */

@@ -39,6 +39,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Tests of connecting: which peers are accepted, what the others get as a reason, and what is left.
@@ -286,12 +288,13 @@ final class VerbsConnectTest {
   }
 
   /** Without the capability that lifts the limit, which root has. */
-  @Test
-  void memoryBeyondTheLimitIsRefusedWithWords() throws IOException {
+  @ParameterizedTest
+  @ValueSource(strings = {"register", "registerBeside"})
+  void memoryBeyondTheLimitIsRefusedWithWords(String task) throws IOException {
     try (VerbsChild child =
         VerbsChild.startBy(
             "ulimit -l 1024 && exec setpriv --bounding-set=-ipc_lock \"$@\"",
-            "register",
+            task,
             Integer.toString(16 * 1024 * 1024))) {
       String words = child.readLine();
       assertTrue(words.contains("RLIMIT_MEMLOCK"), words);

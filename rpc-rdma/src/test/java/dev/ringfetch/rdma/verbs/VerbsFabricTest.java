@@ -1,30 +1,19 @@
 package dev.ringfetch.rdma.verbs;
 
-import static org.junit.jupiter.api.Assertions.assertNotNull;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-
 import dev.ringfetch.fabric.DatagramContract;
 import dev.ringfetch.fabric.DomainContract;
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.FabricContext;
-import dev.ringfetch.fabric.FabricHarness;
-import dev.ringfetch.fabric.FabricHarness.Connection;
-import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.fabric.WholeFabricContract;
 import dev.ringfetch.fabric.WorkRequestContract;
 import dev.ringfetch.rdma.natives.RdmaAssumptions;
 import java.io.IOException;
-import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 
-/**
- * The contract of every fabric, over a device. The part on registered memory is for fabrics on
- * which the peer's memory can be loaded from; here it is refused in words.
- */
+/** The contract of every fabric, over a device. */
 @Tag("verbs")
 final class VerbsFabricTest extends WholeFabricContract {
   @BeforeEach
@@ -80,19 +69,6 @@ final class VerbsFabricTest extends WholeFabricContract {
     @AfterEach
     void collect() {
       System.gc();
-    }
-  }
-
-  @Test
-  void memoryBesideTheSessionsIsRefusedInWords() throws IOException {
-    try (FabricHarness harness = new FabricHarness(open(), open())) {
-      Connection connection = harness.connect("a");
-      for (QueuePair side : List.of(connection.server(), connection.client())) {
-        assertThrows(IllegalArgumentException.class, () -> side.register(65));
-        assertNotNull(assertThrows(IOException.class, () -> side.register(64)).getMessage());
-        assertNotNull(
-            assertThrows(IOException.class, () -> side.attach(new byte[8], 64)).getMessage());
-      }
     }
   }
 }

@@ -133,6 +133,7 @@ public final class DirectReader implements AutoCloseable {
     // Others go by a call, which says what is wrong.
     final boolean legal = !key.isEmpty() && key.size() <= BlockDescriptor.MAX_KEY_LENGTH;
     for (int i = 0; legal && granted != null && i < ATTEMPTS; i++) {
+      granted.until(deadlineNs);
       final ReadResult result = granted.get(key, value.found());
       if (result == ReadResult.FOUND || result == ReadResult.ABSENT) {
         directReads++;
@@ -179,6 +180,7 @@ public final class DirectReader implements AutoCloseable {
     } else {
       final long incarnation = granted.incarnation();
       final ReadResult[] results = new ReadResult[keys.size()];
+      granted.until(deadlineNs);
       granted.batchGet(keys, found, results);
       for (int i = 0; i < results.length; i++) {
         if (results[i] == ReadResult.FOUND || results[i] == ReadResult.ABSENT) {

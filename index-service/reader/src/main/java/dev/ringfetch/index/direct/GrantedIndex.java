@@ -34,6 +34,7 @@ final class GrantedIndex implements AutoCloseable {
   private final long incarnation;
   private final boolean outlivesServer;
   private final Reads reads;
+  private final PostedReads posted; // null where memory is mapped
   private final HashReader reader;
   private int[] numbers = {}; // of the segments in the domain
   private MemoryRegion[] segments = {}; // where they are mapped
@@ -46,14 +47,16 @@ final class GrantedIndex implements AutoCloseable {
     this.incarnation = grant.getIncarnation();
     this.outlivesServer = grant.getOutlivesServer();
     learn(grant);
-    reads =
+    final int shift = grant.getSegmentShift();
+    posted =
         domain.capabilities().loadStore()
-            ? new SegmentReads(
-                this::segment,
-                grant.getSegmentShift(),
-                domain.view(RemoteDomain.GATE),
-                GateDescriptor.WORD_OFFSET)
-            : new PostedReads(domain, this::attached, grant.getSegmentShift(), limitNs);
+            ? null
+            : new PostedReads(domain, this::attached, shift, limitNs);
+    reads =
+        posted != null
+            ? posted
+            : new SegmentReads(
+                this::segment, shift, domain.view(RemoteDomain.GATE), GateDescriptor.WORD_OFFSET);
     reader =
         new HashReader(
             reads,
@@ -180,6 +183,13 @@ final class GrantedIndex implements AutoCloseable {
   /** Whether another read of a key that was undecided may decide. */
   boolean mayDecide() {
     return reads.ordered();
+  }
+
+  /** Sets the deadline of the read that follows, which is to leave time for a call. */
+  void until(long deadlineNs) {
+    if (posted != null) {
+      posted.until(deadlineNs);
+    }
   }
 
   /** Reads a key. */

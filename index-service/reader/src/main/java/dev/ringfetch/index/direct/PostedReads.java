@@ -50,6 +50,7 @@ final class PostedReads implements Reads {
   private boolean unknown;
   private boolean pending;
   private int status;
+  private long endNs; // of the read that the batches are for
 
   /**
    * Creates reads.
@@ -63,7 +64,17 @@ final class PostedReads implements Reads {
     this.segments = segments;
     this.shift = shift;
     this.limitNs = limitNs;
+    this.endNs = System.nanoTime() + Long.MAX_VALUE / 2;
     this.results = domain.scratch(FIRST_LENGTH);
+  }
+
+  /**
+   * Limits all batches of the read that follows: half of the time until its deadline is left for a
+   * call. Then the connection is given up, as it is after a batch that takes too long.
+   */
+  void until(long deadlineNs) {
+    final long nowNs = System.nanoTime();
+    endNs = nowNs + Math.max(0, deadlineNs - nowNs) / 2;
   }
 
   @Override
@@ -175,7 +186,8 @@ final class PostedReads implements Reads {
   }
 
   private boolean isInTime(long startNs) {
-    final boolean isInTime = System.nanoTime() - startNs < limitNs;
+    final long nowNs = System.nanoTime();
+    final boolean isInTime = nowNs - startNs < limitNs && nowNs - endNs < 0;
     if (!isInTime) {
       domain.close(); // before the device stores results of this batch among those of another
     }

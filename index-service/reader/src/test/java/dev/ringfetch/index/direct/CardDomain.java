@@ -47,6 +47,11 @@ final class CardDomain implements RemoteDomain {
   /** No READ is carried out. */
   boolean silent;
 
+  /** How long a batch takes, in nanoseconds. */
+  long batchNs;
+
+  private long postedNs; // the last READ
+
   boolean closed;
 
   @Override
@@ -94,6 +99,7 @@ final class CardDomain implements RemoteDomain {
       return QueuePair.SEND_QUEUE_FULL;
     }
     reads++;
+    postedNs = System.nanoTime();
     final MemoryRegion source = number == GATE ? gate : segment;
     posted.add(
         () -> {
@@ -139,7 +145,7 @@ final class CardDomain implements RemoteDomain {
   @Override
   public CompletionQueue completions() {
     return (handler, limit) -> {
-      if (silent) {
+      if (silent || System.nanoTime() - postedNs < batchNs) {
         return 0;
       }
       left = Math.max(0, left - posted.size());

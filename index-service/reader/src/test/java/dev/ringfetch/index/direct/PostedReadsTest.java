@@ -146,4 +146,22 @@ final class PostedReadsTest {
       assertTrue(domain.closed);
     }
   }
+
+  /** Each batch is in time, and all of them together are not. */
+  @Test
+  void readOfManyBatchesIsGivenUpInTime() {
+    domain.batchNs = TimeUnit.MILLISECONDS.toNanos(5);
+    final long startNs = System.nanoTime();
+    reads.until(startNs + TimeUnit.MILLISECONDS.toNanos(60));
+    int batches = 0;
+    do {
+      reads.begin();
+      reads.add(address(0), 8);
+      batches++;
+    } while (reads.execute() == Reads.DONE && batches < 100);
+    final long tookNs = System.nanoTime() - startNs;
+    assertTrue(batches <= 7, "batches=" + batches);
+    assertTrue(tookNs >= TimeUnit.MILLISECONDS.toNanos(30), "tookNs=" + tookNs);
+    assertTrue(domain.closed);
+  }
 }
