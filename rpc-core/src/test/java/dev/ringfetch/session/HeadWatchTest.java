@@ -102,6 +102,20 @@ class HeadWatchTest {
     assertEnded(head, lost);
   }
 
+  /** There no ring that brings nothing makes the server suspicious. */
+  @Test
+  void requestThatWasOverwrittenWhileTheServerPollsEndsTheSession() {
+    final Call before = steps.send(bytes(10, 1));
+    steps.stepServer();
+    final long head = steps.client.writePosition();
+    final Call lost = steps.send(bytes(10, 2));
+    memory.putLong(requestSlot(head) + SLOT_LENGTH - Long.BYTES, 0);
+    for (int i = 0; i < 100; i++) {
+      steps.stepServer();
+    }
+    assertEnded(head, before, lost);
+  }
+
   @Test
   void requestWhoseLengthWasOverwrittenEndsTheSession() {
     final long head = steps.client.writePosition();

@@ -13,9 +13,12 @@ public final class FirstProgram {
       seen.put("ada", Instant.parse("1815-12-10T00:00:00Z"));
       System.out.println(seen.access(Access.DIRECT).get("ada"));
 
-      HashIndex<String, Long> visits = client.hash("visits", Codec.string(), Codec.int64());
+      OrderedIndex<String, Long> visits =
+          client.ordered("visits", Codec.string(), Codec.int64());
       visits.update("ada", count -> count.orElse(0L) + 1);
-      System.out.println(visits.get("ada").orElseThrow());
+      for (IndexEntry<String, Long> entry : visits.prefix("a").toList()) {
+        System.out.println(entry.key() + " " + entry.value());
+      }
     }
   }
 }

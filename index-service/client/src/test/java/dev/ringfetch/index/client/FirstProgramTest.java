@@ -15,13 +15,14 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Runs the first program of the documentation. */
 final class FirstProgramTest {
   private static final String PRINTED =
-      "Optional[1815-12-10T00:00:00Z]\n1\n".replace("\n", System.lineSeparator());
+      "Optional[1815-12-10T00:00:00Z]\nada 1\n".replace("\n", System.lineSeparator());
 
   @TempDir Path directory;
 
@@ -50,10 +51,25 @@ final class FirstProgramTest {
   }
 
   @Test
-  void itHasTwentyLines() throws Exception {
+  void itIsWhatTheDocumentationShows() throws Exception {
     final Path source =
         Path.of("src/test/java", FirstProgram.class.getName().replace('.', '/') + ".java");
-    assertTrue(Files.readAllLines(source).size() <= 25, source::toString);
+    final List<String> lines = Files.readAllLines(source);
+    assertTrue(lines.size() <= 30, source::toString);
+    final List<String> body =
+        lines.stream()
+            .dropWhile(line -> !line.contains("void main("))
+            .skip(2) // the address is an argument
+            .map(String::strip)
+            .filter(line -> line.length() > 1)
+            .toList();
+    final String page =
+        Files.readString(Path.of("../../docs/index.md"))
+            .replaceAll(" +// .*", "")
+            .replaceAll("\\s+", " ");
+    for (final String statement : String.join(" ", body).split("(?<=[;{]) ", -1)) {
+      assertTrue(page.contains(statement), statement);
+    }
   }
 
   /** An application without Micrometer has none of its classes. */
