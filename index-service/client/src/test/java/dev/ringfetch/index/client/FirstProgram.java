@@ -13,8 +13,7 @@ public final class FirstProgram {
       seen.put("ada", Instant.parse("1815-12-10T00:00:00Z"));
       System.out.println(seen.access(Access.DIRECT).get("ada"));
 
-      OrderedIndex<String, Long> visits =
-          client.ordered("visits", Codec.string(), Codec.int64());
+      OrderedIndex<String, Long> visits = client.ordered("visits", Codec.string(), Codec.int64());
       visits.update("ada", count -> count.orElse(0L) + 1);
       for (IndexEntry<String, Long> entry : visits.prefix("a").toList()) {
         System.out.println(entry.key() + " " + entry.value());

@@ -4,10 +4,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.index.linearizability.FaultyIndex.Fault;
+import dev.ringfetch.index.v1.CreateIndexRequest;
+import dev.ringfetch.index.v1.CreateIndexResponse;
+import dev.ringfetch.index.v1.IndexAdminGrpc;
 import dev.ringfetch.rpc.RingChannel;
 import dev.ringfetch.rpc.RingChannelBuilder;
 import dev.ringfetch.rpc.RingServer;
 import dev.ringfetch.rpc.RingServerBuilder;
+import io.grpc.stub.StreamObserver;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -35,7 +39,12 @@ final class FaultyIndexTest {
   void faultsAreFound(Fault fault) throws Exception {
     final FaultyIndex index = new FaultyIndex(fault);
     final RingServer server =
-        RingServerBuilder.forPort(0).spinTime(Duration.ZERO).addService(index).build().start();
+        RingServerBuilder.forPort(0)
+            .spinTime(Duration.ZERO)
+            .addService(index)
+            .addService(new AnyIndex())
+            .build()
+            .start();
     final RingChannel channel =
         RingChannelBuilder.forAddress("localhost", server.getPort())
             .usePlaintext()
@@ -48,6 +57,16 @@ final class FaultyIndexTest {
     } finally {
       channel.shutdownNow();
       server.shutdownNow();
+    }
+  }
+
+  /** The faulty index has any name and kind. */
+  private static final class AnyIndex extends IndexAdminGrpc.IndexAdminImplBase {
+    @Override
+    public void createIndex(
+        CreateIndexRequest request, StreamObserver<CreateIndexResponse> responses) {
+      responses.onNext(CreateIndexResponse.getDefaultInstance());
+      responses.onCompleted();
     }
   }
 

@@ -28,7 +28,7 @@ class OrderedReadersTest {
   private static final long SEED = Long.getLong("ringfetch.seed", 26);
   private static final int READERS = 2;
   private static final int KEYS = 16_000;
-  private static final int OPERATIONS = 60_000;
+  private static final int OPERATIONS = 12_000;
 
   /** One key of so many stays from the first put on. */
   private static final int STABLE = 61;
