@@ -1,9 +1,5 @@
 package dev.ringfetch.index;
 
-import dev.ringfetch.fabric.Fabric;
-import dev.ringfetch.fabric.FabricContext;
-import dev.ringfetch.fabric.FabricProviders;
-import dev.ringfetch.index.data.DataDirectory;
 import dev.ringfetch.index.service.DirectAccessService;
 import dev.ringfetch.index.service.IndexAdminService;
 import dev.ringfetch.index.service.IndexMemory;
@@ -22,7 +18,6 @@ import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
@@ -58,11 +53,6 @@ public final class IndexServer implements Callable<Integer> {
   private static final int ABORT_SECONDS = 5;
 
   private static final int MAX_PORT = 65_535;
-
-  /** The fabrics whose memory clients can be granted, the preferred one first. */
-  private static final List<String> FABRICS = List.of("shm", "verbs");
-
-  private static final System.Logger LOGGER = System.getLogger(IndexServer.class.getName());
 
   @Option(
       names = "--port",
@@ -160,64 +150,36 @@ public final class IndexServer implements Callable<Integer> {
   public Integer call() throws InterruptedException {
     final RingServerBuilder builder = builder();
     final IndexMemory.Context context = memoryContext();
-    DataDirectory directory = null;
+    final IndexMemory opened;
     try {
-      directory = data == null ? null : DataDirectory.open(data, takeover);
-      return serve(builder, Indexes.unserved(open(context.data(directory))), directory);
+      opened = IndexMemory.shared(context);
     } catch (IOException e) {
-      close(directory);
-      return failed(reason(e));
+      return failed(e.getMessage());
     }
+    return serve(builder, Indexes.unserved(opened));
   }
 
+  /** Options of memory that clients can be granted, over those fabrics that are there. */
   private IndexMemory.Context memoryContext() {
+    final IndexMemory.Context context = new IndexMemory.Context().fallback(true);
     try {
-      return new IndexMemory.Context().budget(memory).partitions(partitions);
+      context.budget(memory).partitions(partitions).dataDirectory(data).takeover(takeover);
     } catch (IllegalArgumentException e) {
       throw new ParameterException(spec.commandLine(), "--" + e.getMessage());
     }
-  }
-
-  /** Memory that clients can be granted, over those fabrics that are there. */
-  private IndexMemory open(IndexMemory.Context context) throws IOException {
-    final List<Fabric> opened = new ArrayList<>();
-    for (final String name : FABRICS) {
-      if (fabrics == null || List.of(fabrics).contains(name)) {
-        open(name, opened);
-      }
+    if (fabrics != null) {
+      context.fabrics(
+          IndexMemory.FABRICS_DEFAULT.stream()
+              .filter(List.of(fabrics)::contains)
+              .toArray(String[]::new));
     }
-    if (opened.isEmpty()) {
-      return IndexMemory.ofProcess(context);
-    }
-    boolean shared = false;
-    try {
-      final IndexMemory memory = IndexMemory.of(opened, context);
-      shared = true;
-      return memory;
-    } finally {
-      if (!shared) {
-        opened.forEach(Fabric::close);
-      }
-    }
-  }
-
-  private void open(String name, List<Fabric> opened) {
-    final FabricContext fabricContext = new FabricContext();
     if (shmDirectory != null) {
-      fabricContext.directory(shmDirectory);
+      context.shmDirectory(shmDirectory);
     }
-    try {
-      opened.add(FabricProviders.open(name, fabricContext));
-    } catch (IOException e) {
-      final boolean wanted = fabrics != null || name.equals(FABRICS.get(0));
-      LOGGER.log(
-          wanted ? System.Logger.Level.WARNING : System.Logger.Level.DEBUG,
-          "no direct reads over " + name + ": " + reason(e));
-    }
+    return context;
   }
 
-  private int serve(RingServerBuilder builder, Indexes indexes, DataDirectory directory)
-      throws InterruptedException {
+  private int serve(RingServerBuilder builder, Indexes indexes) throws InterruptedException {
     final HealthStatusManager health = new HealthStatusManager();
     addServices(builder, indexes, health);
     DirectAccessService.addTo(builder, indexes, directReads);
@@ -228,7 +190,6 @@ public final class IndexServer implements Callable<Integer> {
       server.start();
     } catch (IOException e) {
       indexes.close();
-      close(directory);
       return failed("cannot listen on port " + port + ": " + reason(e));
     }
     try {
@@ -236,7 +197,6 @@ public final class IndexServer implements Callable<Integer> {
     } catch (IllegalArgumentException e) { // of the gate: it was written by others
       server.shutdownNow();
       indexes.close();
-      close(directory);
       return failed("cannot move the gate: " + reason(e));
     } finally {
       barrier.open();
@@ -246,7 +206,6 @@ public final class IndexServer implements Callable<Integer> {
         () -> {
           stop(server, health);
           indexes.close(); // the gate: direct readers turn away
-          close(directory);
           stopped.countDown();
         };
     Runtime.getRuntime().addShutdownHook(new Thread(stop, "index-server-shutdown"));
@@ -257,16 +216,6 @@ public final class IndexServer implements Callable<Integer> {
     // JVM waits for no thread but the hook.
     stopped.await();
     return CommandLine.ExitCode.OK;
-  }
-
-  private static void close(DataDirectory directory) {
-    try {
-      if (directory != null) {
-        directory.close();
-      }
-    } catch (IOException e) {
-      LOGGER.log(System.Logger.Level.WARNING, "cannot close " + directory, e);
-    }
   }
 
   private int failed(String reason) {

@@ -1,7 +1,5 @@
 package dev.ringfetch.index;
 
-import dev.ringfetch.fabric.FabricContext;
-import dev.ringfetch.fabric.FabricProviders;
 import dev.ringfetch.index.direct.DirectContext;
 import dev.ringfetch.index.direct.DirectReader;
 import dev.ringfetch.index.service.DirectAccessService;
@@ -65,9 +63,11 @@ final class DirectServer implements AutoCloseable {
       throws IOException {
     final Indexes indexes =
         new Indexes(
-            IndexMemory.of(
-                FabricProviders.open("shm", new FabricContext().directory(directory)),
-                new IndexMemory.Context().budget(256L << 20)));
+            IndexMemory.shared(
+                new IndexMemory.Context()
+                    .fabrics("shm")
+                    .shmDirectory(directory)
+                    .budget(256L << 20)));
     final RingServerBuilder builder = RingServerBuilder.forPort(0).shmDirectory(directory);
     DirectAccessService.addTo(builder, indexes, mode);
     services.accept(builder, indexes);

@@ -2,13 +2,9 @@ package dev.ringfetch.rdma.verbs;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
-import dev.ringfetch.fabric.Fabric;
-import dev.ringfetch.fabric.FabricContext;
-import dev.ringfetch.fabric.FabricProviders;
 import dev.ringfetch.index.IndexServer;
 import dev.ringfetch.index.direct.DirectContext;
 import dev.ringfetch.index.direct.DirectReader;
@@ -66,15 +62,14 @@ final class DirectReadTest {
 
   /** Starts a server whose memory is in domains of some fabrics. */
   private void start(String... fabrics) throws IOException {
-    final FabricContext context = new FabricContext().directory(directory);
-    final List<Fabric> opened = new ArrayList<>();
-    for (final String name : fabrics) {
-      opened.add(FabricProviders.open(name, context));
-    }
     indexes =
         new Indexes(
-            IndexMemory.of(
-                opened, new IndexMemory.Context().budget(IndexMemory.BUDGET_MIN).partitions(1)));
+            IndexMemory.shared(
+                new IndexMemory.Context()
+                    .fabrics(fabrics)
+                    .shmDirectory(directory)
+                    .budget(IndexMemory.BUDGET_MIN)
+                    .partitions(1)));
     final RingServerBuilder builder =
         IndexServer.addServices(
             RingServerBuilder.forPort(0).fabrics("shm").shmDirectory(directory),
@@ -281,8 +276,5 @@ final class DirectReadTest {
       assertFalse(reader.isDirect());
       assertTrue(reader.obstacle().contains("verbs"), reader::obstacle);
     }
-    assertThrows(
-        IllegalArgumentException.class,
-        () -> IndexMemory.of(List.of(), new IndexMemory.Context()).close());
   }
 }

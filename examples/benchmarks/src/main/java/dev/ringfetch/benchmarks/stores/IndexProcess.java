@@ -4,9 +4,7 @@ import dev.ringfetch.examples.load.AllocatedBytes;
 import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.examples.process.CommandLoop;
 import dev.ringfetch.examples.process.Rings;
-import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.FabricContext;
-import dev.ringfetch.fabric.FabricProviders;
 import dev.ringfetch.index.IndexServer;
 import dev.ringfetch.index.service.DirectAccessService;
 import dev.ringfetch.index.service.IndexMemory;
@@ -43,9 +41,10 @@ public final class IndexProcess implements Callable<Integer> {
   public Integer call() throws Exception {
     final FabricContext context = new FabricContext();
     rings.apply(context);
-    final Fabric fabric = FabricProviders.open("shm", context);
-    try (Indexes indexes =
-        new Indexes(IndexMemory.of(fabric, new IndexMemory.Context().budget(memory)))) {
+    final IndexMemory.Context memoryContext =
+        new IndexMemory.Context().fabrics("shm").budget(memory);
+    rings.apply(memoryContext::shmDirectory);
+    try (Indexes indexes = new Indexes(IndexMemory.shared(memoryContext))) {
       final RingServerBuilder builder = RingServerBuilder.forPort(0);
       rings.apply(builder);
       builder.directExecutor();

@@ -1,7 +1,5 @@
 package dev.ringfetch.index.client;
 
-import dev.ringfetch.fabric.FabricContext;
-import dev.ringfetch.fabric.FabricProviders;
 import dev.ringfetch.index.IndexServer;
 import dev.ringfetch.index.service.DirectAccessService;
 import dev.ringfetch.index.service.IndexMemory;
@@ -39,9 +37,8 @@ final class TestServer implements AutoCloseable {
   static TestServer start(Path directory, long memory) throws IOException {
     final Indexes indexes =
         new Indexes(
-            IndexMemory.of(
-                FabricProviders.open("shm", new FabricContext().directory(directory)),
-                new IndexMemory.Context().budget(memory)));
+            IndexMemory.shared(
+                new IndexMemory.Context().fabrics("shm").shmDirectory(directory).budget(memory)));
     final RingServerBuilder builder = RingServerBuilder.forPort(0).shmDirectory(directory);
     DirectAccessService.addTo(builder, indexes, DirectAccessService.Mode.ALWAYS);
     IndexServer.addServices(builder, indexes, new HealthStatusManager());

@@ -147,7 +147,8 @@ public final class DataDirectory implements AutoCloseable {
     if (!last.boot().equals(boot) && !takeover) {
       throw new IOException(
           "was served last on another host, or before this boot: make sure that no process there"
-              + " uses it, then take it over (--takeover): data="
+              + " uses it, then take it over (--takeover, or takeover(true) in a"
+              + " program): data="
               + directory);
     }
     return new Identity(last.id(), boot, Math.max(last.incarnation(), gate.last()) + 1);

@@ -3,9 +3,12 @@ package dev.ringfetch.index.service;
 import dev.ringfetch.fabric.DirectRegion;
 import dev.ringfetch.fabric.DomainContext;
 import dev.ringfetch.fabric.Fabric;
+import dev.ringfetch.fabric.FabricContext;
+import dev.ringfetch.fabric.FabricProviders;
 import dev.ringfetch.fabric.GateDescriptor;
 import dev.ringfetch.fabric.GatePage;
 import dev.ringfetch.fabric.MemoryRegion;
+import dev.ringfetch.fabric.Obstacle;
 import dev.ringfetch.index.data.DataDirectory;
 import dev.ringfetch.index.partition.Handover;
 import dev.ringfetch.index.store.StoreMemory;
@@ -15,8 +18,15 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.nio.file.FileSystemException;
+import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 
@@ -24,11 +34,10 @@ import java.util.concurrent.Executor;
  * The memory of a server's indexes, the gate before it, and the epoch in which it may be read. It
  * belongs to this process alone, or to a domain of a fabric, where peers can be admitted to it.
  *
- * <p>Fabrics and data directories are for the server program, whose module has their types.
+ * <p>Its owner is the {@link Indexes} that it is passed to, which close it.
  *
  * <p>Safe for use by many threads.
  */
-@SuppressWarnings("exports")
 public final class IndexMemory implements AutoCloseable {
   private static final Logger LOGGER = System.getLogger(IndexMemory.class.getName());
 
@@ -44,6 +53,9 @@ public final class IndexMemory implements AutoCloseable {
   /** The most partitions of an index. */
   public static final int PARTITIONS_MAX = 256;
 
+  /** Names of the fabrics over which clients read memory unless set, the preferred one first. */
+  public static final List<String> FABRICS_DEFAULT = List.of("shm", "verbs");
+
   /** Length of a segment: small enough that a server without entries has little memory. */
   private static final int SEGMENT_LENGTH = 16 << 20;
 
@@ -55,7 +67,7 @@ public final class IndexMemory implements AutoCloseable {
   private final GatePage gate;
   private final long epoch;
   private final long origin; // tells epochs of data directories apart
-  private final boolean successors;
+  private final DataDirectory data; // null: the gate ends with the process
   private final int partitions;
   private final StoreMemory store;
   private final BackgroundThread growth = new BackgroundThread("index-memory-growth");
@@ -66,9 +78,9 @@ public final class IndexMemory implements AutoCloseable {
   /** The one that makes the memory comes first; empty: it is of this process alone. */
   private final List<SharedMemory> shared = new CopyOnWriteArrayList<>();
 
-  private IndexMemory(Context context, List<Fabric> fabrics) throws IOException {
-    final DataDirectory data = context.data;
-    this.successors = data != null;
+  private IndexMemory(Context context, List<Fabric> fabrics, DataDirectory data)
+      throws IOException {
+    this.data = data;
     this.partitions = context.partitions;
     this.epoch = data == null ? RANDOM.nextLong(1, Long.MAX_VALUE) : data.incarnation();
     this.origin = data == null ? 0 : Long.parseUnsignedLong(data.id(), 0, Long.BYTES * 2, 16);
@@ -76,7 +88,7 @@ public final class IndexMemory implements AutoCloseable {
       gate = data == null ? GatePage.in(new DirectRegion(GateDescriptor.LENGTH)) : data.gate();
     } else {
       final GatePage own = data == null ? null : data.gate();
-      shared.add(new SharedMemory(fabrics.get(0), domainContext(context, own)));
+      shared.add(openFirst(fabrics.get(0), context, own));
       gate = shared.get(0).domain().gate();
       fabrics.subList(1, fabrics.size()).forEach(fabric -> share(fabric, context));
     }
@@ -102,6 +114,23 @@ public final class IndexMemory implements AutoCloseable {
     }
   }
 
+  private SharedMemory openFirst(Fabric fabric, Context context, GatePage own) throws IOException {
+    try {
+      return new SharedMemory(fabric, domainContext(context, own));
+    } catch (IOException e) {
+      throw new IOException(
+          "cannot open index memory: fabric="
+              + fabric.name()
+              + " shmDirectory="
+              + context.fabricContext.directory()
+              + " data="
+              + data
+              + ": "
+              + Obstacle.of(e),
+          e);
+    }
+  }
+
   private DomainContext domainContext(Context context, GatePage page) {
     final DomainContext domainContext = new DomainContext().memoryLimit(context.budget);
     return page == null ? domainContext : domainContext.gate(page, epoch);
@@ -121,7 +150,12 @@ public final class IndexMemory implements AutoCloseable {
   public static final class Context {
     private long budget = BUDGET_DEFAULT;
     private int partitions = PARTITIONS_DEFAULT;
-    private DataDirectory data;
+    private List<String> fabrics = FABRICS_DEFAULT;
+    private boolean named; // whether the application has named the fabrics
+    private boolean fallback;
+    private final FabricContext fabricContext = new FabricContext();
+    private Path dataDirectory;
+    private boolean takeover;
 
     /** Creates the defaults, without a data directory. */
     public Context() {}
@@ -146,10 +180,101 @@ public final class IndexMemory implements AutoCloseable {
       return this;
     }
 
-    /** Sets the directory whose gate is used; without one, the gate ends with the process. */
-    public Context data(DataDirectory directory) {
-      this.data = directory;
+    /**
+     * Sets the names of the fabrics over which clients read {@linkplain #shared shared} memory, the
+     * preferred one first; {@link #FABRICS_DEFAULT} unless set. The first that can be used makes
+     * the memory, and {@code shm} shows no memory but its own, so it stands first.
+     *
+     * @throws IllegalArgumentException when a name is blank, or given twice.
+     */
+    public Context fabrics(String... names) {
+      final Set<String> seen = new HashSet<>();
+      for (final String name : names) {
+        if (name.isBlank() || !seen.add(name)) {
+          throw new IllegalArgumentException("blank or named twice: fabric=\"" + name + "\"");
+        }
+      }
+      this.fabrics = List.of(names);
+      this.named = true;
       return this;
+    }
+
+    /**
+     * Sets the directory of the shared-memory fabric, the same as the server's and the clients';
+     * {@code /dev/shm} unless set here or by the system property {@value
+     * FabricContext#DIRECTORY_PROP_NAME}.
+     */
+    public Context shmDirectory(Path directory) {
+      fabricContext.directory(directory);
+      return this;
+    }
+
+    /**
+     * Sets whether a server whose fabrics cannot be used serves from memory of its process alone,
+     * with a warning in the log. Unless set it does not: {@link #shared} throws.
+     */
+    public Context fallback(boolean toProcess) {
+      this.fallback = toProcess;
+      return this;
+    }
+
+    /**
+     * Sets the data directory, created where it is missing; null for none, as unless set. One
+     * server at a time owns it. It has the gate, by which a server takes over from a killed one:
+     * until then clients go on to read the memory of the killed server. Entries are lost either
+     * way. Without a data directory, the gate ends with the process.
+     */
+    public Context dataDirectory(Path directory) {
+      this.dataDirectory = directory;
+      return this;
+    }
+
+    /**
+     * Sets whether a data directory may be taken that was served last on another host, or before
+     * this host rebooted. The caller knows that no process there serves or reads it.
+     */
+    public Context takeover(boolean taken) {
+      this.takeover = taken;
+      return this;
+    }
+
+    /** Opens the fabrics that can be used; the caller closes them. */
+    private List<Fabric> openFabrics() throws IOException {
+      final List<Fabric> opened = new ArrayList<>();
+      final Map<String, String> obstacles = new LinkedHashMap<>(); // by the fabric's name
+      for (final String name : fabrics) {
+        try {
+          opened.add(FabricProviders.open(name, fabricContext));
+        } catch (IOException e) {
+          obstacles.put(name, Obstacle.of(e));
+        }
+      }
+      if (opened.isEmpty() && !fallback) {
+        throw new IOException(
+            "no fabric for index memory: fabrics=" + fabrics + " obstacles=" + obstacles);
+      }
+      obstacles.forEach(
+          (name, obstacle) ->
+              LOGGER.log(
+                  named || name.equals(fabrics.get(0)) ? Level.WARNING : Level.DEBUG,
+                  "no direct reads over " + name + ": " + obstacle));
+      return opened;
+    }
+
+    /** Opens the data directory, which the caller closes. Returns null where there is none. */
+    private DataDirectory openData() throws IOException {
+      try {
+        return dataDirectory == null ? null : DataDirectory.open(dataDirectory, takeover);
+      } catch (FileSystemException e) { // whose message may be a path alone
+        throw new IOException(
+            "cannot open the data directory: data="
+                + dataDirectory
+                + ": "
+                + e.getClass().getSimpleName()
+                + ": "
+                + e.getMessage(),
+            e);
+      }
     }
   }
 
@@ -162,31 +287,60 @@ public final class IndexMemory implements AutoCloseable {
     }
   }
 
-  /** Memory that no other process reaches. */
+  /**
+   * Memory that no other process reaches. The context's fabrics are without effect.
+   *
+   * @throws IOException when the data directory cannot be used, with path and reason in its
+   *     message.
+   */
   public static IndexMemory ofProcess(Context context) throws IOException {
-    return new IndexMemory(context, List.of());
+    return open(context, List.of());
   }
 
   /**
-   * Memory of a domain of a fabric.
+   * Memory that clients can be granted to read, over those of the context's fabrics that can be
+   * used.
    *
-   * @param fabric closed with the memory, but not if this throws.
+   * @throws IOException when no fabric can be used, unless {@link Context#fallback} is set, or the
+   *     memory or the data directory cannot be used; with path and reason in its message. Nothing
+   *     stays open then.
    */
-  public static IndexMemory of(Fabric fabric, Context context) throws IOException {
-    return of(List.of(fabric), context);
-  }
-
-  /**
-   * Memory of a domain of the first of some fabrics, which peers reach over the others, too, as far
-   * as these can show it.
-   *
-   * @param fabrics at least one; closed with the memory; if this throws, by the caller.
-   */
-  public static IndexMemory of(List<Fabric> fabrics, Context context) throws IOException {
-    if (fabrics.isEmpty()) {
-      throw new IllegalArgumentException("fabrics=" + fabrics);
+  public static IndexMemory shared(Context context) throws IOException {
+    final List<Fabric> fabrics = context.openFabrics();
+    boolean opened = false;
+    try {
+      final IndexMemory memory = open(context, fabrics);
+      opened = true;
+      return memory;
+    } finally {
+      if (!opened) {
+        fabrics.forEach(Fabric::close);
+      }
     }
-    return new IndexMemory(context, fabrics);
+  }
+
+  private static IndexMemory open(Context context, List<Fabric> fabrics) throws IOException {
+    final DataDirectory data = context.openData();
+    boolean opened = false;
+    try {
+      final IndexMemory memory = new IndexMemory(context, fabrics, data);
+      opened = true;
+      return memory;
+    } finally {
+      if (!opened) {
+        close(data);
+      }
+    }
+  }
+
+  private static void close(DataDirectory data) {
+    try {
+      if (data != null) {
+        data.close();
+      }
+    } catch (IOException e) {
+      LOGGER.log(Level.WARNING, "cannot close the data directory: data=" + data, e);
+    }
   }
 
   private static MemoryRegion allocate(int length) throws IOException {
@@ -238,7 +392,7 @@ public final class IndexMemory implements AutoCloseable {
 
   /** Whether a successor closes this memory, if this process is killed. */
   boolean hasSuccessors() {
-    return successors;
+    return data != null;
   }
 
   /** The domains in which peers reach the memory, the preferred one first. */
@@ -286,7 +440,10 @@ public final class IndexMemory implements AutoCloseable {
             + " bytes, which --memory sets; deletes make room");
   }
 
-  /** Closes the gate and gives memory that others reach back. No thread may use it any more. */
+  /**
+   * Closes the gate, gives memory that others reach back, and gives up the data directory. No
+   * thread may use the memory any more. To be called once.
+   */
   @Override
   public void close() {
     if (gate.epoch() == epoch) { // not a predecessor's, which may still be read
@@ -298,5 +455,6 @@ public final class IndexMemory implements AutoCloseable {
     for (int i = shared.size() - 1; i >= 0; i--) { // the one that made the memory comes last
       shared.get(i).close();
     }
+    close(data); // last: a successor owns the directory from here on
   }
 }

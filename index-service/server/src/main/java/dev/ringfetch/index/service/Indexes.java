@@ -8,6 +8,7 @@ import dev.ringfetch.index.store.StoredIndex;
 import dev.ringfetch.index.v1.IndexDescription;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.IndexKind;
+import dev.ringfetch.rpc.RingServerBuilder;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerMethodDefinition;
 import io.grpc.ServerServiceDefinition;
@@ -25,8 +26,8 @@ import java.util.function.Consumer;
  * and is a HASH index; the empty name stands for it. An index stays until it is dropped, even
  * without entries.
  *
- * <p>Safe for use by many threads; finding takes no lock. Indexes in memory of this process need
- * not be closed.
+ * <p>Safe for use by many threads; finding takes no lock. Indexes in memory of this process,
+ * without a data directory, need not be closed.
  */
 public final class Indexes implements AutoCloseable {
   /** Name of the index that the empty name stands for. */
@@ -50,6 +51,9 @@ public final class Indexes implements AutoCloseable {
 
   /**
    * Creates the default index, empty, in this memory, which becomes the indexes' own, and serves.
+   * If this throws, the memory is closed.
+   *
+   * @throws IllegalArgumentException when another process has moved the gate of the data directory.
    */
   public Indexes(IndexMemory memory) {
     this(memory, true);
@@ -57,9 +61,17 @@ public final class Indexes implements AutoCloseable {
 
   private Indexes(IndexMemory memory, boolean serves) {
     this.memory = memory;
-    createAbsent(DEFAULT_NAME, IndexKind.HASH);
-    if (serves) {
-      serve();
+    boolean created = false;
+    try {
+      createAbsent(DEFAULT_NAME, IndexKind.HASH);
+      if (serves) {
+        serve();
+      }
+      created = true;
+    } finally {
+      if (!created) {
+        memory.close();
+      }
     }
   }
 
@@ -74,6 +86,24 @@ public final class Indexes implements AutoCloseable {
   /** Turns the readers of earlier servers away, and lets readers begin. Called once. */
   public void serve() {
     memory.serve();
+  }
+
+  /**
+   * Adds the services of these indexes to a server with rings: Index, IndexAdmin and DirectAccess,
+   * which grants direct reads unless calls pass interceptors. The caller ends the server first, and
+   * then closes the indexes.
+   *
+   * @return the builder.
+   */
+  public RingServerBuilder addTo(RingServerBuilder builder) {
+    return addTo(builder, DirectAccessService.Mode.UNLESS_INTERCEPTED);
+  }
+
+  /** As {@link #addTo(RingServerBuilder)}, with direct reads granted in this mode. */
+  public RingServerBuilder addTo(RingServerBuilder builder, DirectAccessService.Mode mode) {
+    builder.addService(new IndexService(this)).addService(new IndexAdminService(this));
+    DirectAccessService.addTo(builder, this, mode);
+    return builder;
   }
 
   IndexMemory memory() {
@@ -211,7 +241,10 @@ public final class Indexes implements AutoCloseable {
         .build();
   }
 
-  /** Closes the memory, and with it all indexes. No call may be under way any more. */
+  /**
+   * Closes the memory, and with it all indexes. Direct readers turn away. No call may be under way
+   * any more. To be called once.
+   */
   @Override
   public void close() {
     memory.close();

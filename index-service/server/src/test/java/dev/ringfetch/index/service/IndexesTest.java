@@ -7,16 +7,21 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.fabric.GatePage;
 import dev.ringfetch.index.layout.ReadResult;
 import dev.ringfetch.index.v1.IndexKind;
 import io.grpc.StatusException;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class IndexesTest {
   private final Indexes indexes = new Indexes(IndexMemory.ofProcess(256L << 20));
@@ -106,5 +111,19 @@ class IndexesTest {
       }
       assertTrue(indexes.drop("a", dropped -> {}));
     }
+  }
+
+  @Test
+  void memoryIsClosedWhereItCannotServe(@TempDir Path shm, @TempDir Path data) throws IOException {
+    final IndexMemory.Context context =
+        new IndexMemory.Context()
+            .fabrics("shm")
+            .shmDirectory(shm)
+            .dataDirectory(data)
+            .budget(IndexMemory.BUDGET_MIN);
+    final IndexMemory memory = IndexMemory.shared(context);
+    GatePage.open(data.resolve("gate")).move(Long.MAX_VALUE >> 1);
+    assertThrows(IllegalArgumentException.class, () -> new Indexes(memory));
+    new Indexes(IndexMemory.shared(context)).close(); // owns the directory now
   }
 }
