@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -36,8 +37,8 @@ import picocli.CommandLine.Spec;
  * calls, lets those in flight finish for up to {@value #GRACE_SECONDS} seconds, closes its index
  * memory to direct readers, and ends. What is stored is lost with it.
  *
- * <p>Exit codes: 1 if it cannot listen, or not use its memory or data directory, 2 if the command
- * line is wrong, the JVM's own after a signal.
+ * <p>Exit codes: 1 if it cannot listen, or not use its memory, its data directory or the fabric
+ * that an option names, 2 if the command line is wrong, the JVM's own after a signal.
  */
 @Command(
     name = "index-server",
@@ -103,6 +104,7 @@ public final class IndexServer implements Callable<Integer> {
       names = "--fabric",
       paramLabel = "NAME",
       split = ",",
+      converter = FabricName.class,
       description = "What rings are made of, the best first: shm, verbs. Default: all there is.")
   private String[] fabrics;
 
@@ -115,6 +117,7 @@ public final class IndexServer implements Callable<Integer> {
   @Option(
       names = "--spin-time",
       paramLabel = "MICROS",
+      converter = AtLeast.Zero.class,
       description = "How long a polling thread polls before it sleeps. Default: 50.")
   private Integer spinMicros;
 
@@ -126,7 +129,8 @@ public final class IndexServer implements Callable<Integer> {
   }
 
   static CommandLine commandLine() {
-    return new CommandLine(new IndexServer()).setCaseInsensitiveEnumValuesAllowed(true);
+    return OptionErrors.printedFor(new CommandLine(new IndexServer()))
+        .setCaseInsensitiveEnumValuesAllowed(true);
   }
 
   /**
@@ -161,7 +165,7 @@ public final class IndexServer implements Callable<Integer> {
 
   /** Options of memory that clients can be granted, over those fabrics that are there. */
   private IndexMemory.Context memoryContext() {
-    final IndexMemory.Context context = new IndexMemory.Context().fallback(true);
+    final IndexMemory.Context context = new IndexMemory.Context().fallback(fabrics == null && shmDirectory == null);
     try {
       context.budget(memory).partitions(partitions).dataDirectory(data).takeover(takeover);
     } catch (IllegalArgumentException e) {
@@ -190,14 +194,14 @@ public final class IndexServer implements Callable<Integer> {
       server.start();
     } catch (IOException e) {
       indexes.close();
-      return failed("cannot listen on port " + port + ": " + reason(e));
+      return failed("cannot listen on port " + port + ": " + FailureReason.of(e));
     }
     try {
       indexes.serve();
     } catch (IllegalArgumentException e) { // of the gate: it was written by others
       server.shutdownNow();
       indexes.close();
-      return failed("cannot move the gate: " + reason(e));
+      return failed("cannot move the gate: " + FailureReason.of(e));
     } finally {
       barrier.open();
     }
@@ -233,7 +237,7 @@ public final class IndexServer implements Callable<Integer> {
       builder.directExecutor();
     }
     if (fabrics != null) {
-      builder.fabrics(fabrics);
+      builder.fabrics(Stream.of(fabrics).distinct().toArray(String[]::new));
     }
     if (shmDirectory != null) {
       builder.shmDirectory(shmDirectory);
@@ -258,14 +262,5 @@ public final class IndexServer implements Callable<Integer> {
       Thread.currentThread().interrupt();
       server.shutdownNow();
     }
-  }
-
-  /** The root cause of an error: transports wrap the operating system's message in their own. */
-  private static String reason(Throwable failure) {
-    Throwable bottom = failure;
-    while (bottom.getCause() != null) {
-      bottom = bottom.getCause();
-    }
-    return bottom.getMessage() == null ? bottom.toString() : bottom.getMessage();
   }
 }
