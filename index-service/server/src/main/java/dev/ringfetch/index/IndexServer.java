@@ -165,7 +165,8 @@ public final class IndexServer implements Callable<Integer> {
 
   /** Options of memory that clients can be granted, over those fabrics that are there. */
   private IndexMemory.Context memoryContext() {
-    final IndexMemory.Context context = new IndexMemory.Context().fallback(fabrics == null && shmDirectory == null);
+    final IndexMemory.Context context =
+        new IndexMemory.Context().fallback(fabrics == null && shmDirectory == null);
     try {
       context.budget(memory).partitions(partitions).dataDirectory(data).takeover(takeover);
     } catch (IllegalArgumentException e) {
