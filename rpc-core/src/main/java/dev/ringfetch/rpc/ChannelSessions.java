@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 
 /**
  * The sessions of a channel: opens a session when a call wants a ring, and replaces lost sessions.
@@ -36,6 +37,15 @@ final class ChannelSessions implements StreamRoom.Sessions, SessionAttempt.Outco
 
   private static final String NO_ROOM =
       "the server allows so few calls on a connection that gRPC's wait for the session's stream";
+
+  private static final long WAITED_MS =
+      TimeUnit.NANOSECONDS.toMillis(StreamRoom.PATIENCE_NS + StreamRoom.AGAIN_NS);
+
+  private static final String SLOW_HANDSHAKE =
+      "took longer than " + WAITED_MS + " ms, for which a call waited to be sent";
+
+  private static final String SLOW_CALL =
+      "a call waited longer than " + WAITED_MS + " ms to be sent";
 
   /** How long an attempt waits for the stream of the call that caused it. */
   private static final long FIRST_CALL_NS = 1_000_000_000;
@@ -187,10 +197,19 @@ final class ChannelSessions implements StreamRoom.Sessions, SessionAttempt.Outco
         roomBackoff.failed(Backoff.MAX_NS);
       }
     }
-    ending.forEach(begun -> begun.stream.giveUp(NO_ROOM));
+    ending.forEach(this::giveUp);
     if (flushes) {
       flush();
     }
+  }
+
+  private void giveUp(SessionAttempt begun) {
+    final String slow;
+    synchronized (this) {
+      slow = begun.opened == null ? SLOW_HANDSHAKE : SLOW_CALL;
+    }
+    // When the stream ends: a call that has been sent by then has not waited for its end.
+    begun.stream.giveUp(() -> room.isLacking() ? NO_ROOM : slow);
   }
 
   /** Whether one more flush may help: some at most, after a stream's end. */

@@ -11,6 +11,7 @@ import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ClientCall;
 import io.grpc.ClientInterceptors;
+import io.grpc.ClientStreamTracer;
 import io.grpc.Grpc;
 import io.grpc.Metadata;
 import io.grpc.Status;
@@ -24,6 +25,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 
 /**
  * The client's stream of the session service: opened over the gRPC channel, it lives as long as the
@@ -48,6 +50,14 @@ final class HandshakeStream
   // there is one wait at a time
   private final AtomicReference<Timeout> due = new AtomicReference<>();
   private final ConnectionLevel level = new ConnectionLevel();
+  private final ClientStreamTracer.Factory end =
+      new ClientStreamTracer.Factory() {
+        @Override
+        public ClientStreamTracer newClientStreamTracer(
+            ClientStreamTracer.StreamInfo info, Metadata headers) {
+          return new End();
+        }
+      };
   private boolean pulsing; // set before the start
   // the only source of the connection's addresses
   private ClientCall<OpenRequest, OpenResponse> call;
@@ -65,7 +75,7 @@ final class HandshakeStream
   @GuardedBy("this")
   private long givenUpNs; // 0: not given up
 
-  private volatile String late; // why this side has ended it, or null
+  private volatile Supplier<String> late; // why this side has ended it, or null
 
   /**
    * Creates a stream that is not started yet.
@@ -103,6 +113,7 @@ final class HandshakeStream
                   CallOptions.DEFAULT
                       .withExecutor(DefaultExecutor.RETRYING)
                       .withCallCredentials(level)
+                      .withStreamTracerFactory(end)
                       .withMaxInboundMessageSize(
                           MessageType.MAX_LENGTH)); // the channel's limit is for calls
       final StreamObserver<OpenRequest> unused = ClientCalls.asyncBidiStreamingCall(call, this);
@@ -181,8 +192,11 @@ final class HandshakeStream
    * Makes room on the connection for another stream, by half-closing this one instead of cancelling
    * it: gRPC flushes a stream that waits for the end of a cancelled one only with the next write,
    * and there may be none. If the server has not answered a second later, the stream is cancelled.
+   *
+   * @param why called on the transport's thread when the stream ends, before another stream can
+   *     take its place, and perhaps once more: returns the reason.
    */
-  void giveUp(String why) {
+  void giveUp(Supplier<String> why) {
     final boolean again;
     synchronized (this) {
       if (!started) { // the thread that starts it cancels it
@@ -239,11 +253,11 @@ final class HandshakeStream
     synchronized (this) { // closed before, it may have kept back what the server is to answer
       closed = true;
       if (late == null) {
-        late = timeout.toString();
+        late = timeout::toString;
       }
     }
     // outside the lock: interceptors of the gRPC channel may do anything
-    requests.cancel(late, null);
+    requests.cancel(late.get(), null);
   }
 
   @Override
@@ -304,8 +318,20 @@ final class HandshakeStream
       closed = true;
     }
     arrived();
-    final String why = late;
-    listener.onEnd(why == null ? reason : "handshake: " + why, maxBackoffNs);
+    final Supplier<String> why = late;
+    listener.onEnd(why == null ? reason : "handshake: " + why.get(), maxBackoffNs);
+  }
+
+  /** Tracer that settles the reason of a stream that this side has ended. */
+  private final class End extends ClientStreamTracer {
+    @Override
+    public void streamClosed(Status status) {
+      final Supplier<String> why = late;
+      if (why != null) {
+        final String settled = why.get();
+        late = () -> settled;
+      }
+    }
   }
 
   /** The timeout of one wait. */

@@ -88,6 +88,18 @@ final class StreamRoom {
     }
   }
 
+  /**
+   * Whether a call has waited for so long that it lacks a stream. When the transport ends a stream
+   * that a session has given up, it has done all that came before, such as to send the calls that
+   * waited then: a call that waits still had no room.
+   */
+  boolean isLacking() {
+    synchronized (waiting) {
+      return !waiting.isEmpty()
+          && clock.getAsLong() - waiting.iterator().next().sinceNs >= PATIENCE_NS;
+    }
+  }
+
   /** Plans a look. One is due at a time: the earliest. */
   @GuardedBy("waiting")
   private void lookLater(long delayNs) {

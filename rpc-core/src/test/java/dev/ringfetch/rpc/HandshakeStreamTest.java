@@ -168,14 +168,14 @@ final class HandshakeStreamTest implements HandshakeStream.Listener {
           public <Q, R> ClientCall<Q, R> interceptCall(
               MethodDescriptor<Q, R> method, CallOptions options, Channel next) {
             if (!hasCall) {
-              stream.giveUp("no room");
+              stream.giveUp(() -> "no room");
             }
             return new ForwardingClientCall.SimpleForwardingClientCall<>(
                 next.newCall(method, options)) {
               @Override
               public void start(Listener<R> listener, Metadata headers) {
                 if (hasCall) {
-                  stream.giveUp("no room");
+                  stream.giveUp(() -> "no room");
                 }
                 super.start(listener, headers);
               }

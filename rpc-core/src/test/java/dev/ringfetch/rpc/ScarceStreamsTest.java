@@ -1,16 +1,23 @@
 package dev.ringfetch.rpc;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.ringfetch.v1.OpenRequest;
+import dev.ringfetch.v1.OpenResponse;
+import dev.ringfetch.v1.SessionServiceGrpc;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ClientCall;
 import io.grpc.ClientInterceptor;
+import io.grpc.ClientStreamTracer;
+import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Server;
 import io.grpc.netty.NettyServerBuilder;
 import io.grpc.stub.ClientCalls;
+import io.grpc.stub.StreamObserver;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -18,6 +25,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -94,6 +102,65 @@ final class ScarceStreamsTest extends RingFixture {
     callUntilOnARing(channel);
   }
 
+  /** The handshake has the only stream, and makes no progress. */
+  @Test
+  void aHandshakeThatACallWaitsForIsGivenUpAndTheReasonIsTheServersLimit() throws Exception {
+    final RingChannel channel = beginHandshake(1);
+    assertEquals(2, call(channel, 2).length);
+    await("reason", () -> channel.transport().reason().contains("allows so few calls"));
+  }
+
+  /** The thread of the connection is busy for a while, as that of a cold JVM. */
+  @Test
+  void aSlowConnectionIsNotTakenForALackOfStreams() throws Exception {
+    final RingChannel channel = beginHandshake(100);
+    final CallOptions slow =
+        CallOptions.DEFAULT.withStreamTracerFactory(
+            new ClientStreamTracer.Factory() {
+              @Override
+              public ClientStreamTracer newClientStreamTracer(
+                  ClientStreamTracer.StreamInfo info, Metadata headers) {
+                return new ClientStreamTracer() {
+                  @Override
+                  public void outboundHeaders() {
+                    LockSupport.parkNanos(6 * StreamRoom.PATIENCE_NS);
+                  }
+                };
+              }
+            });
+    assertEquals(2, ClientCalls.blockingUnaryCall(channel, Bytes.METHOD, slow, new byte[2]).length);
+    await(
+        "reason",
+        () -> {
+          final String reason = channel.transport().reason();
+          assertFalse(reason.contains("allows so few calls"), reason);
+          return reason.contains("handshake: took longer than 375 ms");
+        });
+  }
+
+  /** Returns a channel whose session's stream the server has accepted, and says nothing on. */
+  private RingChannel beginHandshake(int calls) throws Exception {
+    final CountDownLatch asked = new CountDownLatch(1);
+    serve(
+        NettyServerBuilder.forPort(0)
+            .maxConcurrentCallsPerConnection(calls)
+            .addService(service(Bytes.digesting()))
+            .addService(
+                new SessionServiceGrpc.SessionServiceImplBase() {
+                  @Override
+                  public StreamObserver<OpenRequest> open(StreamObserver<OpenResponse> responses) {
+                    asked.countDown();
+                    return new Refusing(responses);
+                  }
+                })
+            .build()
+            .start());
+    final RingChannel channel = build(builder());
+    assertEquals(1, call(channel, 1).length);
+    assertTrue(asked.await(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS));
+    return channel;
+  }
+
   @Test
   void theSessionsStreamComesAfterThatOfTheFirstCall() throws Exception {
     serveFew(1);
@@ -149,5 +216,20 @@ final class ScarceStreamsTest extends RingFixture {
           assertEquals(2, call(channel, 2).length);
           return channel.ringCalls() > before;
         });
+  }
+
+  /** A server's end of a handshake's stream that ends with the client's. */
+  private record Refusing(StreamObserver<OpenResponse> responses)
+      implements StreamObserver<OpenRequest> {
+    @Override
+    public void onNext(OpenRequest step) {}
+
+    @Override
+    public void onError(Throwable t) {}
+
+    @Override
+    public void onCompleted() {
+      responses.onCompleted();
+    }
   }
 }

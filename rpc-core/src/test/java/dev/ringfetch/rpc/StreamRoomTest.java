@@ -1,6 +1,7 @@
 package dev.ringfetch.rpc;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.grpc.Attributes;
@@ -38,6 +39,17 @@ final class StreamRoomTest implements StreamRoom.Sessions {
     }
     assertEquals(List.of(), made);
     assertEquals(0, due.size());
+  }
+
+  @Test
+  void aCallLacksAStreamUntilItIsSent() {
+    final ClientStreamTracer call = enter();
+    assertFalse(room.isLacking());
+    pass(StreamRoom.PATIENCE_NS);
+    assertTrue(room.isLacking());
+    enter();
+    call.outboundHeaders();
+    assertFalse(room.isLacking());
   }
 
   @Test
