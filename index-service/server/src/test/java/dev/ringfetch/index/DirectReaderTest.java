@@ -2,6 +2,7 @@ package dev.ringfetch.index;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -291,6 +292,7 @@ class DirectReaderTest {
       server.createHash("a");
       put(server, "a", KEY, ONE);
       await(() -> reader.get(KEY, found) && reader.isDirect());
+      assertNull(reader.obstacle());
     }
   }
 

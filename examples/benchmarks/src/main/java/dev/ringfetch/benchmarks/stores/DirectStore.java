@@ -47,7 +47,9 @@ final class DirectStore implements Store {
   public String obstacle() {
     for (final DirectReader reader : readers) {
       if (reader.callReads() > 0) {
-        return "reads by calls: " + reader.callReads() + ", as " + reader.obstacle();
+        return "reads by calls: "
+            + reader.callReads()
+            + (reader.isDirect() ? ", and direct ones since" : ", as " + reader.obstacle());
       }
     }
     return "";

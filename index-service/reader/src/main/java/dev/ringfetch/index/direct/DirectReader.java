@@ -351,8 +351,11 @@ public final class DirectReader implements AutoCloseable {
     return granted == null ? 0 : granted.incarnation();
   }
 
-  /** Why reads go by calls, or went before the present grant. */
+  /** Why the next read goes by a call; null while {@link #isDirect()}. */
   public String obstacle() {
+    if (granted != null) {
+      return null;
+    }
     return requests != null ? requests.obstacle() : obstacle;
   }
 
