@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -41,8 +42,8 @@ import picocli.CommandLine.Spec;
  * calls, lets those in flight finish for up to {@value #GRACE_SECONDS} seconds, closes its index
  * memory to direct readers, and ends. What is stored is lost with it.
  *
- * <p>Exit codes: 1 if it cannot listen, or not use its memory or data directory, 2 if the command
- * line is wrong, the JVM's own after a signal.
+ * <p>Exit codes: 1 if it cannot listen, or not use its memory, its data directory or the fabric
+ * that an option names, 2 if the command line is wrong, the JVM's own after a signal.
  */
 @Command(
     name = "index-server",
@@ -58,9 +59,7 @@ public final class IndexServer implements Callable<Integer> {
   private static final int ABORT_SECONDS = 5;
 
   private static final int MAX_PORT = 65_535;
-
-  /** The fabrics whose memory clients can be granted, the preferred one first. */
-  private static final List<String> FABRICS = List.of("shm", "verbs");
+  private static final String SHM = "shm";
 
   private static final System.Logger LOGGER = System.getLogger(IndexServer.class.getName());
 
@@ -113,6 +112,7 @@ public final class IndexServer implements Callable<Integer> {
       names = "--fabric",
       paramLabel = "NAME",
       split = ",",
+      converter = FabricName.class,
       description = "What rings are made of, the best first: shm, verbs. Default: all there is.")
   private String[] fabrics;
 
@@ -125,6 +125,7 @@ public final class IndexServer implements Callable<Integer> {
   @Option(
       names = "--spin-time",
       paramLabel = "MICROS",
+      converter = AtLeast.Zero.class,
       description = "How long a polling thread polls before it sleeps. Default: 50.")
   private Integer spinMicros;
 
@@ -136,7 +137,8 @@ public final class IndexServer implements Callable<Integer> {
   }
 
   static CommandLine commandLine() {
-    return new CommandLine(new IndexServer()).setCaseInsensitiveEnumValuesAllowed(true);
+    return OptionErrors.printedFor(new CommandLine(new IndexServer()))
+        .setCaseInsensitiveEnumValuesAllowed(true);
   }
 
   /**
@@ -162,11 +164,19 @@ public final class IndexServer implements Callable<Integer> {
     final IndexMemory.Context context = memoryContext();
     DataDirectory directory = null;
     try {
-      directory = data == null ? null : DataDirectory.open(data, takeover);
+      directory = data == null ? null : openData();
       return serve(builder, Indexes.unserved(open(context.data(directory))), directory);
     } catch (IOException e) {
       close(directory);
-      return failed(reason(e));
+      return failed(FailureReason.of(e));
+    }
+  }
+
+  private DataDirectory openData() throws IOException {
+    try {
+      return DataDirectory.open(data, takeover);
+    } catch (IOException e) {
+      throw new IOException("cannot use --data=" + data + ": " + FailureReason.of(e));
     }
   }
 
@@ -181,9 +191,13 @@ public final class IndexServer implements Callable<Integer> {
   /** Memory that clients can be granted, over those fabrics that are there. */
   private IndexMemory open(IndexMemory.Context context) throws IOException {
     final List<Fabric> opened = new ArrayList<>();
-    for (final String name : FABRICS) {
+    final FabricContext fabricContext = new FabricContext();
+    if (shmDirectory != null) {
+      fabricContext.directory(shmDirectory);
+    }
+    for (final String name : FabricName.ALL) {
       if (fabrics == null || List.of(fabrics).contains(name)) {
-        open(name, opened);
+        open(name, fabricContext, opened);
       }
     }
     if (opened.isEmpty()) {
@@ -194,6 +208,10 @@ public final class IndexServer implements Callable<Integer> {
       final IndexMemory memory = IndexMemory.of(opened, context);
       shared = true;
       return memory;
+    } catch (IOException e) {
+      final String where =
+          opened.get(0).name().equals(SHM) ? " below " + fabricContext.directory() : "";
+      throw new IOException("cannot make index memory" + where + ": " + FailureReason.of(e));
     } finally {
       if (!shared) {
         opened.forEach(Fabric::close);
@@ -201,19 +219,36 @@ public final class IndexServer implements Callable<Integer> {
     }
   }
 
-  private void open(String name, List<Fabric> opened) {
-    final FabricContext fabricContext = new FabricContext();
-    if (shmDirectory != null) {
-      fabricContext.directory(shmDirectory);
-    }
+  /**
+   * Opens a fabric if that can be.
+   *
+   * @throws IOException if the user has named this fabric and no other, or its directory.
+   */
+  private void open(String name, FabricContext fabricContext, List<Fabric> opened)
+      throws IOException {
     try {
       opened.add(FabricProviders.open(name, fabricContext));
     } catch (IOException e) {
-      final boolean wanted = fabrics != null || name.equals(FABRICS.get(0));
+      if (name.equals(SHM) && shmDirectory != null) {
+        throw new IOException(
+            "cannot use --shm-directory=" + shmDirectory + ": " + FailureReason.of(e));
+      }
+      if (fabrics != null && opened.isEmpty() && isLast(name)) {
+        throw new IOException(
+            "cannot use --fabric=" + String.join(",", fabrics) + ": " + FailureReason.of(e));
+      }
+      final boolean wanted = fabrics != null || name.equals(SHM);
       LOGGER.log(
           wanted ? System.Logger.Level.WARNING : System.Logger.Level.DEBUG,
-          "no direct reads over " + name + ": " + reason(e));
+          "no direct reads over " + name + ": " + FailureReason.of(e));
     }
+  }
+
+  /** Whether no fabric that is to be opened comes after this one. */
+  private boolean isLast(String name) {
+    return FabricName.ALL.stream()
+        .skip(FabricName.ALL.indexOf(name) + 1L)
+        .noneMatch(List.of(fabrics)::contains);
   }
 
   private int serve(RingServerBuilder builder, Indexes indexes, DataDirectory directory)
@@ -229,7 +264,7 @@ public final class IndexServer implements Callable<Integer> {
     } catch (IOException e) {
       indexes.close();
       close(directory);
-      return failed("cannot listen on port " + port + ": " + reason(e));
+      return failed("cannot listen on port " + port + ": " + FailureReason.of(e));
     }
     try {
       indexes.serve();
@@ -237,7 +272,7 @@ public final class IndexServer implements Callable<Integer> {
       server.shutdownNow();
       indexes.close();
       close(directory);
-      return failed("cannot move the gate: " + reason(e));
+      return failed("cannot move the gate: " + FailureReason.of(e));
     } finally {
       barrier.open();
     }
@@ -284,7 +319,7 @@ public final class IndexServer implements Callable<Integer> {
       builder.directExecutor();
     }
     if (fabrics != null) {
-      builder.fabrics(fabrics);
+      builder.fabrics(Stream.of(fabrics).distinct().toArray(String[]::new));
     }
     if (shmDirectory != null) {
       builder.shmDirectory(shmDirectory);
@@ -309,14 +344,5 @@ public final class IndexServer implements Callable<Integer> {
       Thread.currentThread().interrupt();
       server.shutdownNow();
     }
-  }
-
-  /** The root cause of an error: transports wrap the operating system's message in their own. */
-  private static String reason(Throwable failure) {
-    Throwable bottom = failure;
-    while (bottom.getCause() != null) {
-      bottom = bottom.getCause();
-    }
-    return bottom.getMessage() == null ? bottom.toString() : bottom.getMessage();
   }
 }

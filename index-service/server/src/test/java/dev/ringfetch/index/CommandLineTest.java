@@ -1,6 +1,7 @@
 package dev.ringfetch.index;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.fabric.GatePage;
@@ -8,7 +9,9 @@ import dev.ringfetch.index.data.DataDirectory;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.ServerSocket;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -80,12 +83,43 @@ class CommandLineTest {
         "--partitions=0",
         "--partitions=24",
         "--partitions=2048",
+        "--spin-time=-1",
+        "--spin-time=soon",
+        "--fabric=foo",
+        "--fabric=",
         "--direct-reads=sometimes"
       })
   void wrongCommandLineIsRefused(String argument) {
     assertEquals(2, execute(argument));
-    final String firstLine = err.toString().lines().findFirst().orElseThrow();
-    assertTrue(firstLine.contains(argument.replaceAll(".*=", "")), firstLine);
+    final List<String> lines = err.toString().lines().toList();
+    assertTrue(lines.get(0).contains(argument.replaceAll(".*=", "")), lines::toString);
+    assertTrue(lines.get(0).contains(argument.replaceAll("=.*", "")), lines::toString);
+    assertEquals("Options: index-server --help", lines.get(lines.size() - 1));
+    assertFalse(err.toString().contains("\tat "), lines::toString);
+  }
+
+  @Test
+  void directoryThatCannotBeUsedIsNamedWithTheReason(@TempDir Path directory) throws Exception {
+    final Path file = Files.createFile(directory.resolve("file"));
+    final Path missing = directory.resolve("a/b");
+    assertFails(
+        "the directory that is to hold it does not exist: data=" + missing, "--data=" + missing);
+    assertFails("not a directory: data=" + file, "--data=" + file);
+    final Path below = file.resolve("below");
+    assertFails(below + ": Not a directory", "--data=" + below);
+  }
+
+  /** The server would serve without rings; not so if an option has asked for them. */
+  @Test
+  void fabricThatIsAskedForAndCannotBeUsedEndsTheServer(@TempDir Path directory) {
+    final Path missing = directory.resolve("a");
+    assertFails("not a directory: directory=" + missing, "--shm-directory=" + missing);
+  }
+
+  private void assertFails(String reason, String option) {
+    err.getBuffer().setLength(0);
+    assertEquals(1, execute("--port=0", option));
+    assertEquals("index server: cannot use " + option + ": " + reason, err.toString().strip());
   }
 
   private int execute(String... arguments) {

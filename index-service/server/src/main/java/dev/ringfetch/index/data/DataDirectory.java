@@ -8,6 +8,7 @@ import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -80,6 +81,8 @@ public final class DataDirectory implements AutoCloseable {
       if (!Files.isDirectory(path)) {
         throw new IOException("not a directory: data=" + path, e);
       }
+    } catch (NoSuchFileException e) {
+      throw new IOException("the directory that is to hold it does not exist: data=" + path, e);
     }
     final Path real = path.toRealPath();
     synchronized (HELD) {
