@@ -56,7 +56,8 @@ public final class SimulationCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     if (hours < 0) {
-      throw new CommandLine.ParameterException(new CommandLine(this), "--hours: not less than 0");
+      throw new CommandLine.ParameterException(
+          new CommandLine(this), "--hours is less than 0: " + hours);
     }
     final List<SimulationRun> runs = new ArrayList<>();
     for (final SimKind each : kind == null ? SimKind.values() : new SimKind[] {kind}) {

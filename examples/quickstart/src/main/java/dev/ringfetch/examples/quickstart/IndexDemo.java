@@ -4,25 +4,21 @@ import com.google.errorprone.annotations.FormatMethod;
 import dev.ringfetch.examples.load.Figures;
 import dev.ringfetch.examples.process.ChildFailure;
 import dev.ringfetch.examples.process.Rings;
+import dev.ringfetch.index.AtLeast;
+import dev.ringfetch.index.OptionErrors;
 import dev.ringfetch.index.direct.DirectReader;
 import java.io.IOException;
 import java.io.PrintStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
-import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /**
  * The demo of direct reading: an index of this JDK's classes in a server process, which this
@@ -52,11 +48,15 @@ public final class IndexDemo implements Callable<Integer> {
 
   @Option(
       names = "--reads",
+      converter = AtLeast.One.class,
       defaultValue = "200000",
       description = "Reads that are timed, of each kind. Default: ${DEFAULT-VALUE}.")
   private int reads;
 
-  @Option(names = "--entries", description = "Classes to load, at the most. Default: all.")
+  @Option(
+      names = "--entries",
+      converter = AtLeast.One.class,
+      description = "Classes to load, at the most. Default: all.")
   private int entries = Integer.MAX_VALUE;
 
   @Option(
@@ -66,29 +66,22 @@ public final class IndexDemo implements Callable<Integer> {
   private Path data;
 
   @Mixin private Rings rings;
-  @Spec private CommandSpec spec;
 
   /** Runs it; ends the JVM. */
   public static void main(String[] args) {
-    System.exit(new CommandLine(new IndexDemo()).execute(args));
+    System.exit(OptionErrors.printedFor(new CommandLine(new IndexDemo())).execute(args));
   }
 
   @Override
   public Integer call() throws IOException, InterruptedException {
-    if (reads < 1 || entries < 1) {
-      throw new ParameterException(
-          spec.commandLine(), "--reads and --entries are at least 1: " + reads + ", " + entries);
-    }
-    final Path directory = data == null ? Files.createTempDirectory("ringfetch-index-") : data;
-    try {
-      return run(directory) ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
+    try (TemporaryDirectory temporary =
+        data == null ? new TemporaryDirectory("ringfetch-index-") : null) {
+      return run(temporary == null ? data : temporary.path())
+          ? CommandLine.ExitCode.OK
+          : CommandLine.ExitCode.SOFTWARE;
     } catch (ChildFailure | IllegalStateException e) {
       System.err.println("index demo: " + e.getMessage());
       return CommandLine.ExitCode.SOFTWARE;
-    } finally {
-      if (data == null) {
-        delete(directory);
-      }
     }
   }
 
@@ -225,14 +218,6 @@ public final class IndexDemo implements Callable<Integer> {
         throw new IllegalStateException("no " + what + " within " + WAIT_SECONDS + " s");
       }
       Thread.sleep(POLL_MS);
-    }
-  }
-
-  private static void delete(Path directory) throws IOException {
-    try (Stream<Path> files = Files.walk(directory)) {
-      for (final Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-        Files.delete(file);
-      }
     }
   }
 

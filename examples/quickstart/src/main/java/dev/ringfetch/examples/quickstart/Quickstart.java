@@ -6,6 +6,8 @@ import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.examples.process.ChildFailure;
 import dev.ringfetch.examples.process.HostAddress;
 import dev.ringfetch.examples.process.Rings;
+import dev.ringfetch.index.AtLeast;
+import dev.ringfetch.index.OptionErrors;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -14,15 +16,10 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /**
  * The quickstart program: writes the location of each class of the running JDK to an index server,
@@ -50,18 +47,21 @@ public final class Quickstart implements Callable<Integer> {
 
   @Option(
       names = "--rounds",
+      converter = AtLeast.One.class,
       defaultValue = "5",
       description = "Rounds of measuring. Default: ${DEFAULT-VALUE}.")
   private int rounds;
 
   @Option(
       names = "--calls",
+      converter = AtLeast.One.class,
       defaultValue = "20000",
       description = "Calls in a round. Default: ${DEFAULT-VALUE}.")
   private int calls;
 
   @Option(
       names = "--millis",
+      converter = AtLeast.One.class,
       defaultValue = "5000",
       description =
           "Milliseconds after which a round ends all the same. Default: ${DEFAULT-VALUE}.")
@@ -69,12 +69,14 @@ public final class Quickstart implements Callable<Integer> {
 
   @Option(
       names = "--warm-up",
+      converter = AtLeast.Zero.class,
       defaultValue = "10000",
       description = "Calls before the first round. Default: ${DEFAULT-VALUE}.")
   private int warmUp;
 
   @Option(
       names = "--entries",
+      converter = AtLeast.One.class,
       description = "Classes to load, at the most; fewer suit an emulated machine. Default: all.")
   private int entries = Integer.MAX_VALUE;
 
@@ -89,23 +91,13 @@ public final class Quickstart implements Callable<Integer> {
       })
   private String host;
 
-  @Spec private CommandSpec spec;
-
   /** Runs it; ends the JVM. */
   public static void main(String[] args) {
-    System.exit(new CommandLine(new Quickstart()).execute(args));
+    System.exit(OptionErrors.printedFor(new CommandLine(new Quickstart())).execute(args));
   }
 
   @Override
   public Integer call() throws IOException, InterruptedException {
-    if (rounds < 1 || calls < 1 || millis < 1 || entries < 1 || warmUp < 0) {
-      throw new ParameterException(
-          spec.commandLine(),
-          "--rounds, --calls, --millis and --entries are at least 1, --warm-up at least 0: "
-              + Stream.of(rounds, calls, millis, entries, warmUp)
-                  .map(String::valueOf)
-                  .collect(Collectors.joining(", ")));
-    }
     try (Floor floor = rings.isOver("verbs") && Floor.isThere() ? startFloor() : null) {
       return runBeside(floor);
     } catch (ChildFailure e) {

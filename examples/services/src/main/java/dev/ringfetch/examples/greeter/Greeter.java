@@ -1,6 +1,7 @@
 package dev.ringfetch.examples.greeter;
 
 import dev.ringfetch.examples.process.ChildProcess;
+import dev.ringfetch.index.OptionErrors;
 import dev.ringfetch.rpc.RingChannel;
 import java.io.IOException;
 import java.io.InputStream;
@@ -28,7 +29,7 @@ public final class Greeter implements Callable<Integer> {
 
   /** Runs it; ends the JVM. */
   public static void main(String[] args) {
-    System.exit(new CommandLine(new Greeter()).execute(args));
+    System.exit(OptionErrors.printedFor(new CommandLine(new Greeter())).execute(args));
   }
 
   @Override

@@ -1,6 +1,8 @@
 package dev.ringfetch.examples.process;
 
 import dev.ringfetch.fabric.FabricContext;
+import dev.ringfetch.index.AtLeast;
+import dev.ringfetch.index.FabricName;
 import dev.ringfetch.rpc.ReplyMode;
 import dev.ringfetch.rpc.RingChannelBuilder;
 import dev.ringfetch.rpc.RingServerBuilder;
@@ -19,6 +21,7 @@ public final class Rings {
   @Option(
       names = "--fabric",
       paramLabel = "NAME",
+      converter = FabricName.class,
       description = "What rings are made of: shm, verbs. Default: the best that there is.")
   private String fabric;
 
@@ -37,6 +40,7 @@ public final class Rings {
   @Option(
       names = "--spin-time",
       paramLabel = "MICROS",
+      converter = AtLeast.Zero.class,
       description = "How long both sides poll before they sleep. Default: 50.")
   private Integer spinMicros;
 

@@ -3,6 +3,8 @@ package dev.ringfetch.examples.stat;
 import dev.ringfetch.counters.CounterFiles;
 import dev.ringfetch.counters.Snapshot;
 import dev.ringfetch.fabric.FabricContext;
+import dev.ringfetch.index.AtLeast;
+import dev.ringfetch.index.OptionErrors;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.NoSuchFileException;
@@ -16,7 +18,6 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
@@ -43,6 +44,7 @@ public final class Stat implements Callable<Integer> {
   @Option(
       names = "--watch",
       paramLabel = "SECONDS",
+      converter = AtLeast.One.class,
       description = "Print again and again, with this pause.")
   private Integer seconds;
 
@@ -50,14 +52,11 @@ public final class Stat implements Callable<Integer> {
 
   /** Runs it; ends the JVM. */
   public static void main(String[] args) {
-    System.exit(new CommandLine(new Stat()).execute(args));
+    System.exit(OptionErrors.printedFor(new CommandLine(new Stat())).execute(args));
   }
 
   @Override
   public Integer call() throws IOException {
-    if (seconds != null && seconds < 1) {
-      throw new ParameterException(spec.commandLine(), "--watch takes 1 second at least");
-    }
     final PrintWriter out = spec.commandLine().getOut();
     boolean found = print(out);
     while (seconds != null && pause(TimeUnit.SECONDS.toNanos(seconds))) {
