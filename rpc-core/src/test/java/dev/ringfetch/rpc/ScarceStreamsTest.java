@@ -128,8 +128,7 @@ final class ScarceStreamsTest extends RingFixture {
                 };
               }
             });
-    assertEquals(
-        2, ClientCalls.blockingUnaryCall(channel, Bytes.METHOD, slow, new byte[2]).length);
+    assertEquals(2, ClientCalls.blockingUnaryCall(channel, Bytes.METHOD, slow, new byte[2]).length);
     await(
         "reason",
         () -> {

@@ -92,7 +92,7 @@ class EmbeddedIndexTest {
   void dataDirectoryThatCannotBeOpenedIsNamed() throws IOException {
     final Path missing = data.resolve("missing").resolve("data");
     assertEquals(
-        "cannot open the data directory: data=" + missing + ": NoSuchFileException: " + missing,
+        "the directory that is to hold it does not exist: data=" + missing,
         refusal(context().dataDirectory(missing)));
     final Path file = Files.createFile(data.resolve("file"));
     assertEquals("not a directory: data=" + file, refusal(context().dataDirectory(file)));
