@@ -54,12 +54,6 @@ public final class IndexServer implements Callable<Integer> {
   private static final int ABORT_SECONDS = 5;
 
   private static final int MAX_PORT = 65_535;
-<<<<<<< HEAD
-=======
-  private static final String SHM = "shm";
-
-  private static final System.Logger LOGGER = System.getLogger(IndexServer.class.getName());
->>>>>>> h-manners
 
   @Option(
       names = "--port",
@@ -162,25 +156,9 @@ public final class IndexServer implements Callable<Integer> {
     final IndexMemory.Context context = memoryContext();
     final IndexMemory opened;
     try {
-<<<<<<< HEAD
       opened = IndexMemory.shared(context);
     } catch (IOException e) {
       return failed(e.getMessage());
-=======
-      directory = data == null ? null : openData();
-      return serve(builder, Indexes.unserved(open(context.data(directory))), directory);
-    } catch (IOException e) {
-      close(directory);
-      return failed(FailureReason.of(e));
-    }
-  }
-
-  private DataDirectory openData() throws IOException {
-    try {
-      return DataDirectory.open(data, takeover);
-    } catch (IOException e) {
-      throw new IOException("cannot use --data=" + data + ": " + FailureReason.of(e));
->>>>>>> h-manners
     }
     return serve(builder, Indexes.unserved(opened));
   }
@@ -194,7 +172,6 @@ public final class IndexServer implements Callable<Integer> {
     } catch (IllegalArgumentException e) {
       throw new ParameterException(spec.commandLine(), "--" + e.getMessage());
     }
-<<<<<<< HEAD
     if (fabrics != null) {
       context.fabrics(
           IndexMemory.FABRICS_DEFAULT.stream()
@@ -203,80 +180,11 @@ public final class IndexServer implements Callable<Integer> {
     }
     if (shmDirectory != null) {
       context.shmDirectory(shmDirectory);
-=======
-  }
-
-  /** Memory that clients can be granted, over those fabrics that are there. */
-  private IndexMemory open(IndexMemory.Context context) throws IOException {
-    final List<Fabric> opened = new ArrayList<>();
-    final FabricContext fabricContext = new FabricContext();
-    if (shmDirectory != null) {
-      fabricContext.directory(shmDirectory);
-    }
-    for (final String name : FabricName.ALL) {
-      if (fabrics == null || List.of(fabrics).contains(name)) {
-        open(name, fabricContext, opened);
-      }
-    }
-    if (opened.isEmpty()) {
-      return IndexMemory.ofProcess(context);
-    }
-    boolean shared = false;
-    try {
-      final IndexMemory memory = IndexMemory.of(opened, context);
-      shared = true;
-      return memory;
-    } catch (IOException e) {
-      final String where =
-          opened.get(0).name().equals(SHM) ? " below " + fabricContext.directory() : "";
-      throw new IOException("cannot make index memory" + where + ": " + FailureReason.of(e));
-    } finally {
-      if (!shared) {
-        opened.forEach(Fabric::close);
-      }
-    }
-  }
-
-  /**
-   * Opens a fabric if that can be.
-   *
-   * @throws IOException if the user has named this fabric and no other, or its directory.
-   */
-  private void open(String name, FabricContext fabricContext, List<Fabric> opened)
-      throws IOException {
-    try {
-      opened.add(FabricProviders.open(name, fabricContext));
-    } catch (IOException e) {
-      if (name.equals(SHM) && shmDirectory != null) {
-        throw new IOException(
-            "cannot use --shm-directory=" + shmDirectory + ": " + FailureReason.of(e));
-      }
-      if (fabrics != null && opened.isEmpty() && isLast(name)) {
-        throw new IOException(
-            "cannot use --fabric=" + String.join(",", fabrics) + ": " + FailureReason.of(e));
-      }
-      final boolean wanted = fabrics != null || name.equals(SHM);
-      LOGGER.log(
-          wanted ? System.Logger.Level.WARNING : System.Logger.Level.DEBUG,
-          "no direct reads over " + name + ": " + FailureReason.of(e));
->>>>>>> h-manners
     }
     return context;
   }
 
-<<<<<<< HEAD
   private int serve(RingServerBuilder builder, Indexes indexes) throws InterruptedException {
-=======
-  /** Whether no fabric that is to be opened comes after this one. */
-  private boolean isLast(String name) {
-    return FabricName.ALL.stream()
-        .skip(FabricName.ALL.indexOf(name) + 1L)
-        .noneMatch(List.of(fabrics)::contains);
-  }
-
-  private int serve(RingServerBuilder builder, Indexes indexes, DataDirectory directory)
-      throws InterruptedException {
->>>>>>> h-manners
     final HealthStatusManager health = new HealthStatusManager();
     addServices(builder, indexes, health);
     DirectAccessService.addTo(builder, indexes, directReads);
@@ -287,10 +195,6 @@ public final class IndexServer implements Callable<Integer> {
       server.start();
     } catch (IOException e) {
       indexes.close();
-<<<<<<< HEAD
-=======
-      close(directory);
->>>>>>> h-manners
       return failed("cannot listen on port " + port + ": " + FailureReason.of(e));
     }
     try {
@@ -298,10 +202,6 @@ public final class IndexServer implements Callable<Integer> {
     } catch (IllegalArgumentException e) { // of the gate: it was written by others
       server.shutdownNow();
       indexes.close();
-<<<<<<< HEAD
-=======
-      close(directory);
->>>>>>> h-manners
       return failed("cannot move the gate: " + FailureReason.of(e));
     } finally {
       barrier.open();

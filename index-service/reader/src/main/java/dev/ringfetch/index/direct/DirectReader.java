@@ -72,7 +72,7 @@ public final class DirectReader implements AutoCloseable {
   private String obstacle;
   private long renewNs;
 
-  /** Whether the next call waits for a connection: a server has begun where one had gone. */
+  /** Whether the next call waits for a connection: a successor of the server has begun. */
   private boolean serverHasBegun;
 
   private long readsBefore; // direct ones, before the present grant
@@ -322,10 +322,10 @@ public final class DirectReader implements AutoCloseable {
       }
       case CLOSED, LOST -> {
         turns++;
-        leave();
-        if (result == ReadResult.CLOSED) {
+        if (granted.hasSuccessor()) {
           reconnect();
         }
+        leave();
         final String reason = "memory is " + (result == ReadResult.LOST ? "lost" : "closed");
         if (directReads > readsBefore) {
           requests.ended(reason);

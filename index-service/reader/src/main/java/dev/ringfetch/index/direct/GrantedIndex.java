@@ -31,6 +31,7 @@ final class GrantedIndex implements AutoCloseable {
   private final ByteString token;
   private final ByteString address;
   private final RemoteDomain domain;
+  private final long epoch;
   private final long incarnation;
   private final boolean outlivesServer;
   private final Reads reads;
@@ -44,6 +45,7 @@ final class GrantedIndex implements AutoCloseable {
     this.token = grant.getToken();
     this.address = grant.getDomain();
     this.domain = domain;
+    this.epoch = grant.getEpoch();
     this.incarnation = grant.getIncarnation();
     this.outlivesServer = grant.getOutlivesServer();
     learn(grant);
@@ -216,6 +218,22 @@ final class GrantedIndex implements AutoCloseable {
     }
     if (all != null) {
       Arrays.fill(results, 0, keys.size(), all);
+    }
+  }
+
+  /** Whether the gate names a successor of the server: a stop closes it without naming one. */
+  boolean hasSuccessor() {
+    if (posted != null) {
+      return false; // memory ends with the server
+    }
+    final MemoryRegion gate = domain.view(RemoteDomain.GATE);
+    try {
+      final long word = gate.getLongAcquire(GateDescriptor.WORD_OFFSET);
+      gate.verify();
+      return word > 0 && word != epoch;
+    } catch (InternalError e) {
+      MemoryFaults.absorb(gate, e);
+      return false;
     }
   }
 
