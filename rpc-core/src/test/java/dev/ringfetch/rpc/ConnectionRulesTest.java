@@ -79,6 +79,7 @@ final class ConnectionRulesTest extends RingFixture {
       assertEquals(null, session.endReason());
       open.cancel("done", null);
     } finally {
+      close(); // first: a channel whose threads have ended does not end
       final Future<?> unused = group.shutdownGracefully(0, 0, TimeUnit.SECONDS);
     }
   }
