@@ -11,6 +11,7 @@ import dev.ringfetch.index.v1.GetRequest;
 import dev.ringfetch.index.v1.GetResponse;
 import dev.ringfetch.index.v1.IndexAdminGrpc;
 import dev.ringfetch.index.v1.IndexGrpc;
+import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.PutEntry;
 import dev.ringfetch.index.v1.PutOutcome;
 import dev.ringfetch.index.v1.PutRequest;
@@ -40,7 +41,8 @@ final class StubStore implements Store {
   public void clear() {
     final IndexAdminGrpc.IndexAdminBlockingStub admin = IndexAdminGrpc.newBlockingStub(channel);
     final var dropped = admin.dropIndex(DropIndexRequest.getDefaultInstance());
-    final var created = admin.createIndex(CreateIndexRequest.getDefaultInstance());
+    final var created =
+        admin.createIndex(CreateIndexRequest.newBuilder().setKind(IndexKind.HASH).build());
     if (!created.getCreated()) {
       throw new IllegalStateException("not created anew, dropped=" + dropped.getExisted());
     }
