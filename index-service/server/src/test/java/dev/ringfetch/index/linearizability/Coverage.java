@@ -2,6 +2,7 @@ package dev.ringfetch.index.linearizability;
 
 import dev.ringfetch.index.linearizability.Call.Kind;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -14,7 +15,7 @@ final class Coverage {
   private static final String RING = "ring";
   private static final String GRPC = "grpc";
   private static final String OPEN = "open";
-  private static final List<String> OUTCOMES = List.of("yes", "no", OPEN);
+  private static final List<String> ANSWERS = List.of("yes", "no");
 
   private final Map<String, Long> counts = new HashMap<>();
   private long operations;
@@ -24,9 +25,9 @@ final class Coverage {
   void add(Collection<Operation> history) {
     operations += history.size();
     for (final Operation operation : history) {
-      final int outcome = operation.isOpen() ? 2 : operation.answer().yes() ? 0 : 1;
-      counts.merge(
-          name(operation.ring(), operation.call().kind(), OUTCOMES.get(outcome)), 1L, Long::sum);
+      final String outcome =
+          operation.isOpen() ? OPEN : ANSWERS.get(operation.answer().yes() ? 0 : 1);
+      counts.merge(name(operation.ring(), operation.call().kind(), outcome), 1L, Long::sum);
     }
     history.stream()
         .collect(Collectors.groupingBy(Operation::key))
@@ -54,17 +55,24 @@ final class Coverage {
     return meetings;
   }
 
-  /** The operations, outcomes and transports that did not come together. */
+  /**
+   * The operations, answers and transports that did not come together, and the transports without
+   * an operation that stayed open: few do, so that not every kind is among them.
+   */
   List<String> missing() {
     final List<String> missing = new ArrayList<>();
     for (final boolean ring : new boolean[] {true, false}) {
       for (final Kind kind : Kind.values()) {
-        for (final String outcome : OUTCOMES) {
-          final String name = name(ring, kind, outcome);
+        for (final String answer : ANSWERS) {
+          final String name = name(ring, kind, answer);
           if (!counts.containsKey(name)) {
             missing.add(name);
           }
         }
+      }
+      if (Arrays.stream(Kind.values())
+          .noneMatch(kind -> counts.containsKey(name(ring, kind, OPEN)))) {
+        missing.add((ring ? RING : GRPC) + " " + OPEN);
       }
     }
     return missing;
