@@ -38,12 +38,12 @@ final class PartitionSimulationTest {
       handedOver += simulation.handedOver();
     }
     // Else the worlds say nothing about it.
-    assertTrue(queueFull > WORLDS, "queueFull=" + queueFull);
-    assertTrue(memoryFull > WORLDS, "memoryFull=" + memoryFull);
-    assertTrue(unknown > WORLDS / 2, "unknown=" + unknown);
-    assertTrue(unavailable > WORLDS / 2, "unavailable=" + unavailable);
-    assertTrue(exhausted > WORLDS / 2, "exhausted=" + exhausted);
-    assertTrue(dependants > WORLDS, "dependants=" + dependants);
-    assertTrue(handedOver > WORLDS, "handedOver=" + handedOver);
+    assertTrue(queueFull > WORLDS / 10, "queueFull=" + queueFull);
+    assertTrue(memoryFull > WORLDS / 10, "memoryFull=" + memoryFull);
+    assertTrue(unknown > WORLDS / 10, "unknown=" + unknown);
+    assertTrue(unavailable > WORLDS / 10, "unavailable=" + unavailable);
+    assertTrue(exhausted > WORLDS / 10, "exhausted=" + exhausted);
+    assertTrue(dependants > WORLDS / 10, "dependants=" + dependants);
+    assertTrue(handedOver > WORLDS / 10, "handedOver=" + handedOver);
   }
 }
