@@ -5,7 +5,10 @@ import dev.ringfetch.index.v1.BatchGetResponse;
 import dev.ringfetch.index.v1.BatchPutResponse;
 import dev.ringfetch.index.v1.CompareAndSetRequest;
 import dev.ringfetch.index.v1.CompareAndSetResponse;
+import dev.ringfetch.index.v1.DeleteResponse;
+import dev.ringfetch.index.v1.GetResponse;
 import dev.ringfetch.index.v1.KeyRange;
+import dev.ringfetch.index.v1.PutResponse;
 import java.util.Collection;
 import java.util.Map;
 import java.util.Objects;
@@ -51,15 +54,14 @@ public class AsyncIndex<K, V> {
 
   private void find(
       CallFuture<?> future, K key, ByteString encoded, Consumer<Optional<IndexEntry<K, V>>> then) {
-    view.calls()
-        .send(
-            future,
-            requests.get(encoded),
-            response -> {
-              view.known().answered(response.getIncarnation());
-              final Subject subject = future.run().subject();
-              then.accept(requests.found(subject, key, response.hasEntry(), response.getEntry()));
-            });
+    view.send(
+        future,
+        requests.get(encoded),
+        GetResponse::getIncarnation,
+        response -> {
+          final Subject subject = future.run().subject();
+          then.accept(requests.found(subject, key, response.hasEntry(), response.getEntry()));
+        });
   }
 
   /** As {@link KeyedIndex#getAll}. */
@@ -74,22 +76,21 @@ public class AsyncIndex<K, V> {
       return;
     }
     future.run().extend();
-    view.calls()
-        .send(
-            future,
-            steps.next(),
-            (BatchGetResponse response) -> {
-              view.known().answered(response.getIncarnation());
-              steps.answered(response);
-              getAll(future, steps);
-            },
-            failure -> {
-              if (failure instanceof FullException && steps.halve()) { // the answer is too long
-                getAll(future, steps);
-              } else {
-                future.fail(failure);
-              }
-            });
+    view.send(
+        future,
+        steps.next(),
+        BatchGetResponse::getIncarnation,
+        response -> {
+          steps.answered(response);
+          getAll(future, steps);
+        },
+        failure -> {
+          if (failure instanceof FullException && steps.halve()) { // the answer is too long
+            getAll(future, steps);
+          } else {
+            future.fail(failure);
+          }
+        });
   }
 
   /** As {@link KeyedIndex#put}. */
@@ -103,14 +104,11 @@ public class AsyncIndex<K, V> {
             ensured(
                 future,
                 () ->
-                    view.calls()
-                        .send(
-                            future,
-                            requests.put(encoded, bytes),
-                            response -> {
-                              view.known().answered(response.getIncarnation());
-                              future.succeed(response.getVersion());
-                            })));
+                    view.send(
+                        future,
+                        requests.put(encoded, bytes),
+                        PutResponse::getIncarnation,
+                        response -> future.succeed(response.getVersion()))));
   }
 
   private void ensured(CallFuture<?> future, Runnable next) {
@@ -153,15 +151,14 @@ public class AsyncIndex<K, V> {
       return;
     }
     future.run().extend();
-    view.calls()
-        .send(
-            future,
-            steps.next(),
-            (BatchPutResponse response) -> {
-              view.known().answered(response.getIncarnation());
-              steps.answered(future.run(), response);
-              putAll(future, steps);
-            });
+    view.send(
+        future,
+        steps.next(),
+        BatchPutResponse::getIncarnation,
+        response -> {
+          steps.answered(future.run(), response);
+          putAll(future, steps);
+        });
   }
 
   /** As {@link KeyedIndex#remove}. */
@@ -171,14 +168,11 @@ public class AsyncIndex<K, V> {
         Operation.REMOVE,
         encoded,
         future ->
-            view.calls()
-                .send(
-                    future,
-                    requests.remove(encoded),
-                    response -> {
-                      view.known().answered(response.getIncarnation());
-                      future.succeed(response.getExisted());
-                    }));
+            view.send(
+                future,
+                requests.remove(encoded),
+                DeleteResponse::getIncarnation,
+                response -> future.succeed(response.getExisted())));
   }
 
   /** As {@link KeyedIndex#compareAndSet}. */
@@ -209,15 +203,7 @@ public class AsyncIndex<K, V> {
       Call<CompareAndSetRequest, CompareAndSetResponse> call,
       Consumer<CompareAndSetResponse> then) {
     final Runnable send =
-        () ->
-            view.calls()
-                .send(
-                    future,
-                    call,
-                    response -> {
-                      view.known().answered(response.getIncarnation());
-                      then.accept(response);
-                    });
+        () -> view.send(future, call, CompareAndSetResponse::getIncarnation, then);
     if (call.request().getExpectedVersion() == 0) {
       ensured(future, send);
     } else {

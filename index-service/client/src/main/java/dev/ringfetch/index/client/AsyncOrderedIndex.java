@@ -76,19 +76,18 @@ public final class AsyncOrderedIndex<K, V> extends AsyncIndex<K, V> {
 
   private void deleteRange(CallFuture<Long> future, KeyRange range, long removed) {
     future.run().extend();
-    view.calls()
-        .send(
-            future,
-            view.requests().deleteRange(range),
-            (DeleteRangeResponse response) -> {
-              view.known().answered(response.getIncarnation());
-              final long sum = removed + response.getRemoved();
-              if (response.getMore()) {
-                future.run().progress("removed=" + sum + " before");
-                deleteRange(future, range, sum);
-              } else {
-                future.succeed(sum);
-              }
-            });
+    view.send(
+        future,
+        view.requests().deleteRange(range),
+        DeleteRangeResponse::getIncarnation,
+        response -> {
+          final long sum = removed + response.getRemoved();
+          if (response.getMore()) {
+            future.run().progress("removed=" + sum + " before");
+            deleteRange(future, range, sum);
+          } else {
+            future.succeed(sum);
+          }
+        });
   }
 }

@@ -2,7 +2,6 @@ package dev.ringfetch.index.client;
 
 import dev.ringfetch.index.v1.ScanRequest;
 import dev.ringfetch.index.v1.ScanResponse;
-import io.grpc.Status;
 
 /** The pages of a scan that is no snapshot, by a call each. */
 final class CalledPages implements Pages {
@@ -25,18 +24,12 @@ final class CalledPages implements Pages {
       return null;
     }
     final OperationRun run = calls.begin(subject, timeoutNs);
-    Status.Code code = Status.Code.UNKNOWN;
-    try {
-      final ScanResponse page = calls.call(run, call);
-      pages.answered(page);
-      code = Status.Code.OK;
-      return page;
-    } catch (IndexException e) {
-      code = e.code();
-      throw e;
-    } finally {
-      run.end(code);
-    }
+    return run.measure(
+        () -> {
+          final ScanResponse page = calls.call(run, call);
+          pages.answered(page);
+          return page;
+        });
   }
 
   @Override

@@ -8,7 +8,6 @@ import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.ListIndexesRequest;
 import dev.ringfetch.index.v1.ListIndexesResponse;
 import io.grpc.ManagedChannel;
-import io.grpc.Status;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -129,17 +128,7 @@ public final class IndexClient implements AutoCloseable {
 
   private <Q, R> R run(Subject subject, Call<Q, R> call) {
     final OperationRun run = calls.begin(subject, timeoutNs);
-    Status.Code code = Status.Code.UNKNOWN;
-    try {
-      final R response = calls.call(run, call);
-      code = Status.Code.OK;
-      return response;
-    } catch (IndexException e) {
-      code = e.code();
-      throw e;
-    } finally {
-      run.end(code);
-    }
+    return run.measure(() -> calls.call(run, call));
   }
 
   /**

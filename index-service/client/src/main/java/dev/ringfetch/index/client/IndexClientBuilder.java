@@ -40,9 +40,8 @@ public final class IndexClientBuilder {
   }
 
   /**
-   * Sets the channel to the server, instead of a target. It stays the caller's, who closes it. When
-   * the client is closed, scans of snapshots are cancelled, and other calls that are under way end
-   * by themselves.
+   * Sets the channel to the server, instead of a target. The caller closes it. When the client is
+   * closed, scans of snapshots are cancelled, and other calls that are under way end by themselves.
    */
   public IndexClientBuilder channel(ManagedChannel channel) {
     this.channel = Objects.requireNonNull(channel, "channel");

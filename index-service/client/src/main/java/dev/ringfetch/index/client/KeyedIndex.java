@@ -2,6 +2,8 @@ package dev.ringfetch.index.client;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.direct.DirectValue;
+import dev.ringfetch.index.v1.BatchGetResponse;
+import dev.ringfetch.index.v1.BatchPutResponse;
 import dev.ringfetch.index.v1.CompareAndSetResponse;
 import dev.ringfetch.index.v1.CountResponse;
 import dev.ringfetch.index.v1.DeleteResponse;
@@ -80,8 +82,8 @@ public abstract class KeyedIndex<K, V> {
         direct.giveBack(reader);
       }
     }
-    final GetResponse response = view.calls().call(run, view.requests().get(encoded));
-    view.known().answered(response.getIncarnation());
+    final GetResponse response =
+        view.call(run, view.requests().get(encoded), GetResponse::getIncarnation);
     return view.requests().found(run.subject(), key, response.hasEntry(), response.getEntry());
   }
 
@@ -124,9 +126,7 @@ public abstract class KeyedIndex<K, V> {
 
   private void getByCall(OperationRun run, GetAll<K, V> steps) {
     try {
-      final var response = view.calls().call(run, steps.next());
-      view.known().answered(response.getIncarnation());
-      steps.answered(response);
+      steps.answered(view.call(run, steps.next(), BatchGetResponse::getIncarnation));
     } catch (FullException e) { // the answer is too long
       if (!steps.halve()) {
         throw e;
@@ -180,9 +180,8 @@ public abstract class KeyedIndex<K, V> {
         encoded,
         run -> {
           view.known().ensure(view.calls(), run);
-          final PutResponse response = view.calls().call(run, view.requests().put(encoded, bytes));
-          view.known().answered(response.getIncarnation());
-          return response.getVersion();
+          return view.call(run, view.requests().put(encoded, bytes), PutResponse::getIncarnation)
+              .getVersion();
         });
   }
 
@@ -218,9 +217,7 @@ public abstract class KeyedIndex<K, V> {
           }
           while (!steps.isDone()) {
             run.extend();
-            final var response = view.calls().call(run, steps.next());
-            view.known().answered(response.getIncarnation());
-            steps.answered(run, response);
+            steps.answered(run, view.call(run, steps.next(), BatchPutResponse::getIncarnation));
           }
           steps.check(run);
           return null;
@@ -237,11 +234,9 @@ public abstract class KeyedIndex<K, V> {
     return run(
         Operation.REMOVE,
         encoded,
-        run -> {
-          final DeleteResponse response = view.calls().call(run, view.requests().remove(encoded));
-          view.known().answered(response.getIncarnation());
-          return response.getExisted();
-        });
+        run ->
+            view.call(run, view.requests().remove(encoded), DeleteResponse::getIncarnation)
+                .getExisted());
   }
 
   /**
@@ -269,10 +264,10 @@ public abstract class KeyedIndex<K, V> {
     if (expectedVersion == 0) {
       view.known().ensure(view.calls(), run);
     }
-    final CompareAndSetResponse response =
-        view.calls().call(run, view.requests().compareAndSet(key, expectedVersion, value));
-    view.known().answered(response.getIncarnation());
-    return response;
+    return view.call(
+        run,
+        view.requests().compareAndSet(key, expectedVersion, value),
+        CompareAndSetResponse::getIncarnation);
   }
 
   /**
@@ -327,17 +322,11 @@ public abstract class KeyedIndex<K, V> {
   /** Runs an operation and measures it. */
   <T> T run(Operation operation, ByteString key, Function<OperationRun, T> body) {
     final OperationRun run = view.begin(operation, key);
-    Status.Code code = Status.Code.UNKNOWN;
     try {
-      final T result = body.apply(run);
-      code = Status.Code.OK;
-      return result;
+      return run.measure(() -> body.apply(run));
     } catch (IndexException e) {
-      code = e.code();
       view.known().failed(e);
       throw e;
-    } finally {
-      run.end(code);
     }
   }
 

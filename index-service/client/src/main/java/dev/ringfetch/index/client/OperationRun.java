@@ -1,6 +1,7 @@
 package dev.ringfetch.index.client;
 
 import io.grpc.Status;
+import java.util.function.Supplier;
 
 /**
  * One run of an operation: has its deadline, and measures it at its end. Used by one thread at a
@@ -69,6 +70,21 @@ final class OperationRun {
   IndexException failure(Status status, boolean writing) {
     final Status full = progress.isEmpty() ? status : status.augmentDescription(progress);
     return Failures.of(subject, full, writing);
+  }
+
+  /** Runs the whole operation, and measures it; for operations that wait for their answers. */
+  <T> T measure(Supplier<T> operation) {
+    Status.Code code = Status.Code.UNKNOWN;
+    try {
+      final T result = operation.get();
+      code = Status.Code.OK;
+      return result;
+    } catch (IndexException e) {
+      code = e.code();
+      throw e;
+    } finally {
+      end(code);
+    }
   }
 
   /** Measures the run. Called once, at its end. */

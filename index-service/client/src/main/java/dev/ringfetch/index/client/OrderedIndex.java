@@ -115,8 +115,11 @@ public final class OrderedIndex<K, V> extends KeyedIndex<K, V> {
           while (true) {
             run.extend();
             final DeleteRangeResponse response =
-                view().calls().call(run, view().requests().deleteRange(encoded));
-            view().known().answered(response.getIncarnation());
+                view()
+                    .call(
+                        run,
+                        view().requests().deleteRange(encoded),
+                        DeleteRangeResponse::getIncarnation);
             removed += response.getRemoved();
             if (!response.getMore()) {
               return removed;

@@ -2,6 +2,8 @@ package dev.ringfetch.index.client;
 
 import com.google.protobuf.ByteString;
 import java.time.Duration;
+import java.util.function.Consumer;
+import java.util.function.ToLongFunction;
 
 /**
  * What the blocking and the asynchronous view of an index share. Immutable.
@@ -16,6 +18,36 @@ record View<K, V>(
 
   OperationRun begin(Operation operation, ByteString key) {
     return calls.begin(subject(operation, key), timeoutNs);
+  }
+
+  /** Makes a call, waits for its answer, and notes the incarnation in it. */
+  <Q, R> R call(OperationRun run, Call<Q, R> call, ToLongFunction<R> incarnation) {
+    final R response = calls.call(run, call);
+    known.answered(incarnation.applyAsLong(response));
+    return response;
+  }
+
+  /** Makes a call, and returns at once; the answer's incarnation is noted before what follows. */
+  <Q, R> void send(
+      CallFuture<?> future, Call<Q, R> call, ToLongFunction<R> incarnation, Consumer<R> then) {
+    send(future, call, incarnation, then, future::fail);
+  }
+
+  /** As above; onFailure gets the failure instead of the future. */
+  <Q, R> void send(
+      CallFuture<?> future,
+      Call<Q, R> call,
+      ToLongFunction<R> incarnation,
+      Consumer<R> then,
+      Consumer<IndexException> onFailure) {
+    calls.send(
+        future,
+        call,
+        response -> {
+          known.answered(incarnation.applyAsLong(response));
+          then.accept(response);
+        },
+        onFailure);
   }
 
   View<K, V> withDeadline(Duration deadline) {
