@@ -8,7 +8,7 @@ import java.util.zip.CRC32C;
  * thread at a time.
  */
 final class BlockCopy {
-  private final GatedReads reads;
+  private final PieceReads reads;
   private final long entries;
   private final long separators;
   private final CRC32C crc = new CRC32C();
@@ -18,7 +18,7 @@ final class BlockCopy {
   private long lengths;
   private boolean valid;
 
-  BlockCopy(GatedReads reads, long incarnation) {
+  BlockCopy(PieceReads reads, long incarnation) {
     this.reads = reads;
     entries = incarnation;
     separators = NodeDescriptor.separators(incarnation);

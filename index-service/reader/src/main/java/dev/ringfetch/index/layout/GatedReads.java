@@ -1,56 +1,55 @@
 package dev.ringfetch.index.layout;
 
-import dev.ringfetch.fabric.MemoryRegion;
 import java.lang.invoke.VarHandle;
 
 /**
- * Reads of an index's memory that look at the gate and at the index's open word before each other
- * load; the first one is preceded by a look at the serving word. Used by one thread at a time.
+ * The looks at an index's gate that make reads count: each batch begins with the gate and the
+ * index's open word, and a reader looks at the serving word before its first batch. Used by one
+ * thread at a time.
  */
 final class GatedReads {
-  private static final int FIRST = 2; // behind the gate and the open word
-
   private final Reads reads;
-  private final OrderedLocation location;
+  private final long epoch;
+  private final long openWord;
+  private final long incarnation;
   private boolean served;
-  private ReadResult failure;
 
-  GatedReads(Reads reads, OrderedLocation location) {
+  /**
+   * Creates the reads of an index.
+   *
+   * @param epoch the gate's value under which it may be read
+   * @param root address of its root
+   * @param incarnation its number, the value of its open word
+   */
+  GatedReads(Reads reads, long epoch, long root, long incarnation) {
     this.reads = reads;
-    this.location = location;
+    this.epoch = epoch;
+    openWord = root + RootDescriptor.OPEN_OFFSET;
+    this.incarnation = incarnation;
   }
 
-  /** Forgets the failure of an earlier call. */
-  void begin() {
-    failure = null;
-  }
-
-  /** Why a read failed that returned false; null if none has. */
-  ReadResult failure() {
-    return failure;
-  }
-
-  /** Reads a piece of memory; false if that failed. */
-  boolean read(long address, int length) {
-    if (!served && !isServed()) {
-      failure = ReadResult.CLOSED;
-      return false;
+  /** Whether the server of the epoch has begun to serve, which it does once for all. */
+  boolean isServed() {
+    if (!served) {
+      reads.begin();
+      reads.add(StoreDescriptor.SERVING_OFFSET, Long.BYTES);
+      served =
+          reads.execute() == Reads.DONE && reads.region(0).getLongAcquire(reads.offset(0)) == epoch;
     }
+    return served;
+  }
+
+  /** Begins a batch with the looks at the gate and at the open word. */
+  void begin() {
     reads.begin();
     reads.add(Reads.GATE, Long.BYTES);
-    reads.add(location.root() + TreeDescriptor.OPEN_OFFSET, Long.BYTES);
-    reads.add(address, length);
+    reads.add(openWord, Long.BYTES);
+  }
+
+  /** Executes the batch: {@link Reads#DONE} only if gate and open word let the reader in. */
+  int execute() {
     final int status = reads.execute();
-    if (status == Reads.DONE && isOpen()) {
-      return true;
-    }
-    failure =
-        switch (status) {
-          case Reads.DONE, Reads.CLOSED -> ReadResult.CLOSED;
-          case Reads.LOST -> ReadResult.LOST;
-          default -> ReadResult.UNDECIDED;
-        };
-    return false;
+    return status == Reads.DONE && !isOpen() ? Reads.CLOSED : status;
   }
 
   /** Looks at the words that the batch began with: after all earlier loads, before all later. */
@@ -58,29 +57,15 @@ final class GatedReads {
     VarHandle.acquireFence();
     final long gate = reads.region(0).getLongAcquire(reads.offset(0));
     final long open = reads.region(1).getLongAcquire(reads.offset(1));
-    return gate == location.epoch() && open == location.incarnation();
+    return gate == epoch && open == incarnation;
   }
 
-  private boolean isServed() {
-    reads.begin();
-    reads.add(StoreDescriptor.SERVING_OFFSET, Long.BYTES);
-    served =
-        reads.execute() == Reads.DONE
-            && reads.region(0).getLongAcquire(reads.offset(0)) == location.epoch();
-    return served;
-  }
-
-  /** Memory with the piece that was read last. */
-  MemoryRegion region() {
-    return reads.region(FIRST);
-  }
-
-  /** Where the piece that was read last begins in its memory. */
-  int offset() {
-    return reads.offset(FIRST);
-  }
-
-  void verify() {
-    reads.verify();
+  /** The result of a read that ends with a status other than {@link Reads#DONE}. */
+  static ReadResult result(int status) {
+    return switch (status) {
+      case Reads.CLOSED -> ReadResult.CLOSED;
+      case Reads.LOST -> ReadResult.LOST;
+      default -> ReadResult.UNDECIDED;
+    };
   }
 }

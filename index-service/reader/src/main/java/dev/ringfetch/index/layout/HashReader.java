@@ -2,7 +2,6 @@ package dev.ringfetch.index.layout;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.fabric.MemoryFaults;
-import java.lang.invoke.VarHandle;
 import java.util.List;
 
 /**
@@ -26,11 +25,11 @@ public final class HashReader implements KeyReader {
   private static final int MAX_TOGETHER = 64;
 
   private final Reads reads;
+  private final GatedReads gated;
   private final HashLocation location;
   private final TableView[] tables;
   private final Lookup[] lookups = new Lookup[MAX_TOGETHER];
   private byte[] keyCopy = new byte[64];
-  private boolean served;
   private boolean lost;
 
   /** Creates a reader, which alone uses the reads. */
@@ -41,6 +40,7 @@ public final class HashReader implements KeyReader {
     }
     this.reads = reads;
     this.location = location;
+    gated = new GatedReads(reads, location.epoch(), location.root(), location.incarnation());
     tables = new TableView[2 * partitions];
   }
 
@@ -137,15 +137,12 @@ public final class HashReader implements KeyReader {
 
   /** Carries lookups to their ends, together. */
   private void run(int from, int to) {
-    if (!served) {
-      served = isServed();
-      if (!served) {
-        endAll(from, to, ReadResult.CLOSED);
-        return;
-      }
+    if (!gated.isServed()) {
+      endAll(from, to, ReadResult.CLOSED);
+      return;
     }
     while (planAll(from, to)) {
-      final int status = reads.execute();
+      final int status = gated.execute();
       if (status == Reads.UNKNOWN_ADDRESS && to - from > 1) {
         // One key's address spoils the batch: each on its own.
         for (int i = from; i < to; i++) {
@@ -153,7 +150,7 @@ public final class HashReader implements KeyReader {
         }
         return;
       }
-      if (status == Reads.DONE && isOpen()) {
+      if (status == Reads.DONE) {
         for (int i = from; i < to; i++) {
           if (!lookups[i].isDone()) {
             lookups[i].take(reads);
@@ -161,23 +158,13 @@ public final class HashReader implements KeyReader {
         }
       } else {
         lost |= status == Reads.LOST;
-        endAll(from, to, ended(status));
+        endAll(from, to, GatedReads.result(status));
       }
     }
   }
 
-  private static ReadResult ended(int status) {
-    return switch (status) {
-      case Reads.DONE, Reads.CLOSED -> ReadResult.CLOSED;
-      case Reads.LOST -> ReadResult.LOST;
-      default -> ReadResult.UNDECIDED;
-    };
-  }
-
   private boolean planAll(int from, int to) {
-    reads.begin();
-    reads.add(Reads.GATE, Long.BYTES);
-    reads.add(location.root() + RootDescriptor.OPEN_OFFSET, Long.BYTES);
+    gated.begin();
     boolean more = false;
     for (int i = from; i < to; i++) {
       if (!lookups[i].isDone()) {
@@ -186,21 +173,6 @@ public final class HashReader implements KeyReader {
       }
     }
     return more;
-  }
-
-  /** Looks at the words that the batch began with: after all earlier loads, before all later. */
-  private boolean isOpen() {
-    VarHandle.acquireFence();
-    final long gate = reads.region(0).getLongAcquire(reads.offset(0));
-    final long open = reads.region(1).getLongAcquire(reads.offset(1));
-    return gate == location.epoch() && open == location.incarnation();
-  }
-
-  private boolean isServed() {
-    reads.begin();
-    reads.add(StoreDescriptor.SERVING_OFFSET, Long.BYTES);
-    return reads.execute() == Reads.DONE
-        && reads.region(0).getLongAcquire(reads.offset(0)) == location.epoch();
   }
 
   private void endAll(int from, int to, ReadResult result) {

@@ -49,9 +49,9 @@ public final class OrderedReader implements KeyReader {
    *     Worth it where a read is a way over a network.
    */
   public OrderedReader(Reads reads, OrderedLocation location, int cachedNodes) {
-    final GatedReads gated = new GatedReads(reads, location);
-    block = new BlockCopy(gated, location.incarnation());
-    descent = new TreeDescent(gated, location, block, new NodeCache(cachedNodes));
+    final PieceReads pieces = new PieceReads(reads, location);
+    block = new BlockCopy(pieces, location.incarnation());
+    descent = new TreeDescent(pieces, location, block, new NodeCache(cachedNodes));
   }
 
   @Override

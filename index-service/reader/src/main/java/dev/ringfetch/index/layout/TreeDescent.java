@@ -20,7 +20,7 @@ final class TreeDescent {
   /** Links to the right that are followed on one way. */
   private static final int MAX_HOPS = 64;
 
-  private final GatedReads reads;
+  private final PieceReads reads;
   private final OrderedLocation location;
   private final BlockCopy block;
   private final NodeCache cache;
@@ -51,7 +51,7 @@ final class TreeDescent {
   private boolean lowPassed;
   private boolean highPassed;
 
-  TreeDescent(GatedReads reads, OrderedLocation location, BlockCopy block, NodeCache cache) {
+  TreeDescent(PieceReads reads, OrderedLocation location, BlockCopy block, NodeCache cache) {
     this.reads = reads;
     this.location = location;
     this.block = block;

@@ -1,7 +1,6 @@
 package dev.ringfetch.index.store;
 
 import com.google.protobuf.ByteString;
-import dev.ringfetch.fabric.MemoryFaults;
 import dev.ringfetch.index.layout.HashLocation;
 import dev.ringfetch.index.layout.HashReader;
 import dev.ringfetch.index.layout.KeyHash;
@@ -13,7 +12,6 @@ import dev.ringfetch.index.layout.RootDescriptor;
  * <p>Safe for use by many threads, except {@link #drop}.
  */
 public final class HashIndex extends StoredIndex {
-  private final IndexRoot root;
   private final PartitionStore[] partitions;
   private HashLocation location;
 
@@ -31,49 +29,28 @@ public final class HashIndex extends StoredIndex {
       throw new IllegalArgumentException("not a power of two up to 256: partitions=" + partitions);
     }
     this.partitions = new PartitionStore[partitions];
-    try {
-      root = create(partitions);
-      memory.verify();
-    } catch (InternalError e) {
-      MemoryFaults.absorb(memory::verify, e);
-      memory.quarantine();
-      throw new StoreDamagedException("index memory was taken away", e);
-    }
+    create(RootDescriptor.length(partitions));
   }
 
-  private IndexRoot create(int count) {
-    final int units = StoreMemory.units(RootDescriptor.length(count));
-    final long address = memory.allocateRoot(units);
-    if (address == StoreMemory.NONE) {
-      throw full();
-    }
-    final long incarnation = memory.nextIndex();
-    final long seed = memory.seed(incarnation);
-    final IndexRoot created = new IndexRoot(memory, address, incarnation, units);
-    location = new HashLocation(memory.incarnation(), address, incarnation, seed, count);
-    boolean opened = false;
-    try {
-      openPartitions(created);
-      created.put(RootDescriptor.SEED_OFFSET, seed);
-      created.put(RootDescriptor.PARTITIONS_OFFSET, count);
-      created.open();
-      opened = true;
-    } finally {
-      if (!opened) {
-        closePartitions();
-        created.free();
-      }
-    }
-    return created;
-  }
-
-  private void openPartitions(IndexRoot of) {
+  @Override
+  boolean openPartitions(IndexRoot created) {
+    final long seed = memory.seed(created.incarnation());
+    location =
+        new HashLocation(
+            memory.incarnation(),
+            created.address(),
+            created.incarnation(),
+            seed,
+            partitions.length);
     for (int p = 0; p < partitions.length; p++) {
-      partitions[p] = new PartitionStore(memory, of, location.seed(), p);
+      partitions[p] = new PartitionStore(memory, created, seed, p);
       if (!partitions[p].open()) {
-        throw full();
+        return false;
       }
     }
+    created.put(RootDescriptor.SEED_OFFSET, seed);
+    created.put(RootDescriptor.PARTITIONS_OFFSET, partitions.length);
+    return true;
   }
 
   @Override
@@ -83,11 +60,6 @@ public final class HashIndex extends StoredIndex {
         partition.close();
       }
     }
-  }
-
-  @Override
-  IndexRoot root() {
-    return root;
   }
 
   @Override

@@ -87,6 +87,14 @@ final class IndexRoot {
     }
   }
 
+  /** Refuses the index for damage that an owner met, and looks for memory that was taken away. */
+  void refuse(Throwable damage) {
+    refuse();
+    if (damage instanceof InternalError) {
+      memory.quarantine();
+    }
+  }
+
   boolean isRefused() {
     return state.get() == State.REFUSED;
   }

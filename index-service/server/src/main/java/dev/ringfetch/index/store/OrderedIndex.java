@@ -1,7 +1,6 @@
 package dev.ringfetch.index.store;
 
 import com.google.protobuf.ByteString;
-import dev.ringfetch.fabric.MemoryFaults;
 import dev.ringfetch.index.layout.OrderedLocation;
 import dev.ringfetch.index.layout.OrderedReader;
 import dev.ringfetch.index.layout.TreeDescriptor;
@@ -12,7 +11,6 @@ import dev.ringfetch.index.layout.TreeDescriptor;
  * <p>Safe for use by many threads, except {@link #drop}.
  */
 public final class OrderedIndex extends StoredIndex {
-  private final IndexRoot root;
   private OrderedStore store;
 
   /**
@@ -24,48 +22,18 @@ public final class OrderedIndex extends StoredIndex {
    */
   public OrderedIndex(StoreMemory memory) {
     super(memory);
-    try {
-      root = create();
-      memory.verify();
-    } catch (InternalError e) {
-      MemoryFaults.absorb(memory::verify, e);
-      memory.quarantine();
-      throw new StoreDamagedException("index memory was taken away", e);
-    }
+    create(TreeDescriptor.LENGTH);
   }
 
-  private IndexRoot create() {
-    final int units = StoreMemory.units(TreeDescriptor.LENGTH);
-    final long address = memory.allocateRoot(units);
-    if (address == StoreMemory.NONE) {
-      throw full();
-    }
-    final IndexRoot created = new IndexRoot(memory, address, memory.nextIndex(), units);
+  @Override
+  boolean openPartitions(IndexRoot created) {
     store = new OrderedStore(memory, created);
-    boolean opened = false;
-    try {
-      if (!store.open()) {
-        throw full();
-      }
-      created.open();
-      opened = true;
-    } finally {
-      if (!opened) {
-        store.close();
-        created.free();
-      }
-    }
-    return created;
+    return store.open();
   }
 
   @Override
   void closePartitions() {
     store.close();
-  }
-
-  @Override
-  IndexRoot root() {
-    return root;
   }
 
   @Override
@@ -85,7 +53,7 @@ public final class OrderedIndex extends StoredIndex {
 
   /** What readers need to know. */
   public OrderedLocation location() {
-    return new OrderedLocation(memory.incarnation(), root.address(), root.incarnation());
+    return new OrderedLocation(memory.incarnation(), root().address(), root().incarnation());
   }
 
   @Override

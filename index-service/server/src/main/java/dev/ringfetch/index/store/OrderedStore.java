@@ -190,12 +190,8 @@ public final class OrderedStore implements EntryStore {
    */
   @Override
   public int reserve(int keyLength, int valueLength) {
-    final long length = BlockDescriptor.length(keyLength, valueLength);
-    if (length > SizeClasses.MAX_LENGTH) {
-      return PartitionStore.TOO_LONG;
-    }
-    final int sizeClass = SizeClasses.of((int) length);
-    if (SizeClasses.length(sizeClass) > memory.maxBlockLength()) {
+    final int sizeClass = memory.sizeClass(BlockDescriptor.length(keyLength, valueLength));
+    if (sizeClass == 0) {
       return PartitionStore.TOO_LONG;
     }
     if (!allocator.reserve(sizeClass)) {
@@ -386,9 +382,6 @@ public final class OrderedStore implements EntryStore {
 
   @Override
   public void refuse(Throwable damage) {
-    root.refuse();
-    if (damage instanceof InternalError) {
-      memory.quarantine();
-    }
+    root.refuse(damage);
   }
 }

@@ -174,12 +174,8 @@ public final class PartitionStore implements EntryStore {
    */
   @Override
   public int reserve(int keyLength, int valueLength) {
-    final long length = BlockDescriptor.length(keyLength, valueLength);
-    if (length > SizeClasses.MAX_LENGTH) {
-      return TOO_LONG;
-    }
-    final int sizeClass = SizeClasses.of((int) length);
-    if (SizeClasses.length(sizeClass) > memory.maxBlockLength()) {
+    final int sizeClass = memory.sizeClass(BlockDescriptor.length(keyLength, valueLength));
+    if (sizeClass == 0) {
       return TOO_LONG;
     }
     if (isFuller(reservations, MAX_PERCENT) && !tables[growing()].growNow()) {
@@ -379,9 +375,6 @@ public final class PartitionStore implements EntryStore {
 
   @Override
   public void refuse(Throwable damage) {
-    root.refuse();
-    if (damage instanceof InternalError) {
-      memory.quarantine();
-    }
+    root.refuse(damage);
   }
 }

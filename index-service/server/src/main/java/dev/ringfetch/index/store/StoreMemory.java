@@ -229,10 +229,14 @@ public final class StoreMemory implements SegmentReads.Segments {
     return growth.late();
   }
 
-  /** The longest block, in bytes. */
-  int maxBlockLength() {
-    return Math.min(
-        SizeClasses.MAX_LENGTH, context.segmentLength - StoreDescriptor.LENGTH - UNIT_LENGTH);
+  /** Class of the blocks that hold so many bytes; 0 if none here is long enough. */
+  int sizeClass(long length) {
+    if (length > SizeClasses.MAX_LENGTH) {
+      return 0;
+    }
+    final int sizeClass = SizeClasses.of((int) length);
+    final int longest = context.segmentLength - StoreDescriptor.LENGTH - UNIT_LENGTH;
+    return SizeClasses.length(sizeClass) > longest ? 0 : sizeClass;
   }
 
   /** Incarnation of the server. */

@@ -1,6 +1,7 @@
 package dev.ringfetch.index.store;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.fabric.MemoryFaults;
 import dev.ringfetch.index.layout.KeyReader;
 
 /**
@@ -11,15 +12,68 @@ import dev.ringfetch.index.layout.KeyReader;
  */
 public abstract class StoredIndex {
   final StoreMemory memory;
+  private IndexRoot root;
 
   StoredIndex(StoreMemory memory) {
     this.memory = memory;
   }
 
-  abstract IndexRoot root();
+  /**
+   * Creates the root and the partitions, and opens the index to readers. Called once, at the end of
+   * the constructor.
+   *
+   * @param rootLength length of the root in bytes
+   * @throws StoreFullException if there is no memory for it
+   * @throws StoreDamagedException if that memory is damaged
+   */
+  final void create(int rootLength) {
+    try {
+      open(StoreMemory.units(rootLength));
+      memory.verify();
+    } catch (InternalError e) {
+      MemoryFaults.absorb(memory::verify, e);
+      memory.quarantine();
+      throw new StoreDamagedException("index memory was taken away", e);
+    }
+  }
 
-  /** Gives the memory of all partitions back. */
+  private void open(int units) {
+    final long address = memory.allocateRoot(units);
+    if (address == StoreMemory.NONE) {
+      throw full();
+    }
+    root = new IndexRoot(memory, address, memory.nextIndex(), units);
+    boolean opened = false;
+    try {
+      if (!openPartitions(root)) {
+        throw full();
+      }
+      root.open();
+      opened = true;
+    } finally {
+      if (!opened) {
+        closePartitions();
+        root.free();
+      }
+    }
+  }
+
+  private StoreFullException full() {
+    return new StoreFullException("index memory is used up: budget=" + memory.budget());
+  }
+
+  /**
+   * Creates the partitions of a new index, and the words of its root but for the open word; returns
+   * false if there is no memory.
+   */
+  abstract boolean openPartitions(IndexRoot created);
+
+  /** Gives the memory of all partitions back, of those that there are. */
   abstract void closePartitions();
+
+  final IndexRoot root() {
+    return root;
+  }
 
   /** Number of partitions. */
   public abstract int partitions();
@@ -35,7 +89,7 @@ public abstract class StoredIndex {
 
   /** Number of this index in memory; no other index of this memory has or had it. */
   public final long number() {
-    return root().incarnation();
+    return root.incarnation();
   }
 
   /** Number of entries; while owners write, it is exact for no moment. */
@@ -49,7 +103,7 @@ public abstract class StoredIndex {
 
   /** Closes the index to readers, before this returns. Safe for use by many threads. */
   public final void closeToReaders() {
-    root().closeToReaders();
+    root.closeToReaders();
   }
 
   /**
@@ -57,12 +111,12 @@ public abstract class StoredIndex {
    * It is to be dropped. Safe for use by many threads.
    */
   public final void refuse() {
-    root().refuse();
+    root.refuse();
   }
 
   /** Whether the index was refused. Safe for use by many threads. */
   public final boolean isRefused() {
-    return root().isRefused();
+    return root.isRefused();
   }
 
   /** Whether the gate lets readers of this memory in. Safe for use by many threads. */
@@ -75,12 +129,8 @@ public abstract class StoredIndex {
    * each owner's stores must have happened before.
    */
   public final void drop() {
-    root().drop();
+    root.drop();
     closePartitions();
-    root().free();
-  }
-
-  final StoreFullException full() {
-    return new StoreFullException("index memory is used up: budget=" + memory.budget());
+    root.free();
   }
 }
