@@ -69,11 +69,7 @@ class DamagedMemoryTest {
     memory =
         Memories.serving(
             Memories.context(SEGMENT_LENGTH, (long) SEGMENTS * SEGMENT_LENGTH)
-                .segmentSource(
-                    length -> {
-                      regions.add(source.grow(length));
-                      return regions.get(regions.size() - 1);
-                    }));
+                .segmentSource(Memories.noting(regions, source)));
   }
 
   /** An index with its writer and what it must have. */

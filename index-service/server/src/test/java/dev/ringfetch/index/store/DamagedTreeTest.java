@@ -72,11 +72,7 @@ class DamagedTreeTest {
         Memories.serving(
             Memories.context(SEGMENT_LENGTH, (long) SEGMENTS * SEGMENT_LENGTH)
                 .gate(gate, 0)
-                .segmentSource(
-                    length -> {
-                      regions.add(source.grow(length));
-                      return regions.get(regions.size() - 1);
-                    }));
+                .segmentSource(Memories.noting(regions, source)));
     create();
   }
 

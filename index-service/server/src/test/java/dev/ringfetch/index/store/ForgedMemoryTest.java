@@ -44,11 +44,7 @@ class ForgedMemoryTest {
     return new StoreMemory(
         Memories.context(1 << SHIFT, (long) SEGMENTS << SHIFT)
             .gate(gate, 0)
-            .segmentSource(
-                length -> {
-                  regions.add(new DirectRegion(length));
-                  return regions.get(regions.size() - 1);
-                }));
+            .segmentSource(Memories.noting(regions, DirectRegion::new)));
   }
 
   private MemoryRegion segment(long number) {

@@ -4,11 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
-import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.index.layout.Found;
 import dev.ringfetch.index.layout.HashReader;
 import dev.ringfetch.index.layout.ReadResult;
-import dev.ringfetch.index.layout.Reads;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import org.junit.jupiter.api.Test;
@@ -23,7 +21,7 @@ class InterleavedReadTest {
   private final PartitionStore store = index.partition(0);
   private final Deque<Runnable> script = new ArrayDeque<>();
   private final HashReader reader =
-      new HashReader(new ScriptedReads(memory.newReads()), index.location());
+      new HashReader(new ScriptedReads(memory.newReads(), script), index.location());
   private final Found found = new Found();
   private long version;
 
@@ -83,58 +81,6 @@ class InterleavedReadTest {
       script.add(() -> {}); // the buckets
       script.add(store::grow);
       assertEquals(ReadResult.ABSENT, reader.get(OTHER, found));
-    }
-  }
-
-  /** Runs a step of the script before the loads of each batch. */
-  private final class ScriptedReads implements Reads {
-    private final Reads reads;
-
-    ScriptedReads(Reads reads) {
-      this.reads = reads;
-    }
-
-    @Override
-    public int execute() {
-      if (!script.isEmpty()) {
-        script.remove().run();
-      }
-      return reads.execute();
-    }
-
-    @Override
-    public void begin() {
-      reads.begin();
-    }
-
-    @Override
-    public int add(long address, int length) {
-      return reads.add(address, length);
-    }
-
-    @Override
-    public MemoryRegion region(int number) {
-      return reads.region(number);
-    }
-
-    @Override
-    public int offset(int number) {
-      return reads.offset(number);
-    }
-
-    @Override
-    public int segmentShift() {
-      return reads.segmentShift();
-    }
-
-    @Override
-    public boolean ordered() {
-      return reads.ordered();
-    }
-
-    @Override
-    public void verify() {
-      reads.verify();
     }
   }
 }

@@ -4,29 +4,21 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
-import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.index.layout.Found;
 import dev.ringfetch.index.layout.NodeDescriptor;
 import dev.ringfetch.index.layout.OrderedReader;
 import dev.ringfetch.index.layout.ReadResult;
-import dev.ringfetch.index.layout.Reads;
-import dev.ringfetch.index.layout.SegmentReads;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
-import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Reads an ordered index at each moment between two stores of its owner. */
 class InterleavedTreeTest {
-  private static final int SEGMENT_SHIFT = 16;
-
   /** Stores that a node's image takes, about. */
   private static final int NODE_STORES = NodeDescriptor.LENGTH / 4 + 1;
 
-  private final List<StoreLog.Region> regions = new ArrayList<>();
   private final Deque<Runnable> script = new ArrayDeque<>();
   private final Found found = new Found();
   private StoreLog log;
@@ -36,37 +28,14 @@ class InterleavedTreeTest {
 
   @BeforeEach
   void open() {
-    regions.clear();
     log = new StoreLog(new Random(1), () -> {});
     log.freeze(true); // stores arrive when the test says so
-    final StoreLog.Region gate = log.new Region(64);
-    gate.putLong(0, Memories.INCARNATION);
-    final StoreMemory memory =
-        Memories.serving(
-            new StoreMemory.Context()
-                .segmentSource(this::grow)
-                .segmentLength(1 << SEGMENT_SHIFT)
-                .budget(1 << 20)
-                .gate(gate, 0)
-                .incarnation(Memories.INCARNATION)
-                .seed(1));
-    final OrderedIndex index = new OrderedIndex(memory);
+    final LoggedMemory logged = new LoggedMemory(log, 1);
+    final OrderedIndex index = new OrderedIndex(logged.memory);
     store = index.partition(0);
-    final Reads reads =
-        new SegmentReads(
-            number -> number < regions.size() ? regions.get((int) number).shown() : null,
-            SEGMENT_SHIFT,
-            gate.shown(),
-            0);
-    reader = new OrderedReader(new ScriptedReads(reads), index.location());
+    reader = new OrderedReader(new ScriptedReads(logged.liveReads(), script), index.location());
     version = 0;
     log.flush();
-  }
-
-  private MemoryRegion grow(int length) {
-    final StoreLog.Region region = log.new Region(length);
-    regions.add(region);
-    return region;
   }
 
   private static ByteString key(int number) {
@@ -182,58 +151,6 @@ class InterleavedTreeTest {
             i / NodeDescriptor.LEAF_ENTRIES == removed ? ReadResult.ABSENT : ReadResult.FOUND,
             reader.get(key(i), found));
       }
-    }
-  }
-
-  /** Runs a step of the script before the loads of each batch. */
-  private final class ScriptedReads implements Reads {
-    private final Reads reads;
-
-    ScriptedReads(Reads reads) {
-      this.reads = reads;
-    }
-
-    @Override
-    public int execute() {
-      if (!script.isEmpty()) {
-        script.remove().run();
-      }
-      return reads.execute();
-    }
-
-    @Override
-    public void begin() {
-      reads.begin();
-    }
-
-    @Override
-    public int add(long address, int length) {
-      return reads.add(address, length);
-    }
-
-    @Override
-    public MemoryRegion region(int number) {
-      return reads.region(number);
-    }
-
-    @Override
-    public int offset(int number) {
-      return reads.offset(number);
-    }
-
-    @Override
-    public int segmentShift() {
-      return reads.segmentShift();
-    }
-
-    @Override
-    public boolean ordered() {
-      return reads.ordered();
-    }
-
-    @Override
-    public void verify() {
-      reads.verify();
     }
   }
 }

@@ -5,6 +5,7 @@ import dev.ringfetch.fabric.DirectRegion;
 import dev.ringfetch.fabric.MemoryRegion;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.List;
 import java.util.Random;
 
 /** Store memories for tests, in direct buffers, with the gate open. */
@@ -41,6 +42,15 @@ final class Memories {
 
   static StoreMemory serving(int segmentLength, long budget) {
     return serving(context(segmentLength, budget));
+  }
+
+  /** A source that notes each region which it creates. */
+  static StoreMemory.SegmentSource noting(
+      List<MemoryRegion> regions, StoreMemory.SegmentSource source) {
+    return length -> {
+      regions.add(source.grow(length));
+      return regions.get(regions.size() - 1);
+    };
   }
 
   static ByteString bytes(Random random, int length) {

@@ -4,14 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
-import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.index.layout.Found;
 import dev.ringfetch.index.layout.HashLocation;
 import dev.ringfetch.index.layout.HashReader;
 import dev.ringfetch.index.layout.KeyHash;
 import dev.ringfetch.index.layout.ReadResult;
 import dev.ringfetch.index.layout.Reads;
-import dev.ringfetch.index.layout.SegmentReads;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -31,23 +29,16 @@ class SimulatedOwnerTest {
   private static final int READS_AFTER_END = 10;
   private static final int KEYS = 240;
   private static final int HOT = 8;
-  private static final int SEGMENT_SHIFT = 16;
 
-  /** A state of a key: it ends the one before within the stores from begin to end. */
-  private record State(long version, long begin, long end) {}
-
-  private static final class World implements SegmentReads.Segments {
+  private static final class World {
     final Random random;
     final StoreLog log;
-    final List<StoreLog.Region> regions = new ArrayList<>();
-    final StoreLog.Region gate;
-    final StoreMemory memory;
+    final LoggedMemory logged;
     final Reads reads;
     final HashLocation location;
     HashReader reader;
     final List<ByteString> keys = new ArrayList<>();
-    final List<List<State>> history = new ArrayList<>();
-    final int[] last = new int[KEYS];
+    final StateHistory history = new StateHistory(KEYS);
     final Found found = new Found();
     final int life;
     HashIndex index;
@@ -61,39 +52,15 @@ class SimulatedOwnerTest {
     World(long seed, boolean ordered) {
       random = new Random(seed);
       log = new StoreLog(random, this::operate);
-      gate = log.new Region(64);
-      gate.putLongRelease(0, Memories.INCARNATION);
-      memory =
-          Memories.serving(
-              new StoreMemory.Context()
-                  .segmentSource(this::grow)
-                  .segmentLength(1 << SEGMENT_SHIFT)
-                  .budget(1 << 20)
-                  .gate(gate, 0)
-                  .incarnation(Memories.INCARNATION)
-                  .seed(seed));
-      index = new HashIndex(memory, 1);
+      logged = new LoggedMemory(log, seed);
+      index = new HashIndex(logged.memory, 1);
       store = index.partition(0);
-      reads =
-          ordered
-              ? new SegmentReads(this, SEGMENT_SHIFT, gate.shown(), 0)
-              : new PostedReads(random, this, SEGMENT_SHIFT, gate.shown());
+      reads = ordered ? logged.liveReads() : logged.copyingReads(random);
       location = index.location();
       reader = new HashReader(reads, location);
       life = 500 + random.nextInt(4000);
       chooseKeys();
       log.flush();
-    }
-
-    private MemoryRegion grow(int length) {
-      final StoreLog.Region region = log.new Region(length);
-      regions.add(region);
-      return region;
-    }
-
-    @Override
-    public MemoryRegion segment(long number) {
-      return number >= 0 && number < regions.size() ? regions.get((int) number).shown() : null;
     }
 
     /** The hot keys have a fingerprint in common, and buckets while there are few groups. */
@@ -116,7 +83,6 @@ class SimulatedOwnerTest {
           }
         } while (true);
         keys.add(key);
-        history.add(new ArrayList<>(List.of(new State(0, -1, -1))));
       }
     }
 
@@ -134,13 +100,13 @@ class SimulatedOwnerTest {
       final long begin = log.appended();
       if (random.nextInt(3) == 0) {
         if (store.delete(keys.get(key))) {
-          history.get(key).add(new State(0, begin, log.appended()));
+          history.became(key, 0, begin, log.appended());
         }
       } else {
         final ByteString value = value(key, ++version);
         assertEquals(0, store.reserve(keys.get(key).size(), value.size()));
         store.put(keys.get(key), value, version);
-        history.get(key).add(new State(version, begin, log.appended()));
+        history.became(key, version, begin, log.appended());
       }
       if (random.nextInt(4) == 0) {
         store.grow();
@@ -155,29 +121,23 @@ class SimulatedOwnerTest {
     /** Moves the gate and takes the memory away, or drops the index and fills another one. */
     private void end() {
       if (closed == Long.MAX_VALUE && random.nextBoolean()) {
-        gate.putLongRelease(0, Memories.INCARNATION + 1);
+        logged.gate.putLongRelease(0, Memories.INCARNATION + 1);
         closed = log.appended();
-        gate.fullFence();
+        logged.gate.fullFence();
         if (random.nextBoolean()) {
           return; // an old server's memory may well stay
         }
-        for (StoreLog.Region region : List.copyOf(regions)) {
-          for (int i = 0; i < region.length(); i += 8) {
-            if (region.getLong(i) != 0) {
-              region.putLong(i, 0);
-            }
-          }
-        }
+        logged.clear();
         return;
       }
       if (closed == Long.MAX_VALUE) {
         final long before = log.appended();
         index.drop();
         closed = before + 1;
-        index = new HashIndex(memory, 1);
+        index = new HashIndex(logged.memory, 1);
         store = index.partition(0);
       }
-      if (store.count() < KEYS && gate.getLong(0) == Memories.INCARNATION) {
+      if (store.count() < KEYS && logged.gate.getLong(0) == Memories.INCARNATION) {
         // Versions that the dropped index never had.
         final int key = random.nextInt(KEYS);
         final ByteString value = value(key, 1_000_000 + ++version);
@@ -225,35 +185,8 @@ class SimulatedOwnerTest {
       } else {
         assertEquals(ReadResult.ABSENT, result);
       }
-      final List<State> states = history.get(key);
-      int state = last[key];
-      while (state < states.size() && !isWithin(states, state, answer, start, end)) {
-        state++;
-      }
-      final long answered = answer;
-      assertTrue(
-          state < states.size(),
-          () ->
-              where
-                  + " version="
-                  + answered
-                  + " start="
-                  + start
-                  + " end="
-                  + end
-                  + " last="
-                  + last[key]
-                  + " states="
-                  + states);
-      last[key] = state;
+      history.saw(key, answer, start, end);
       return result;
-    }
-
-    private static boolean isWithin(
-        List<State> states, int number, long version, long start, long end) {
-      return states.get(number).version() == version
-          && states.get(number).begin() < end
-          && (number + 1 == states.size() || states.get(number + 1).end() > start);
     }
   }
 

@@ -4,13 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
-import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.index.layout.Found;
 import dev.ringfetch.index.layout.OrderedReader;
 import dev.ringfetch.index.layout.ReadResult;
 import dev.ringfetch.index.layout.Reads;
 import dev.ringfetch.index.layout.ScanCursor;
-import dev.ringfetch.index.layout.SegmentReads;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -33,23 +31,15 @@ class SimulatedTreeTest {
   /** Keys that are written and read more often. */
   private static final int HOT = 3;
 
-  private static final int SEGMENT_SHIFT = 16;
-
-  /** A state of a key: it ends the one before within the stores from begin to end. */
-  private record State(long version, long begin, long end) {}
-
-  private static final class World implements SegmentReads.Segments {
+  private static final class World {
     final Random random;
     final StoreLog log;
-    final List<StoreLog.Region> regions = new ArrayList<>();
-    final StoreLog.Region gate;
-    final StoreMemory memory;
+    final LoggedMemory logged;
     final OrderedIndex index;
     final OrderedStore store;
     final OrderedReader reader;
     final ScanChecker checker = new ScanChecker();
-    final List<List<State>> history = new ArrayList<>();
-    final int[] last = new int[KEYS];
+    final StateHistory history = new StateHistory(KEYS);
     final boolean[] present = new boolean[KEYS];
     final Found found = new Found();
     final boolean sameHead;
@@ -67,44 +57,17 @@ class SimulatedTreeTest {
       sameHead = random.nextBoolean();
       left = 300 + random.nextInt(1200);
       log = new StoreLog(random, this::operate);
-      gate = log.new Region(64);
-      gate.putLongRelease(0, Memories.INCARNATION);
-      memory =
-          Memories.serving(
-              new StoreMemory.Context()
-                  .segmentSource(this::grow)
-                  .segmentLength(1 << SEGMENT_SHIFT)
-                  .budget(1 << 20)
-                  .gate(gate, 0)
-                  .incarnation(Memories.INCARNATION)
-                  .seed(seed));
-      index = new OrderedIndex(memory);
+      logged = new LoggedMemory(log, seed);
+      index = new OrderedIndex(logged.memory);
       store = index.partition(0);
-      final Reads reads =
-          ordered
-              ? new SegmentReads(this, SEGMENT_SHIFT, gate.shown(), 0)
-              : new PostedReads(random, this, SEGMENT_SHIFT, gate.shown());
+      final Reads reads = ordered ? logged.liveReads() : logged.copyingReads(random);
       reader = new OrderedReader(reads, index.location(), random.nextBoolean() ? 0 : 4);
-      for (int i = 0; i < KEYS; i++) {
-        history.add(new ArrayList<>(List.of(new State(0, -1, -1))));
-      }
       for (int i = 0; i < KEYS; i++) {
         if (random.nextInt(3) > 0) {
           put(i);
         }
       }
       log.flush();
-    }
-
-    private MemoryRegion grow(int length) {
-      final StoreLog.Region region = log.new Region(length);
-      regions.add(region);
-      return region;
-    }
-
-    @Override
-    public MemoryRegion segment(long number) {
-      return number >= 0 && number < regions.size() ? regions.get((int) number).shown() : null;
     }
 
     private ByteString key(int number) {
@@ -126,7 +89,7 @@ class SimulatedTreeTest {
     }
 
     private void became(int number, long newVersion, long begin) {
-      history.get(number).add(new State(newVersion, begin, log.appended()));
+      history.became(number, newVersion, begin, log.appended());
       checker.became(key(number), newVersion, begin, log.appended());
     }
 
@@ -163,20 +126,14 @@ class SimulatedTreeTest {
         return;
       }
       if (random.nextBoolean()) {
-        gate.putLongRelease(0, Memories.INCARNATION + 1);
+        logged.gate.putLongRelease(0, Memories.INCARNATION + 1);
         closed = log.appended();
-        gate.fullFence();
-        for (StoreLog.Region region : List.copyOf(regions)) {
-          for (int i = 0; i < region.length(); i += 8) {
-            if (region.getLong(i) != 0) {
-              region.putLong(i, 0);
-            }
-          }
-        }
+        logged.gate.fullFence();
+        logged.clear();
       } else {
         closed = log.appended() + 1;
         index.drop();
-        final OrderedStore other = new OrderedIndex(memory).partition(0);
+        final OrderedStore other = new OrderedIndex(logged.memory).partition(0);
         for (int i = 0; i < 100; i++) { // versions that the dropped index never had
           assertEquals(0, other.reserve(key(i).size(), 3));
           other.put(key(i), ByteString.copyFromUtf8("new"), 1_000_000 + i);
@@ -215,26 +172,8 @@ class SimulatedTreeTest {
       } else {
         assertEquals(ReadResult.ABSENT, result);
       }
-      final List<State> states = history.get(number);
-      int state = last[number];
-      while (state < states.size() && !isWithin(states, state, answer, start, end)) {
-        state++;
-      }
-      if (state == states.size()) {
-        throw new AssertionError(
-            String.format(
-                "key=%d version=%d start=%d end=%d last=%d states=%s",
-                number, answer, start, end, last[number], states));
-      }
-      last[number] = state;
+      history.saw(number, answer, start, end);
       return result;
-    }
-
-    private static boolean isWithin(
-        List<State> states, int number, long version, long start, long end) {
-      return states.get(number).version() == version
-          && states.get(number).begin() < end
-          && (number + 1 == states.size() || states.get(number + 1).end() > start);
     }
 
     private boolean isOver(ReadResult result, long start, long end) {
