@@ -8,6 +8,7 @@ import dev.ringfetch.fabric.FabricCapabilities.ReadAtomicity;
 import dev.ringfetch.fabric.FabricCapabilities.WriteOrder;
 import dev.ringfetch.fabric.sim.SimContext;
 import dev.ringfetch.fabric.sim.SimContext.StoreOrder;
+import dev.ringfetch.hunt.Rounds;
 import java.io.IOException;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -23,7 +24,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  */
 @Timeout(120)
 class RemoteRingTest {
-  private static final int SEEDS = 30 * Integer.getInteger("ringfetch.hunt", 1);
+  private static final int SEEDS = Rounds.of(30, 10);
   private static final int FRAMES = 300;
 
   /** Runs rings under so many seeds, and returns how many frames were found torn. */

@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.common.util.concurrent.ListenableFuture;
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.counters.Counters;
+import dev.ringfetch.hunt.Rounds;
 import io.grpc.CallOptions;
 import io.grpc.Context;
 import io.grpc.Status;
@@ -280,7 +281,7 @@ final class InlineHandlersTest extends RingFixture {
   @Test
   void handlerCallsItsOwnServer() throws Exception {
     final RingChannel channel = serve();
-    for (int i = 0; i < 100; i++) {
+    for (int i = 0; i < Rounds.of(100, 20); i++) {
       callUntilInline(channel);
       assertEquals(Status.Code.OK, codeOf(send(channel, CALL)));
     }
@@ -329,7 +330,7 @@ final class InlineHandlersTest extends RingFixture {
   @Test
   void handlersThatThrowHarmNobody() throws Exception {
     final RingChannel channel = serve();
-    for (int i = 0; i < 20; i++) {
+    for (int i = 0; i < Rounds.of(20, 5); i++) {
       callUntilInline(channel);
       assertEquals(Status.Code.UNKNOWN, codeOf(send(channel, THROW)));
       assertEquals(Status.Code.UNKNOWN, codeOf(send(channel, FAIL)));

@@ -1,12 +1,13 @@
 package dev.ringfetch.session;
 
+import dev.ringfetch.hunt.Rounds;
 import dev.ringfetch.session.ClientStream.Outcome;
 import java.util.ArrayList;
 import java.util.List;
 
 /** A {@link Simulation} whose rings are full in both directions when streams are to end. */
 final class FullRings {
-  private static final int ROUNDS = 8 * Integer.getInteger("ringfetch.hunt", 1);
+  private static final int ROUNDS = Rounds.of(8, 4);
   private static final int STREAMS = 3;
 
   private final Simulation simulation;

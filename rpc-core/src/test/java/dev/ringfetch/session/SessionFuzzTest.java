@@ -1,5 +1,6 @@
 package dev.ringfetch.session;
 
+import dev.ringfetch.hunt.Rounds;
 import java.util.Random;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
@@ -8,7 +9,7 @@ import org.junit.jupiter.api.Timeout;
 /** The fuzz targets on random programs: what the fuzzer has found is replayed elsewhere. */
 @Timeout(120)
 class SessionFuzzTest {
-  private static final int PROGRAMS = 5_000 * Integer.getInteger("ringfetch.hunt", 1);
+  private static final int PROGRAMS = Rounds.of(5_000, 2_000);
 
   private static void run(Consumer<byte[]> target) {
     final long first = Long.getLong("ringfetch.seed", 1);

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.ringfetch.fabric.BufferedRegion;
 import dev.ringfetch.fabric.DirectRegion;
 import dev.ringfetch.fabric.HeapFabric;
+import dev.ringfetch.hunt.Rounds;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.ring.FrameDescriptor;
 import dev.ringfetch.session.ClientStream.Outcome;
@@ -34,7 +35,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * <p>A failure names its seed: run it first with {@code -Dtest.args=-Dringfetch.seed=SEED}.
  */
 class SessionRandomTest {
-  private static final int SEEDS = 500 * Integer.getInteger("ringfetch.hunt", 1);
+  private static final int SEEDS = Rounds.of(500, 150);
   private static final int STEPS = 3000;
 
   /** A call and what it asked. */

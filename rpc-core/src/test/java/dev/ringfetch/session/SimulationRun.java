@@ -4,12 +4,14 @@ import dev.ringfetch.fabric.sim.SimContext.StoreOrder;
 
 /** Simulations under one seed after the other, and what they have come to together. */
 final class SimulationRun {
-  private static final int ROUNDS = 3;
+  static final int ROUNDS = 3;
+
   private static final int CALLS = 400; // a round
 
   final FaultMatrix matrix;
   private final long firstSeed;
   private final int stride;
+  private final int rounds;
   private final SimKind kind;
   private final StoreOrder storeOrder;
   private long seeds;
@@ -20,13 +22,14 @@ final class SimulationRun {
   private long trace = 1;
 
   SimulationRun(long firstSeed, SimKind kind, StoreOrder storeOrder) {
-    this(firstSeed, 1, kind, storeOrder);
+    this(firstSeed, 1, ROUNDS, kind, storeOrder);
   }
 
-  /** As the other one, for every so manieth seed only. */
-  SimulationRun(long firstSeed, int stride, SimKind kind, StoreOrder storeOrder) {
+  /** As the other one, for every so manieth seed only, of which it makes the first rounds. */
+  SimulationRun(long firstSeed, int stride, int rounds, SimKind kind, StoreOrder storeOrder) {
     this.firstSeed = firstSeed;
     this.stride = stride;
+    this.rounds = rounds;
     this.kind = kind;
     this.matrix = new FaultMatrix(kind.states());
     this.storeOrder = storeOrder;
@@ -39,7 +42,7 @@ final class SimulationRun {
    */
   FaultMatrix next() {
     final Simulation simulation = new Simulation(firstSeed + seeds * stride, kind, storeOrder);
-    simulation.rounds(ROUNDS, CALLS);
+    simulation.rounds(rounds, CALLS);
     seeds++;
     steps += simulation.timeline.steps();
     calls += simulation.ledger.over();

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.fabric.sim.SimContext.StoreOrder;
+import dev.ringfetch.hunt.Rounds;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -28,7 +29,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Timeout(300)
 class SimulationTest {
   /** 1, or how many times as much a hunt does, with all store orders over every kind of memory. */
-  private static final int HUNT = Integer.getInteger("ringfetch.hunt", 1);
+  private static final int HUNT = Math.max(1, Rounds.HUNT);
 
   private static final int SEEDS = 20 * HUNT;
   private static final int MAX_SEEDS = 40 * SEEDS;
@@ -74,7 +75,7 @@ class SimulationTest {
     long seed = Long.getLong("ringfetch.seed", 1);
     List<SimulationRun> runs = new ArrayList<>();
     for (StoreOrder order : StoreOrder.values()) {
-      runs.add(new SimulationRun(seed + runs.size(), 2, SimKind.SHM, order));
+      runs.add(new SimulationRun(seed + runs.size(), 2, SimulationRun.ROUNDS, SimKind.SHM, order));
     }
     FaultMatrix matrix = new FaultMatrix(SimKind.SHM.states());
     for (int seeds = 0;
@@ -94,10 +95,11 @@ class SimulationTest {
   @Test
   void everyCallEndsOnceAndRightlyBehindNetworkCards() {
     long seed = Long.getLong("ringfetch.seed", 1);
+    final int rounds = Rounds.HUNT == 0 ? 1 : SimulationRun.ROUNDS;
     List<SimulationRun> runs = new ArrayList<>();
     for (SimKind kind : EnumSet.complementOf(EnumSet.of(SimKind.SHM))) {
       for (StoreOrder order : StoreOrder.values()) {
-        runs.add(new SimulationRun(seed + runs.size(), RUNS, kind, order));
+        runs.add(new SimulationRun(seed + runs.size(), RUNS, rounds, kind, order));
       }
     }
     FaultMatrix matrix = new FaultMatrix(SimKind.ADAPTIVE_WEAK.states());

@@ -3,6 +3,7 @@ package dev.ringfetch.system;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.ringfetch.hunt.Rounds;
 import dev.ringfetch.rpc.RingChannel;
 import dev.ringfetch.rpc.RingServer;
 import dev.ringfetch.rpc.RingServerBuilder;
@@ -18,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A client that is killed while it calls: nothing of it stays, and nobody else notices. */
 class ClientKilledTest {
-  private static final int ROUNDS = Integer.getInteger("ringfetch.hunt", 1);
+  private static final int ROUNDS = Rounds.of(1, 1);
   private static final int HANGING = 20;
   private static final int LIMIT_S = 5;
 

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.common.util.concurrent.ListenableFuture;
 import com.google.protobuf.ByteString;
+import dev.ringfetch.hunt.Rounds;
 import dev.ringfetch.index.v1.Entry;
 import dev.ringfetch.index.v1.GetRequest;
 import dev.ringfetch.index.v1.GetResponse;
@@ -42,7 +43,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Tag("slow")
 class HeapTest {
   private static final int LIMIT_S = 30;
-  private static final int ROUNDS = 2 * Integer.getInteger("ringfetch.hunt", 1);
+  private static final int ROUNDS = Rounds.of(2, 2);
   private static final long KEEP_NS = 500_000_000;
   private static final long CALL_INTERVAL_NS = 1_000_000;
 

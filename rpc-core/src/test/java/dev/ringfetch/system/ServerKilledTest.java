@@ -3,6 +3,7 @@ package dev.ringfetch.system;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.ringfetch.hunt.Rounds;
 import dev.ringfetch.rpc.Ports;
 import dev.ringfetch.rpc.RingChannel;
 import java.nio.file.Path;
@@ -12,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A server that is killed while its client calls: every call ends, and the next server serves. */
 class ServerKilledTest {
-  private static final int ROUNDS = Integer.getInteger("ringfetch.hunt", 1);
+  private static final int ROUNDS = Rounds.of(1, 1);
   private static final int HANGING = 20;
   private static final int LIMIT_S = 5;
 

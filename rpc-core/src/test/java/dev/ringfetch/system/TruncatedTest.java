@@ -3,6 +3,7 @@ package dev.ringfetch.system;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.ringfetch.hunt.Rounds;
 import dev.ringfetch.rpc.RingChannel;
 import dev.ringfetch.rpc.RingServer;
 import dev.ringfetch.rpc.RingServerBuilder;
@@ -25,7 +26,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** A peer that takes its memory away loses its session; clients with another one notice nothing. */
 @Tag("slow")
 class TruncatedTest {
-  private static final int ROUNDS = 2 * Integer.getInteger("ringfetch.hunt", 1);
+  private static final int ROUNDS = Rounds.of(2, 2);
   private static final int LIMIT_S = 20;
 
   @TempDir(factory = ShmTempDirFactory.class)
