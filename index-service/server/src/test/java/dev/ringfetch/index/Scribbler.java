@@ -35,8 +35,7 @@ final class Scribbler implements AutoCloseable {
 
   /** Starts one on these files. */
   static Scribbler start(Manner manner, long seed, List<Path> files) throws IOException {
-    final List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    final List<String> command = TestJvm.command();
     command.add("-cp");
     command.add(System.getProperty("java.class.path"));
     command.add(Scribbler.class.getName());

@@ -3,8 +3,6 @@ package dev.ringfetch.index;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -26,8 +24,7 @@ public final class ServerProcess implements AutoCloseable {
 
   /** Starts the program with these arguments. */
   public static ServerProcess start(String... arguments) throws IOException {
-    final List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    final List<String> command = TestJvm.command();
     command.add("-cp");
     command.add(System.getProperty("java.class.path"));
     command.add(IndexServer.class.getName());

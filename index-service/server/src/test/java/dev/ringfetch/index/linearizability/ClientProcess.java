@@ -2,13 +2,13 @@ package dev.ringfetch.index.linearizability;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.ringfetch.index.TestJvm;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -39,8 +39,7 @@ final class ClientProcess implements AutoCloseable {
 
   /** As {@link #start(Path, Object...)}, with another program. */
   static ClientProcess start(Class<?> program, Path file, Object... arguments) throws IOException {
-    final List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    final List<String> command = TestJvm.command();
     command.add("-ea");
     command.add("-cp");
     command.add(System.getProperty("java.class.path"));
