@@ -55,7 +55,8 @@ public final class StoreMutants {
     System.exit(survivors == 0 ? 0 : 1);
   }
 
-  private static List<Map<String, String>> parse(Path list) throws IOException {
+  /** The mutants of a list, each by its fields. */
+  static List<Map<String, String>> parse(Path list) throws IOException {
     final List<Map<String, String>> mutants = new ArrayList<>();
     String field = "";
     for (String line : Files.readAllLines(list)) {
@@ -105,17 +106,25 @@ public final class StoreMutants {
     return null;
   }
 
-  private static Path patch(Path module, Map<String, String> mutant, Path folder)
-      throws IOException {
+  static Path patch(Path module, Map<String, String> mutant, Path folder) throws IOException {
     final String name = "src/main/java/dev/ringfetch/index/" + mutant.get("file") + ".java";
     final Path reader = module.resolve("reader").resolve(name);
     final Path file = Files.exists(reader) ? reader : module.resolve("server").resolve(name);
+    final String patched = apply(mutant, Files.readString(file));
+    return Files.writeString(folder.resolve(file.getFileName()), patched);
+  }
+
+  /**
+   * The source with the mutant in it.
+   *
+   * @throws IllegalArgumentException if the text that it replaces is not there exactly once.
+   */
+  static String apply(Map<String, String> mutant, String source) {
     final StringBuilder pattern = new StringBuilder();
     final Matcher token = Pattern.compile("\\w+|[^\\w\\s]").matcher(mutant.get("replace"));
     while (token.find()) {
       pattern.append(pattern.length() == 0 ? "" : "\\s*").append(Pattern.quote(token.group()));
     }
-    final String source = Files.readString(file);
     final Matcher place = Pattern.compile(pattern.toString()).matcher(source);
     if (!place.find()) {
       throw new IllegalArgumentException("text not found: id=" + mutant.get("id"));
@@ -127,7 +136,7 @@ public final class StoreMutants {
     if (place.find()) {
       throw new IllegalArgumentException("text found twice: id=" + mutant.get("id"));
     }
-    return Files.writeString(folder.resolve(file.getFileName()), patched);
+    return patched;
   }
 
   private static void compile(Path source, Path classes) throws IOException {
