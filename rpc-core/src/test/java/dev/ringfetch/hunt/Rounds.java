@@ -15,4 +15,9 @@ public final class Rounds {
   public static int of(int all, int few) {
     return HUNT == 0 ? few : all * HUNT;
   }
+
+  /** So many in a hunt, however many times as much it does; or only a few. */
+  public static int once(int all, int few) {
+    return HUNT == 0 ? few : all;
+  }
 }

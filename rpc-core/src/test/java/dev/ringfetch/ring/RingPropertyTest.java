@@ -109,7 +109,7 @@ class RingPropertyTest {
     Random random = new Random(seed);
     Ends ends = new Ends(seed, slots);
     long sent = 0;
-    final int frames = Rounds.of(40_000, 10_000);
+    final int frames = Rounds.once(40_000, 10_000);
     while (ends.received < frames) {
       for (int burst = random.nextInt(5); burst > 0; burst--) {
         int written = ends.write(sent);
@@ -139,7 +139,7 @@ class RingPropertyTest {
     for (int slots : new int[] {2, 4, 16}) {
       Ends ends = new Ends(seed, slots);
       long told = ends.writer.position();
-      for (long number = 0; number < Rounds.of(20_000, 5_000); number++) {
+      for (long number = 0; number < Rounds.once(20_000, 5_000); number++) {
         while (true) {
           long before = ends.writer.position();
           int needed = FrameDescriptor.slots(Ends.length(number, slots));

@@ -281,7 +281,7 @@ final class InlineHandlersTest extends RingFixture {
   @Test
   void handlerCallsItsOwnServer() throws Exception {
     final RingChannel channel = serve();
-    for (int i = 0; i < Rounds.of(100, 20); i++) {
+    for (int i = 0; i < Rounds.once(100, 20); i++) {
       callUntilInline(channel);
       assertEquals(Status.Code.OK, codeOf(send(channel, CALL)));
     }
@@ -330,7 +330,7 @@ final class InlineHandlersTest extends RingFixture {
   @Test
   void handlersThatThrowHarmNobody() throws Exception {
     final RingChannel channel = serve();
-    for (int i = 0; i < Rounds.of(20, 5); i++) {
+    for (int i = 0; i < Rounds.once(20, 5); i++) {
       callUntilInline(channel);
       assertEquals(Status.Code.UNKNOWN, codeOf(send(channel, THROW)));
       assertEquals(Status.Code.UNKNOWN, codeOf(send(channel, FAIL)));

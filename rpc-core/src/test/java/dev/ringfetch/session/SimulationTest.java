@@ -95,7 +95,7 @@ class SimulationTest {
   @Test
   void everyCallEndsOnceAndRightlyBehindNetworkCards() {
     long seed = Long.getLong("ringfetch.seed", 1);
-    final int rounds = Rounds.HUNT == 0 ? 1 : SimulationRun.ROUNDS;
+    final int rounds = Rounds.once(SimulationRun.ROUNDS, 1);
     List<SimulationRun> runs = new ArrayList<>();
     for (SimKind kind : EnumSet.complementOf(EnumSet.of(SimKind.SHM))) {
       for (StoreOrder order : StoreOrder.values()) {

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.common.util.concurrent.ListenableFuture;
 import com.google.common.util.concurrent.MoreExecutors;
+import dev.ringfetch.hunt.Rounds;
 import dev.ringfetch.index.v1.GetRequest;
 import dev.ringfetch.index.v1.GetResponse;
 import dev.ringfetch.index.v1.IndexGrpc;
@@ -40,12 +41,14 @@ import org.junit.jupiter.params.provider.CsvSource;
 /**
  * Many threads on one channel, each way of calling mixed with every other, and callers that cancel,
  * are interrupted, are late or fail: every call ends, once, and every answer is its own request's.
- * 200,000 calls in all; {@code -Dtest.args=-Dringfetch.threads.calls=N} makes N for each way.
+ * 80,000 calls in all, 200,000 in a hunt; {@code -Dtest.args=-Dringfetch.threads.calls=N} makes N
+ * for each way.
  */
 class ThreadsTest {
   private static final int THREADS = 8;
   private static final int IN_FLIGHT = 64;
-  private static final long CALLS = Long.getLong("ringfetch.threads.calls", 25_000);
+  private static final long CALLS =
+      Long.getLong("ringfetch.threads.calls", Rounds.once(25_000, 10_000));
   private static final int DEADLINE_S = Integer.getInteger("ringfetch.threads.deadline", 100);
 
   @TempDir(factory = ShmTempDirFactory.class)
