@@ -39,8 +39,7 @@ final class JavaProcess {
         new ArrayList<>(
             List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:TieredStopAtLevel=1",
-                "-XX:+UseSerialGC"));
+                "-XX:TieredStopAtLevel=1"));
     command.addAll(options);
     final ProcessBuilder builder =
         new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
