@@ -1,6 +1,8 @@
 package dev.ringfetch.index.journal;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.v1.Durability;
+import dev.ringfetch.index.v1.IndexKind;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
@@ -24,34 +26,36 @@ import java.nio.ByteOrder;
  *  +---------------------------------------------------------------+
  * </pre>
  *
- * @param kind number of the kind in the protocol: 1 HASH, 2 ORDERED
+ * <p>Kind and durability have the numbers that they have in the protocol.
+ *
+ * @param kind of the index
  * @param durability of its entries
  * @param partitions number of partitions, up to 65,535
  * @param seed of the hash function, by which keys belong to partitions
  * @param incarnation as answers name it
  */
 public record IndexDefinition(
-    int kind, Durability durability, int partitions, long seed, long incarnation) {
+    IndexKind kind, Durability durability, int partitions, long seed, long incarnation) {
   /** Length in bytes. */
   public static final int LENGTH = 2 * Integer.BYTES + 2 * Long.BYTES;
 
   ByteString encoded() {
     final ByteBuffer buffer = ByteBuffer.allocate(LENGTH).order(ByteOrder.LITTLE_ENDIAN);
-    buffer.put((byte) kind).put((byte) durability.code()).putShort((short) partitions).putInt(0);
+    buffer.put((byte) kind.getNumber()).put((byte) durability.getNumber()).putShort((short) partitions).putInt(0);
     buffer.putLong(seed).putLong(incarnation).flip();
     return ByteString.copyFrom(buffer);
   }
 
   /** Reads a definition; returns null if it is none. */
-  static IndexDefinition decoded(ByteString bytes) {
+  public static IndexDefinition decoded(ByteString bytes) {
     if (bytes.size() != LENGTH) {
       return null;
     }
     final ByteBuffer buffer = bytes.asReadOnlyByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
-    final int kind = buffer.get() & 0xFF;
-    final Durability durability = Durability.ofCode(buffer.get() & 0xFF);
+    final IndexKind kind = IndexKind.forNumber(buffer.get());
+    final Durability durability = Durability.forNumber(buffer.get());
     final int partitions = buffer.getShort() & 0xFFFF;
-    if (buffer.getInt() != 0 || durability == null || partitions == 0) {
+    if (buffer.getInt() != 0 || kind == null || durability == null || partitions == 0) {
       return null;
     }
     return new IndexDefinition(kind, durability, partitions, buffer.getLong(), buffer.getLong());

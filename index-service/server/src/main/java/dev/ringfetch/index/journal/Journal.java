@@ -2,6 +2,7 @@ package dev.ringfetch.index.journal;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.disk.Disk;
+import dev.ringfetch.index.v1.Durability;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -31,6 +32,9 @@ public final class Journal {
 
   /** A record is refused, as the journal has failed, or is closed. */
   static final int FAILED = -2;
+
+  /** More records of one log than are ever appended and not synced: room for them is bounded. */
+  public static final long LOST_LIMIT = 1 << 20;
 
   /** What a batch adds to a record if it has no other. */
   private static final int OVERHEAD = BatchDescriptor.RECORD_OFFSET;
@@ -63,6 +67,7 @@ public final class Journal {
   private final AtomicReference<JournalSource> newlyListed = new AtomicReference<>();
   private volatile Runnable alarm = () -> {};
   private volatile State state = State.OPEN;
+  private final boolean clean;
   private volatile IOException failure;
   private volatile IOException obstacle;
 
@@ -85,6 +90,9 @@ public final class Journal {
     /** How long a record may wait whose index has {@link Durability#INTERVAL}, unless set. */
     public static final long INTERVAL_DEFAULT_NS = TimeUnit.MILLISECONDS.toNanos(10);
 
+    /** Two segments take fewer records than {@link Journal#LOST_LIMIT}. */
+    private static final int SEGMENT_LENGTH_MAX = 48 << 20;
+
     int segmentLength = SEGMENT_LENGTH_DEFAULT;
     long intervalNs = INTERVAL_DEFAULT_NS;
     long origin;
@@ -94,9 +102,11 @@ public final class Journal {
     /** Creates the defaults. */
     public Context() {}
 
-    /** Sets the length of new segments in bytes, at least 4 MiB. */
+    /** Sets the length of new segments in bytes, from 4 to 48 MiB. */
     public Context segmentLength(int bytes) {
-      if (bytes < SegmentWriter.LENGTH_MIN || bytes % RecordDescriptor.ALIGNMENT != 0) {
+      if (bytes < SegmentWriter.LENGTH_MIN
+          || bytes > SEGMENT_LENGTH_MAX
+          || bytes % RecordDescriptor.ALIGNMENT != 0) {
         throw new IllegalArgumentException("segmentLength=" + bytes);
       }
       segmentLength = bytes;
@@ -140,6 +150,7 @@ public final class Journal {
     errors = context.errors;
     previous = recovered.previous();
     durable = recovered.end();
+    clean = recovered.clean();
     catalogLsn = new AtomicLong(recovered.catalogLsn());
     catalog = new JournalSource(this, true, recovered.catalogLsn(), this::catalogSynced);
     sources.add(catalog);
@@ -155,9 +166,27 @@ public final class Journal {
     return Recovery.open(disk, context, sink);
   }
 
+  /** Whether a directory has a journal, or a part of one. */
+  public static boolean isIn(Disk disk) throws IOException {
+    for (final String name : disk.list()) {
+      if (name.equals(Checkpoint.NAME) || SegmentDescriptor.number(name) >= 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   /** Sets what is called, on any thread, when {@link #work} is due earlier than it has said. */
   public void onWork(Runnable called) {
     alarm = called;
+  }
+
+  /**
+   * Whether the journal was new, or ended in order. If not, records may be lost that were appended,
+   * fewer than {@link #LOST_LIMIT} of a log: LSNs go on behind those.
+   */
+  public boolean wasClean() {
+    return clean;
   }
 
   /** Epoch of the server, as records say it. */
@@ -456,7 +485,11 @@ public final class Journal {
     }
   }
 
-  private void fail(IOException e) {
+  /** Ends the journal for good. */
+  void fail(IOException e) {
+    if (state != State.OPEN) {
+      return;
+    }
     failure = e;
     state = State.FAILED;
     errors.onError(e);

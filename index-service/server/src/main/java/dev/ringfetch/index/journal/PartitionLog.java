@@ -2,6 +2,7 @@ package dev.ringfetch.index.journal;
 
 import dev.ringfetch.index.partition.CommitLog;
 import dev.ringfetch.index.partition.Write;
+import dev.ringfetch.index.v1.Durability;
 
 /**
  * The log of one partition in the journal. A record is committed when it is synced, or, with {@link

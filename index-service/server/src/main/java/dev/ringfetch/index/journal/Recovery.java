@@ -26,8 +26,9 @@ final class Recovery {
    * @param end position behind the last batch
    * @param previous the same, but 0 if there is no batch
    * @param catalogLsn the last LSN of creations and removals
+   * @param clean whether the writer had ended in order, or there was none
    */
-  record Result(long end, long previous, long catalogLsn) {}
+  record Result(long end, long previous, long catalogLsn, boolean clean) {}
 
   /** A segment that has a valid header. */
   private record Segment(String name, long number, long base, long length) {
@@ -59,26 +60,42 @@ final class Recovery {
     final boolean isNew = !disk.list().contains(Checkpoint.NAME);
     if (isNew) {
       removeUnfinishedBegin(disk, context.origin);
-      writer.create();
-      final Checkpoint checkpoint = Checkpoint.create(disk, context.origin);
-      return new Journal(
-          context, writer, checkpoint, new Result(writer.position(), 0, 0));
+      return create(disk, context, writer);
     }
     final Checkpoint checkpoint = Checkpoint.open(disk, context.origin);
     boolean opened = false;
     try {
       final Recovery recovery = new Recovery(disk, context, sink);
+      final boolean clean = checkpoint.isClean();
       final long end = recovery.read(checkpoint);
       recovery.cut(checkpoint.durable(), end, writer);
       checkpoint.write(end, false);
       checkpoint.sync();
       opened = true;
       return new Journal(
-          context, writer, checkpoint, new Result(end, recovery.previous, recovery.catalogLsn));
+          context,
+          writer,
+          checkpoint,
+          new Result(end, recovery.previous, recovery.catalogLsn, clean));
     } finally {
       if (!opened) {
         writer.close();
         checkpoint.close();
+      }
+    }
+  }
+
+  private static Journal create(Disk disk, Journal.Context context, SegmentWriter writer)
+      throws IOException {
+    boolean created = false;
+    try {
+      writer.create();
+      final Checkpoint checkpoint = Checkpoint.create(disk, context.origin);
+      created = true;
+      return new Journal(context, writer, checkpoint, new Result(writer.position(), 0, 0, true));
+    } finally {
+      if (!created) {
+        writer.close();
       }
     }
   }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.disk.SimulatedDisk;
 import dev.ringfetch.index.partition.Write;
+import dev.ringfetch.index.v1.Durability;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

@@ -8,6 +8,7 @@ import dev.ringfetch.index.disk.SimulatedDisk;
 import dev.ringfetch.index.journal.JournalLife.Seen;
 import dev.ringfetch.index.partition.CommitLog;
 import dev.ringfetch.index.partition.Write;
+import dev.ringfetch.index.v1.Durability;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

@@ -12,6 +12,8 @@ import dev.ringfetch.index.disk.SimulatedDisk;
 import dev.ringfetch.index.disk.SimulatedDisk.Fault;
 import dev.ringfetch.index.partition.CommitLog;
 import dev.ringfetch.index.partition.Write;
+import dev.ringfetch.index.v1.Durability;
+import dev.ringfetch.index.v1.IndexKind;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,7 +23,7 @@ import org.junit.jupiter.api.Test;
 /** A journal: what is committed when, what the next server finds, and what it refuses. */
 class JournalTest {
   private static final IndexDefinition DEFINITION =
-      new IndexDefinition(1, Durability.DISK, 16, 42, 43);
+      new IndexDefinition(IndexKind.HASH, Durability.DISK, 16, 42, 43);
 
   private final SimulatedDisk disk = new SimulatedDisk();
 
