@@ -135,6 +135,32 @@ class JournalDamageTest {
   }
 
   @Test
+  void aSegmentOfAnotherDirectoryIsRefused() throws IOException {
+    final SimulatedDisk disk = disk(true);
+    final byte[] content = disk.content(SegmentDescriptor.name(1));
+    final ByteBuffer header =
+        ByteBuffer.wrap(content, 0, SegmentDescriptor.BATCH_OFFSET)
+            .order(ByteOrder.LITTLE_ENDIAN);
+    header.putLong(SegmentDescriptor.ORIGIN_OFFSET, 1);
+    header.putInt(SegmentDescriptor.CRC_OFFSET, SegmentDescriptor.crc(header));
+    assertTrue(refused(disk).getMessage().contains("another directory"));
+  }
+
+  @Test
+  void laterBatchesSayWhatWasSyncedWhereTheCheckpointIsOld() throws IOException {
+    final SimulatedDisk disk = disk(false);
+    final byte[] checkpoint = disk.content(Checkpoint.NAME);
+    Arrays.fill(checkpoint, (byte) 0);
+    final SimulatedDisk begin = new SimulatedDisk();
+    new JournalLife(begin, 1).work();
+    final byte[] old = begin.content(Checkpoint.NAME);
+    System.arraycopy(old, 0, checkpoint, 0, old.length);
+    assertEquals(RECORDS, new JournalLife(disk.copy(), 2).recovered(7).size());
+    disk.content(SegmentDescriptor.name(1))[1000] ^= 1;
+    assertTrue(refused(disk).getMessage().contains("durable="));
+  }
+
+  @Test
   void aNewerFormatIsRefused() throws IOException {
     final SimulatedDisk disk = disk(true);
     final byte[] content = disk.content(SegmentDescriptor.name(1));

@@ -104,6 +104,7 @@ class JournalTest {
     }
     disk.kill();
     final JournalLife next = new JournalLife(disk, 2);
+    assertFalse(next.journal.wasClean());
     assertEquals(100, next.recovered(7).size());
     assertEquals(100, next.recovered(7).get(99).value().size());
   }
@@ -114,6 +115,7 @@ class JournalTest {
     for (int epoch = 1; epoch <= 5; epoch++) {
       final JournalLife life = new JournalLife(disk, epoch);
       assertEquals(lsn, life.recovered(7).size());
+      assertTrue(life.journal.wasClean());
       final PartitionLog log = life.journal.log(7, 3, Durability.DISK, lsn);
       log.onCommit(() -> {});
       lsn = log.append(put(epoch, 10));
@@ -173,11 +175,13 @@ class JournalTest {
     assertEquals(CommitLog.FULL, lsn);
     assertNotNull(life.journal.obstacle());
     final Write delete = new Write(write -> {}).delete(ByteString.copyFromUtf8("key1"));
+    final long lastPut = last;
     while ((lsn = log.append(delete)) > 0) {
       last = lsn;
       life.work();
     }
     assertEquals(CommitLog.FULL, lsn);
+    assertTrue(last - lastPut > 1000, "deletes=" + (last - lastPut));
     assertEquals(last, log.committed());
     assertFalse(life.journal.isFailed());
 

@@ -29,8 +29,11 @@ import io.grpc.StatusException;
 import io.grpc.StatusRuntimeException;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -41,6 +44,7 @@ import org.junit.jupiter.api.io.TempDir;
 class DurableIndexesTest {
   @TempDir Path data;
 
+  private Duration interval = IndexMemory.SYNC_INTERVAL_DEFAULT;
   private Indexes indexes;
   private Server server;
   private ManagedChannel channel;
@@ -54,7 +58,8 @@ class DurableIndexesTest {
                 new IndexMemory.Context()
                     .budget(64L << 20)
                     .dataDirectory(data)
-                    .durability(durability)));
+                    .durability(durability)
+                    .syncInterval(interval)));
     server =
         ServerBuilder.forPort(0)
             .addService(new IndexService(indexes))
@@ -237,6 +242,26 @@ class DurableIndexesTest {
     }
     assertThrows(IOException.class, () -> start(Durability.MEMORY));
     start(data.resolve("other"));
+  }
+
+  @Test
+  void versionsGoOnBehindThoseThatWereLost() throws Exception {
+    start(Durability.MEMORY);
+    stop();
+    interval = Duration.ofMinutes(1);
+    start(Durability.INTERVAL);
+    final long lost = put("", 1, "not synced yet");
+    final Path copy = Files.createDirectory(data.resolve("copy")); // as a loss of power leaves it
+    try (Stream<Path> files = Files.list(data)) {
+      for (final Path file : files.filter(Files::isRegularFile).toList()) {
+        Files.copy(file, copy.resolve(file.getFileName()));
+      }
+    }
+    stop();
+    data = copy;
+    start(Durability.INTERVAL);
+    assertFalse(index.get(GetRequest.newBuilder().setKey(key(1)).build()).hasEntry());
+    assertTrue(put("", 1, "again") > lost);
   }
 
   private void start(Path other) throws IOException {
