@@ -5,6 +5,7 @@ import dev.ringfetch.index.service.IndexAdminService;
 import dev.ringfetch.index.service.IndexMemory;
 import dev.ringfetch.index.service.IndexService;
 import dev.ringfetch.index.service.Indexes;
+import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexAdminGrpc;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.rpc.RingServer;
@@ -84,8 +85,27 @@ public final class IndexServer implements Callable<Integer> {
   @Option(
       names = "--data",
       paramLabel = "PATH",
-      description = "Directory of the gate, by which a server takes over from a killed one.")
+      description =
+          "Directory of the journal, and of the gate, by which a server takes over from a"
+              + " killed one.")
   private Path data;
+
+  @Option(
+      names = "--durability",
+      paramLabel = "LEVEL",
+      defaultValue = "memory",
+      converter = DurabilityLevel.class,
+      description =
+          "What answered writes survive: memory (nothing), interval (a crash or a loss of power"
+              + " that comes --sync-interval later), disk (any). Default: ${DEFAULT-VALUE}.")
+  private Durability durability;
+
+  @Option(
+      names = "--sync-interval",
+      paramLabel = "MILLIS",
+      defaultValue = "10",
+      description = "How long a write waits for its sync, with interval. Default: 10.")
+  private long syncIntervalMillis;
 
   @Option(
       names = "--takeover",
@@ -168,9 +188,19 @@ public final class IndexServer implements Callable<Integer> {
     final IndexMemory.Context context =
         new IndexMemory.Context().fallback(fabrics == null && shmDirectory == null);
     try {
-      context.budget(memory).partitions(partitions).dataDirectory(data).takeover(takeover);
+      context
+          .budget(memory)
+          .partitions(partitions)
+          .dataDirectory(data)
+          .takeover(takeover)
+          .durability(durability)
+          .syncInterval(Duration.ofMillis(syncIntervalMillis));
     } catch (IllegalArgumentException e) {
       throw new ParameterException(spec.commandLine(), "--" + e.getMessage());
+    }
+    if (durability != Durability.MEMORY && data == null) {
+      throw new ParameterException(
+          spec.commandLine(), "--durability " + durability + " needs --data PATH");
     }
     if (fabrics != null) {
       context.fabrics(

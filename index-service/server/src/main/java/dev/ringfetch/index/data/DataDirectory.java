@@ -173,6 +173,11 @@ public final class DataDirectory implements AutoCloseable {
     return identity.id();
   }
 
+  /** The first 64 bits of the {@link #id()}. */
+  public long origin() {
+    return Long.parseUnsignedLong(id(), 0, Long.BYTES * 2, 16);
+  }
+
   /** The owner's incarnation: positive, and never another owner's. */
   public long incarnation() {
     return identity.incarnation();

@@ -56,6 +56,9 @@ public final class Write {
    */
   public static final int COLLISIONS_TOO_LONG = -9;
 
+  /** Outcome: no room is left in the log. Nothing was done; try again later. */
+  public static final int LOG_FULL = -10;
+
   /** What a write does. */
   public enum Kind {
     /** Writes an entry, whether or not there is one. */

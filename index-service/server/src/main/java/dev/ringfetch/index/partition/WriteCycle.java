@@ -256,7 +256,7 @@ final class WriteCycle {
       if (lsn == CommitLog.FAILED) {
         fail();
       }
-      answer(write, lsn == CommitLog.FAILED ? Write.UNAVAILABLE : Write.VERSIONS_EXHAUSTED);
+      answer(write, outcomeOfLog(lsn));
       return;
     }
     if (lsn <= appended || lsn > CommitLog.MAX_LSN) {
@@ -265,6 +265,13 @@ final class WriteCycle {
     appended = lsn;
     write.logged(lsn);
     records.add(write);
+  }
+
+  private static int outcomeOfLog(long refused) {
+    if (refused == CommitLog.FAILED) {
+      return Write.UNAVAILABLE;
+    }
+    return refused == CommitLog.FULL ? Write.LOG_FULL : Write.VERSIONS_EXHAUSTED;
   }
 
   private static int outcome(int refused) {

@@ -4,6 +4,7 @@ import dev.ringfetch.index.v1.CreateIndexRequest;
 import dev.ringfetch.index.v1.CreateIndexResponse;
 import dev.ringfetch.index.v1.DropIndexRequest;
 import dev.ringfetch.index.v1.DropIndexResponse;
+import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexAdminGrpc;
 import dev.ringfetch.index.v1.ListIndexesRequest;
 import dev.ringfetch.index.v1.ListIndexesResponse;
@@ -33,15 +34,35 @@ public final class IndexAdminService extends IndexAdminGrpc.IndexAdminImplBase {
     try {
       RequestLimits.checkIndexName(request.getIndex());
       checkKind(request);
-      final Indexes.Creation creation = indexes.create(request.getIndex(), request.getKind());
-      WriteCall.answer(
-          responses,
-          CreateIndexResponse.newBuilder()
-              .setCreated(creation.created())
-              .setIncarnation(creation.index().incarnation())
-              .build());
+      checkDurability(request);
+      final Indexes.Creation creation =
+          indexes.create(request.getIndex(), request.getKind(), request.getDurability());
+      creation.index().whenRecorded(() -> created(creation, responses));
     } catch (StatusException e) {
       responses.onError(e);
+    }
+  }
+
+  private void created(
+      Indexes.Creation creation, StreamObserver<CreateIndexResponse> responses) {
+    if (creation.index().durability() != Durability.MEMORY
+        && indexes.memory().isJournalFailed()) {
+      responses.onError(Outcomes.unknown().asException());
+      return;
+    }
+    WriteCall.answer(
+        responses,
+        CreateIndexResponse.newBuilder()
+            .setCreated(creation.created())
+            .setIncarnation(creation.index().incarnation())
+            .build());
+  }
+
+  private static void checkDurability(CreateIndexRequest request) throws StatusException {
+    if (request.getDurability() == Durability.UNRECOGNIZED) {
+      throw Status.UNIMPLEMENTED
+          .withDescription("durability=" + request.getDurabilityValue() + " is unknown")
+          .asException();
     }
   }
 
@@ -61,19 +82,26 @@ public final class IndexAdminService extends IndexAdminGrpc.IndexAdminImplBase {
 
   @Override
   public void dropIndex(DropIndexRequest request, StreamObserver<DropIndexResponse> responses) {
-    final boolean existed =
-        indexes.drop(
-            request.getIndex(),
-            dropped ->
-                WriteCall.answer(
-                    responses,
-                    DropIndexResponse.newBuilder()
-                        .setExisted(true)
-                        .setIncarnation(dropped.incarnation())
-                        .build()));
-    if (!existed) {
-      WriteCall.answer(responses, DropIndexResponse.getDefaultInstance());
+    try {
+      if (!indexes.drop(request.getIndex(), dropped -> dropped(dropped, responses))) {
+        WriteCall.answer(responses, DropIndexResponse.getDefaultInstance());
+      }
+    } catch (StatusException e) {
+      responses.onError(e);
     }
+  }
+
+  private void dropped(ServedIndex dropped, StreamObserver<DropIndexResponse> responses) {
+    if (dropped.durability() != Durability.MEMORY && indexes.memory().isJournalFailed()) {
+      responses.onError(Outcomes.unknown().asException());
+      return;
+    }
+    WriteCall.answer(
+        responses,
+        DropIndexResponse.newBuilder()
+            .setExisted(true)
+            .setIncarnation(dropped.incarnation())
+            .build());
   }
 
   @Override

@@ -13,6 +13,7 @@ import dev.ringfetch.index.data.DataDirectory;
 import dev.ringfetch.index.partition.Handover;
 import dev.ringfetch.index.store.StoreMemory;
 import dev.ringfetch.index.store.StoredIndex;
+import dev.ringfetch.index.v1.Durability;
 import io.grpc.Status;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -21,6 +22,7 @@ import java.lang.System.Logger.Level;
 import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -53,6 +55,9 @@ public final class IndexMemory implements AutoCloseable {
   /** The most partitions of an index. */
   public static final int PARTITIONS_MAX = 256;
 
+  /** How long a write waits at most for its sync with {@link Durability#INTERVAL}, unless set. */
+  public static final Duration SYNC_INTERVAL_DEFAULT = Duration.ofMillis(10);
+
   /** Names of the fabrics over which clients read memory unless set, the preferred one first. */
   public static final List<String> FABRICS_DEFAULT = List.of("shm", "verbs");
 
@@ -69,7 +74,10 @@ public final class IndexMemory implements AutoCloseable {
   private final long origin; // tells epochs of data directories apart
   private final DataDirectory data; // null: the gate ends with the process
   private final int partitions;
+  private final Durability durability;
+  private final Duration syncInterval;
   private final StoreMemory store;
+  private volatile IndexJournal journal; // null: no index has needed one yet
   private final BackgroundThread growth = new BackgroundThread("index-memory-growth");
   private final BackgroundThread writer = new BackgroundThread("index-writer");
   private final BackgroundThread scanner = new BackgroundThread("index-scanner");
@@ -82,8 +90,10 @@ public final class IndexMemory implements AutoCloseable {
       throws IOException {
     this.data = data;
     this.partitions = context.partitions;
+    this.durability = context.durability;
+    this.syncInterval = context.syncInterval;
     this.epoch = data == null ? RANDOM.nextLong(1, Long.MAX_VALUE) : data.incarnation();
-    this.origin = data == null ? 0 : Long.parseUnsignedLong(data.id(), 0, Long.BYTES * 2, 16);
+    this.origin = data == null ? 0 : data.origin();
     if (fabrics.isEmpty()) {
       gate = data == null ? GatePage.in(new DirectRegion(GateDescriptor.LENGTH)) : data.gate();
     } else {
@@ -156,6 +166,8 @@ public final class IndexMemory implements AutoCloseable {
     private final FabricContext fabricContext = new FabricContext();
     private Path dataDirectory;
     private boolean takeover;
+    private Durability durability = Durability.MEMORY;
+    private Duration syncInterval = SYNC_INTERVAL_DEFAULT;
 
     /** Creates the defaults, without a data directory. */
     public Context() {}
@@ -221,8 +233,9 @@ public final class IndexMemory implements AutoCloseable {
     /**
      * Sets the data directory, created where it is missing; null for none, as unless set. One
      * server at a time owns it. It has the gate, by which a server takes over from a killed one:
-     * until then clients go on to read the memory of the killed server. Entries are lost either
-     * way. Without a data directory, the gate ends with the process.
+     * until then clients go on to read the memory of the killed server. It has the journal, too, of
+     * indexes whose {@link #durability} needs one. Without a data directory, the gate ends with the
+     * process.
      */
     public Context dataDirectory(Path directory) {
       this.dataDirectory = directory;
@@ -235,6 +248,32 @@ public final class IndexMemory implements AutoCloseable {
      */
     public Context takeover(boolean taken) {
       this.takeover = taken;
+      return this;
+    }
+
+    /**
+     * Sets what an answered write survives, of an index that is created without saying so; {@link
+     * Durability#MEMORY} unless set. Others need a data directory.
+     */
+    public Context durability(Durability level) {
+      if (level == Durability.DURABILITY_UNSPECIFIED || level == Durability.UNRECOGNIZED) {
+        throw new IllegalArgumentException("durability=" + level);
+      }
+      this.durability = level;
+      return this;
+    }
+
+    /**
+     * Sets how long a write may wait for its sync to begin, in an index of {@link
+     * Durability#INTERVAL}; {@link #SYNC_INTERVAL_DEFAULT} unless set.
+     *
+     * @throws IllegalArgumentException unless it is from 1 ms to 1 min.
+     */
+    public Context syncInterval(Duration interval) {
+      if (interval.toMillis() < 1 || interval.compareTo(Duration.ofMinutes(1)) > 0) {
+        throw new IllegalArgumentException("sync-interval is not from 1 ms to 1 min: " + interval);
+      }
+      this.syncInterval = interval;
       return this;
     }
 
@@ -321,15 +360,38 @@ public final class IndexMemory implements AutoCloseable {
 
   private static IndexMemory open(Context context, List<Fabric> fabrics) throws IOException {
     final DataDirectory data = context.openData();
+    IndexMemory memory = null;
     boolean opened = false;
     try {
-      final IndexMemory memory = new IndexMemory(context, fabrics, data);
+      if (data == null && context.durability != Durability.MEMORY) {
+        throw new IOException("no data directory: durability=" + context.durability);
+      }
+      memory = new IndexMemory(context, fabrics, data);
+      memory.recover();
       opened = true;
       return memory;
     } finally {
       if (!opened) {
-        close(data);
+        if (memory == null) {
+          close(data);
+        } else {
+          memory.close();
+        }
       }
+    }
+  }
+
+  /** Builds the indexes of the journal, if the data directory has one, or is to have one. */
+  private void recover() throws IOException {
+    if (data != null && (durability != Durability.MEMORY || IndexJournal.isIn(data))) {
+      journal = IndexJournal.open(data, store, syncInterval);
+    }
+  }
+
+  /** Creates the journal where there is none yet. One thread at a time. */
+  void createJournal() throws IOException {
+    if (journal == null) {
+      journal = IndexJournal.open(data, store, syncInterval);
     }
   }
 
@@ -370,6 +432,16 @@ public final class IndexMemory implements AutoCloseable {
 
   StoreMemory store() {
     return store;
+  }
+
+  /** The journal, or null if no index has needed one yet. */
+  IndexJournal journal() {
+    return journal;
+  }
+
+  /** Of an index that is created without saying so. */
+  Durability durability() {
+    return durability;
   }
 
   /** Where a partition's owner leaves the rest of its work. */
@@ -440,6 +512,27 @@ public final class IndexMemory implements AutoCloseable {
             + " bytes, which --memory sets; deletes make room");
   }
 
+  /** The status of a write that finds no room in the journal. */
+  Status journalFull() {
+    final IOException obstacle = journal.obstacle();
+    return Status.RESOURCE_EXHAUSTED.withDescription(
+        "the journal has no room left: data="
+            + data
+            + (obstacle == null ? "" : ": " + obstacle.getMessage())
+            + "; it takes writes again when there is room");
+  }
+
+  /** Whether nothing is written to the disk any more. */
+  boolean isJournalFailed() {
+    return journal != null && journal.failure() != null;
+  }
+
+  /** Why nothing is written any more, as the end of a sentence. */
+  String journalFailure() {
+    final IOException failure = journal == null ? null : journal.failure();
+    return failure == null ? "" : ": data=" + data + ": " + failure.getMessage();
+  }
+
   /**
    * Closes the gate, gives memory that others reach back, and gives up the data directory. No
    * thread may use the memory any more. To be called once.
@@ -452,6 +545,9 @@ public final class IndexMemory implements AutoCloseable {
     growth.close();
     scanner.close(); // before what it may hand over to
     writer.close();
+    if (journal != null) {
+      journal.close();
+    }
     for (int i = shared.size() - 1; i >= 0; i--) { // the one that made the memory comes last
       shared.get(i).close();
     }

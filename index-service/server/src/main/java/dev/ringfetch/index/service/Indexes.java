@@ -1,10 +1,13 @@
 package dev.ringfetch.index.service;
 
+import dev.ringfetch.index.journal.IndexDefinition;
+import dev.ringfetch.index.partition.ImmediateLog;
 import dev.ringfetch.index.store.HashIndex;
 import dev.ringfetch.index.store.OrderedIndex;
 import dev.ringfetch.index.store.StoreDamagedException;
 import dev.ringfetch.index.store.StoreFullException;
 import dev.ringfetch.index.store.StoredIndex;
+import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexDescription;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.IndexKind;
@@ -14,10 +17,12 @@ import io.grpc.ServerMethodDefinition;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
 import io.grpc.StatusException;
+import java.io.IOException;
 import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 
@@ -39,6 +44,7 @@ public final class Indexes implements AutoCloseable {
   private static final System.Logger LOGGER = System.getLogger(Indexes.class.getName());
 
   private final IndexMemory memory;
+  private final ServedIndex.WriterContext writers;
   private final ConcurrentHashMap<String, ServedIndex> indexes = new ConcurrentHashMap<>();
 
   /** Of the Index services over these indexes. */
@@ -61,9 +67,13 @@ public final class Indexes implements AutoCloseable {
 
   private Indexes(IndexMemory memory, boolean serves) {
     this.memory = memory;
+    writers = new ServedIndex.WriterContext(Indexes::onError, memory.handover());
     boolean created = false;
     try {
-      createAbsent(DEFAULT_NAME, IndexKind.HASH);
+      recover();
+      if (find(DEFAULT_NAME) == null) {
+        createAbsent(DEFAULT_NAME, IndexKind.HASH, memory.durability());
+      }
       if (serves) {
         serve();
       }
@@ -72,6 +82,22 @@ public final class Indexes implements AutoCloseable {
       if (!created) {
         memory.close();
       }
+    }
+  }
+
+  private void recover() {
+    final IndexJournal journal = memory.journal();
+    for (final RecoveredIndex recovered :
+        journal == null ? List.<RecoveredIndex>of() : journal.recovered()) {
+      final CatalogEntry entry = recovered.entry();
+      indexes.put(
+          entry.name(),
+          new ServedIndex(
+              entry,
+              recovered.index(),
+              CompletableFuture.completedFuture(null),
+              partition -> journal.log(entry, partition, recovered.last()[partition]),
+              writers));
     }
   }
 
@@ -149,7 +175,10 @@ public final class Indexes implements AutoCloseable {
   /** Returns the index of that name, which is created, as an ORDERED one, if there is none. */
   ServedIndex findOrCreate(String name) throws StatusException {
     final ServedIndex found = find(name);
-    return found != null ? found : create(name, IndexKind.INDEX_KIND_UNSPECIFIED).index();
+    return found != null
+        ? found
+        : create(name, IndexKind.INDEX_KIND_UNSPECIFIED, Durability.DURABILITY_UNSPECIFIED)
+            .index();
   }
 
   /**
@@ -164,10 +193,22 @@ public final class Indexes implements AutoCloseable {
    *
    * @param kind HASH or ORDERED; if unspecified, one that is there may have any, and a new one is
    *     ORDERED.
+   * @param durability of its writes; if unspecified, one that is there may have any, and a new one
+   *     has the server's default.
    */
-  synchronized Creation create(String name, IndexKind kind) throws StatusException {
+  synchronized Creation create(String name, IndexKind kind, Durability durability)
+      throws StatusException {
     final ServedIndex found = find(name);
     if (found != null) {
+      if (durability != Durability.DURABILITY_UNSPECIFIED && durability != found.durability()) {
+        throw Status.ALREADY_EXISTS
+            .withDescription(
+                "the index has another durability: index="
+                    + found.name()
+                    + " durability="
+                    + found.durability())
+            .asException();
+      }
       if (kind != IndexKind.INDEX_KIND_UNSPECIFIED && kind != found.kind()) {
         throw Status.ALREADY_EXISTS
             .withDescription(
@@ -181,8 +222,28 @@ public final class Indexes implements AutoCloseable {
           .withDescription("too many indexes: limit=" + MAX_INDEXES)
           .asException();
     }
+    final Durability chosen =
+        durability == Durability.DURABILITY_UNSPECIFIED ? memory.durability() : durability;
+    if (chosen != Durability.MEMORY && !memory.hasSuccessors()) {
+      throw Status.FAILED_PRECONDITION
+          .withDescription("the server has no data directory: durability=" + chosen)
+          .asException();
+    }
     try {
-      return new Creation(createAbsent(name.isEmpty() ? DEFAULT_NAME : name, kind), true);
+      if (chosen != Durability.MEMORY) {
+        memory.createJournal();
+      }
+      final ServedIndex created =
+          createAbsent(name.isEmpty() ? DEFAULT_NAME : name, kind, chosen);
+      if (created == null) {
+        throw memory.journalFull().asException();
+      }
+      return new Creation(created, true);
+    } catch (IOException e) {
+      throw Status.UNAVAILABLE
+          .withDescription("cannot create the journal: " + e.getMessage())
+          .withCause(e)
+          .asException();
     } catch (StoreFullException e) {
       throw memory.full().asException();
     } catch (StoreDamagedException e) {
@@ -193,16 +254,45 @@ public final class Indexes implements AutoCloseable {
     }
   }
 
-  private ServedIndex createAbsent(String name, IndexKind kind) {
+  /** Creates an index; returns null if the disk is full, and nothing was done. */
+  private ServedIndex createAbsent(String name, IndexKind kind, Durability durability) {
     final StoredIndex index =
         kind == IndexKind.HASH
             ? new HashIndex(memory.store(), memory.partitions())
             : new OrderedIndex(memory.store());
+    final IndexDefinition definition =
+        new IndexDefinition(
+            kind == IndexKind.HASH ? IndexKind.HASH : IndexKind.ORDERED,
+            durability,
+            index.partitions(),
+            index instanceof HashIndex hash ? hash.location().seed() : 0,
+            memory.incarnation(index));
     final ServedIndex created =
-        new ServedIndex(
-            name, memory.incarnation(index), index, Indexes::onError, memory.handover());
-    indexes.put(name, created);
+        durability == Durability.MEMORY
+            ? new ServedIndex(
+                new CatalogEntry(0, name, definition),
+                index,
+                CompletableFuture.completedFuture(null),
+                partition -> new ImmediateLog(0),
+                writers)
+            : record(name, definition, index);
+    if (created != null) {
+      indexes.put(name, created);
+    }
     return created;
+  }
+
+  private ServedIndex record(String name, IndexDefinition definition, StoredIndex index) {
+    final IndexJournal journal = memory.journal();
+    final CatalogEntry entry = new CatalogEntry(journal.nextNumber(), name, definition);
+    final CompletableFuture<Void> recorded = journal.create(entry);
+    if (recorded == null) {
+      index.closeToReaders();
+      index.drop();
+      return null;
+    }
+    return new ServedIndex(
+        entry, index, recorded, partition -> journal.log(entry, partition, 0), writers);
   }
 
   /**
@@ -212,18 +302,27 @@ public final class Indexes implements AutoCloseable {
    *     none.
    * @return whether there was one.
    */
-  boolean drop(String name, Consumer<ServedIndex> done) {
+  boolean drop(String name, Consumer<ServedIndex> done) throws StatusException {
     final ServedIndex dropped;
+    CompletableFuture<Void> recorded = CompletableFuture.completedFuture(null);
     synchronized (this) {
       dropped = find(name);
       if (dropped != null) {
+        if (dropped.durability() != Durability.MEMORY) {
+          recorded = memory.journal().drop(dropped.entry()); // before another one has its name
+          if (recorded == null) {
+            throw memory.journalFull().asException();
+          }
+        }
         // First: what a call sees under this name later, no direct read may precede.
         dropped.closeToReaders();
         indexes.remove(dropped.name());
       }
     }
     if (dropped != null) {
-      dropped.drop(() -> done.accept(dropped));
+      final CompletableFuture<Void> ended = new CompletableFuture<>();
+      dropped.drop(() -> ended.complete(null));
+      recorded.thenAcceptBoth(ended, (none, nothing) -> done.accept(dropped));
     }
     return dropped != null;
   }
@@ -238,6 +337,7 @@ public final class Indexes implements AutoCloseable {
         .setEntries(index.count())
         .setMemoryUsed(memory.store().usedBytes())
         .setMemoryLimit(memory.store().budget())
+        .setDurability(index.durability())
         .build();
   }
 

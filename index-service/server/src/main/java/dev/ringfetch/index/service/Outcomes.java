@@ -42,9 +42,9 @@ final class Outcomes {
           Status.RESOURCE_EXHAUSTED.withDescription(
               "no version is left: index=" + index.name() + "; create another index");
       case Write.DAMAGED -> damaged(index);
+      case Write.LOG_FULL -> memory.journalFull();
       case Write.UNAVAILABLE -> index.isDropped() ? dropped(index) : stopped();
-      case Write.UNKNOWN ->
-          Status.UNKNOWN.withDescription("writing ended: the write was carried out or not");
+      case Write.UNKNOWN -> unknown();
       default -> throw new IllegalArgumentException("outcome=" + outcome);
     };
   }
@@ -84,7 +84,13 @@ final class Outcomes {
             + index.name());
   }
 
-  private static Status stopped() {
-    return Status.UNAVAILABLE.withDescription("the server takes no writes any more");
+  /** The status of a write that was under way when writing ended. */
+  static Status unknown() {
+    return Status.UNKNOWN.withDescription("writing ended: the write was carried out or not");
+  }
+
+  private Status stopped() {
+    return Status.UNAVAILABLE.withDescription(
+        "the server takes no writes any more" + memory.journalFailure());
   }
 }

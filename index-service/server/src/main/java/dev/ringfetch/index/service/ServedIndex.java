@@ -7,15 +7,18 @@ import dev.ringfetch.index.layout.KeyReader;
 import dev.ringfetch.index.layout.OrderedReader;
 import dev.ringfetch.index.layout.ReadResult;
 import dev.ringfetch.index.layout.ScanCursor;
+import dev.ringfetch.index.partition.CommitLog;
 import dev.ringfetch.index.partition.Handover;
-import dev.ringfetch.index.partition.ImmediateLog;
 import dev.ringfetch.index.partition.Partition;
 import dev.ringfetch.index.store.HashIndex;
 import dev.ringfetch.index.store.OrderedIndex;
 import dev.ringfetch.index.store.StoredIndex;
+import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.Entry;
 import dev.ringfetch.index.v1.IndexKind;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntFunction;
 import org.agrona.ErrorHandler;
 
 /**
@@ -31,39 +34,71 @@ final class ServedIndex {
   /** How long a reader tries again where a key's partition keeps changing: several splits. */
   private static final int PATIENCE_NS = 20_000;
 
-  private final String name;
-  private final long incarnation;
+  private final CatalogEntry entry;
   private final StoredIndex index;
   private final Partition[] partitions;
   private final ThreadLocal<LocalReader> readers;
   private volatile boolean dropped;
 
+  /** Whether the index is in the journal; completed from the start where it need not be. */
+  private final CompletableFuture<Void> recorded;
+
   /**
-   * Serves a new index.
+   * Serves an index.
    *
-   * @param incarnation as answers name it.
-   * @param errors is told what fails in a writer, by any thread.
-   * @param handover bounds what a thread does for other calls.
+   * @param recorded is completed when the journal has it that there is the index.
+   * @param logs gives each partition its log.
    */
   ServedIndex(
-      String name, long incarnation, StoredIndex index, ErrorHandler errors, Handover handover) {
-    this.name = name;
-    this.incarnation = incarnation;
+      CatalogEntry entry,
+      StoredIndex index,
+      CompletableFuture<Void> recorded,
+      IntFunction<CommitLog> logs,
+      WriterContext writers) {
+    this.entry = entry;
     this.index = index;
+    this.recorded = recorded;
     partitions = new Partition[index.partitions()];
     for (int i = 0; i < partitions.length; i++) {
       partitions[i] =
-          new Partition(index.partition(i), new ImmediateLog(0), QUEUE_CAPACITY, errors, handover);
+          new Partition(
+              index.partition(i),
+              logs.apply(i),
+              QUEUE_CAPACITY,
+              writers.errors(),
+              writers.handover());
     }
     readers = ThreadLocal.withInitial(() -> new LocalReader(index.newReader()));
   }
 
+  /**
+   * What all partitions' writers share.
+   *
+   * @param errors is told what fails in a writer, by any thread.
+   * @param handover bounds what a thread does for other calls.
+   */
+  record WriterContext(ErrorHandler errors, Handover handover) {}
+
   String name() {
-    return name;
+    return entry.name();
   }
 
   long incarnation() {
-    return incarnation;
+    return entry.definition().incarnation();
+  }
+
+  /** What stays the same as long as there is the index. */
+  CatalogEntry entry() {
+    return entry;
+  }
+
+  Durability durability() {
+    return entry.definition().durability();
+  }
+
+  /** Runs something when the journal has it that there is this index, on any thread. */
+  void whenRecorded(Runnable then) {
+    recorded.thenRun(then);
   }
 
   IndexKind kind() {

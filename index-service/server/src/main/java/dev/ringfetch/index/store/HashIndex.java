@@ -5,6 +5,7 @@ import dev.ringfetch.index.layout.HashLocation;
 import dev.ringfetch.index.layout.HashReader;
 import dev.ringfetch.index.layout.KeyHash;
 import dev.ringfetch.index.layout.RootDescriptor;
+import java.util.function.LongUnaryOperator;
 
 /**
  * A hash index in index memory: partitions, each with one owner at a time, and lock-free readers.
@@ -13,10 +14,11 @@ import dev.ringfetch.index.layout.RootDescriptor;
  */
 public final class HashIndex extends StoredIndex {
   private final PartitionStore[] partitions;
+  private final LongUnaryOperator seeds;
   private HashLocation location;
 
   /**
-   * Creates an empty index that is open to readers.
+   * Creates an empty index that is open to readers, with a seed that no other one has.
    *
    * @param memory where it lives
    * @param partitions a power of two up to 256
@@ -24,7 +26,25 @@ public final class HashIndex extends StoredIndex {
    * @throws StoreDamagedException if that memory is damaged
    */
   public HashIndex(StoreMemory memory, int partitions) {
+    this(memory, partitions, memory::seed);
+  }
+
+  /**
+   * Creates an empty index that is open to readers.
+   *
+   * @param memory where it lives
+   * @param partitions a power of two up to 256
+   * @param seed of the hash function, by which keys belong to partitions
+   * @throws StoreFullException if there is no memory for it
+   * @throws StoreDamagedException if that memory is damaged
+   */
+  public HashIndex(StoreMemory memory, int partitions, long seed) {
+    this(memory, partitions, number -> seed);
+  }
+
+  private HashIndex(StoreMemory memory, int partitions, LongUnaryOperator seeds) {
     super(memory);
+    this.seeds = seeds;
     if (Integer.bitCount(partitions) != 1 || partitions > RootDescriptor.MAX_PARTITIONS) {
       throw new IllegalArgumentException("not a power of two up to 256: partitions=" + partitions);
     }
@@ -34,7 +54,7 @@ public final class HashIndex extends StoredIndex {
 
   @Override
   boolean openPartitions(IndexRoot created) {
-    final long seed = memory.seed(created.incarnation());
+    final long seed = seeds.applyAsLong(created.incarnation());
     location =
         new HashLocation(
             memory.incarnation(),

@@ -13,6 +13,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.fabric.GatePage;
 import dev.ringfetch.index.layout.ReadResult;
+import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexKind;
 import io.grpc.StatusException;
 import java.io.IOException;
@@ -69,12 +70,12 @@ class IndexesTest {
     assertEquals(Indexes.MAX_INDEXES - 1, created, "all but the default one");
     assertFalse(isCreated("one more"));
     assertFalse(
-        indexes.create("default", IndexKind.HASH).created(), "what is there can still be found");
+        indexes.create("default", IndexKind.HASH, Durability.DURABILITY_UNSPECIFIED).created(), "what is there can still be found");
   }
 
   private boolean isCreated(String name) {
     try {
-      return indexes.create(name, IndexKind.HASH).created();
+      return indexes.create(name, IndexKind.HASH, Durability.DURABILITY_UNSPECIFIED).created();
     } catch (StatusException e) {
       assertEquals("too many indexes: limit=1024", e.getStatus().getDescription());
       return false;

@@ -1,0 +1,44 @@
+package dev.ringfetch.index.disk;
+
+import java.io.IOException;
+import java.util.List;
+
+/**
+ * A directory of files on a disk, as durable data needs it.
+ *
+ * <p>What was written survives the end of the process at once, and a loss of power after {@link
+ * DiskFile#sync}. Creation, removal and renaming of a file survive a loss of power after {@link
+ * #syncDirectory}. Until then any part of them may survive, in units of 512 bytes.
+ *
+ * <p>Used by one thread at a time.
+ */
+public interface Disk {
+  /** Names of all files, in ascending order. */
+  List<String> list() throws IOException;
+
+  /**
+   * Creates an empty file.
+   *
+   * @throws java.nio.file.FileAlreadyExistsException if there is one of this name
+   */
+  DiskFile create(String name) throws IOException;
+
+  /**
+   * Opens a file for reading and writing.
+   *
+   * @throws java.nio.file.NoSuchFileException if there is none of this name
+   */
+  DiskFile open(String name) throws IOException;
+
+  /** Renames a file, in place of one that has the new name, which no one may use any more. */
+  void rename(String from, String to) throws IOException;
+
+  /** Removes a file that is closed; without effect if there is none of this name. */
+  void delete(String name) throws IOException;
+
+  /** Makes creations, removals and renamings so far survive a loss of power. */
+  void syncDirectory() throws IOException;
+
+  /** Where the file of this name is, for people. */
+  String describe(String name);
+}

@@ -1,0 +1,127 @@
+package dev.ringfetch.index.disk;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/**
+ * A directory of this host's file system, on Linux, whose files only their owner may use.
+ *
+ * <p>An interrupt of a thread that uses a file closes the file: the thread must be the disk's own.
+ */
+public final class HostDisk implements Disk {
+  private final Path directory;
+
+  /** Uses a directory that is there. */
+  public HostDisk(Path directory) {
+    this.directory = directory;
+  }
+
+  @Override
+  public List<String> list() throws IOException {
+    try (Stream<Path> files = Files.list(directory)) {
+      return files
+          .filter(file -> Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS))
+          .map(file -> file.getFileName().toString())
+          .sorted()
+          .toList();
+    }
+  }
+
+  @Override
+  public DiskFile create(String name) throws IOException {
+    return new HostFile(
+        FileChannel.open(
+            directory.resolve(name),
+            Set.of(
+                StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE),
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"))));
+  }
+
+  @Override
+  public DiskFile open(String name) throws IOException {
+    return new HostFile(
+        FileChannel.open(
+            directory.resolve(name),
+            StandardOpenOption.READ,
+            StandardOpenOption.WRITE,
+            LinkOption.NOFOLLOW_LINKS));
+  }
+
+  @Override
+  public void rename(String from, String to) throws IOException {
+    Files.move(directory.resolve(from), directory.resolve(to), StandardCopyOption.ATOMIC_MOVE);
+  }
+
+  @Override
+  public void delete(String name) throws IOException {
+    Files.deleteIfExists(directory.resolve(name));
+  }
+
+  @Override
+  public void syncDirectory() throws IOException {
+    try (FileChannel channel = FileChannel.open(directory)) {
+      channel.force(true);
+    }
+  }
+
+  @Override
+  public String describe(String name) {
+    return directory.resolve(name).toString();
+  }
+
+  @Override
+  public String toString() {
+    return directory.toString();
+  }
+
+  private record HostFile(FileChannel channel) implements DiskFile {
+    @Override
+    public long length() throws IOException {
+      return channel.size();
+    }
+
+    @Override
+    public int read(long position, ByteBuffer buffer) throws IOException {
+      final int start = buffer.position();
+      while (buffer.hasRemaining()) {
+        if (channel.read(buffer, position + buffer.position() - start) < 0) {
+          break;
+        }
+      }
+      return buffer.position() - start;
+    }
+
+    @Override
+    public void write(long position, ByteBuffer buffer) throws IOException {
+      final int start = buffer.position();
+      while (buffer.hasRemaining()) {
+        channel.write(buffer, position + buffer.position() - start);
+      }
+    }
+
+    @Override
+    public void truncate(long length) throws IOException {
+      channel.truncate(length);
+    }
+
+    @Override
+    public void sync() throws IOException {
+      channel.force(false); // fdatasync: also what is needed to find the data again
+    }
+
+    @Override
+    public void close() throws IOException {
+      channel.close();
+    }
+  }
+}

@@ -1,0 +1,58 @@
+package dev.ringfetch.index.journal;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.zip.CRC32C;
+
+/** The batch that is put together for the next write. Used by the journal's thread alone. */
+final class Batch {
+  private final ByteBuffer buffer =
+      ByteBuffer.allocateDirect(BatchDescriptor.LENGTH_LIMIT).order(ByteOrder.LITTLE_ENDIAN);
+  private final CRC32C crc = new CRC32C();
+  private int limit;
+  private int records;
+
+  /** Begins a batch of this length at most. */
+  void begin(int most) {
+    limit = Math.min(most, BatchDescriptor.LENGTH_LIMIT);
+    records = 0;
+    buffer.clear().position(BatchDescriptor.RECORD_OFFSET);
+  }
+
+  boolean isEmpty() {
+    return records == 0;
+  }
+
+  /** Whether a record of this aligned length can be added. */
+  boolean hasRoom(int length) {
+    return buffer.position() + length <= limit
+        && buffer.position() < BatchDescriptor.LENGTH_SOFT_LIMIT;
+  }
+
+  /** Adds a record, and what fills it up. */
+  void add(byte[] bytes, int offset, int length) {
+    buffer.put(bytes, offset, length);
+    records++;
+  }
+
+  /** Room that its records had reserved, each with so many bytes besides its own. */
+  int reserved(int overhead) {
+    return buffer.position() - BatchDescriptor.RECORD_OFFSET + records * overhead;
+  }
+
+  /** Ends the batch; returns it, to be written. */
+  ByteBuffer end(long origin, long position, long previous, long durable) {
+    buffer
+        .flip()
+        .putInt(BatchDescriptor.LENGTH_OFFSET, buffer.limit())
+        .putInt(BatchDescriptor.MAGIC_OFFSET, BatchDescriptor.MAGIC)
+        .putInt(BatchDescriptor.RECORDS_OFFSET, records)
+        .putLong(BatchDescriptor.ORIGIN_OFFSET, origin)
+        .putLong(BatchDescriptor.POSITION_OFFSET, position)
+        .putLong(BatchDescriptor.PREVIOUS_OFFSET, previous)
+        .putLong(BatchDescriptor.DURABLE_OFFSET, durable);
+    crc.reset();
+    crc.update(buffer.position(BatchDescriptor.LENGTH_OFFSET));
+    return buffer.putInt(BatchDescriptor.CRC_OFFSET, (int) crc.getValue()).position(0);
+  }
+}

@@ -1,0 +1,167 @@
+package dev.ringfetch.index.journal;
+
+import dev.ringfetch.index.disk.Disk;
+import dev.ringfetch.index.disk.DiskFile;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.NoSuchFileException;
+import java.util.zip.CRC32C;
+
+/**
+ * The checkpoint of a journal: up to where it was synced, and whether its writer ended in order, in
+ * the file {@value #NAME}. It has two slots, which are written by turns, so that one is valid at
+ * any time. The slots are in sectors of their own, at 0 and at {@value #SLOT_DISTANCE}.
+ * Little-endian.
+ *
+ * <pre>
+ *   0                   1                   2                   3
+ *   0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+ *  +---------------------------------------------------------------+
+ *  |                   Crc32c: of all that follows                 |
+ *  +---------------------------------------------------------------+
+ *  |                            Format                             |
+ *  +---------------------------------------------------------------+
+ *  |                            Origin                             |
+ *  |                                                               |
+ *  +---------------------------------------------------------------+
+ *  |           Sequence: the larger of two is the newer one        |
+ *  |                                                               |
+ *  +---------------------------------------------------------------+
+ *  |       Durable: position up to which the journal is synced     |
+ *  |                                                               |
+ *  +---------------------------------------------------------------+
+ *  |          Clean: 1 where the writer ended in order, or 0       |
+ *  +---------------------------------------------------------------+
+ * </pre>
+ *
+ * <p>It is written after a sync of the journal, never before, and it is not synced itself but at
+ * begin and end: after a loss of power it may be older than the journal.
+ *
+ * <p>Used by one thread at a time.
+ */
+final class Checkpoint implements AutoCloseable {
+  static final String NAME = "checkpoint";
+  private static final String NEW_NAME = NAME + ".new";
+  static final int SLOT_DISTANCE = 4096;
+  static final int CRC_OFFSET = 0;
+  static final int FORMAT_OFFSET = CRC_OFFSET + Integer.BYTES;
+  static final int ORIGIN_OFFSET = FORMAT_OFFSET + Integer.BYTES;
+  static final int SEQUENCE_OFFSET = ORIGIN_OFFSET + Long.BYTES;
+  static final int DURABLE_OFFSET = SEQUENCE_OFFSET + Long.BYTES;
+  static final int CLEAN_OFFSET = DURABLE_OFFSET + Long.BYTES;
+  static final int LENGTH = CLEAN_OFFSET + Integer.BYTES;
+
+  private final DiskFile file;
+  private final ByteBuffer slot = ByteBuffer.allocateDirect(LENGTH).order(ByteOrder.LITTLE_ENDIAN);
+  private final ByteBuffer checked = slot.slice(FORMAT_OFFSET, LENGTH - FORMAT_OFFSET);
+  private final CRC32C crc = new CRC32C();
+  private final long origin;
+  private long sequence;
+  private long durable;
+  private boolean clean;
+
+  private Checkpoint(DiskFile file, long origin) {
+    this.file = file;
+    this.origin = origin;
+  }
+
+  /** Creates the checkpoint of a journal of which nothing is synced; it is there as a whole. */
+  static Checkpoint create(Disk disk, long origin) throws IOException {
+    disk.delete(NEW_NAME);
+    final Checkpoint checkpoint = new Checkpoint(disk.create(NEW_NAME), origin);
+    checkpoint.write(0, false);
+    checkpoint.write(0, false);
+    checkpoint.file.sync();
+    disk.rename(NEW_NAME, NAME);
+    disk.syncDirectory();
+    return checkpoint;
+  }
+
+  /**
+   * Opens the checkpoint that is there.
+   *
+   * @throws JournalDamagedException if there is none, or none that is valid
+   */
+  static Checkpoint open(Disk disk, long origin) throws IOException {
+    final DiskFile file;
+    try {
+      file = disk.open(NAME);
+    } catch (NoSuchFileException e) {
+      throw new JournalDamagedException("missing: file=" + disk.describe(NAME));
+    }
+    final Checkpoint checkpoint = new Checkpoint(file, origin);
+    boolean opened = false;
+    try {
+      final boolean first = checkpoint.read(0);
+      final boolean second = checkpoint.read(1);
+      if (!first && !second) {
+        throw new JournalDamagedException(
+            "damaged, or of another directory or version: file=" + disk.describe(NAME));
+      }
+      opened = true;
+      return checkpoint;
+    } finally {
+      if (!opened) {
+        file.close();
+      }
+    }
+  }
+
+  private boolean read(int number) throws IOException {
+    slot.clear();
+    if (file.read((long) number * SLOT_DISTANCE, slot) < LENGTH
+        || slot.getInt(CRC_OFFSET) != crc()
+        || slot.getInt(FORMAT_OFFSET) != SegmentDescriptor.FORMAT
+        || slot.getLong(ORIGIN_OFFSET) != origin) {
+      return false;
+    }
+    if (slot.getLong(SEQUENCE_OFFSET) > sequence) {
+      sequence = slot.getLong(SEQUENCE_OFFSET);
+      durable = slot.getLong(DURABLE_OFFSET);
+      clean = slot.getInt(CLEAN_OFFSET) == 1;
+    }
+    return true;
+  }
+
+  private int crc() {
+    crc.reset();
+    crc.update(checked.clear());
+    return (int) crc.getValue();
+  }
+
+  /** Position up to which the journal was synced, at least. */
+  long durable() {
+    return durable;
+  }
+
+  /** Whether the writer ended in order. */
+  boolean isClean() {
+    return clean;
+  }
+
+  /** Notes up to where the journal is synced. */
+  void write(long position, boolean ended) throws IOException {
+    sequence++;
+    durable = position;
+    clean = ended;
+    slot.clear();
+    slot.putInt(FORMAT_OFFSET, SegmentDescriptor.FORMAT)
+        .putLong(ORIGIN_OFFSET, origin)
+        .putLong(SEQUENCE_OFFSET, sequence)
+        .putLong(DURABLE_OFFSET, durable)
+        .putInt(CLEAN_OFFSET, clean ? 1 : 0);
+    slot.putInt(CRC_OFFSET, crc());
+    file.write((sequence & 1) * SLOT_DISTANCE, slot);
+  }
+
+  /** Makes the last note survive a loss of power. */
+  void sync() throws IOException {
+    file.sync();
+  }
+
+  @Override
+  public void close() throws IOException {
+    file.close();
+  }
+}

@@ -1,0 +1,63 @@
+package dev.ringfetch.index.journal;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.v1.Durability;
+import dev.ringfetch.index.v1.IndexKind;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/**
+ * What the journal keeps of an index besides its name and its number: what has to be the same in
+ * each server that serves it. Little-endian, {@value #LENGTH} bytes.
+ *
+ * <pre>
+ *   0                   1                   2                   3
+ *   0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+ *  +---------------+---------------+-------------------------------+
+ *  |     Kind      |  Durability   |          Partitions           |
+ *  +---------------+---------------+-------------------------------+
+ *  |                      4 bytes of padding                       |
+ *  +---------------------------------------------------------------+
+ *  |                             Seed                              |
+ *  |                                                               |
+ *  +---------------------------------------------------------------+
+ *  |                          Incarnation                          |
+ *  |                                                               |
+ *  +---------------------------------------------------------------+
+ * </pre>
+ *
+ * <p>Kind and durability have the numbers that they have in the protocol.
+ *
+ * @param kind of the index
+ * @param durability of its entries
+ * @param partitions number of partitions, up to 65,535
+ * @param seed of the hash function, by which keys belong to partitions
+ * @param incarnation as answers name it
+ */
+public record IndexDefinition(
+    IndexKind kind, Durability durability, int partitions, long seed, long incarnation) {
+  /** Length in bytes. */
+  public static final int LENGTH = 2 * Integer.BYTES + 2 * Long.BYTES;
+
+  ByteString encoded() {
+    final ByteBuffer buffer = ByteBuffer.allocate(LENGTH).order(ByteOrder.LITTLE_ENDIAN);
+    buffer.put((byte) kind.getNumber()).put((byte) durability.getNumber()).putShort((short) partitions).putInt(0);
+    buffer.putLong(seed).putLong(incarnation).flip();
+    return ByteString.copyFrom(buffer);
+  }
+
+  /** Reads a definition; returns null if it is none. */
+  public static IndexDefinition decoded(ByteString bytes) {
+    if (bytes.size() != LENGTH) {
+      return null;
+    }
+    final ByteBuffer buffer = bytes.asReadOnlyByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
+    final IndexKind kind = IndexKind.forNumber(buffer.get());
+    final Durability durability = Durability.forNumber(buffer.get());
+    final int partitions = buffer.getShort() & 0xFFFF;
+    if (buffer.getInt() != 0 || kind == null || durability == null || partitions == 0) {
+      return null;
+    }
+    return new IndexDefinition(kind, durability, partitions, buffer.getLong(), buffer.getLong());
+  }
+}

@@ -1,0 +1,525 @@
+package dev.ringfetch.index.journal;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.disk.Disk;
+import dev.ringfetch.index.v1.Durability;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import org.agrona.ErrorHandler;
+
+/**
+ * The journal of a server: collects the records of all partitions, writes them in batches, syncs,
+ * and tells the partitions. One sync is for all records that came before it (group commit).
+ *
+ * <p>A duty cycle: one thread calls {@link #work} again and again, and does all use of the disk.
+ * Other threads append records through logs, without waiting for that thread.
+ *
+ * <p>The first sync or write of a batch that fails ends the journal for good: what the file then
+ * has is unknown (Rebello and others, USENIX ATC 2020), and only the next server reads it again. A
+ * disk that is full ends nothing: logs refuse puts before the last segment is full, and then all
+ * records; they take them again when there is room.
+ */
+public final class Journal {
+  /** A record is refused, as the disk is full. */
+  static final int FULL = -1;
+
+  /** A record is refused, as the journal has failed, or is closed. */
+  static final int FAILED = -2;
+
+  /** More records of one log than are ever appended and not synced: room for them is bounded. */
+  public static final long LOST_LIMIT = 1 << 20;
+
+  /** What a batch adds to a record if it has no other. */
+  private static final int OVERHEAD = BatchDescriptor.RECORD_OFFSET;
+
+  /** Room that is kept for records other than puts. */
+  private static final int DELETE_RESERVE = 256 << 10;
+
+  /** Bytes from which on no more records are taken before the sync. */
+  private static final int CYCLE_BYTES = 4 << 20;
+
+  /** How long until the next segment is tried again. */
+  private static final long RETRY_NS = TimeUnit.SECONDS.toNanos(1);
+
+  private enum State {
+    OPEN,
+    FAILED,
+    CLOSED
+  }
+
+  private final SegmentWriter segments;
+  private final Checkpoint checkpoint;
+  private final long origin;
+  private final long epoch;
+  private final long intervalNs;
+  private final ErrorHandler errors;
+  private final Batch batch = new Batch();
+  private final Set<JournalSource> sources = ConcurrentHashMap.newKeySet();
+  private final JournalSource catalog;
+  private final AtomicLong catalogLsn;
+  private final AtomicReference<JournalSource> newlyListed = new AtomicReference<>();
+  private volatile Runnable alarm = () -> {};
+  private volatile State state = State.OPEN;
+  private final boolean clean;
+  private volatile IOException failure;
+  private volatile IOException obstacle;
+
+  // Of the journal's thread.
+  private List<JournalSource> listed = new ArrayList<>();
+  private List<JournalSource> kept = new ArrayList<>();
+  private final List<JournalSource> written = new ArrayList<>();
+  private long waitingSinceNs;
+  private boolean waiting;
+  private long retryNs;
+  private boolean retrying;
+  private long previous;
+  private volatile long durable;
+
+  /** Options of a journal. Setters return this. */
+  public static final class Context {
+    /** Length of a segment unless set. */
+    public static final int SEGMENT_LENGTH_DEFAULT = 32 << 20;
+
+    /** How long a record may wait whose index has {@link Durability#INTERVAL}, unless set. */
+    public static final long INTERVAL_DEFAULT_NS = TimeUnit.MILLISECONDS.toNanos(10);
+
+    /** Two segments take fewer records than {@link Journal#LOST_LIMIT}. */
+    private static final int SEGMENT_LENGTH_MAX = 48 << 20;
+
+    int segmentLength = SEGMENT_LENGTH_DEFAULT;
+    long intervalNs = INTERVAL_DEFAULT_NS;
+    long origin;
+    long epoch;
+    ErrorHandler errors = failure -> {};
+
+    /** Creates the defaults. */
+    public Context() {}
+
+    /** Sets the length of new segments in bytes, from 4 to 48 MiB. */
+    public Context segmentLength(int bytes) {
+      if (bytes < SegmentWriter.LENGTH_MIN
+          || bytes > SEGMENT_LENGTH_MAX
+          || bytes % RecordDescriptor.ALIGNMENT != 0) {
+        throw new IllegalArgumentException("segmentLength=" + bytes);
+      }
+      segmentLength = bytes;
+      return this;
+    }
+
+    /** Sets how long a record of {@link Durability#INTERVAL} may wait for its sync to begin. */
+    public Context interval(long ns) {
+      if (ns < 0) {
+        throw new IllegalArgumentException("intervalNs=" + ns);
+      }
+      intervalNs = ns;
+      return this;
+    }
+
+    /** Sets the first 64 bits of the directory's id, and the epoch of this server. */
+    public Context owner(long directoryOrigin, long serverEpoch) {
+      origin = directoryOrigin;
+      epoch = serverEpoch;
+      return this;
+    }
+
+    /** Sets what is told why the journal has failed, once, on the journal's thread. */
+    public Context errors(ErrorHandler handler) {
+      errors = handler;
+      return this;
+    }
+  }
+
+  /** Goes on behind what was recovered. */
+  Journal(
+      Context context,
+      SegmentWriter segments,
+      Checkpoint checkpoint,
+      Recovery.Result recovered) {
+    this.segments = segments;
+    this.checkpoint = checkpoint;
+    origin = context.origin;
+    epoch = context.epoch;
+    intervalNs = context.intervalNs;
+    errors = context.errors;
+    previous = recovered.previous();
+    durable = recovered.end();
+    clean = recovered.clean();
+    catalogLsn = new AtomicLong(recovered.catalogLsn());
+    catalog = new JournalSource(this, true, recovered.catalogLsn(), this::catalogSynced);
+    sources.add(catalog);
+  }
+
+  /**
+   * Opens the journal of a directory, and passes all records in it to the sink, in their order.
+   *
+   * @throws JournalDamagedException if something is missing or has changed that was synced
+   * @throws IOException if the disk fails, or the sink does
+   */
+  public static Journal open(Disk disk, Context context, RecordSink sink) throws IOException {
+    return Recovery.open(disk, context, sink);
+  }
+
+  /** Whether a directory has a journal, or a part of one. */
+  public static boolean isIn(Disk disk) throws IOException {
+    for (final String name : disk.list()) {
+      if (name.equals(Checkpoint.NAME) || SegmentDescriptor.number(name) >= 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Sets what is called, on any thread, when {@link #work} is due earlier than it has said. */
+  public void onWork(Runnable called) {
+    alarm = called;
+  }
+
+  /**
+   * Whether the journal was new, or ended in order. If not, records may be lost that were appended,
+   * fewer than {@link #LOST_LIMIT} of a log: LSNs go on behind those.
+   */
+  public boolean wasClean() {
+    return clean;
+  }
+
+  /** Epoch of the server, as records say it. */
+  long epoch() {
+    return epoch;
+  }
+
+  /**
+   * Opens the log of a partition, to which no other one appends.
+   *
+   * @param index number of the index
+   * @param last LSN before the first one
+   */
+  public PartitionLog log(long index, int partition, Durability durability, long last) {
+    return new PartitionLog(this, index, partition, durability, last);
+  }
+
+  // Creation and removal of indexes: rare, by one thread at a time.
+
+  private record Waiter(long lsn, Runnable done) {}
+
+  private final List<Waiter> waiters = new ArrayList<>();
+
+  /**
+   * Records that an index is there from now on. Records of it that are appended later are not
+   * synced before this one is.
+   *
+   * @param done is run once it is durable, or the journal has failed; on the journal's thread, or
+   *     the caller's
+   * @return false if there is no room for the record, and nothing was done
+   */
+  public boolean create(long index, String name, IndexDefinition definition, Runnable done) {
+    return append(
+        RecordDescriptor.CREATE_INDEX,
+        index,
+        ByteString.copyFromUtf8(name),
+        definition.encoded(),
+        done);
+  }
+
+  /** Records that an index is there no more; else as {@link #create}. */
+  public boolean drop(long index, Runnable done) {
+    return append(
+        RecordDescriptor.DROP_INDEX, index, ByteString.EMPTY, ByteString.EMPTY, done);
+  }
+
+  private boolean append(
+      int type, long index, ByteString name, ByteString value, Runnable done) {
+    synchronized (waiters) {
+      final long lsn = catalogLsn.get() + 1;
+      final int refused = catalog.append(type, 0, index, 0, lsn, name, value);
+      if (refused == 0) {
+        catalogLsn.set(lsn);
+        waiters.add(new Waiter(lsn, done));
+        return true;
+      }
+      if (refused == FULL) {
+        return false;
+      }
+    }
+    done.run();
+    return true;
+  }
+
+  private void catalogSynced() {
+    final List<Runnable> ready = new ArrayList<>();
+    synchronized (waiters) {
+      waiters.removeIf(
+          waiter -> {
+            final boolean isReady = isFailed() || waiter.lsn <= catalog.durable();
+            if (isReady) {
+              ready.add(waiter.done);
+            }
+            return isReady;
+          });
+    }
+    ready.forEach(Runnable::run);
+  }
+
+  // What logs call, on any thread.
+
+  void add(JournalSource source) {
+    sources.add(source);
+  }
+
+  void remove(JournalSource source) {
+    sources.remove(source);
+  }
+
+  /** Reserves room for a record; returns 0, {@link #FULL} or {@link #FAILED}. */
+  int reserve(int length, boolean isPut) {
+    if (state != State.OPEN) {
+      return FAILED;
+    }
+    final int bytes = length + OVERHEAD;
+    if (segments.room().addAndGet(-bytes) < (isPut ? DELETE_RESERVE : 0)) {
+      segments.room().addAndGet(bytes);
+      return FULL;
+    }
+    return 0;
+  }
+
+  /** Lists a source that has records. */
+  void list(JournalSource source) {
+    JournalSource head;
+    do {
+      head = newlyListed.get();
+      source.following = head;
+    } while (!newlyListed.compareAndSet(head, source));
+    if (head == null) {
+      alarm.run();
+    }
+  }
+
+  /** Whether a write or a sync has failed: no record is taken any more. */
+  public boolean isFailed() {
+    return state == State.FAILED;
+  }
+
+  /** Why the journal has failed, or null. */
+  public IOException failure() {
+    return failure;
+  }
+
+  /** Why there is no next segment, or null: the disk is full, for example. */
+  public IOException obstacle() {
+    return obstacle;
+  }
+
+  /** Position up to which all is synced. */
+  public long durable() {
+    return durable;
+  }
+
+  // The duty cycle.
+
+  /**
+   * Does what is due.
+   *
+   * @param nowNs the present time, of a clock that never goes back
+   * @return nanoseconds until there is more to do, 0 if there is now; {@link Long#MAX_VALUE} if
+   *     only when the alarm says so
+   */
+  public long work(long nowNs) {
+    if (state != State.OPEN) {
+      return Long.MAX_VALUE;
+    }
+    collect();
+    if (isDue(nowNs)) {
+      try {
+        write();
+      } catch (IOException e) {
+        fail(e);
+        return Long.MAX_VALUE;
+      } catch (RuntimeException e) {
+        fail(new IOException("the journal's writer has failed", e));
+        return Long.MAX_VALUE;
+      }
+      publish();
+    }
+    return Math.min(prepare(nowNs), untilDue(nowNs));
+  }
+
+  private void collect() {
+    if (newlyListed.get() == null) {
+      return;
+    }
+    for (JournalSource source = newlyListed.getAndSet(null); source != null; ) {
+      final JournalSource following = source.following;
+      source.following = null;
+      listed.add(source);
+      source = following;
+    }
+  }
+
+  private boolean isDue(long nowNs) {
+    if (listed.isEmpty()) {
+      return false;
+    }
+    if (!waiting) {
+      waiting = true;
+      waitingSinceNs = nowNs;
+    }
+    if (nowNs - waitingSinceNs >= intervalNs) {
+      return true;
+    }
+    for (final JournalSource source : listed) {
+      if (source.isUrgent()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private long untilDue(long nowNs) {
+    if (newlyListed.get() != null) {
+      return 0;
+    }
+    if (listed.isEmpty()) {
+      return Long.MAX_VALUE;
+    }
+    return waiting ? Math.max(0, waitingSinceNs + intervalNs - nowNs) : 0;
+  }
+
+  /** Writes what the listed sources have, and syncs. */
+  private void write() throws IOException {
+    waiting = false;
+    final long end = segments.position() + CYCLE_BYTES;
+    batch.begin(segments.remaining());
+    for (final JournalSource source : listed) {
+      if (source == catalog) {
+        continue;
+      }
+      if (segments.position() < end) {
+        take(source, end);
+      } else {
+        kept.add(source);
+      }
+    }
+    // Last, and all of them: before a record of an index was appended, its creation was.
+    take(catalog, Long.MAX_VALUE);
+    flush();
+    segments.sync();
+    final List<JournalSource> empty = listed;
+    listed = kept;
+    kept = empty;
+    kept.clear();
+    durable = segments.position();
+    checkpoint.write(durable, false);
+  }
+
+  /** Moves the records of a source into batches, up to about that position. */
+  private void take(JournalSource source, long end) throws IOException {
+    source.leaveList();
+    while (!source.take(batch)) {
+      if (batch.isEmpty()) {
+        turn();
+      }
+      flush();
+      batch.begin(segments.remaining());
+      if (segments.position() >= end) {
+        break;
+      }
+    }
+    if (source.isWritten()) {
+      written.add(source);
+    }
+    if (source.staysListed()) {
+      kept.add(source);
+    }
+  }
+
+  /** Turns to the next segment, which is ready: records are reserved only for room there is. */
+  private void turn() throws IOException {
+    segments.sync();
+    segments.rotate();
+  }
+
+  private void flush() throws IOException {
+    if (batch.isEmpty()) {
+      return;
+    }
+    final long position = segments.position();
+    final int reserved = batch.reserved(OVERHEAD);
+    final ByteBuffer bytes = batch.end(origin, position, previous, durable);
+    final int length = bytes.remaining();
+    segments.write(bytes);
+    segments.room().addAndGet(reserved - length);
+    previous = position + length;
+    batch.begin(segments.remaining());
+  }
+
+  private void publish() {
+    for (final JournalSource source : written) {
+      source.synced();
+    }
+    written.clear();
+  }
+
+  private long prepare(long nowNs) {
+    if (segments.isNextReady() || (retrying && nowNs - retryNs < 0)) {
+      return segments.isNextReady() ? Long.MAX_VALUE : retryNs - nowNs;
+    }
+    try {
+      retrying = false;
+      if (segments.prepare()) {
+        return 0;
+      }
+      obstacle = null;
+      return Long.MAX_VALUE;
+    } catch (IOException e) {
+      obstacle = e;
+      retrying = true;
+      retryNs = nowNs + RETRY_NS;
+      return RETRY_NS;
+    }
+  }
+
+  /** Ends the journal for good. */
+  void fail(IOException e) {
+    if (state != State.OPEN) {
+      return;
+    }
+    failure = e;
+    state = State.FAILED;
+    errors.onError(e);
+    sources.forEach(JournalSource::failed);
+  }
+
+  /**
+   * Writes all records that were appended, says in the checkpoint that the journal ended in order,
+   * and gives the files up. No record may be appended any more, and no other thread use the
+   * journal.
+   */
+  public void close(long nowNs) throws IOException {
+    if (state == State.CLOSED) {
+      return;
+    }
+    try {
+      if (state == State.OPEN) {
+        collect();
+        while (!listed.isEmpty()) {
+          write();
+          publish();
+          collect();
+        }
+        checkpoint.write(durable, true);
+        checkpoint.sync();
+      }
+    } finally {
+      state = State.CLOSED;
+      segments.close();
+      checkpoint.close();
+    }
+  }
+}

@@ -1,0 +1,175 @@
+package dev.ringfetch.index.journal;
+
+import static dev.ringfetch.index.journal.RecordDescriptor.getInt;
+import static dev.ringfetch.index.journal.RecordDescriptor.getLong;
+import static dev.ringfetch.index.journal.RecordDescriptor.getShort;
+import static dev.ringfetch.index.journal.RecordDescriptor.putInt;
+import static dev.ringfetch.index.journal.RecordDescriptor.putLong;
+import static dev.ringfetch.index.journal.RecordDescriptor.putShort;
+
+import com.google.protobuf.ByteString;
+import java.util.Arrays;
+import java.util.zip.CRC32C;
+
+/**
+ * A view of a record in an array: what {@link RecordDescriptor} lays out. The array is the
+ * caller's; the view is valid as long as the array does not change.
+ *
+ * <p>Used by one thread at a time.
+ */
+public final class JournalRecord {
+  private final CRC32C crc = new CRC32C();
+  private byte[] bytes;
+  private int start;
+  private int length;
+
+  /** Creates a view of nothing. */
+  public JournalRecord() {}
+
+  /** Length of a record with a key and a value of these lengths, without what fills it up. */
+  static int length(int keyLength, int valueLength) {
+    return RecordDescriptor.KEY_OFFSET + keyLength + valueLength;
+  }
+
+  /**
+   * Begins a record with this key and value at this place of an array, which has room for its
+   * {@linkplain RecordDescriptor#aligned aligned} length; all else in it is 0 until set.
+   */
+  JournalRecord begin(byte[] array, int position, int type, ByteString key, ByteString value) {
+    bytes = array;
+    start = position;
+    length = length(key.size(), value.size());
+    final int end = RecordDescriptor.aligned(length);
+    Arrays.fill(bytes, start, start + RecordDescriptor.KEY_OFFSET, (byte) 0);
+    Arrays.fill(bytes, start + length, start + end, (byte) 0);
+    putInt(bytes, start + RecordDescriptor.LENGTH_OFFSET, length);
+    bytes[start + RecordDescriptor.TYPE_OFFSET] = (byte) type;
+    putShort(bytes, start + RecordDescriptor.KEY_LENGTH_OFFSET, key.size());
+    key.copyTo(bytes, start + RecordDescriptor.KEY_OFFSET);
+    value.copyTo(bytes, start + RecordDescriptor.KEY_OFFSET + key.size());
+    return this;
+  }
+
+  JournalRecord flags(int flags) {
+    bytes[start + RecordDescriptor.FLAGS_OFFSET] = (byte) flags;
+    return this;
+  }
+
+  JournalRecord partition(long index, int partition) {
+    putLong(bytes, start + RecordDescriptor.INDEX_OFFSET, index);
+    putInt(bytes, start + RecordDescriptor.PARTITION_OFFSET, partition);
+    return this;
+  }
+
+  JournalRecord place(long epoch, long lsn) {
+    putLong(bytes, start + RecordDescriptor.EPOCH_OFFSET, epoch);
+    putLong(bytes, start + RecordDescriptor.LSN_OFFSET, lsn);
+    return this;
+  }
+
+  /** Ends the record with its checksum. */
+  void end() {
+    putInt(
+        bytes,
+        start + RecordDescriptor.CRC_OFFSET,
+        RecordDescriptor.crc(crc, bytes, start, length));
+  }
+
+  /**
+   * Moves the view to the record at this place.
+   *
+   * @param limit where what may belong to the record ends
+   * @return whether a valid record stands there
+   */
+  public boolean wrap(byte[] array, int position, int limit) {
+    if (limit - position < RecordDescriptor.KEY_OFFSET) {
+      return false;
+    }
+    final int stored = getInt(array, position + RecordDescriptor.LENGTH_OFFSET);
+    if (stored < RecordDescriptor.KEY_OFFSET
+        || stored > RecordDescriptor.LENGTH_LIMIT
+        || stored > limit - position) {
+      return false;
+    }
+    bytes = array;
+    start = position;
+    length = stored;
+    return keyLength() <= length - RecordDescriptor.KEY_OFFSET
+        && getInt(array, position + RecordDescriptor.CRC_OFFSET)
+            == RecordDescriptor.crc(crc, array, position, stored);
+  }
+
+  /** Length in bytes, without what fills it up. */
+  public int length() {
+    return length;
+  }
+
+  /** What the record says. */
+  public int type() {
+    return bytes[start + RecordDescriptor.TYPE_OFFSET] & 0xFF;
+  }
+
+  /** Flags. */
+  public int flags() {
+    return bytes[start + RecordDescriptor.FLAGS_OFFSET] & 0xFF;
+  }
+
+  /** Number of the partition. */
+  public int partition() {
+    return getInt(bytes, start + RecordDescriptor.PARTITION_OFFSET);
+  }
+
+  /** Number of the index. */
+  public long index() {
+    return getLong(bytes, start + RecordDescriptor.INDEX_OFFSET);
+  }
+
+  /** Epoch of the writer. */
+  public long epoch() {
+    return getLong(bytes, start + RecordDescriptor.EPOCH_OFFSET);
+  }
+
+  /** Log sequence number. */
+  public long lsn() {
+    return getLong(bytes, start + RecordDescriptor.LSN_OFFSET);
+  }
+
+  /** Number of the client, 0 if it has none. */
+  public long client() {
+    return getLong(bytes, start + RecordDescriptor.CLIENT_OFFSET);
+  }
+
+  /** Number of the client's request. */
+  public long request() {
+    return getLong(bytes, start + RecordDescriptor.REQUEST_OFFSET);
+  }
+
+  private int keyLength() {
+    return getShort(bytes, start + RecordDescriptor.KEY_LENGTH_OFFSET);
+  }
+
+  /** A copy of the key. */
+  public ByteString key() {
+    return ByteString.copyFrom(bytes, start + RecordDescriptor.KEY_OFFSET, keyLength());
+  }
+
+  /** A copy of the value. */
+  public ByteString value() {
+    final int offset = RecordDescriptor.KEY_OFFSET + keyLength();
+    return ByteString.copyFrom(bytes, start + offset, length - offset);
+  }
+
+  @Override
+  public String toString() {
+    return "type="
+        + type()
+        + " index="
+        + index()
+        + " partition="
+        + partition()
+        + " epoch="
+        + epoch()
+        + " lsn="
+        + lsn();
+  }
+}

@@ -1,0 +1,115 @@
+package dev.ringfetch.index.journal;
+
+import com.google.protobuf.ByteString;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * One sequence of records on its way into the journal, which keeps their order. One thread at a
+ * time appends; the journal's thread takes.
+ */
+final class JournalSource {
+  private final Journal journal;
+  private final boolean urgent;
+  private final Runnable listener;
+  private final PendingRecords pending = new PendingRecords();
+  private final JournalRecord record = new JournalRecord();
+
+  /** Whether the journal has this in its list of those that may have records. */
+  private final AtomicBoolean listed = new AtomicBoolean();
+
+  /** The next one of that list. */
+  JournalSource following;
+
+  /** The last LSN that is in a batch, of the journal's thread; and of one that is synced. */
+  private long written;
+
+  private volatile long durable;
+
+  /**
+   * Creates a source.
+   *
+   * @param urgent whether its records are to be synced as soon as can be, not in an interval.
+   * @param last LSN before the first record.
+   * @param listener is run when records became durable, and when the journal has failed; on the
+   *     journal's thread.
+   */
+  JournalSource(Journal journal, boolean urgent, long last, Runnable listener) {
+    this.journal = journal;
+    this.urgent = urgent;
+    this.listener = listener;
+    written = last;
+    durable = last;
+  }
+
+  /** The last LSN that is durable, or that the source began after. */
+  long durable() {
+    return durable;
+  }
+
+  boolean isUrgent() {
+    return urgent;
+  }
+
+  /**
+   * Appends a record.
+   *
+   * @return 0; {@link Journal#FULL} or {@link Journal#FAILED}, if nothing was appended.
+   */
+  int append(
+      int type, int flags, long index, int partition, long lsn, ByteString key, ByteString value) {
+    final int length =
+        RecordDescriptor.aligned(JournalRecord.length(key.size(), value.size()));
+    final int refused = journal.reserve(length, type == RecordDescriptor.PUT);
+    if (refused != 0) {
+      return refused;
+    }
+    final byte[] array = pending.claim(length);
+    record
+        .begin(array, pending.offset(), type, key, value)
+        .flags(flags)
+        .partition(index, partition)
+        .place(journal.epoch(), lsn)
+        .end();
+    pending.append();
+    if (!listed.get() && listed.compareAndSet(false, true)) {
+      journal.list(this);
+    }
+    return 0;
+  }
+
+  // What follows is the journal's thread's.
+
+  /** Leaves the journal's list, before the records are taken. */
+  void leaveList() {
+    listed.set(false);
+  }
+
+  /** Whether there are records, and the journal is to keep this in its list. */
+  boolean staysListed() {
+    return !pending.isEmpty() && listed.compareAndSet(false, true);
+  }
+
+  /** Moves records to a batch as long as it has room; returns whether all were moved. */
+  boolean take(Batch batch) {
+    final long last = pending.take(batch);
+    if (last != 0) {
+      written = last;
+    }
+    return pending.isEmpty();
+  }
+
+  /** Whether records were written that are not known to be durable. */
+  boolean isWritten() {
+    return written != durable;
+  }
+
+  /** All that was written is durable. */
+  void synced() {
+    durable = written;
+    listener.run();
+  }
+
+  void failed() {
+    listener.run();
+  }
+}

@@ -1,0 +1,70 @@
+package dev.ringfetch.index.journal;
+
+import dev.ringfetch.index.partition.CommitLog;
+import dev.ringfetch.index.partition.Write;
+import dev.ringfetch.index.v1.Durability;
+
+/**
+ * The log of one partition in the journal. A record is committed when it is synced, or, with {@link
+ * Durability#INTERVAL}, as it is appended.
+ *
+ * <p>Safe for use as {@link CommitLog} says.
+ */
+public final class PartitionLog implements CommitLog {
+  private final Journal journal;
+  private final JournalSource source;
+  private final long index;
+  private final int partition;
+  private final boolean waits;
+  private Runnable listener = () -> {};
+  private volatile long appended;
+
+  PartitionLog(Journal journal, long index, int partition, Durability durability, long last) {
+    this.journal = journal;
+    this.index = index;
+    this.partition = partition;
+    waits = durability == Durability.DISK;
+    appended = last;
+    source = new JournalSource(journal, waits, last, () -> listener.run());
+  }
+
+  @Override
+  public long append(Write write) {
+    final long lsn = appended + 1;
+    if (lsn > MAX_LSN) {
+      return EXHAUSTED;
+    }
+    final boolean isDelete = write.kind() == Write.Kind.DELETE;
+    final int refused =
+        source.append(
+            isDelete ? RecordDescriptor.DELETE : RecordDescriptor.PUT,
+            write.created() || write.existed() ? RecordDescriptor.POSITIVE : 0,
+            index,
+            partition,
+            lsn,
+            write.key(),
+            write.value());
+    if (refused != 0) {
+      return refused == Journal.FULL ? FULL : FAILED;
+    }
+    appended = lsn;
+    return lsn;
+  }
+
+  @Override
+  public long committed() {
+    final long committed = waits ? source.durable() : appended;
+    return journal.isFailed() ? FAILED : committed;
+  }
+
+  @Override
+  public void onCommit(Runnable commits) {
+    listener = commits;
+    journal.add(source);
+  }
+
+  /** Ends the log: its listener is called no more. */
+  public void close() {
+    journal.remove(source);
+  }
+}

@@ -1,0 +1,124 @@
+package dev.ringfetch.index.journal;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/**
+ * The records of one partition that the journal has not taken yet, in a chain of arrays. One thread
+ * at a time appends, another one takes; neither waits for the other. An array whose records were
+ * taken is used again.
+ */
+final class PendingRecords {
+  private static final int CHUNK_LENGTH = 16 << 10;
+
+  private static final VarHandle END;
+  private static final VarHandle NEXT;
+  private static final VarHandle SPARE;
+
+  static {
+    try {
+      final MethodHandles.Lookup lookup = MethodHandles.lookup();
+      END = lookup.findVarHandle(Chunk.class, "end", int.class);
+      NEXT = lookup.findVarHandle(Chunk.class, "next", Chunk.class);
+      SPARE = lookup.findVarHandle(PendingRecords.class, "spare", Chunk.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  private static final class Chunk {
+    final byte[] bytes;
+    int end;
+    Chunk next;
+
+    Chunk(int length) {
+      bytes = new byte[length];
+    }
+  }
+
+  // Of the thread that appends.
+  private Chunk last = new Chunk(0);
+  private int used;
+  private int claimed;
+
+  // Of the thread that takes.
+  private Chunk first = last;
+  private int taken;
+
+  /** An empty array, on its way from the one thread to the other. */
+  private Chunk spare;
+
+  /** Claims room for a record of this aligned length; returns the array, see {@link #offset}. */
+  byte[] claim(int length) {
+    if (used + length > last.bytes.length) {
+      Chunk chunk = length > CHUNK_LENGTH ? null : (Chunk) SPARE.getAndSet(this, null);
+      if (chunk == null) {
+        chunk = new Chunk(Math.max(length, CHUNK_LENGTH));
+      }
+      NEXT.setRelease(last, chunk); // its end was released before
+      last = chunk;
+      used = 0;
+    }
+    claimed = length;
+    return last.bytes;
+  }
+
+  /** Where the claimed room begins. */
+  int offset() {
+    return used;
+  }
+
+  /** Appends the record that now stands in the claimed room. */
+  void append() {
+    used += claimed;
+    END.setRelease(last, used);
+  }
+
+  /** Whether no record is left. For the thread that takes. */
+  boolean isEmpty() {
+    return !hasNext();
+  }
+
+  /** Whether there is a record at {@link #array} and {@link #position}. */
+  private boolean hasNext() {
+    while (true) {
+      final Chunk next = (Chunk) NEXT.getAcquire(first); // before the end: which is final then
+      if (taken < (int) END.getAcquire(first)) {
+        return true;
+      }
+      if (next == null) {
+        return false;
+      }
+      final Chunk empty = first;
+      first = next;
+      taken = 0;
+      if (empty.bytes.length == CHUNK_LENGTH) {
+        empty.end = 0;
+        empty.next = null;
+        SPARE.setRelease(this, empty);
+      }
+    }
+  }
+
+  /**
+   * Moves records to a batch as long as it has room.
+   *
+   * @return the LSN of the last one; 0 if there was none, or no room
+   */
+  long take(Batch batch) {
+    long lsn = 0;
+    while (hasNext()) {
+      final byte[] bytes = first.bytes;
+      final int length =
+          RecordDescriptor.aligned(
+              RecordDescriptor.getInt(bytes, taken + RecordDescriptor.LENGTH_OFFSET));
+      if (!batch.hasRoom(length)) {
+        break;
+      }
+      batch.add(bytes, taken, length);
+      lsn = RecordDescriptor.getLong(bytes, taken + RecordDescriptor.LSN_OFFSET);
+      taken += length;
+    }
+    return lsn;
+  }
+}

@@ -1,0 +1,167 @@
+package dev.ringfetch.index.journal;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+import java.util.zip.CRC32C;
+
+/**
+ * Layout of a record: one change of one partition. It is the same wherever the record stands, in a
+ * journal or on its way to another node. Little-endian.
+ *
+ * <pre>
+ *   0                   1                   2                   3
+ *   0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+ *  +---------------------------------------------------------------+
+ *  |                            Crc32c                             |
+ *  +---------------------------------------------------------------+
+ *  |                            Length                             |
+ *  +---------------+---------------+-------------------------------+
+ *  |     Type      |     Flags     |          Key length           |
+ *  +---------------+---------------+-------------------------------+
+ *  |                           Partition                           |
+ *  +---------------------------------------------------------------+
+ *  |                             Index                             |
+ *  |                                                               |
+ *  +---------------------------------------------------------------+
+ *  |                             Epoch                             |
+ *  |                                                               |
+ *  +---------------------------------------------------------------+
+ *  |                              Lsn                              |
+ *  |                                                               |
+ *  +---------------------------------------------------------------+
+ *  |                            Client                             |
+ *  |                                                               |
+ *  +---------------------------------------------------------------+
+ *  |                            Request                            |
+ *  |                                                               |
+ *  +---------------------------------------------------------------+
+ *  |                              Key                             ...
+ *  +---------------------------------------------------------------+
+ *  |                             Value                            ...
+ *  +---------------------------------------------------------------+
+ * </pre>
+ *
+ * <ul>
+ *   <li><b>Crc32c</b>: of all that follows, so also of partition, epoch and LSN.
+ *   <li><b>Length</b>: of the record in bytes, without the zeros behind it that fill it up to a
+ *       multiple of {@value #ALIGNMENT}.
+ *   <li><b>Type</b>: what the record says; see the constants.
+ *   <li><b>Flags</b>: {@link #POSITIVE} where the writer's answer was so: a put created the entry,
+ *       a delete found it. Others are 0.
+ *   <li><b>Key length</b>: in bytes. The value has the rest of the record.
+ *   <li><b>Partition, Index</b>: the partition that the record belongs to, and the number of its
+ *       index, which no other index of the directory has or had.
+ *   <li><b>Epoch</b>: of the server that wrote the record.
+ *   <li><b>Lsn</b>: log sequence number; in a partition each record has a larger one than those
+ *       before.
+ *   <li><b>Client, Request</b>: number of a client and of its request, from which the record comes;
+ *       0 if the client has none.
+ * </ul>
+ */
+public final class RecordDescriptor {
+  /** Offset of the checksum, 32 bits. */
+  public static final int CRC_OFFSET = 0;
+
+  /** Offset of the length, 32 bits. */
+  public static final int LENGTH_OFFSET = CRC_OFFSET + Integer.BYTES;
+
+  /** Offset of the type, 8 bits. */
+  public static final int TYPE_OFFSET = LENGTH_OFFSET + Integer.BYTES;
+
+  /** Offset of the flags, 8 bits. */
+  public static final int FLAGS_OFFSET = TYPE_OFFSET + 1;
+
+  /** Offset of the key's length, 16 bits. */
+  public static final int KEY_LENGTH_OFFSET = FLAGS_OFFSET + 1;
+
+  /** Offset of the partition, 32 bits. */
+  public static final int PARTITION_OFFSET = KEY_LENGTH_OFFSET + Short.BYTES;
+
+  /** Offset of the index's number, 64 bits. */
+  public static final int INDEX_OFFSET = PARTITION_OFFSET + Integer.BYTES;
+
+  /** Offset of the epoch, 64 bits. */
+  public static final int EPOCH_OFFSET = INDEX_OFFSET + Long.BYTES;
+
+  /** Offset of the LSN, 64 bits. */
+  public static final int LSN_OFFSET = EPOCH_OFFSET + Long.BYTES;
+
+  /** Offset of the client's number, 64 bits. */
+  public static final int CLIENT_OFFSET = LSN_OFFSET + Long.BYTES;
+
+  /** Offset of the request's number, 64 bits. */
+  public static final int REQUEST_OFFSET = CLIENT_OFFSET + Long.BYTES;
+
+  /** Offset of the key; the length of a record without key and value. */
+  public static final int KEY_OFFSET = REQUEST_OFFSET + Long.BYTES;
+
+  /** Records begin at multiples of so many bytes. */
+  public static final int ALIGNMENT = 8;
+
+  /** Type: an entry was written. */
+  public static final int PUT = 1;
+
+  /** Type: the entry of the key was removed. */
+  public static final int DELETE = 2;
+
+  /** Type: an index was created: the key is its name, the value an {@link IndexDefinition}. */
+  public static final int CREATE_INDEX = 16;
+
+  /** Type: the index was dropped. */
+  public static final int DROP_INDEX = 17;
+
+  /** Flag: the answer was a positive one. */
+  public static final int POSITIVE = 1;
+
+  /** The longest key: that of entries; names of indexes are shorter. */
+  public static final int KEY_LIMIT = 1024;
+
+  /** The longest record. */
+  public static final int LENGTH_LIMIT = KEY_OFFSET + KEY_LIMIT + (1 << 20);
+
+  private static final VarHandle LONG =
+      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+  private static final VarHandle INT =
+      MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
+  private static final VarHandle SHORT =
+      MethodHandles.byteArrayViewVarHandle(short[].class, ByteOrder.LITTLE_ENDIAN);
+
+  private RecordDescriptor() {}
+
+  /** Length with the zeros behind it. */
+  public static int aligned(int length) {
+    return (length + ALIGNMENT - 1) & -ALIGNMENT;
+  }
+
+  static int getInt(byte[] bytes, int position) {
+    return (int) INT.get(bytes, position);
+  }
+
+  static void putInt(byte[] bytes, int position, int value) {
+    INT.set(bytes, position, value);
+  }
+
+  static long getLong(byte[] bytes, int position) {
+    return (long) LONG.get(bytes, position);
+  }
+
+  static void putLong(byte[] bytes, int position, long value) {
+    LONG.set(bytes, position, value);
+  }
+
+  static int getShort(byte[] bytes, int position) {
+    return (short) SHORT.get(bytes, position) & 0xFFFF;
+  }
+
+  static void putShort(byte[] bytes, int position, int value) {
+    SHORT.set(bytes, position, (short) value);
+  }
+
+  /** Checksum of the record of that length which begins at {@code position}. */
+  static int crc(CRC32C crc, byte[] bytes, int position, int length) {
+    crc.reset();
+    crc.update(bytes, position + LENGTH_OFFSET, length - LENGTH_OFFSET);
+    return (int) crc.getValue();
+  }
+}

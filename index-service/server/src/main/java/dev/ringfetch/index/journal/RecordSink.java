@@ -1,0 +1,15 @@
+package dev.ringfetch.index.journal;
+
+import java.io.IOException;
+
+/** Receives the records of a journal, in their order. */
+@FunctionalInterface
+public interface RecordSink {
+  /**
+   * Takes a record, whose view is valid until this returns.
+   *
+   * @param place where it stands, for people
+   * @throws IOException to end the recovery
+   */
+  void onRecord(JournalRecord record, String place) throws IOException;
+}

@@ -1,0 +1,413 @@
+package dev.ringfetch.index.journal;
+
+import dev.ringfetch.index.disk.Disk;
+import dev.ringfetch.index.disk.DiskFile;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.zip.CRC32C;
+
+/**
+ * The recovery of a journal: reads all records, and decides what is damaged and what a crash left
+ * unfinished.
+ *
+ * <p>What was synced is known twice: from the checkpoint, and from batches that were written later
+ * and say up to where. Where the batches end before that, or a batch before it is not as it was
+ * written, the disk has lost or changed something: the journal is refused, and nothing is changed.
+ * What is behind it and is no whole batch was being written when the server or the power went: it
+ * is cut off, with all that follows, and filled with zeros again, so that it never comes back.
+ */
+final class Recovery {
+  /**
+   * What was recovered.
+   *
+   * @param end position behind the last batch
+   * @param previous the same, but 0 if there is no batch
+   * @param catalogLsn the last LSN of creations and removals
+   * @param clean whether the writer had ended in order, or there was none
+   */
+  record Result(long end, long previous, long catalogLsn, boolean clean) {}
+
+  /** A segment that has a valid header. */
+  private record Segment(String name, long number, long base, long length) {
+    long end() {
+      return base + length;
+    }
+  }
+
+  private final Disk disk;
+  private final long origin;
+  private final RecordSink sink;
+  private final List<Segment> segments = new ArrayList<>();
+  private final List<String> unfinished = new ArrayList<>();
+  private final JournalRecord record = new JournalRecord();
+  private final CRC32C crc = new CRC32C();
+  private byte[] content = new byte[0];
+  private int contentLength;
+  private long previous;
+  private long catalogLsn;
+
+  private Recovery(Disk disk, Journal.Context context, RecordSink sink) {
+    this.disk = disk;
+    this.origin = context.origin;
+    this.sink = sink;
+  }
+
+  static Journal open(Disk disk, Journal.Context context, RecordSink sink) throws IOException {
+    final SegmentWriter writer = new SegmentWriter(disk, context.origin, context.segmentLength);
+    final boolean isNew = !disk.list().contains(Checkpoint.NAME);
+    if (isNew) {
+      removeUnfinishedBegin(disk, context.origin);
+      return create(disk, context, writer);
+    }
+    final Checkpoint checkpoint = Checkpoint.open(disk, context.origin);
+    boolean opened = false;
+    try {
+      final Recovery recovery = new Recovery(disk, context, sink);
+      final boolean clean = checkpoint.isClean();
+      final long end = recovery.read(checkpoint);
+      recovery.cut(checkpoint.durable(), end, writer);
+      checkpoint.write(end, false);
+      checkpoint.sync();
+      opened = true;
+      return new Journal(
+          context,
+          writer,
+          checkpoint,
+          new Result(end, recovery.previous, recovery.catalogLsn, clean));
+    } finally {
+      if (!opened) {
+        writer.close();
+        checkpoint.close();
+      }
+    }
+  }
+
+  private static Journal create(Disk disk, Journal.Context context, SegmentWriter writer)
+      throws IOException {
+    boolean created = false;
+    try {
+      writer.create();
+      final Checkpoint checkpoint = Checkpoint.create(disk, context.origin);
+      created = true;
+      return new Journal(context, writer, checkpoint, new Result(writer.position(), 0, 0, true));
+    } finally {
+      if (!created) {
+        writer.close();
+      }
+    }
+  }
+
+  /** Without a checkpoint no journal was ever opened: a first segment has nothing in it. */
+  private static void removeUnfinishedBegin(Disk disk, long origin) throws IOException {
+    for (final String name : disk.list()) {
+      final long number = SegmentDescriptor.number(name);
+      if (number == 1 && new Recovery(disk, new Journal.Context(), null).hasNoBatch(name)) {
+        disk.delete(name);
+      } else if (number >= 0) {
+        throw new JournalDamagedException(
+            "missing, although there are segments: file=" + disk.describe(Checkpoint.NAME));
+      }
+    }
+  }
+
+  private boolean hasNoBatch(String name) throws IOException {
+    load(name);
+    for (int i = 0; i + BatchDescriptor.RECORD_OFFSET <= contentLength; i += 8) {
+      if (RecordDescriptor.getInt(content, i + BatchDescriptor.MAGIC_OFFSET)
+          == BatchDescriptor.MAGIC) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Reads all; returns the position behind the last whole batch. */
+  private long read(Checkpoint checkpoint) throws IOException {
+    findSegments();
+    if (segments.isEmpty()) {
+      throw new JournalDamagedException(
+          "missing, as the checkpoint is there: file="
+              + disk.describe(SegmentDescriptor.name(1)));
+    }
+    if (segments.get(0).base() > 0) {
+      throw new JournalDamagedException(
+          "missing: file=" + disk.describe(SegmentDescriptor.name(segments.get(0).number() - 1)));
+    }
+    int number = 0;
+    Segment segment = segments.get(number);
+    load(segment.name());
+    int offset = SegmentDescriptor.BATCH_OFFSET;
+    while (true) {
+      final int length = batchAt(segment, offset);
+      if (length > 0 && isExpected(offset)) {
+        replay(segment, offset, length);
+        offset += length;
+        previous = segment.base() + offset;
+        continue;
+      }
+      final Segment next = number + 1 < segments.size() ? segments.get(number + 1) : null;
+      if (next != null && beginsWithNext(next)) {
+        if (!isZero(segment, offset)) {
+          throw damaged(segment, offset, "not zeros behind the last batch of a segment");
+        }
+        load(next.name());
+        number++;
+        segment = next;
+        offset = SegmentDescriptor.BATCH_OFFSET;
+        continue;
+      }
+      checkEnd(checkpoint, number, offset);
+      return segment.base() + offset;
+    }
+  }
+
+  private void findSegments() throws IOException {
+    long expected = -1;
+    for (final String name : disk.list()) {
+      final long number = SegmentDescriptor.number(name);
+      if (number < 0) {
+        continue;
+      }
+      if (expected >= 0 && number != expected) {
+        throw new JournalDamagedException(
+            "missing: file=" + disk.describe(SegmentDescriptor.name(expected)));
+      }
+      expected = number + 1;
+      final Segment segment = header(name, number);
+      if (segment == null) {
+        unfinished.add(name);
+      } else if (!unfinished.isEmpty()
+          || (!segments.isEmpty() && segments.get(segments.size() - 1).end() != segment.base())) {
+        throw new JournalDamagedException(
+            "damaged header: file="
+                + disk.describe(unfinished.isEmpty() ? name : unfinished.get(0))
+                + " offset=0");
+      } else {
+        segments.add(segment);
+      }
+    }
+  }
+
+  /** The segment of that header, or null if it is not a whole one of this journal. */
+  private Segment header(String name, long number) throws IOException {
+    final ByteBuffer header =
+        ByteBuffer.allocate(SegmentDescriptor.BATCH_OFFSET).order(ByteOrder.LITTLE_ENDIAN);
+    final long fileLength;
+    try (DiskFile file = disk.open(name)) {
+      fileLength = file.length();
+      if (file.read(0, header) < SegmentDescriptor.BATCH_OFFSET) {
+        return null;
+      }
+    }
+    if (header.getInt(SegmentDescriptor.CRC_OFFSET) != SegmentDescriptor.crc(header)
+        || header.getLong(SegmentDescriptor.MAGIC_OFFSET) != SegmentDescriptor.MAGIC) {
+      return null;
+    }
+    final int format = header.getInt(SegmentDescriptor.FORMAT_OFFSET);
+    if (format != SegmentDescriptor.FORMAT) {
+      throw new JournalDamagedException(
+          "of another version: file=" + disk.describe(name) + " format=" + format);
+    }
+    if (header.getLong(SegmentDescriptor.ORIGIN_OFFSET) != origin) {
+      throw new JournalDamagedException("of another directory: file=" + disk.describe(name));
+    }
+    final long length = header.getLong(SegmentDescriptor.LENGTH_OFFSET);
+    if (header.getLong(SegmentDescriptor.NUMBER_OFFSET) != number || length != fileLength) {
+      throw new JournalDamagedException(
+          "renamed, or cut: file="
+              + disk.describe(name)
+              + " number="
+              + header.getLong(SegmentDescriptor.NUMBER_OFFSET)
+              + " length="
+              + length
+              + " found="
+              + fileLength);
+    }
+    return new Segment(name, number, header.getLong(SegmentDescriptor.BASE_OFFSET), length);
+  }
+
+  private void load(String name) throws IOException {
+    try (DiskFile file = disk.open(name)) {
+      contentLength = Math.toIntExact(file.length());
+      if (content.length < contentLength) {
+        content = new byte[contentLength];
+      }
+      final ByteBuffer buffer = ByteBuffer.wrap(content, 0, contentLength);
+      if (file.read(0, buffer) != contentLength) {
+        throw new IOException("shorter than its length: file=" + disk.describe(name));
+      }
+    }
+  }
+
+  /** Length of the valid batch at that offset of the content, or 0. */
+  private int batchAt(Segment segment, int offset) {
+    if (offset + BatchDescriptor.RECORD_OFFSET > contentLength
+        || RecordDescriptor.getInt(content, offset + BatchDescriptor.MAGIC_OFFSET)
+            != BatchDescriptor.MAGIC) {
+      return 0;
+    }
+    final int length = RecordDescriptor.getInt(content, offset + BatchDescriptor.LENGTH_OFFSET);
+    if (length <= BatchDescriptor.RECORD_OFFSET
+        || length > BatchDescriptor.LENGTH_LIMIT
+        || length > contentLength - offset
+        || length % RecordDescriptor.ALIGNMENT != 0
+        || RecordDescriptor.getLong(content, offset + BatchDescriptor.ORIGIN_OFFSET) != origin
+        || RecordDescriptor.getLong(content, offset + BatchDescriptor.POSITION_OFFSET)
+            != segment.base() + offset) {
+      return 0;
+    }
+    return RecordDescriptor.getInt(content, offset + BatchDescriptor.CRC_OFFSET)
+            == RecordDescriptor.crc(crc, content, offset, length)
+        ? length
+        : 0;
+  }
+
+  /** Whether the batch at that offset of the content follows the last one. */
+  private boolean isExpected(int offset) {
+    return RecordDescriptor.getLong(content, offset + BatchDescriptor.PREVIOUS_OFFSET) == previous;
+  }
+
+  /** Whether a segment's first batch is there and follows the last one. Loads it, for a moment. */
+  private boolean beginsWithNext(Segment next) throws IOException {
+    final byte[] present = content;
+    final int presentLength = contentLength;
+    content = new byte[0];
+    load(next.name());
+    final boolean follows =
+        batchAt(next, SegmentDescriptor.BATCH_OFFSET) > 0
+            && isExpected(SegmentDescriptor.BATCH_OFFSET);
+    content = present;
+    contentLength = presentLength;
+    return follows;
+  }
+
+  private void replay(Segment segment, int offset, int length) throws IOException {
+    final int end = offset + length;
+    int position = offset + BatchDescriptor.RECORD_OFFSET;
+    int left = RecordDescriptor.getInt(content, offset + BatchDescriptor.RECORDS_OFFSET);
+    while (position < end && left > 0) {
+      if (!record.wrap(content, position, end)) {
+        throw damaged(segment, position, "no record in a batch");
+      }
+      if (record.type() == RecordDescriptor.CREATE_INDEX
+          || record.type() == RecordDescriptor.DROP_INDEX) {
+        catalogLsn = record.lsn();
+      }
+      sink.onRecord(record, place(segment, position));
+      position += RecordDescriptor.aligned(record.length());
+      left--;
+    }
+    if (left != 0 || position != end) {
+      throw damaged(segment, offset, "a batch with another number of records");
+    }
+  }
+
+  /** Decides whether the batches may end here, and all behind is a crash's. */
+  private void checkEnd(Checkpoint checkpoint, int number, int offset) throws IOException {
+    final Segment segment = segments.get(number);
+    final long end = segment.base() + offset;
+    long durable = Math.max(checkpoint.durable(), durableInContent(segment, offset));
+    boolean zero = isZero(segment, offset);
+    final byte[] present = content;
+    final int presentLength = contentLength;
+    content = new byte[0];
+    for (int i = number + 1; i < segments.size(); i++) {
+      load(segments.get(i).name());
+      durable =
+          Math.max(durable, durableInContent(segments.get(i), SegmentDescriptor.BATCH_OFFSET));
+      zero &= isZero(segments.get(i), SegmentDescriptor.BATCH_OFFSET);
+    }
+    content = present;
+    contentLength = presentLength;
+    if (end < durable) {
+      throw damaged(segment, offset, "damaged before durable=" + durable);
+    }
+    if (checkpoint.isClean() && (end != checkpoint.durable() || !zero)) {
+      throw damaged(segment, offset, "not as its server left it in order");
+    }
+  }
+
+  /** The largest durable position that any whole batch from that offset on says. */
+  private long durableInContent(Segment segment, int offset) {
+    long durable = 0;
+    for (int i = offset; i < contentLength; i += RecordDescriptor.ALIGNMENT) {
+      if (batchAt(segment, i) > 0) {
+        durable =
+            Math.max(
+                durable, RecordDescriptor.getLong(content, i + BatchDescriptor.DURABLE_OFFSET));
+      }
+    }
+    return durable;
+  }
+
+  private boolean isZero(Segment segment, int offset) {
+    for (int i = offset; i < segment.length(); i++) {
+      if (content[i] != 0) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private JournalDamagedException damaged(Segment segment, int offset, String what) {
+    return new JournalDamagedException(what + ": " + place(segment, offset));
+  }
+
+  private String place(Segment segment, int offset) {
+    return "file=" + disk.describe(segment.name()) + " offset=" + offset;
+  }
+
+  /**
+   * Fills all behind the end with zeros, syncs, and opens the segment that the end is in.
+   *
+   * <p>What the checkpoint does not know to be synced is written again: if a sync has failed, the
+   * kernel may take pages for written that are not, and the next sync would do nothing for them.
+   */
+  private void cut(long durable, long end, SegmentWriter writer) throws IOException {
+    for (final String name : unfinished) {
+      disk.delete(name);
+    }
+    Segment last = null;
+    long nextLength = 0;
+    for (final Segment segment : segments) {
+      if (segment.base() < end) {
+        last = segment;
+        if (durable < segment.end()) {
+          settle(segment, offset(segment, durable), offset(segment, end));
+        }
+      } else if (last != null && segment.number() == last.number() + 1) {
+        settle(segment, SegmentDescriptor.BATCH_OFFSET, SegmentDescriptor.BATCH_OFFSET);
+        nextLength = segment.length();
+      } else {
+        disk.delete(segment.name());
+      }
+    }
+    disk.syncDirectory();
+    writer.open(last.number(), last.base(), last.length(), end, nextLength);
+  }
+
+  private static int offset(Segment segment, long position) {
+    return (int) (Math.max(segment.base(), Math.min(position, segment.end())) - segment.base());
+  }
+
+  /** Writes part of a segment again, and zeros over what is behind it, and syncs. */
+  private void settle(Segment segment, int begin, int end) throws IOException {
+    load(segment.name());
+    int zerosBegin = contentLength;
+    while (zerosBegin > end && content[zerosBegin - 1] == 0) {
+      zerosBegin--;
+    }
+    try (DiskFile file = disk.open(segment.name())) {
+      if (end > begin) {
+        file.write(begin, ByteBuffer.wrap(content, begin, end - begin));
+      }
+      if (zerosBegin > end) {
+        file.write(end, ByteBuffer.allocate(zerosBegin - end));
+      }
+      file.sync();
+    }
+  }
+}

@@ -1,0 +1,12 @@
+package dev.ringfetch.index.service;
+
+import dev.ringfetch.index.journal.IndexDefinition;
+
+/**
+ * What a server knows of an index besides its entries.
+ *
+ * @param number of the index in the journal; 0 if it is not in it
+ * @param name of the index
+ * @param definition what stays the same as long as there is the index
+ */
+record CatalogEntry(long number, String name, IndexDefinition definition) {}

@@ -1,0 +1,170 @@
+package dev.ringfetch.index.service;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.journal.IndexDefinition;
+import dev.ringfetch.index.journal.JournalRecord;
+import dev.ringfetch.index.journal.RecordDescriptor;
+import dev.ringfetch.index.journal.RecordSink;
+import dev.ringfetch.index.partition.CommitLog;
+import dev.ringfetch.index.store.EntryStore;
+import dev.ringfetch.index.store.HashIndex;
+import dev.ringfetch.index.store.OrderedIndex;
+import dev.ringfetch.index.store.StoreDamagedException;
+import dev.ringfetch.index.store.StoreFullException;
+import dev.ringfetch.index.store.StoreMemory;
+import dev.ringfetch.index.store.StoredIndex;
+import dev.ringfetch.index.v1.IndexKind;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * The indexes that the records of a journal say there are: carries the records out, in stores of
+ * their own. No reader may be let in meanwhile.
+ *
+ * <p>Used by one thread at a time.
+ */
+final class JournalReplay implements RecordSink {
+  /** What a record says of an entry. */
+  private record Change(
+      int partition, long lsn, boolean isDelete, ByteString key, ByteString value, String place) {}
+
+  private final StoreMemory memory;
+  private final Map<Long, RecoveredIndex> indexes = new TreeMap<>();
+
+  /**
+   * Records that came before the creation of their index, which stands behind them in the same
+   * sync; by the number of the index.
+   */
+  private final Map<Long, List<Change>> early = new HashMap<>();
+
+  private long newest;
+  private long records;
+
+  JournalReplay(StoreMemory memory) {
+    this.memory = memory;
+  }
+
+  /** The indexes that there are after the last record. */
+  Collection<RecoveredIndex> indexes() {
+    return indexes.values();
+  }
+
+  /** The largest number of an index so far. */
+  long newest() {
+    return newest;
+  }
+
+  /** Number of records. */
+  long records() {
+    return records;
+  }
+
+  @Override
+  public void onRecord(JournalRecord record, String place) throws IOException {
+    records++;
+    try {
+      carryOut(record, place);
+    } catch (StoreFullException e) {
+      throw full(e);
+    } catch (StoreDamagedException e) {
+      throw new IOException("index memory was changed or taken away by another process", e);
+    }
+  }
+
+  private static IOException full(Throwable cause) {
+    return new IOException(
+        "index memory is too small for what the journal has; give the server more (--memory, or"
+            + " budget(bytes) in a program)",
+        cause);
+  }
+
+  private void carryOut(JournalRecord record, String place) throws IOException {
+    switch (record.type()) {
+      case RecordDescriptor.CREATE_INDEX -> create(record, place);
+      case RecordDescriptor.DROP_INDEX -> drop(record.index());
+      case RecordDescriptor.PUT, RecordDescriptor.DELETE -> write(record, place);
+      default ->
+          throw new IOException("unknown, of a newer version: " + place + " type=" + record.type());
+    }
+  }
+
+  private void create(JournalRecord record, String place) throws IOException {
+    final IndexDefinition definition = IndexDefinition.decoded(record.value());
+    if (definition == null || record.index() <= newest) {
+      throw new IOException("not a creation that can be: " + place + " index=" + record.index());
+    }
+    newest = record.index();
+    final StoredIndex stored = create(definition);
+    indexes.put(
+        newest,
+        new RecoveredIndex(
+            new CatalogEntry(newest, record.key().toStringUtf8(), definition),
+            stored,
+            new long[stored.partitions()]));
+    for (final Change change : early.getOrDefault(newest, List.of())) {
+      apply(indexes.get(newest), change);
+    }
+    early.remove(newest);
+  }
+
+  private StoredIndex create(IndexDefinition definition) {
+    return definition.kind() == IndexKind.HASH
+        ? new HashIndex(memory, definition.partitions(), definition.seed())
+        : new OrderedIndex(memory);
+  }
+
+  private void drop(long index) {
+    final RecoveredIndex dropped = indexes.remove(index);
+    if (dropped != null) {
+      dropped.index().closeToReaders();
+      dropped.index().drop();
+    }
+  }
+
+  private void write(JournalRecord record, String place) throws IOException {
+    final RecoveredIndex index = indexes.get(record.index());
+    if (index == null && record.index() <= newest) {
+      return; // it was dropped, and its writers ended a little later
+    }
+    final Change change =
+        new Change(
+            record.partition(),
+            record.lsn(),
+            record.type() == RecordDescriptor.DELETE,
+            record.key(),
+            record.value(),
+            place);
+    if (index == null) {
+      early.computeIfAbsent(record.index(), unused -> new ArrayList<>()).add(change);
+    } else {
+      apply(index, change);
+    }
+  }
+
+  private static void apply(RecoveredIndex index, Change change) throws IOException {
+    final int partition = change.partition();
+    if (partition < 0
+        || partition >= index.last().length
+        || change.lsn() <= index.last()[partition]
+        || change.lsn() > CommitLog.MAX_LSN) {
+      throw new IOException("not a record that can be: " + change.place() + " " + change);
+    }
+    index.last()[partition] = change.lsn();
+    final EntryStore store = index.index().partition(partition);
+    if (change.isDelete()) {
+      store.delete(change.key());
+      return;
+    }
+    final boolean unused = store.version(change.key()) != 0; // finds the place that the put takes
+    if (store.reserve(change.key().size(), change.value().size()) != 0) {
+      throw full(null);
+    }
+    store.put(change.key(), change.value(), change.lsn());
+    store.grow();
+  }
+}

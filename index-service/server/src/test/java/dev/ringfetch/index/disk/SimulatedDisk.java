@@ -1,0 +1,299 @@
+package dev.ringfetch.index.disk;
+
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.NoSuchFileException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+
+/**
+ * A disk that loses what was not synced when the power goes: any sectors of it, or parts of the
+ * changes of the directory. Any call can be made to fail. Its content survives in {@link
+ * #powerCut}, its user's handles do not.
+ */
+public final class SimulatedDisk implements Disk {
+  private static final int SECTOR = 512;
+
+  /** What a call fails with. */
+  public enum Fault {
+    /** The device reports an error; what was written since the last sync is lost from then on. */
+    IO_ERROR,
+    /** No room is left: only calls that need any fail. */
+    FULL
+  }
+
+  private static final class Inode {
+    byte[] content = new byte[0];
+
+    /** What a loss of power leaves. */
+    byte[] durable = new byte[0];
+
+    /** Writes since the last sync: position and length. */
+    final List<long[]> writes = new ArrayList<>();
+  }
+
+  private record Change(String name, Inode inode) {} // null: removed
+
+  private final Map<String, Inode> files = new TreeMap<>();
+  private final Map<String, Inode> durableFiles = new TreeMap<>();
+  private final List<Change> changes = new ArrayList<>();
+  private int generation;
+  private int calls;
+  private int failingCall = -1;
+  private Fault fault;
+  private boolean full;
+  private int syncs;
+
+  /** Makes the call after so many others fail. */
+  public void failAfter(int others, Fault with) {
+    failingCall = calls + others;
+    fault = with;
+  }
+
+  /** Whether a call that needs room fails. */
+  public void full(boolean isFull) {
+    full = isFull;
+  }
+
+  /** Number of calls that could have failed. */
+  public int calls() {
+    return calls;
+  }
+
+  /** Number of syncs of files. */
+  public int syncs() {
+    return syncs;
+  }
+
+  /** Ends the process that uses the disk: its handles fail from now on, nothing is lost. */
+  public void kill() {
+    generation++;
+    failingCall = -1;
+    full = false;
+  }
+
+  /** Takes the power away: any part of what was not synced is lost. */
+  public void powerCut(Random random) {
+    kill();
+    final int survived = random.nextInt(changes.size() + 1);
+    for (final Change change : changes.subList(0, survived)) {
+      apply(change);
+    }
+    changes.clear();
+    files.clear();
+    files.putAll(durableFiles);
+    for (final Inode inode : files.values()) {
+      for (final long[] write : inode.writes) {
+        persistSome(inode, (int) write[0], (int) write[1], random);
+      }
+      inode.writes.clear();
+      inode.content = inode.durable.clone();
+    }
+  }
+
+  private void apply(Change change) {
+    if (change.inode == null) {
+      durableFiles.remove(change.name);
+    } else {
+      durableFiles.put(change.name, change.inode);
+    }
+  }
+
+  private static void persistSome(Inode inode, int position, int length, Random random) {
+    final int all = random.nextInt(3); // none, some, all
+    for (int at = position; at < position + length; ) {
+      final int end = Math.min(position + length, (at / SECTOR + 1) * SECTOR);
+      if (all == 2 || (all == 1 && random.nextBoolean())) {
+        if (inode.durable.length < end) {
+          inode.durable = Arrays.copyOf(inode.durable, end);
+        }
+        System.arraycopy(
+            inode.content, at, inode.durable, at, Math.min(end, inode.content.length) - at);
+      }
+      at = end;
+    }
+  }
+
+  /** The content of a file as it is now; changes of the array change the file, synced. */
+  public byte[] content(String name) {
+    final Inode inode = files.get(name);
+    inode.writes.clear();
+    inode.durable = inode.content;
+    return inode.content;
+  }
+
+  /** Replaces the content of a file, synced. */
+  public void content(String name, byte[] content) {
+    final Inode inode = new Inode();
+    inode.content = content;
+    inode.durable = content;
+    files.put(name, inode);
+    durableFiles.put(name, inode);
+  }
+
+  /** A disk with the same files. */
+  public SimulatedDisk copy() {
+    final SimulatedDisk copy = new SimulatedDisk();
+    files.forEach((name, inode) -> copy.content(name, inode.content.clone()));
+    return copy;
+  }
+
+  private void check(boolean needsRoom, int opened) throws IOException {
+    if (opened != generation) {
+      throw new IllegalStateException("a handle of a process that has ended");
+    }
+    if (needsRoom && full) {
+      throw new IOException("no space left on the simulated disk");
+    }
+    if (calls++ == failingCall) {
+      if (fault == Fault.IO_ERROR) {
+        throw new IOException("input/output error of the simulated disk");
+      }
+      if (needsRoom) {
+        throw new IOException("no space left on the simulated disk");
+      }
+    }
+  }
+
+  @Override
+  public List<String> list() throws IOException {
+    check(false, generation);
+    return List.copyOf(files.keySet());
+  }
+
+  @Override
+  public DiskFile create(String name) throws IOException {
+    check(true, generation);
+    if (files.containsKey(name)) {
+      throw new FileAlreadyExistsException(name);
+    }
+    final Inode inode = new Inode();
+    files.put(name, inode);
+    changes.add(new Change(name, inode));
+    return new SimulatedFile(inode, generation);
+  }
+
+  @Override
+  public DiskFile open(String name) throws IOException {
+    check(false, generation);
+    final Inode inode = files.get(name);
+    if (inode == null) {
+      throw new NoSuchFileException(name);
+    }
+    return new SimulatedFile(inode, generation);
+  }
+
+  @Override
+  public void rename(String from, String to) throws IOException {
+    check(false, generation);
+    final Inode inode = files.remove(from);
+    if (inode == null) {
+      throw new FileNotFoundException(from);
+    }
+    files.put(to, inode);
+    changes.add(new Change(to, inode));
+    changes.add(new Change(from, null));
+  }
+
+  @Override
+  public void delete(String name) throws IOException {
+    check(false, generation);
+    if (files.remove(name) != null) {
+      changes.add(new Change(name, null));
+    }
+  }
+
+  @Override
+  public void syncDirectory() throws IOException {
+    check(false, generation);
+    changes.forEach(this::apply);
+    changes.clear();
+  }
+
+  @Override
+  public String describe(String name) {
+    return "simulated/" + name;
+  }
+
+  private final class SimulatedFile implements DiskFile {
+    private final Inode inode;
+    private final int opened;
+
+    SimulatedFile(Inode inode, int opened) {
+      this.inode = inode;
+      this.opened = opened;
+    }
+
+    @Override
+    public long length() throws IOException {
+      check(false, opened);
+      return inode.content.length;
+    }
+
+    @Override
+    public int read(long position, ByteBuffer buffer) throws IOException {
+      check(false, opened);
+      final int length =
+          (int) Math.max(0, Math.min(buffer.remaining(), inode.content.length - position));
+      buffer.put(inode.content, (int) position, length);
+      return length;
+    }
+
+    @Override
+    public void write(long position, ByteBuffer buffer) throws IOException {
+      final int end = (int) position + buffer.remaining();
+      check(end > inode.content.length, opened);
+      if (inode.content.length < end) {
+        final boolean shared = inode.content == inode.durable;
+        inode.content = Arrays.copyOf(inode.content, end);
+        if (shared) {
+          inode.durable = inode.durable.clone();
+        }
+      } else if (inode.content == inode.durable) {
+        inode.durable = inode.durable.clone();
+      }
+      inode.writes.add(new long[] {position, buffer.remaining()});
+      buffer.get(inode.content, (int) position, buffer.remaining());
+    }
+
+    @Override
+    public void truncate(long length) throws IOException {
+      check(false, opened);
+      inode.content = Arrays.copyOf(inode.content, (int) length);
+      inode.writes.removeIf(write -> write[0] + write[1] > length);
+      inode.durable = Arrays.copyOf(inode.durable, (int) Math.min(length, inode.durable.length));
+    }
+
+    @Override
+    public void sync() throws IOException {
+      try {
+        check(false, opened);
+      } catch (IOException e) {
+        inode.writes.clear(); // the kernel takes them for written
+        throw e;
+      }
+      syncs++;
+      if (inode.content != inode.durable) {
+        if (inode.durable.length < inode.content.length) {
+          inode.durable = Arrays.copyOf(inode.durable, inode.content.length);
+        }
+        for (final long[] write : inode.writes) {
+          System.arraycopy(
+              inode.content, (int) write[0], inode.durable, (int) write[0], (int) write[1]);
+        }
+      }
+      inode.writes.clear();
+    }
+
+    @Override
+    public void close() {
+      // nothing is lost by it
+    }
+  }
+}

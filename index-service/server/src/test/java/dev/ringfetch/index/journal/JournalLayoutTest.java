@@ -1,0 +1,134 @@
+package dev.ringfetch.index.journal;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.v1.Durability;
+import dev.ringfetch.index.v1.IndexKind;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Ties the journal's constants to their diagrams, and the format to bytes that never change. */
+class JournalLayoutTest {
+  private static final Path SOURCES = Path.of("src/main/java/dev/ringfetch/index/journal");
+
+  /** Rows of 32 bits, two characters a bit; a row that ends with "..." is the last one. */
+  private static Map<String, Integer> fields(String source) throws IOException {
+    final Map<String, Integer> fields = new LinkedHashMap<>();
+    final Matcher rows =
+        Pattern.compile("^ \\*  \\|(.*)\\|$", Pattern.MULTILINE)
+            .matcher(Files.readString(SOURCES.resolve(source + ".java")));
+    for (int offset = 0; rows.find(); offset += Integer.BYTES) {
+      int bits = 0;
+      for (final String cell : rows.group(1).split("\\|", -1)) {
+        if (!cell.isBlank()) {
+          final String name = cell.strip().replaceFirst(":.*", "").replace(' ', '_');
+          fields.put(name.toUpperCase(Locale.ROOT), offset + bits / Byte.SIZE);
+        }
+        bits += (cell.length() + 1) / 2;
+      }
+      assertEquals(Integer.SIZE, bits, source + " offset=" + offset);
+    }
+    return fields;
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      classes = {
+        RecordDescriptor.class, BatchDescriptor.class, SegmentDescriptor.class, Checkpoint.class
+      })
+  void fieldsAreWhereTheyAreDrawn(Class<?> layout) throws Exception {
+    final Map<String, Integer> fields = fields(layout.getSimpleName());
+    assertFalse(fields.isEmpty());
+    for (final Map.Entry<String, Integer> field : fields.entrySet()) {
+      final String constant = field.getKey().replace("CRC32C", "CRC") + "_OFFSET";
+      assertEquals(field.getValue(), layout.getDeclaredField(constant).getInt(null), constant);
+    }
+  }
+
+  @Test
+  void aRecordHasTheseBytes() {
+    final byte[] bytes = new byte[80];
+    final ByteString key = ByteString.copyFromUtf8("key");
+    final ByteString value = ByteString.copyFromUtf8("value");
+    new JournalRecord()
+        .begin(bytes, 8, RecordDescriptor.PUT, key, value)
+        .flags(RecordDescriptor.POSITIVE)
+        .partition(0x0102030405060708L, 9)
+        .place(10, 11)
+        .end();
+    assertEquals(
+        "956ce22e40000000" // checksum, length
+            + "01010300" // type, flags, length of the key
+            + "09000000" // partition
+            + "0807060504030201" // index
+            + "0a00000000000000" // epoch
+            + "0b00000000000000" // LSN
+            + "00000000000000000000000000000000" // client, request
+            + "6b657976616c7565", // key, value
+        HexFormat.of().formatHex(bytes, 8, 72));
+    final JournalRecord record = new JournalRecord();
+    assertTrue(record.wrap(bytes, 8, 72));
+    assertEquals(key, record.key());
+    assertEquals(value, record.value());
+    assertFalse(record.wrap(bytes, 8, 71), "cut");
+    for (int bit = 0; bit < 64 * Byte.SIZE; bit++) {
+      bytes[8 + bit / Byte.SIZE] ^= (byte) (1 << bit % Byte.SIZE);
+      assertFalse(record.wrap(bytes, 8, 72), "bit=" + bit);
+      bytes[8 + bit / Byte.SIZE] ^= (byte) (1 << bit % Byte.SIZE);
+    }
+  }
+
+  @Test
+  void aDefinitionHasTheseBytes() {
+    final IndexDefinition definition =
+        new IndexDefinition(IndexKind.HASH, Durability.DISK, 256, 1, 2);
+    assertEquals(
+        "010300010000000001000000000000000200000000000000",
+        HexFormat.of().formatHex(definition.encoded().toByteArray()));
+    assertEquals(definition, IndexDefinition.decoded(definition.encoded()));
+  }
+
+  @Test
+  void aBatchHasTheseBytes() {
+    final Batch batch = new Batch();
+    batch.begin(1000);
+    batch.add(new byte[] {1, 2, 3, 4, 5, 6, 7, 8}, 0, 8);
+    final ByteBuffer written = batch.end(1, 2, 3, 4);
+    final byte[] bytes = new byte[written.remaining()];
+    written.get(bytes);
+    assertEquals(
+        "00000000" // checksum
+            + "38000000" // length
+            + "52464a42" // magic
+            + "01000000" // records
+            + "0100000000000000" // origin
+            + "0200000000000000" // position
+            + "0300000000000000" // previous
+            + "0400000000000000" // durable
+            + "0102030405060708",
+        "00000000" + HexFormat.of().formatHex(bytes, 4, bytes.length));
+  }
+
+  @Test
+  void namesOfSegmentsAreTheirNumbers() {
+    assertEquals("journal-0000000012", SegmentDescriptor.name(12));
+    assertEquals(12, SegmentDescriptor.number("journal-0000000012"));
+    assertEquals(-1, SegmentDescriptor.number("journal-000000001x"));
+    assertEquals(-1, SegmentDescriptor.number("journal-12"));
+    assertEquals(-1, SegmentDescriptor.number("checkpoint"));
+  }
+}

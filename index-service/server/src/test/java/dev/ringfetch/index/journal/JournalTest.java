@@ -1,0 +1,270 @@
+package dev.ringfetch.index.journal;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.disk.SimulatedDisk;
+import dev.ringfetch.index.disk.SimulatedDisk.Fault;
+import dev.ringfetch.index.partition.CommitLog;
+import dev.ringfetch.index.partition.Write;
+import dev.ringfetch.index.v1.Durability;
+import dev.ringfetch.index.v1.IndexKind;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+/** A journal: what is committed when, what the next server finds, and what it refuses. */
+class JournalTest {
+  private static final IndexDefinition DEFINITION =
+      new IndexDefinition(IndexKind.HASH, Durability.DISK, 16, 42, 43);
+
+  private final SimulatedDisk disk = new SimulatedDisk();
+
+  private static Write put(int number, int length) {
+    return new Write(write -> {})
+        .put(ByteString.copyFromUtf8("key" + number), ByteString.copyFrom(new byte[length]));
+  }
+
+  private PartitionLog log(JournalLife life, Durability durability, List<Long> commits) {
+    final PartitionLog log = life.journal.log(7, 3, durability, 0);
+    log.onCommit(() -> commits.add(log.committed()));
+    return log;
+  }
+
+  @Test
+  void aRecordIsCommittedWhenItIsSynced() throws IOException {
+    final JournalLife life = new JournalLife(disk, 1);
+    final List<Long> commits = new ArrayList<>();
+    final PartitionLog log = log(life, Durability.DISK, commits);
+    assertEquals(1, log.append(put(1, 10)));
+    assertEquals(2, log.append(put(2, 10)));
+    assertEquals(0, log.committed());
+    life.work();
+    assertEquals(2, log.committed());
+    assertEquals(List.of(2L), commits);
+
+    disk.powerCut(new Random(1));
+    final JournalLife next = new JournalLife(disk, 2);
+    assertEquals(2, next.recovered(7).size());
+    assertEquals(ByteString.copyFromUtf8("key2"), next.recovered(7).get(1).key());
+    assertEquals(1, next.recovered(7).get(1).epoch());
+  }
+
+  @Test
+  void withAnIntervalItIsCommittedAtOnceAndSyncedLater() throws IOException {
+    final JournalLife life = new JournalLife(disk, 1);
+    life.work();
+    final PartitionLog log = log(life, Durability.INTERVAL, new ArrayList<>());
+    assertEquals(1, log.append(put(1, 10)));
+    assertEquals(1, log.committed());
+    final int syncs = disk.syncs();
+    assertEquals(JournalLife.INTERVAL_NS, life.journal.work(life.nowNs));
+    assertEquals(syncs, disk.syncs());
+    life.nowNs += JournalLife.INTERVAL_NS;
+    life.work();
+    assertEquals(syncs + 1, disk.syncs());
+
+    disk.powerCut(new Random(1));
+    assertEquals(1, new JournalLife(disk, 2).recovered(7).size());
+  }
+
+  @Test
+  void anUrgentRecordTakesTheOthersAlong() throws IOException {
+    final JournalLife life = new JournalLife(disk, 1);
+    life.work();
+    final PartitionLog lazy = log(life, Durability.INTERVAL, new ArrayList<>());
+    final PartitionLog urgent = life.journal.log(8, 0, Durability.DISK, 0);
+    urgent.onCommit(() -> {});
+    lazy.append(put(1, 10));
+    life.work();
+    urgent.append(put(2, 10));
+    final int syncs = disk.syncs();
+    life.work();
+    assertEquals(syncs + 1, disk.syncs());
+    disk.powerCut(new Random(1));
+    final JournalLife next = new JournalLife(disk, 2);
+    assertEquals(1, next.recovered(7).size());
+    assertEquals(1, next.recovered(8).size());
+  }
+
+  @Test
+  void aKilledServerLosesNoRecordThatWasWritten() throws IOException {
+    final JournalLife life = new JournalLife(disk, 1);
+    final PartitionLog log = log(life, Durability.DISK, new ArrayList<>());
+    for (int i = 1; i <= 100; i++) {
+      log.append(put(i, i));
+      life.work();
+    }
+    disk.kill();
+    final JournalLife next = new JournalLife(disk, 2);
+    assertFalse(next.journal.wasClean());
+    assertEquals(100, next.recovered(7).size());
+    assertEquals(100, next.recovered(7).get(99).value().size());
+  }
+
+  @Test
+  void theNextServerGoesOnBehind() throws IOException {
+    long lsn = 0;
+    for (int epoch = 1; epoch <= 5; epoch++) {
+      final JournalLife life = new JournalLife(disk, epoch);
+      assertEquals(lsn, life.recovered(7).size());
+      assertTrue(life.journal.wasClean());
+      final PartitionLog log = life.journal.log(7, 3, Durability.DISK, lsn);
+      log.onCommit(() -> {});
+      lsn = log.append(put(epoch, 10));
+      life.work();
+      assertEquals(lsn, log.committed());
+      life.journal.close(life.nowNs);
+      disk.kill();
+    }
+  }
+
+  @Test
+  void recordsGoOnInTheNextSegment() throws IOException {
+    final JournalLife life = new JournalLife(disk, 1);
+    final PartitionLog log = log(life, Durability.DISK, new ArrayList<>());
+    int records = 0;
+    while (!disk.list().contains(SegmentDescriptor.name(5))) {
+      assertEquals(records + 1, log.append(put(records, 300_000 + records)));
+      records++;
+      life.work();
+      assertEquals(records, log.committed());
+    }
+    disk.powerCut(new Random(1));
+    final JournalLife next = new JournalLife(disk, 2);
+    assertEquals(records, next.recovered(7).size());
+    assertEquals(300_000 + records - 1, next.recovered(7).get(records - 1).value().size());
+  }
+
+  @Test
+  void theLongestRecordsAreTakenOneByOne() throws IOException {
+    final JournalLife life = new JournalLife(disk, 1);
+    life.work();
+    final PartitionLog log = log(life, Durability.DISK, new ArrayList<>());
+    final ByteString key = ByteString.copyFrom(new byte[RecordDescriptor.KEY_LIMIT]);
+    final ByteString value = ByteString.copyFrom(new byte[1 << 20]);
+    for (int i = 1; i <= 10; i++) {
+      assertEquals(i, log.append(new Write(write -> {}).put(key, value)));
+      life.work();
+      assertEquals(i, log.committed());
+    }
+    disk.kill();
+    assertEquals(10, new JournalLife(disk, 2).recovered(7).size());
+  }
+
+  @Test
+  void aFullDiskRefusesPutsThenDeletesAndTakesThemAgain() throws IOException {
+    final JournalLife life = new JournalLife(disk, 1);
+    life.work();
+    disk.full(true);
+    final PartitionLog log = log(life, Durability.DISK, new ArrayList<>());
+    long last = 0;
+    long lsn;
+    while ((lsn = log.append(put(1, 100_000))) > 0) {
+      last = lsn;
+      life.work();
+      assertEquals(last, log.committed());
+    }
+    assertEquals(CommitLog.FULL, lsn);
+    assertNotNull(life.journal.obstacle());
+    final Write delete = new Write(write -> {}).delete(ByteString.copyFromUtf8("key1"));
+    final long lastPut = last;
+    while ((lsn = log.append(delete)) > 0) {
+      last = lsn;
+      life.work();
+    }
+    assertEquals(CommitLog.FULL, lsn);
+    assertTrue(last - lastPut > 1000, "deletes=" + (last - lastPut));
+    assertEquals(last, log.committed());
+    assertFalse(life.journal.isFailed());
+
+    disk.full(false);
+    life.nowNs += 2_000_000_000L;
+    life.work();
+    assertNull(life.journal.obstacle());
+    assertEquals(last + 1, log.append(put(1, 100_000)));
+    life.work();
+    assertEquals(last + 1, log.committed());
+    disk.powerCut(new Random(1));
+    assertEquals(last + 1, new JournalLife(disk, 2).recovered(7).size());
+  }
+
+  @Test
+  void aFullDiskIsRecovered() throws IOException {
+    final JournalLife life = new JournalLife(disk, 1);
+    life.work();
+    final PartitionLog log = log(life, Durability.DISK, new ArrayList<>());
+    log.append(put(1, 10));
+    life.work();
+    disk.kill();
+    disk.full(true);
+    final JournalLife next = new JournalLife(disk, 2);
+    final PartitionLog nextLog = next.journal.log(7, 3, Durability.DISK, 1);
+    nextLog.onCommit(() -> {});
+    assertEquals(2, nextLog.append(put(2, 10)));
+    next.work();
+    assertEquals(2, nextLog.committed());
+  }
+
+  @Test
+  void theFirstFailedSyncEndsIt() throws IOException {
+    final JournalLife life = new JournalLife(disk, 1);
+    life.work();
+    final List<Long> commits = new ArrayList<>();
+    final PartitionLog log = log(life, Durability.DISK, commits);
+    final PartitionLog lazy = life.journal.log(8, 0, Durability.INTERVAL, 0);
+    lazy.onCommit(() -> {});
+    log.append(put(1, 10));
+    disk.failAfter(1, Fault.IO_ERROR); // the write, then the sync
+    life.work();
+    assertTrue(life.journal.isFailed());
+    assertEquals(List.of(CommitLog.FAILED), commits);
+    assertEquals(1, life.errors.size());
+    assertEquals(CommitLog.FAILED, log.append(put(2, 10)));
+    assertEquals(CommitLog.FAILED, lazy.append(put(2, 10)));
+    assertEquals(CommitLog.FAILED, lazy.committed());
+  }
+
+  @Test
+  void creationsAreThereBeforeWhatFollowsThem() throws IOException {
+    final JournalLife life = new JournalLife(disk, 1);
+    final List<String> done = new ArrayList<>();
+    assertTrue(life.journal.create(7, "name", DEFINITION, () -> done.add("created")));
+    final PartitionLog log = log(life, Durability.DISK, new ArrayList<>());
+    log.append(put(1, 10));
+    assertEquals(List.of(), done);
+    life.work();
+    assertEquals(List.of("created"), done);
+    assertTrue(life.journal.drop(7, () -> done.add("dropped")));
+    life.work();
+    assertEquals(List.of("created", "dropped"), done);
+    disk.kill();
+    final List<JournalLife.Seen> records = new JournalLife(disk, 2).recovered(7);
+    assertEquals(3, records.size());
+    final JournalLife.Seen created =
+        records.stream().filter(r -> r.type() == RecordDescriptor.CREATE_INDEX).findFirst().get();
+    assertEquals("name", created.key().toStringUtf8());
+    assertEquals(DEFINITION, IndexDefinition.decoded(created.value()));
+    assertEquals(RecordDescriptor.DROP_INDEX, records.get(2).type());
+  }
+
+  @Test
+  void aJournalOfAnotherDirectoryIsRefused() throws IOException {
+    new JournalLife(disk, 1).work();
+    disk.kill();
+    final IOException refused =
+        assertThrows(
+            JournalDamagedException.class,
+            () ->
+                Journal.open(
+                    disk, new Journal.Context().owner(99, 2), (record, place) -> {}));
+    assertTrue(refused.getMessage().contains("of another directory"), refused.getMessage());
+  }
+}
