@@ -1,0 +1,183 @@
+package dev.ringfetch.index.cli;
+
+import dev.ringfetch.index.IndexServer;
+import java.io.OutputStreamWriter;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.IDefaultValueProvider;
+import picocli.CommandLine.Model.ArgSpec;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.UnmatchedArgumentException;
+
+/**
+ * The program of the index's command line. An error is one line on stderr; {@link ExitCode} has the
+ * codes.
+ */
+@Command(
+    name = "index",
+    sortOptions = false,
+    abbreviateSynopsis = true,
+    synopsisSubcommandLabel = "COMMAND",
+    description = "Work with indexes of a Ringfetch server. COMMAND --help says more.",
+    commandListHeading = "",
+    footer = {
+      "Also: examples/run index demo, examples/run index bench.",
+      "Exit codes: 0 done, 1 failed, 2 wrong command line, 3 no such key or index,",
+      "4 no server or no answer, 130 interrupted, 141 the output's reader is gone."
+    })
+public final class IndexProgram implements Runnable {
+  private static final String SERVE = "serve";
+
+  private final Session session;
+
+  @Option(
+      names = {"-h", "--help"},
+      usageHelp = true,
+      hidden = true)
+  private boolean help;
+
+  @CommandLine.Spec private CommandSpec spec;
+
+  private IndexProgram(Session session) {
+    this.session = session;
+  }
+
+  /** Runs the program; ends the JVM. */
+  public static void main(String[] args) {
+    final StopSignal stop = StopSignal.ofProcess();
+    final int code = run(Stdio.ofProcess(), stop, args);
+    stop.ended();
+    System.exit(code);
+  }
+
+  /** Runs a command line, and returns the exit code. */
+  static int run(Stdio stdio, StopSignal stop, String... args) {
+    try (Session session = new Session(stdio, stop)) {
+      return commandLine(session).execute(args);
+    }
+  }
+
+  /** The program with its commands. */
+  static CommandLine commandLine(Session session) {
+    final Stdio stdio = session.stdio();
+    final PrintWriter out =
+        new PrintWriter(new OutputStreamWriter(stdio.out(), StandardCharsets.UTF_8), true);
+    final CommandLine program = new CommandLine(new IndexProgram(session));
+    final List<Object> commands =
+        List.of(
+            new IndexServer(),
+            new CreateCommand(session),
+            new DropCommand(session),
+            new ListCommand(session),
+            new DescribeCommand(session),
+            new PutCommand(session),
+            new GetCommand(session),
+            new DeleteCommand(session),
+            new ScanCommand(session),
+            new CountCommand(session),
+            new LoadCommand(session),
+            new DumpCommand(session),
+            new StatCommand(session),
+            new ShellCommand(session));
+    for (final Object command : commands) {
+      final CommandLine line = new CommandLine(command);
+      line.getCommandSpec().usageMessage().sortOptions(false).abbreviateSynopsis(true);
+      if (command instanceof IndexServer) {
+        line.setCommandName(SERVE);
+        line.getCommandSpec().usageMessage().description("Serve indexes, until a signal ends it.");
+      }
+      program.addSubcommand(line.getCommandName(), line);
+    }
+    return program
+        .setOut(out)
+        .setErr(new PrintWriter(stdio.err(), true))
+        .setExpandAtFiles(false)
+        .setCaseInsensitiveEnumValuesAllowed(true)
+        .setOverwrittenOptionsAllowed(false)
+        .setDefaultValueProvider(new Defaults(session))
+        .setParameterExceptionHandler(IndexProgram::onMisuse)
+        .setExecutionExceptionHandler(
+            (failure, line, parsed) -> onFailure(failure, line, parsed, session));
+  }
+
+  /** Without a command: prints what there is. */
+  @Override
+  public void run() {
+    if (!session.isShell()) {
+      throw new ParameterException(
+          spec.commandLine(), "a command is missing: serve, put, get, scan, ...");
+    }
+  }
+
+  /** The defaults that the environment and the shell set. */
+  private record Defaults(Session session) implements IDefaultValueProvider {
+    @Override
+    public String defaultValue(ArgSpec argument) {
+      if (argument instanceof OptionSpec option && !option.command().name().equals(SERVE)) {
+        return option.userObject() instanceof IndexName ? null : session.defaultOf(option.longestName());
+      }
+      return null;
+    }
+  }
+
+  private static int onMisuse(ParameterException error, String[] arguments) {
+    final CommandLine line = error.getCommandLine();
+    final String name = line.getCommandSpec().qualifiedName();
+    final StringBuilder text = new StringBuilder(name).append(": ");
+    if (error instanceof UnmatchedArgumentException unmatched) {
+      final String given = unmatched.getUnmatched().get(0);
+      final boolean program = line.getParent() == null;
+      if (given.startsWith("-")) {
+        text.append("there is no option ").append(given);
+        text.append(program ? "" : "; a key or value that begins with - follows --");
+      } else if (program) {
+        text.append("there is no command '").append(given).append("'");
+      } else {
+        text.append("one operand too many: ").append(Printable.shorten(given));
+      }
+      final List<String> similar = unmatched.getSuggestions();
+      if (!similar.isEmpty() && (program || given.startsWith("-"))) {
+        text.append("; similar: ").append(String.join(", ", similar));
+      }
+    } else {
+      text.append(Stdio.oneLine(error.getMessage()));
+    }
+    line.getErr().println(text.append(" (").append(name).append(" --help)"));
+    return ExitCode.MISUSE;
+  }
+
+  private static int onFailure(
+      Exception failure, CommandLine line, ParseResult parsed, Session session) {
+    final String name = line.getCommandSpec().qualifiedName();
+    final ServerOptions server =
+        line.getCommand() instanceof ClientCommand command ? command.server() : null;
+    final FailureReport report =
+        FailureReport.of(
+            failure,
+            server == null ? null : server.server(),
+            server == null ? "" : TimeSpan.text(server.timeout()));
+    if (!report.line().isEmpty()) {
+      final boolean misuse = report.exitCode() == ExitCode.MISUSE;
+      line.getErr()
+          .println(
+              name
+                  + ": "
+                  + Stdio.oneLine(report.line())
+                  + (misuse ? " (" + name + " --help)" : ""));
+    }
+    final boolean trace =
+        (server != null && server.isVerbose())
+            || !session.stdio().environment().getOrDefault("RINGFETCH_TRACE", "").isEmpty();
+    if (trace) {
+      failure.printStackTrace(line.getErr());
+    }
+    return report.exitCode();
+  }
+}
