@@ -19,7 +19,7 @@ final class CountCommand extends ClientCommand {
 
   @Override
   void check() {
-    index.name();
+    index.name(session());
     counted = range.range(types);
   }
 
@@ -27,13 +27,13 @@ final class CountCommand extends ClientCommand {
   int run(Connection connection, Output out) {
     final long count;
     if (range.isGiven()) {
-      count = connection.requireOrdered(index.name(), "a range").count(counted);
+      count = connection.requireOrdered(index.name(session()), "a range").count(counted);
     } else {
-      connection.require(index.name());
-      count = connection.hash(index.name()).count();
+      connection.require(index.name(session()));
+      count = connection.hash(index.name(session())).count();
     }
     if (isJson()) {
-      out.object().text("index", index.name()).number("entries", count).end();
+      out.object().text("index", index.name(session())).number("entries", count).end();
     } else {
       out.line(Long.toString(count));
     }

@@ -39,7 +39,7 @@ final class DeleteCommand extends ClientCommand {
 
   @Override
   void check() {
-    index.name();
+    index.name(session());
     if ((keys.isEmpty() ? 0 : 1) + (range.isGiven() ? 1 : 0) + (all ? 1 : 0) != 1) {
       throw CommandFailure.misuse("name keys, or a range (--from, --to, --prefix), or --all");
     }
@@ -56,15 +56,15 @@ final class DeleteCommand extends ClientCommand {
 
   private int removeKeys(Connection connection, Output out) {
     final boolean ordered =
-        connection.require(index.name()).getKind() == IndexKind.ORDERED;
+        connection.require(index.name(session())).getKind() == IndexKind.ORDERED;
     final KeyedIndex<ByteString, ByteString> view =
-        connection.keyed(index.name(), ordered);
+        connection.keyed(index.name(session()), ordered);
     long count = 0;
     for (int i = 0; i < encoded.size() && !stop().isRequested(); i++) {
       if (view.remove(encoded.get(i))) {
         count++;
       } else {
-        stdio().note(name() + ": no such key in index '" + index.name() + "': " + keys.get(i));
+        stdio().note(name() + ": no such key in index '" + index.name(session()) + "': " + keys.get(i));
       }
     }
     report(count, out);
@@ -73,13 +73,13 @@ final class DeleteCommand extends ClientCommand {
 
   private int removeRange(Connection connection, Output out) {
     final OrderedIndex<ByteString, ByteString> view =
-        connection.requireOrdered(index.name(), "a range");
+        connection.requireOrdered(index.name(session()), "a range");
     if (!yes) {
       confirm(
           "Delete "
               + Printable.entries(view.count(removed))
               + " of index '"
-              + index.name()
+              + index.name(session())
               + "': "
               + range.text()
               + "?");
@@ -90,7 +90,7 @@ final class DeleteCommand extends ClientCommand {
 
   private void report(long count, Output out) {
     if (isJson()) {
-      out.object().text("index", index.name()).number("deleted", count).end();
+      out.object().text("index", index.name(session())).number("deleted", count).end();
     } else {
       out.line("deleted " + Printable.entries(count));
     }

@@ -56,14 +56,14 @@ final class DumpCommand extends ClientCommand {
 
   @Override
   void check() {
-    index.name();
+    index.name(session());
     dumped = range.range(types);
   }
 
   @Override
   int run(Connection connection, Output out) throws IOException {
     final OrderedIndex<ByteString, ByteString> view =
-        connection.requireOrdered(index.name(), "a dump");
+        connection.requireOrdered(index.name(session()), "a dump");
     final Scan<IndexEntry<ByteString, ByteString>> scan = view.scan(dumped);
     final Scan<IndexEntry<ByteString, ByteString>> entries =
         snapshot ? scan.snapshot(SNAPSHOT_LIFETIME) : scan;
@@ -73,9 +73,9 @@ final class DumpCommand extends ClientCommand {
     }
     final long count = writeFile(entries, view);
     if (isJson()) {
-      out.object().text("index", index.name()).text("file", file).number("entries", count).end();
+      out.object().text("index", index.name(session())).text("file", file).number("entries", count).end();
     } else {
-      out.line("wrote " + Printable.entries(count) + " of '" + index.name() + "' to " + file);
+      out.line("wrote " + Printable.entries(count) + " of '" + index.name(session()) + "' to " + file);
     }
     return ExitCode.OK;
   }

@@ -84,7 +84,7 @@ final class EntryFile implements AutoCloseable {
     return in;
   }
 
-  /** Whether a read would have to wait for more: then what was read should not wait, too. */
+  /** Whether there is nothing more for now, but there may be later. */
   boolean isDry() throws IOException {
     return size < 0 && in.available() == 0;
   }

@@ -36,7 +36,7 @@ final class GetCommand extends ClientCommand {
 
   @Override
   void check() {
-    index.name();
+    index.name(session());
     for (final String key : keys) {
       encoded.add(types.key(key));
     }
@@ -48,16 +48,16 @@ final class GetCommand extends ClientCommand {
   @Override
   int run(Connection connection, Output out) {
     final boolean ordered =
-        connection.require(index.name()).getKind() == IndexKind.ORDERED;
+        connection.require(index.name(session())).getKind() == IndexKind.ORDERED;
     final KeyedIndex<ByteString, ByteString> view =
-        DirectAccess.of(direct).view(connection, index.name(), ordered);
+        DirectAccess.of(direct).view(connection, index.name(session()), ordered);
     final TextTable table = new TextTable("ll");
     int absent = 0;
     for (int i = 0; i < encoded.size() && !stop().isRequested(); i++) {
       final Optional<IndexEntry<ByteString, ByteString>> found = view.getEntry(encoded.get(i));
       if (found.isEmpty()) {
         absent++;
-        stdio().note(name() + ": no such key in index '" + index.name() + "': " + keys.get(i));
+        stdio().note(name() + ": no such key in index '" + index.name(session()) + "': " + keys.get(i));
       } else {
         print(found.get(), keys.get(i), table, out);
       }

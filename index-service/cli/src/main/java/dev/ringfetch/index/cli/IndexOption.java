@@ -12,10 +12,12 @@ final class IndexOption {
       description = "Name of the index; RINGFETCH_INDEX, or default.")
   private String name;
 
-  String name() {
-    if (name.isEmpty()) {
+  /** The name; that of the session where none was given. */
+  String name(Session session) {
+    final String used = name == null ? session.defaultOf(INDEX) : name;
+    if (used.isEmpty()) {
       throw CommandFailure.misuse("--index: the name of an index is not empty");
     }
-    return name;
+    return used;
   }
 }

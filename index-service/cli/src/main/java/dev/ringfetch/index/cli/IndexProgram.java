@@ -4,7 +4,12 @@ import dev.ringfetch.index.IndexServer;
 import java.io.OutputStreamWriter;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.logging.Level;
+import java.util.logging.LogManager;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IDefaultValueProvider;
@@ -35,6 +40,25 @@ import picocli.CommandLine.UnmatchedArgumentException;
 public final class IndexProgram implements Runnable {
   private static final String SERVE = "serve";
 
+  private static final Map<String, Function<Session, Object>> COMMANDS = new LinkedHashMap<>();
+
+  static {
+    COMMANDS.put(SERVE, session -> new IndexServer());
+    COMMANDS.put("create", CreateCommand::new);
+    COMMANDS.put("drop", DropCommand::new);
+    COMMANDS.put("list", ListCommand::new);
+    COMMANDS.put("describe", DescribeCommand::new);
+    COMMANDS.put("put", PutCommand::new);
+    COMMANDS.put("get", GetCommand::new);
+    COMMANDS.put("delete", DeleteCommand::new);
+    COMMANDS.put("scan", ScanCommand::new);
+    COMMANDS.put("count", CountCommand::new);
+    COMMANDS.put("load", LoadCommand::new);
+    COMMANDS.put("dump", DumpCommand::new);
+    COMMANDS.put("stat", StatCommand::new);
+    COMMANDS.put("shell", ShellCommand::new);
+  }
+
   private final Session session;
 
   @Option(
@@ -52,7 +76,12 @@ public final class IndexProgram implements Runnable {
   /** Runs the program; ends the JVM. */
   public static void main(String[] args) {
     final StopSignal stop = StopSignal.ofProcess();
-    final int code = run(Stdio.ofProcess(), stop, args);
+    final Stdio stdio = Stdio.ofProcess();
+    if (args.length > 0 && !args[0].equals(SERVE) && !isTraced(stdio, List.of(args))) {
+      // What the libraries log, such as that there is no ring to a server elsewhere.
+      LogManager.getLogManager().getLogger("").setLevel(Level.OFF);
+    }
+    final int code = run(stdio, stop, args);
     stop.ended();
     System.exit(code);
   }
@@ -60,41 +89,34 @@ public final class IndexProgram implements Runnable {
   /** Runs a command line, and returns the exit code. */
   static int run(Stdio stdio, StopSignal stop, String... args) {
     try (Session session = new Session(stdio, stop)) {
-      return commandLine(session).execute(args);
+      return commandLine(session, args).execute(args);
     }
   }
 
-  /** The program with its commands. */
-  static CommandLine commandLine(Session session) {
+  private static void addCommand(CommandLine program, String name, Object command) {
+    final CommandLine line = new CommandLine(command);
+    line.setCommandName(name);
+    line.getCommandSpec().usageMessage().sortOptions(false).abbreviateSynopsis(true);
+    if (name.equals(SERVE)) {
+      line.getCommandSpec().usageMessage().description("Serve indexes, until a signal ends it.");
+    }
+    program.addSubcommand(name, line);
+  }
+
+  /** The program with its commands, or with that one alone which the arguments name. */
+  static CommandLine commandLine(Session session, String... args) {
     final Stdio stdio = session.stdio();
     final PrintWriter out =
         new PrintWriter(new OutputStreamWriter(stdio.out(), StandardCharsets.UTF_8), true);
     final CommandLine program = new CommandLine(new IndexProgram(session));
-    final List<Object> commands =
-        List.of(
-            new IndexServer(),
-            new CreateCommand(session),
-            new DropCommand(session),
-            new ListCommand(session),
-            new DescribeCommand(session),
-            new PutCommand(session),
-            new GetCommand(session),
-            new DeleteCommand(session),
-            new ScanCommand(session),
-            new CountCommand(session),
-            new LoadCommand(session),
-            new DumpCommand(session),
-            new StatCommand(session),
-            new ShellCommand(session));
-    for (final Object command : commands) {
-      final CommandLine line = new CommandLine(command);
-      line.getCommandSpec().usageMessage().sortOptions(false).abbreviateSynopsis(true);
-      if (command instanceof IndexServer) {
-        line.setCommandName(SERVE);
-        line.getCommandSpec().usageMessage().description("Serve indexes, until a signal ends it.");
-      }
-      program.addSubcommand(line.getCommandName(), line);
-    }
+    final boolean one = args.length > 0 && COMMANDS.containsKey(args[0]);
+    COMMANDS.forEach(
+        (name, command) -> {
+          // To read the options of all takes longer than most commands run.
+          if (!one || name.equals(args[0])) {
+            addCommand(program, name, command.apply(session));
+          }
+        });
     return program
         .setOut(out)
         .setErr(new PrintWriter(stdio.err(), true))
@@ -116,14 +138,13 @@ public final class IndexProgram implements Runnable {
     }
   }
 
-  /** The defaults that the environment and the shell set. */
+  /** The default of the server, which the environment or the shell sets. */
   private record Defaults(Session session) implements IDefaultValueProvider {
     @Override
     public String defaultValue(ArgSpec argument) {
-      if (argument instanceof OptionSpec option && !option.command().name().equals(SERVE)) {
-        return option.userObject() instanceof IndexName ? null : session.defaultOf(option.longestName());
-      }
-      return null;
+      return argument instanceof OptionSpec option && option.longestName().equals(ServerOptions.SERVER)
+          ? session.defaultOf(ServerOptions.SERVER)
+          : null;
     }
   }
 
@@ -153,6 +174,11 @@ public final class IndexProgram implements Runnable {
     return ExitCode.MISUSE;
   }
 
+  private static boolean isTraced(Stdio stdio, List<String> args) {
+    return args.contains("--verbose")
+        || !stdio.environment().getOrDefault("RINGFETCH_TRACE", "").isEmpty();
+  }
+
   private static int onFailure(
       Exception failure, CommandLine line, ParseResult parsed, Session session) {
     final String name = line.getCommandSpec().qualifiedName();
@@ -172,10 +198,7 @@ public final class IndexProgram implements Runnable {
                   + Stdio.oneLine(report.line())
                   + (misuse ? " (" + name + " --help)" : ""));
     }
-    final boolean trace =
-        (server != null && server.isVerbose())
-            || !session.stdio().environment().getOrDefault("RINGFETCH_TRACE", "").isEmpty();
-    if (trace) {
+    if (isTraced(session.stdio(), parsed.originalArgs())) {
       failure.printStackTrace(line.getErr());
     }
     return report.exitCode();

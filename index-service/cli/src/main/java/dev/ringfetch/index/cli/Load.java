@@ -10,19 +10,18 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.TimeUnit;
 
 /**
  * The writing of a file's entries in batches: while one is on its way, the next one is read. Two
  * lines with the same key are written in their order. Bad lines are reported and left out.
+ * Where the input has nothing more for now, a pipe for example, what was read is written at once.
  *
- * <p>Where the server refuses an entry, the batch is written again one by one, which names the
- * line. Used by one thread.
+ * <p>Where the server refuses entries, the batch is read back, which names the lines. Used by one
+ * thread.
  */
 final class Load {
   private static final int BATCH_ENTRIES = 500;
   private static final int BATCH_BYTES = 1 << 20;
-  private static final long DRY_NS = TimeUnit.MILLISECONDS.toNanos(50);
   private static final long REPORTED = 20; // bad lines
 
   private final EntryFile file;
@@ -41,7 +40,6 @@ final class Load {
     private long read; // lines, of which some may have the same key
     private long bytes;
     private CompletableFuture<Void> outcome;
-    private final long beginNs = System.nanoTime();
 
     void add(Line line) {
       lines.remove(line.key()); // the last one is the last one to be written
@@ -93,11 +91,11 @@ final class Load {
   void run(EntryReader reader, StopSignal stop, boolean quiet) throws IOException {
     try (LoadProgress progress = progress(quiet)) {
       while (!stop.isRequested()) {
-        if (filling.read > 0 && (filling.isFull() || isDry())) {
+        if (filling.isFull() || (filling.read > 0 && isIdle() && file.isDry())) {
           send();
           progress.at(file.bytesRead(), Printable.entries(loaded));
         }
-        final Line line = reader.next();
+        final Line line = next(reader);
         if (line == null) {
           break;
         }
@@ -122,9 +120,20 @@ final class Load {
         : LoadProgress.none();
   }
 
-  /** Whether the input has nothing more for now, so that what was read should be written. */
-  private boolean isDry() throws IOException {
-    return System.nanoTime() - filling.beginNs > DRY_NS && file.isDry();
+  /** Whether no batch is on its way. */
+  private boolean isIdle() {
+    return sent == null || sent.outcome.isDone();
+  }
+
+  /** The next line. If there is none for an error, those before it are written. */
+  private Line next(EntryReader reader) throws IOException {
+    try {
+      return reader.next();
+    } catch (CommandFailure | IOException e) {
+      send();
+      await();
+      throw e;
+    }
   }
 
   private void report(Line line, String problem) {
@@ -174,7 +183,7 @@ final class Load {
       if (refused.isOutcomeUnknown() || !isOfEntries(refused)) {
         throw lost(batch, refused);
       }
-      writeOneByOne(batch);
+      readBack(batch, refused);
     }
   }
 
@@ -186,31 +195,30 @@ final class Load {
     };
   }
 
-  private void writeOneByOne(Batch batch) {
+  /** Finds out which lines of a batch are written; gives up where the server is at a limit. */
+  private void readBack(Batch batch, IndexException refused) {
+    final Map<ByteString, ByteString> written;
+    try {
+      written = index.getAll(batch.lines.keySet()).join();
+    } catch (CompletionException e) {
+      throw e.getCause() instanceof IndexException failure ? lost(batch, failure) : e;
+    }
+    final String reason = refused.description().replaceFirst("; this is the first of .*", "");
+    long last = 0;
+    long refusals = 0;
     for (final Line line : batch.lines.values()) {
-      try {
-        index.put(line.key(), line.value()).join();
-        loaded++;
-      } catch (CompletionException e) {
-        if (!(e.getCause() instanceof IndexException refused)) {
-          throw e;
-        }
-        if (refused instanceof FullException) {
-          throw new CommandFailure(
-              ExitCode.FAILED,
-              file.name()
-                  + ":"
-                  + line.number()
-                  + ": the server is at a limit: "
-                  + refused.description()
-                  + "; nothing after this line is loaded",
-              refused);
-        }
-        if (!isOfEntries(refused)) {
-          throw lost(batch, refused);
-        }
-        report(line, refused.description());
+      last = Math.max(last, line.number());
+      if (!line.value().equals(written.get(line.key()))) {
+        refusals++;
+        report(line, reason);
       }
+    }
+    loaded += batch.read - refusals;
+    if (refused instanceof FullException) {
+      throw new CommandFailure(
+          ExitCode.FAILED,
+          file.name() + ": gave up at line " + last + ": the server is at a limit: " + reason,
+          refused);
     }
   }
 

@@ -60,7 +60,7 @@ final class LoadCommand extends ClientCommand {
 
   @Override
   void check() {
-    index.name();
+    index.name(session());
     delimiter(FileFormat.CSV);
   }
 
@@ -87,7 +87,7 @@ final class LoadCommand extends ClientCommand {
       final Load load =
           new Load(
               entries,
-              connection.async(index.name(), connection.orCreate(index.name(), stdio())),
+              connection.async(index.name(session()), connection.orCreate(index.name(session()), stdio())),
               stdio(),
               maxBad == null ? Long.MAX_VALUE : maxBad);
       try {
@@ -114,7 +114,7 @@ final class LoadCommand extends ClientCommand {
     final double rate = load.loaded() / Math.max(seconds, 1e-3);
     if (isJson()) {
       out.object()
-          .text("index", index.name())
+          .text("index", index.name(session()))
           .text("file", file)
           .number("loaded", load.loaded())
           .number("bad", load.bad())
@@ -128,7 +128,7 @@ final class LoadCommand extends ClientCommand {
             Locale.ROOT,
             "loaded %s into '%s' in %.1f s (%,.0f/s)%s%s",
             Printable.entries(load.loaded()),
-            index.name(),
+            index.name(session()),
             seconds,
             rate,
             load.bad() == 0

@@ -46,7 +46,7 @@ final class PutCommand extends ClientCommand {
       throw CommandFailure.misuse(
           value == null ? "VALUE is missing, or --file" : "VALUE goes without --file");
     }
-    index.name();
+    index.name(session());
     keyBytes = types.key(key);
     valueBytes = value == null ? null : types.value(value);
   }
@@ -57,7 +57,7 @@ final class PutCommand extends ClientCommand {
       valueBytes = readFile();
     }
     final KeyedIndex<ByteString, ByteString> view =
-        connection.keyed(index.name(), connection.orCreate(index.name(), stdio()));
+        connection.keyed(index.name(session()), connection.orCreate(index.name(session()), stdio()));
     final long version;
     if (ifAbsent) {
       final var outcome = view.compareAndSet(keyBytes, 0, valueBytes);
@@ -71,7 +71,7 @@ final class PutCommand extends ClientCommand {
     }
     if (isJson()) {
       out.object()
-          .text("index", index.name())
+          .text("index", index.name(session()))
           .data("key", types.keyType(), keyBytes)
           .number("version", version)
           .end();

@@ -50,7 +50,7 @@ final class ScanCommand extends ClientCommand {
 
   @Override
   void check() {
-    index.name();
+    index.name(session());
     scanned = range.range(types);
     if (direct && snapshot) {
       throw CommandFailure.misuse("--snapshot is by calls alone: it goes without --direct");
@@ -61,11 +61,11 @@ final class ScanCommand extends ClientCommand {
   int run(Connection connection, Output out) {
     final OrderedIndex<ByteString, ByteString> view =
         DirectAccess.of(direct)
-            .view(connection.requireOrdered(index.name(), "a scan"));
+            .view(connection.requireOrdered(index.name(session()), "a scan"));
     final long count =
         keysOnly ? printKeys(view.keys(scanned), out) : printEntries(view.scan(scanned), out);
     if (count == 0 && !isJson()) {
-      stdio().note("no entry: " + range.text() + " of index '" + index.name() + "'");
+      stdio().note("no entry: " + range.text() + " of index '" + index.name(session()) + "'");
     }
     if (direct && !isJson()) {
       DirectAccess.noteCalls(connection, stdio());

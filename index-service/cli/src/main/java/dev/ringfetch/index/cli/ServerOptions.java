@@ -62,8 +62,4 @@ final class ServerOptions {
   boolean isJson() {
     return json;
   }
-
-  boolean isVerbose() {
-    return verbose;
-  }
 }

@@ -19,11 +19,9 @@ import org.jline.reader.impl.DefaultParser;
 import org.jline.terminal.Terminal;
 import org.jline.terminal.TerminalBuilder;
 import picocli.AutoComplete;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Spec;
 
 /** The command that reads commands, from the terminal or from a pipe, over one connection. */
 @Command(
@@ -34,7 +32,6 @@ final class ShellCommand implements Callable<Integer> {
 
   @Mixin private IndexOption index;
   @Mixin private ServerOptions server;
-  @Spec private CommandSpec spec;
   private int exitCode = ExitCode.OK; // of the last command
 
   ShellCommand(Session session) {
@@ -47,7 +44,7 @@ final class ShellCommand implements Callable<Integer> {
       throw CommandFailure.misuse("this is a shell already");
     }
     session.setDefault(ServerOptions.SERVER, server.server());
-    session.setDefault(IndexOption.INDEX, index.name());
+    session.setDefault(IndexOption.INDEX, index.name(session));
     if (session.stdio().terminals().input() && session.stdio().terminals().output()) {
       readTerminal();
     } else {
@@ -122,10 +119,11 @@ final class ShellCommand implements Callable<Integer> {
 
   /** Completes names of commands and options. */
   private Completer completer() {
+    final CommandSpec commands = IndexProgram.commandLine(session).getCommandSpec();
     return (reader, line, candidates) -> {
       final List<CharSequence> found = new ArrayList<>();
       AutoComplete.complete(
-          spec.parent(),
+          commands,
           line.words().toArray(String[]::new),
           line.wordIndex(),
           line.wordCursor(),
@@ -149,10 +147,10 @@ final class ShellCommand implements Callable<Integer> {
         return false;
       }
       case "use" -> use(given);
-      case "help" -> spec.parent().commandLine().usage(session.stdio().err());
+      case "help" -> IndexProgram.commandLine(session).usage(session.stdio().err());
       default -> {
-        final CommandLine commands = IndexProgram.commandLine(session);
-        exitCode = commands.execute(given.toArray(String[]::new));
+        final String[] args = given.toArray(String[]::new);
+        exitCode = IndexProgram.commandLine(session, args).execute(args);
       }
     }
     return true;
