@@ -89,7 +89,9 @@ final class Connection implements AutoCloseable {
                         + index
                         + "' at "
                         + server
-                        + ": 'index list' shows what there is, 'index create NAME' makes one"));
+                        + ": '"
+                        + IndexProgram.NAME
+                        + " list' shows what there is, create makes one"));
   }
 
   /** An index that has to exist and to have an order. */
@@ -101,7 +103,9 @@ final class Connection implements AutoCloseable {
               + index
               + "' is a hash index and has no order, which "
               + need
-              + " needs; 'index create NAME' makes an ordered one");
+              + " needs; '"
+              + IndexProgram.NAME
+              + " create NAME' makes an ordered one");
     }
     return ordered(index);
   }

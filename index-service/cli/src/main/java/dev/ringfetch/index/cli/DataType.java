@@ -18,6 +18,7 @@ enum DataType {
   INSTANT(Codec.instant(), DataType::parseInstant, Object::toString),
   HEX(Codec.byteString(), DataType::parseHex, DataType::hex);
 
+  @SuppressWarnings("ImmutableEnumChecker") // codecs and functions, which have no state
   private final Form<?> form;
 
   /** The two translations of a type: to bytes, and to text. */

@@ -29,14 +29,7 @@ enum DirectAccess {
 
   /** The same view, with reads that go so. */
   OrderedIndex<ByteString, ByteString> view(OrderedIndex<ByteString, ByteString> index) {
-    try {
-      return index.access(access);
-    } catch (UnsupportedOperationException e) {
-      throw new CommandFailure(
-          ExitCode.FAILED,
-          "ordered indexes cannot be read directly yet: leave --direct out, and the server answers",
-          e);
-    }
+    return index.access(access);
   }
 
   /** Says so if reads that were to be direct were not. */

@@ -77,7 +77,7 @@ record FailureReport(int exitCode, String line) {
                 + reason
                 + ")"
                 + (outcome.isEmpty()
-                    ? ": 'index serve' starts one, --server HOST:PORT names another"
+                    ? ": '" + IndexProgram.NAME + " serve' starts one, --server HOST:PORT names another"
                     : outcome));
       }
       case DEADLINE_EXCEEDED ->

@@ -1,6 +1,7 @@
 package dev.ringfetch.index.cli;
 
 import dev.ringfetch.index.IndexServer;
+import java.io.OutputStream;
 import java.io.OutputStreamWriter;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
@@ -19,6 +20,7 @@ import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.Spec;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /**
@@ -38,6 +40,9 @@ import picocli.CommandLine.UnmatchedArgumentException;
       "4 no server or no answer, 130 interrupted, 141 the output's reader is gone."
     })
 public final class IndexProgram implements Runnable {
+  /** The name by which the user calls the program. */
+  static final String NAME = System.getProperty("ringfetch.program", "index");
+
   private static final String SERVE = "serve";
 
   private static final Map<String, Function<Session, Object>> COMMANDS = new LinkedHashMap<>();
@@ -61,13 +66,14 @@ public final class IndexProgram implements Runnable {
 
   private final Session session;
 
+  @SuppressWarnings("UnusedVariable") // picocli looks at it
   @Option(
       names = {"-h", "--help"},
       usageHelp = true,
       hidden = true)
   private boolean help;
 
-  @CommandLine.Spec private CommandSpec spec;
+  @Spec private CommandSpec spec;
 
   private IndexProgram(Session session) {
     this.session = session;
@@ -93,6 +99,10 @@ public final class IndexProgram implements Runnable {
     }
   }
 
+  private static PrintWriter lines(OutputStream stream) {
+    return new PrintWriter(new OutputStreamWriter(stream, StandardCharsets.UTF_8), true);
+  }
+
   private static void addCommand(CommandLine program, String name, Object command) {
     final CommandLine line = new CommandLine(command);
     line.setCommandName(name);
@@ -106,9 +116,7 @@ public final class IndexProgram implements Runnable {
   /** The program with its commands, or with that one alone which the arguments name. */
   static CommandLine commandLine(Session session, String... args) {
     final Stdio stdio = session.stdio();
-    final PrintWriter out =
-        new PrintWriter(new OutputStreamWriter(stdio.out(), StandardCharsets.UTF_8), true);
-    final CommandLine program = new CommandLine(new IndexProgram(session));
+    final CommandLine program = new CommandLine(new IndexProgram(session)).setCommandName(NAME);
     final boolean one = args.length > 0 && COMMANDS.containsKey(args[0]);
     COMMANDS.forEach(
         (name, command) -> {
@@ -118,8 +126,8 @@ public final class IndexProgram implements Runnable {
           }
         });
     return program
-        .setOut(out)
-        .setErr(new PrintWriter(stdio.err(), true))
+        .setOut(lines(stdio.out()))
+        .setErr(lines(stdio.err()))
         .setExpandAtFiles(false)
         .setCaseInsensitiveEnumValuesAllowed(true)
         .setOverwrittenOptionsAllowed(false)

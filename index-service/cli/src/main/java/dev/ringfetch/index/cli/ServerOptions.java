@@ -5,6 +5,7 @@ import java.time.Duration;
 import picocli.CommandLine.Option;
 
 /** The options of all commands that talk to a server. */
+@SuppressWarnings("UnusedVariable") // picocli looks at one, the program for the name of another
 final class ServerOptions {
   static final String SERVER = "--server";
 

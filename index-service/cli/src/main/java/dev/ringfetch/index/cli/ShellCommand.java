@@ -101,7 +101,7 @@ final class ShellCommand implements Callable<Integer> {
             return;
           }
         } catch (UserInterruptException e) {
-          continue; // the line is dropped
+          // The line is dropped.
         } catch (EndOfFileException e) {
           return;
         }
