@@ -62,9 +62,7 @@ public final class IndexServer implements Callable<Integer> {
       description = "Where to listen; 0: any free port. Default: ${DEFAULT-VALUE}.")
   private int port;
 
-  @Option(
-      names = "--direct",
-      description = "Run handlers on the threads of the transport.")
+  @Option(names = "--direct", description = "Run handlers on the threads of the transport.")
   private boolean direct;
 
   @Option(

@@ -85,8 +85,7 @@ final class DemoClient implements AutoCloseable {
         IndexAdminGrpc.newBlockingStub(channel)
             .withWaitForReady() // for the successor of a killed server
             .withDeadlineAfter(DEADLINE_SECONDS, TimeUnit.SECONDS)
-            .createIndex(
-                CreateIndexRequest.newBuilder().setIndex(index).setKind(kind).build());
+            .createIndex(CreateIndexRequest.newBuilder().setIndex(index).setKind(kind).build());
     long created = 0;
     for (int begin = 0; begin < classes.size(); begin += BATCH) {
       final BatchPutRequest.Builder request = BatchPutRequest.newBuilder().setIndex(index);

@@ -168,8 +168,7 @@ public final class IndexDemo implements Callable<Integer> {
               server,
               () -> DemoClient.measure(classes, client::call, reads, MS_PER_ROUND));
       final Side direct =
-          measure(
-              "direct", server, () -> DemoClient.measure(classes, lookup, reads, MS_PER_ROUND));
+          measure("direct", server, () -> DemoClient.measure(classes, lookup, reads, MS_PER_ROUND));
       say(
           "direct reader: %,d direct, %,d retried, %,d by call, %,d turned away",
           reader.directReads(), reader.retries(), reader.callReads(), reader.turns());
@@ -184,15 +183,14 @@ public final class IndexDemo implements Callable<Integer> {
       final long byCalls = scans.mismatches(scans.byCalls());
       final long directly = scans.mismatches(scans.directly(reader));
       say(
-          "all of %s: %,d classes by calls with %,d mismatches, %,d directly with %,d",
+          "all of %s*: %,d classes by calls with %,d mismatches, %,d directly with %,d",
           PackageScans.PREFIX, scans.size(), byCalls, reader.directReads(), directly);
       if (!reader.isDirect()) {
         say("scans are not direct: %s", reader.obstacle());
       }
       final long count = Math.max(1, reads / READS_PER_SCAN);
       final Side rpc =
-          measure(
-              "scans", server, () -> scans.measure(scans::byCalls, count, MS_PER_ROUND));
+          measure("scans", server, () -> scans.measure(scans::byCalls, count, MS_PER_ROUND));
       final Side direct =
           measure(
               "direct",

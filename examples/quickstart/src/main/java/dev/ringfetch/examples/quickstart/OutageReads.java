@@ -81,9 +81,7 @@ final class OutageReads extends Thread {
         direct = reader.directReads();
         turns = reader.turns();
       }
-      if (answer == Answer.ABSENT
-          ? mayBeAbsent
-          : answer == Answer.RIGHT && !successorAnswered) {
+      if (answer == Answer.ABSENT ? mayBeAbsent : answer == Answer.RIGHT && !successorAnswered) {
         right.incrementAndGet();
       } else {
         wrong.incrementAndGet();

@@ -76,8 +76,7 @@ final class PackageScans {
   List<ClassImage.Location> directly(DirectReader reader) {
     final List<ClassImage.Location> found = new ArrayList<>(expected.size());
     final DirectScan scan = new DirectScan(REQUEST);
-    reader.scan(
-        scan, entry -> found.add(new ClassImage.Location(entry.key(), entry.value())));
+    reader.scan(scan, entry -> found.add(new ClassImage.Location(entry.key(), entry.value())));
     return found;
   }
 

@@ -66,8 +66,7 @@ final class Connection implements AutoCloseable {
   /** Whether a command with these options can use it; sets their timeout. */
   boolean isOf(ServerOptions options) {
     timeout = options.timeout();
-    return server.equals(options.server())
-        && Objects.equals(shmDirectory, options.shmDirectory());
+    return server.equals(options.server()) && Objects.equals(shmDirectory, options.shmDirectory());
   }
 
   /** What is there of an index; empty if it does not exist. */

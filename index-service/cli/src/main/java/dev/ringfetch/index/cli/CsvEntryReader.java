@@ -86,8 +86,7 @@ final class CsvEntryReader implements EntryReader {
     this.limit = new Limit(new InputStreamReader(in, StandardCharsets.ISO_8859_1));
     final Reader text = new BufferedReader(limit);
     skipByteOrderMark(text);
-    this.parser =
-        CSVFormat.DEFAULT.builder().setDelimiter(delimiter).get().parse(text);
+    this.parser = CSVFormat.DEFAULT.builder().setDelimiter(delimiter).get().parse(text);
     this.records = parser.iterator();
     final CSVRecord first = firstRecord();
     final List<String> names = header ? names(first) : List.of();

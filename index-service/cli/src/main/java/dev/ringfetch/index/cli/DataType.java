@@ -40,8 +40,7 @@ enum DataType {
     }
   }
 
-  <T> DataType(
-      OrderedCodec<T> codec, Function<String, T> parser, Function<T, String> printer) {
+  <T> DataType(OrderedCodec<T> codec, Function<String, T> parser, Function<T, String> printer) {
     this.form = new Form<>(codec, parser, printer);
   }
 

@@ -64,7 +64,9 @@ final class DeleteCommand extends ClientCommand {
       if (view.remove(encoded.get(i))) {
         count++;
       } else {
-        stdio().note(name() + ": no such key in index '" + index.name(session()) + "': " + keys.get(i));
+        stdio()
+            .note(
+                name() + ": no such key in index '" + index.name(session()) + "': " + keys.get(i));
       }
     }
     report(count, out);

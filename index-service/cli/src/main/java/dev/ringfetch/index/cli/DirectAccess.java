@@ -22,9 +22,7 @@ enum DirectAccess {
 
   /** The view of an index whose reads go so. */
   KeyedIndex<ByteString, ByteString> view(Connection connection, String index, boolean ordered) {
-    return ordered
-        ? view(connection.ordered(index))
-        : connection.hash(index).access(access);
+    return ordered ? view(connection.ordered(index)) : connection.hash(index).access(access);
   }
 
   /** The same view, with reads that go so. */

@@ -18,9 +18,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** The command that writes the entries of an index to a file. */
-@Command(
-    name = "dump",
-    description = "Write entries as CSV or JSON lines, which load reads back.")
+@Command(name = "dump", description = "Write entries as CSV or JSON lines, which load reads back.")
 final class DumpCommand extends ClientCommand {
   /** How long a snapshot may be read. */
   static final Duration SNAPSHOT_LIFETIME = Duration.ofMinutes(30);
@@ -73,9 +71,14 @@ final class DumpCommand extends ClientCommand {
     }
     final long count = writeFile(entries, view);
     if (isJson()) {
-      out.object().text("index", index.name(session())).text("file", file).number("entries", count).end();
+      out.object()
+          .text("index", index.name(session()))
+          .text("file", file)
+          .number("entries", count)
+          .end();
     } else {
-      out.line("wrote " + Printable.entries(count) + " of '" + index.name(session()) + "' to " + file);
+      out.line(
+          "wrote " + Printable.entries(count) + " of '" + index.name(session()) + "' to " + file);
     }
     return ExitCode.OK;
   }

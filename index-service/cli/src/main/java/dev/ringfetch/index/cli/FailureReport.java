@@ -49,8 +49,7 @@ record FailureReport(int exitCode, String line) {
       return new FailureReport(
           ExitCode.FAILED, "out of memory: RINGFETCH_JVM_FLAGS=-Xmx2g gives the program more");
     }
-    return new FailureReport(
-        ExitCode.FAILED, "unexpected " + failure + "; --verbose prints where");
+    return new FailureReport(ExitCode.FAILED, "unexpected " + failure + "; --verbose prints where");
   }
 
   private static FailureReport ofCall(
@@ -59,15 +58,25 @@ record FailureReport(int exitCode, String line) {
         status.getDescription() == null ? "" : Stdio.oneLine(status.getDescription());
     final String reason = reason(status, description);
     return switch (status.getCode()) {
-      case UNAVAILABLE, INTERNAL, UNKNOWN, CANCELLED -> {
+      case UNAVAILABLE, INTERNAL, UNKNOWN, CANCELLED, UNIMPLEMENTED -> {
         if (speaksOther(reason + " " + description)) {
           yield new FailureReport(
               ExitCode.UNREACHABLE,
-              "what listens at " + server + " is no index server: --server HOST:PORT names another");
+              "what listens at "
+                  + server
+                  + " is no index server: --server HOST:PORT names another");
+        }
+        if (status.getCode() == Status.Code.UNIMPLEMENTED) {
+          yield new FailureReport(
+              ExitCode.UNREACHABLE,
+              "what listens at "
+                  + server
+                  + " serves no such call of an index ("
+                  + description
+                  + "): --server HOST:PORT names another");
         }
         if (status.getCode() != Status.Code.UNAVAILABLE) {
-          yield new FailureReport(
-              ExitCode.FAILED, text(status.getCode(), reason) + outcome);
+          yield new FailureReport(ExitCode.FAILED, text(status.getCode(), reason) + outcome);
         }
         yield new FailureReport(
             ExitCode.UNREACHABLE,
@@ -77,21 +86,15 @@ record FailureReport(int exitCode, String line) {
                 + reason
                 + ")"
                 + (outcome.isEmpty()
-                    ? ": '" + IndexProgram.NAME + " serve' starts one, --server HOST:PORT names another"
+                    ? ": '"
+                        + IndexProgram.NAME
+                        + " serve' starts one, --server HOST:PORT names another"
                     : outcome));
       }
       case DEADLINE_EXCEEDED ->
           new FailureReport(
               ExitCode.UNREACHABLE,
               server + " gave no answer within " + timeout + "; --timeout sets more" + outcome);
-      case UNIMPLEMENTED ->
-          new FailureReport(
-              ExitCode.UNREACHABLE,
-              "what listens at "
-                  + server
-                  + " serves no such call of an index ("
-                  + description
-                  + "): --server HOST:PORT names another");
       case RESOURCE_EXHAUSTED ->
           new FailureReport(ExitCode.FAILED, "the server is at a limit: " + description + outcome);
       default -> new FailureReport(ExitCode.FAILED, text(status.getCode(), reason) + outcome);
@@ -111,7 +114,8 @@ record FailureReport(int exitCode, String line) {
     final String bottom = cause == null || cause.getMessage() == null ? "" : cause.getMessage();
     return bottom.isEmpty()
         ? description
-        : Stdio.oneLine(bottom).replaceFirst("^\\w+\\(\\.\\.\\) failed with error\\(-\\d+\\): ", "");
+        : Stdio.oneLine(bottom)
+            .replaceFirst("^\\w+\\(\\.\\.\\) failed with error\\(-\\d+\\): ", "");
   }
 
   /** Whether this is of a peer that speaks HTTP/1 or something else. */

@@ -18,9 +18,7 @@ final class GetCommand extends ClientCommand {
   @Parameters(arity = "1..*", paramLabel = "KEY", description = "Keys to look up.")
   private List<String> keys;
 
-  @Option(
-      names = "--direct",
-      description = "Read the memory of the index, not by calls.")
+  @Option(names = "--direct", description = "Read the memory of the index, not by calls.")
   private boolean direct;
 
   @Option(names = "--raw", description = "Print the bytes of one value, and nothing else.")
@@ -57,7 +55,9 @@ final class GetCommand extends ClientCommand {
       final Optional<IndexEntry<ByteString, ByteString>> found = view.getEntry(encoded.get(i));
       if (found.isEmpty()) {
         absent++;
-        stdio().note(name() + ": no such key in index '" + index.name(session()) + "': " + keys.get(i));
+        stdio()
+            .note(
+                name() + ": no such key in index '" + index.name(session()) + "': " + keys.get(i));
       } else {
         print(found.get(), keys.get(i), table, out);
       }
@@ -82,8 +82,7 @@ final class GetCommand extends ClientCommand {
     } else if (encoded.size() == 1) {
       out.line(types.valueType().show(entry.value()));
     } else {
-      table.row(
-          Printable.escape(key), Printable.escape(types.valueType().show(entry.value())));
+      table.row(Printable.escape(key), Printable.escape(types.valueType().show(entry.value())));
     }
   }
 }

@@ -7,7 +7,8 @@ final class IndexOption {
   static final String INDEX = "--index";
 
   @Option(
-      names = {"-i", INDEX}, order = 51,
+      names = {"-i", INDEX},
+      order = 51,
       paramLabel = "NAME",
       description = "Name of the index; RINGFETCH_INDEX, or default.")
   private String name;

@@ -150,7 +150,8 @@ public final class IndexProgram implements Runnable {
   private record Defaults(Session session) implements IDefaultValueProvider {
     @Override
     public String defaultValue(ArgSpec argument) {
-      return argument instanceof OptionSpec option && option.longestName().equals(ServerOptions.SERVER)
+      return argument instanceof OptionSpec option
+              && option.longestName().equals(ServerOptions.SERVER)
           ? session.defaultOf(ServerOptions.SERVER)
           : null;
     }

@@ -121,8 +121,7 @@ final class JsonEntryReader implements EntryReader {
     return Line.of(number, key, value);
   }
 
-  private static ByteString data(JsonParser parser, String name, DataType type)
-      throws IOException {
+  private static ByteString data(JsonParser parser, String name, DataType type) throws IOException {
     return type.parse(text(parser, name));
   }
 

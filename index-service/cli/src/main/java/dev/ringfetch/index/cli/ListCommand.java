@@ -17,7 +17,13 @@ final class ListCommand extends ClientCommand {
     if (isJson()) {
       indexes.forEach(index -> IndexTable.json(index, out).end());
     } else if (indexes.isEmpty()) {
-      stdio().note("no index at " + server().server() + ": '" + IndexProgram.NAME + " create NAME' makes one");
+      stdio()
+          .note(
+              "no index at "
+                  + server().server()
+                  + ": '"
+                  + IndexProgram.NAME
+                  + " create NAME' makes one");
     } else {
       IndexTable.print(indexes, out, width());
     }

@@ -13,8 +13,8 @@ import java.util.concurrent.CompletionException;
 
 /**
  * The writing of a file's entries in batches: while one is on its way, the next one is read. Two
- * lines with the same key are written in their order. Bad lines are reported and left out.
- * Where the input has nothing more for now, a pipe for example, what was read is written at once.
+ * lines with the same key are written in their order. Bad lines are reported and left out. Where
+ * the input has nothing more for now, a pipe for example, what was read is written at once.
  *
  * <p>Where the server refuses entries, the batch is read back, which names the lines. Used by one
  * thread.

@@ -10,9 +10,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** The command that writes the entries of a file. */
-@Command(
-    name = "load",
-    description = "Write the entries of a CSV or JSON lines file.")
+@Command(name = "load", description = "Write the entries of a CSV or JSON lines file.")
 final class LoadCommand extends ClientCommand {
   @Parameters(index = "0", paramLabel = "FILE", description = "File to read; - is stdin.")
   private String file;
@@ -68,8 +66,7 @@ final class LoadCommand extends ClientCommand {
     if (delimiter == null) {
       return file.toLowerCase(Locale.ROOT).endsWith(".tsv") ? '\t' : ',';
     }
-    final String character =
-        delimiter.equals("tab") || delimiter.equals("\\t") ? "\t" : delimiter;
+    final String character = delimiter.equals("tab") || delimiter.equals("\\t") ? "\t" : delimiter;
     if (character.length() != 1 || character.charAt(0) >= 0x80 || "\"\r\n".contains(character)) {
       throw CommandFailure.misuse(
           "--delimiter is one ASCII character, or tab, not '" + Printable.shorten(delimiter) + "'");
@@ -87,7 +84,8 @@ final class LoadCommand extends ClientCommand {
       final Load load =
           new Load(
               entries,
-              connection.async(index.name(session()), connection.orCreate(index.name(session()), stdio())),
+              connection.async(
+                  index.name(session()), connection.orCreate(index.name(session()), stdio())),
               stdio(),
               maxBad == null ? Long.MAX_VALUE : maxBad);
       try {

@@ -57,7 +57,8 @@ final class PutCommand extends ClientCommand {
       valueBytes = readFile();
     }
     final KeyedIndex<ByteString, ByteString> view =
-        connection.keyed(index.name(session()), connection.orCreate(index.name(session()), stdio()));
+        connection.keyed(
+            index.name(session()), connection.orCreate(index.name(session()), stdio()));
     final long version;
     if (ifAbsent) {
       final var outcome = view.compareAndSet(keyBytes, 0, valueBytes);

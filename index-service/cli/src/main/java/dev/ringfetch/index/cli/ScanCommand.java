@@ -35,9 +35,7 @@ final class ScanCommand extends ClientCommand {
   @Option(names = "--snapshot", description = "All entries as of one moment.")
   private boolean snapshot;
 
-  @Option(
-      names = "--direct",
-      description = "Read the memory of the index, not by calls.")
+  @Option(names = "--direct", description = "Read the memory of the index, not by calls.")
   private boolean direct;
 
   @Mixin private IndexOption index;
@@ -60,8 +58,7 @@ final class ScanCommand extends ClientCommand {
   @Override
   int run(Connection connection, Output out) {
     final OrderedIndex<ByteString, ByteString> view =
-        DirectAccess.of(direct)
-            .view(connection.requireOrdered(index.name(session()), "a scan"));
+        DirectAccess.of(direct).view(connection.requireOrdered(index.name(session()), "a scan"));
     final long count =
         keysOnly ? printKeys(view.keys(scanned), out) : printEntries(view.scan(scanned), out);
     if (count == 0 && !isJson()) {

@@ -18,8 +18,7 @@ final class ServerAddress implements ITypeConverter<String> {
     if (!matcher.matches()) {
       throw new TypeConversionException("'" + text + "' is not HOST:PORT");
     }
-    final int port =
-        matcher.group(2) == null ? PORT_DEFAULT : Integer.parseInt(matcher.group(2));
+    final int port = matcher.group(2) == null ? PORT_DEFAULT : Integer.parseInt(matcher.group(2));
     if (port < 1 || port > PORT_MAX) {
       throw new TypeConversionException("port " + port + " is not in 1.." + PORT_MAX);
     }

@@ -13,14 +13,16 @@ final class ServerOptions {
   private static final int ORDER = 100;
 
   @Option(
-      names = {"-s", SERVER}, order = ORDER + 0,
+      names = {"-s", SERVER},
+      order = ORDER + 0,
       paramLabel = "HOST:PORT",
       converter = ServerAddress.class,
       description = "Index server; RINGFETCH_SERVER, or localhost:50051.")
   private String server;
 
   @Option(
-      names = "--timeout", order = ORDER + 1,
+      names = "--timeout",
+      order = ORDER + 1,
       paramLabel = "TIME",
       defaultValue = "5s",
       converter = TimeSpan.class,
@@ -28,7 +30,8 @@ final class ServerOptions {
   private Duration timeout;
 
   @Option(
-      names = "--shm-directory", order = ORDER + 2,
+      names = "--shm-directory",
+      order = ORDER + 2,
       paramLabel = "PATH",
       description = "The server's, of shared memory. Default: /dev/shm.")
   private Path shmDirectory;
@@ -37,12 +40,14 @@ final class ServerOptions {
   private boolean json;
 
   @Option(
-      names = "--verbose", order = ORDER + 4,
+      names = "--verbose",
+      order = ORDER + 4,
       description = "Print stack traces, as RINGFETCH_TRACE=1 does.")
   private boolean verbose;
 
   @Option(
-      names = {"-h", "--help"}, order = ORDER + 5,
+      names = {"-h", "--help"},
+      order = ORDER + 5,
       usageHelp = true,
       description = "Print this, and exit.")
   private boolean help;

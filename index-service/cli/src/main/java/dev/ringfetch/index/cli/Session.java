@@ -24,8 +24,7 @@ final class Session implements AutoCloseable {
     defaults.put(
         ServerOptions.SERVER,
         stdio.environment().getOrDefault("RINGFETCH_SERVER", "localhost:50051"));
-    defaults.put(
-        IndexOption.INDEX, stdio.environment().getOrDefault("RINGFETCH_INDEX", "default"));
+    defaults.put(IndexOption.INDEX, stdio.environment().getOrDefault("RINGFETCH_INDEX", "default"));
   }
 
   Stdio stdio() {

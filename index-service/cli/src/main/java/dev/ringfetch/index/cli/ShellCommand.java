@@ -24,9 +24,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 
 /** The command that reads commands, from the terminal or from a pipe, over one connection. */
-@Command(
-    name = "shell",
-    description = "Read commands; 'use NAME' sets the index, 'exit' ends.")
+@Command(name = "shell", description = "Read commands; 'use NAME' sets the index, 'exit' ends.")
 final class ShellCommand implements Callable<Integer> {
   private final Session session;
 
@@ -64,8 +62,7 @@ final class ShellCommand implements Callable<Integer> {
   private void readPipe() throws IOException {
     session.beginShell(question -> "");
     final BufferedReader lines =
-        new BufferedReader(
-            new InputStreamReader(session.stdio().in(), StandardCharsets.UTF_8));
+        new BufferedReader(new InputStreamReader(session.stdio().in(), StandardCharsets.UTF_8));
     final DefaultParser parser = parser();
     for (String line = lines.readLine();
         line != null && !session.stop().isRequested();

@@ -49,8 +49,13 @@ final class StatCommand extends ClientCommand {
       final List<IndexDescription> indexes = describe(connection);
       final long nowNs = System.nanoTime();
       if (!once && !session().isShell() && !isJson() && stdio().terminals().output()) {
-        out.line(CLEAR + "index server " + server().server() + ", every " + TimeSpan.text(interval)
-            + "; Ctrl-C ends");
+        out.line(
+            CLEAR
+                + "index server "
+                + server().server()
+                + ", every "
+                + TimeSpan.text(interval)
+                + "; Ctrl-C ends");
       }
       print(indexes, nowNs, out);
       out.flush();

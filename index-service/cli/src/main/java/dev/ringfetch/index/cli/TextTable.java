@@ -3,7 +3,9 @@ package dev.ringfetch.index.cli;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Rows of text in aligned columns, separated by two blanks; the last column is as long as it is. */
+/**
+ * Rows of text in aligned columns, separated by two blanks; the last column is as long as it is.
+ */
 final class TextTable {
   private static final int WIDEST = 48; // a longer cell moves what follows it to the right
   private static final String GAP = "  ";

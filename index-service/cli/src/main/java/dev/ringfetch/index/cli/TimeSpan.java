@@ -20,8 +20,7 @@ final class TimeSpan implements ITypeConverter<Duration> {
       throw new TypeConversionException("'" + text + "' is not a time, such as 500ms, 5s or 2m");
     }
     final String unit = matcher.group(2) == null ? "s" : matcher.group(2);
-    final Duration span =
-        Duration.ofMillis(Long.parseLong(matcher.group(1)) * MILLIS.get(unit));
+    final Duration span = Duration.ofMillis(Long.parseLong(matcher.group(1)) * MILLIS.get(unit));
     if (span.isZero()) {
       throw new TypeConversionException("'" + text + "' is not longer than 0");
     }

@@ -12,14 +12,16 @@ final class TypeOptions {
   static final int VALUE_MAX = 1 << 20;
 
   @Option(
-      names = "--key-type", order = 61,
+      names = "--key-type",
+      order = 61,
       paramLabel = "TYPE",
       defaultValue = "string",
       description = "Type of keys: string, long, uuid, instant, hex.")
   private DataType keyType;
 
   @Option(
-      names = "--value-type", order = 62,
+      names = "--value-type",
+      order = 62,
       paramLabel = "TYPE",
       defaultValue = "string",
       description = "Type of values: the same.")

@@ -9,6 +9,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -86,6 +87,33 @@ final class EntriesTest {
   }
 
   @Test
+  void directReadsAnswerTheSame() {
+    fill("direct", "a", "ab", "ac", "b");
+    for (final String[] args :
+        new String[][] {
+          {"get", "-i", "direct", "ab"},
+          {"get", "-i", "direct", "a", "b", "--json"},
+          {"scan", "-i", "direct"},
+          {"scan", "-i", "direct", "--prefix=a", "--reverse", "--json"},
+          {"scan", "-i", "direct", "--from=ab", "--to=b", "--keys-only"},
+          {"scan", "-i", "direct", "--limit=2"}
+        }) {
+      final String[] direct = Arrays.copyOf(args, args.length + 1);
+      direct[args.length] = "--direct";
+      final Outcome outcome = run(direct);
+      assertEquals(run(args).done(), outcome.done());
+      assertEquals("", outcome.err()); // no note that calls have answered
+    }
+    final Outcome elsewhere = // no memory of the server is there
+        new Invocation(server.target())
+            .shm(directory.resolve(".."))
+            .run("scan", "-i", "direct", "--direct", "--keys-only");
+    elsewhere.prints("a", "ab", "ac", "b");
+    elsewhere.says("note: read by calls");
+    run("get", "-i", "direct", "zz", "--direct").fails(ExitCode.NOT_FOUND, "zz");
+  }
+
+  @Test
   void aPersonIsAskedBeforeARangeGoes() {
     fill("asked", "a", "b");
     final Invocation no = new Invocation(server.target()).shm(directory).person().input("n\n");
@@ -111,7 +139,9 @@ final class EntriesTest {
         .prints(
             "{\"key\":-5,\"value\":\"2026-01-01T00:00:00Z\",\"version\":1}",
             "{\"key\":9,\"value\":\"2026-01-01T00:00:00Z\",\"version\":"
-                + run("get", "-i", "longs", "--key-type=long", "--json", "9").out().replaceAll(".*:(\\d+)}\\s*", "$1")
+                + run("get", "-i", "longs", "--key-type=long", "--json", "9")
+                    .out()
+                    .replaceAll(".*:(\\d+)}\\s*", "$1")
                 + "}");
     run("scan", "-i", "longs", "--key-type=long", "--from=0", "--keys-only").prints("9", "10");
     run("scan", "-i", "longs", "--key-type=hex", "--keys-only", "-n1").prints("7ffffffffffffffb");
@@ -120,8 +150,7 @@ final class EntriesTest {
     assertTrue(
         run("get", "-i", "longs", "--key-type=long", "9", "--json").out().contains("value_base64"));
     run("put", "-i", "ids", "--key-type=uuid", "123e4567-e89b-12d3-a456-426614174000", "x").done();
-    run("scan", "-i", "ids", "--key-type=uuid")
-        .prints("123e4567-e89b-12d3-a456-426614174000  x");
+    run("scan", "-i", "ids", "--key-type=uuid").prints("123e4567-e89b-12d3-a456-426614174000  x");
   }
 
   @Test
@@ -140,7 +169,8 @@ final class EntriesTest {
         .input(new ByteArrayInputStream(bytes))
         .run("put", "piped", "--file=-")
         .done();
-    assertEquals(run("get", "bytes", "--value-type=hex").out(), run("get", "piped").out().substring(2));
+    assertEquals(
+        run("get", "bytes", "--value-type=hex").out(), run("get", "piped").out().substring(2));
     run("put", "bytes", "--file=" + directory.resolve("none")).fails(1, "none: no such file");
     run("put", "bytes", "--file=" + directory).fails(1, "is a directory");
   }

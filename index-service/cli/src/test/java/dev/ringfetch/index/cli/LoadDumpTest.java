@@ -75,9 +75,44 @@ final class LoadDumpTest {
     final Random random = new Random(SEED);
     final Map<ByteString, ByteString> entries = new HashMap<>();
     final String[] texts = {
-      "", " ", "a", "\"", "\"\"", "a\"b", ",", "a,b", "\n", "\r", "\r\n", "a\nb", "a\r\nb\n", "#", "#a",
-      "\\", "\\n", "\\N", "'", "\t", "\0", "\u0085", "\u00a0", "\u2028", "\ufeff", "ä€😀", "key",
-      "value", "base64", "null", "{}", "[", " a ", "a ", " \"a\" ", "x".repeat(1024), "0x00", "=1+1"
+      "",
+      " ",
+      "a",
+      "\"",
+      "\"\"",
+      "a\"b",
+      ",",
+      "a,b",
+      "\n",
+      "\r",
+      "\r\n",
+      "a\nb",
+      "a\r\nb\n",
+      "#",
+      "#a",
+      "\\",
+      "\\n",
+      "\\N",
+      "'",
+      "\t",
+      "\0",
+      "\u0085",
+      "\u00a0",
+      "\u2028",
+      "\ufeff",
+      "ä€😀",
+      "key",
+      "value",
+      "base64",
+      "null",
+      "{}",
+      "[",
+      " a ",
+      "a ",
+      " \"a\" ",
+      "x".repeat(1024),
+      "0x00",
+      "=1+1"
     };
     for (int i = 0; i < texts.length; i++) {
       for (int j = 0; j < 3; j++) {
@@ -119,7 +154,8 @@ final class LoadDumpTest {
         run("dump", "-i", name, types[0], types[1], types[2], types[3], file).done());
     final Outcome loaded =
         run("load", "-i", name + "2", types[0], types[1], types[2], types[3], file);
-    assertTrue(loaded.done().startsWith("loaded " + Printable.entries(written.size())), loaded.out());
+    assertTrue(
+        loaded.done().startsWith("loaded " + Printable.entries(written.size())), loaded.out());
     assertEquals(written, entries(name + "2"));
   }
 
@@ -130,7 +166,8 @@ final class LoadDumpTest {
     final String csv = run("dump", "-i", "streams").done();
     assertEquals("key,value,base64\na,\"1,\"\"x\"\"\",\nb,2,\n", csv);
     final String json = run("dump", "-i", "streams", "--json", "--snapshot").done();
-    assertEquals("{\"key\":\"a\",\"value\":\"1,\\\"x\\\"\"}\n{\"key\":\"b\",\"value\":\"2\"}\n", json);
+    assertEquals(
+        "{\"key\":\"a\",\"value\":\"1,\\\"x\\\"\"}\n{\"key\":\"b\",\"value\":\"2\"}\n", json);
     for (final String text : new String[] {csv, json}) { // told apart by what they begin with
       run("drop", "streams2").says();
       server.pipe(text, "load", "-i", "streams2", "-").done();
@@ -141,24 +178,37 @@ final class LoadDumpTest {
 
   @Test
   void columnsAndFieldsAreChosen() throws IOException {
-    final Path csv = file("people.csv", "\ufeffid,name,age\n7,Ada,36\n8,\"Bob\nthe second\",4\n\n9,,1\n");
-    run("load", "-i", "people", csv.toString(), "--key=name").fails(1, "no column is called 'value'");
+    final Path csv =
+        file("people.csv", "\ufeffid,name,age\n7,Ada,36\n8,\"Bob\nthe second\",4\n\n9,,1\n");
+    run("load", "-i", "people", csv.toString(), "--key=name")
+        .fails(1, "no column is called 'value'");
     final Outcome loaded = run("load", "-i", "people", csv.toString(), "--key=id", "--value=name");
     assertTrue(loaded.done().startsWith("loaded 3 entries into 'people' in "), loaded.out());
     run("get", "-i", "people", "8", "--json")
         .prints("{\"key\":\"8\",\"value\":\"Bob\\nthe second\",\"version\":2}");
-    run("load", "-i", "people", csv.toString(), "--key=1", "--value=4").fails(1, "no column 4 of 3");
+    run("load", "-i", "people", csv.toString(), "--key=1", "--value=4")
+        .fails(1, "no column 4 of 3");
     final Path tsv = file("plain.tsv", "a\t1\nb\t2\n");
     run("load", "-i", "plain", tsv.toString(), "--no-header").done();
     run("scan", "-i", "plain").prints("a  1", "b  2");
     final Path swapped = file("swapped", "1;a\n2;b\n");
     run(
-            "load", "-i", "swapped", swapped.toString(), "--no-header", "--key=2", "--value=1",
-            "--delimiter=;", "--value-type=long", "--json")
+            "load",
+            "-i",
+            "swapped",
+            swapped.toString(),
+            "--no-header",
+            "--key=2",
+            "--value=1",
+            "--delimiter=;",
+            "--value-type=long",
+            "--json")
         .done();
     run("scan", "-i", "swapped", "--value-type=long").prints("a  1", "b  2");
     final Path json =
-        file("docs.json", "{\"id\":1,\"doc\":{\"a\":[1,2]},\"x\":{\"id\":5}}\n\n{\"doc\":true,\"id\":2}");
+        file(
+            "docs.json",
+            "{\"id\":1,\"doc\":{\"a\":[1,2]},\"x\":{\"id\":5}}\n\n{\"doc\":true,\"id\":2}");
     run("load", "-i", "docs", json.toString(), "--key=id", "--value=doc").done();
     run("scan", "-i", "docs").prints("1  {\"a\":[1,2]}", "2  true");
   }
@@ -170,8 +220,7 @@ final class LoadDumpTest {
             "bad.csv",
             "key,value\n1,a\nx,b\n\"2\n\"\"\",c\n3\n\"4\"z,d,e\n5,\"q\"r\"s\"\n6,f\n"
                 + "99999999999999999999,g\n,h\n7,i\n");
-    final Outcome loaded =
-        run("load", "-i", "bad", csv.toString(), "--key-type=long");
+    final Outcome loaded = run("load", "-i", "bad", csv.toString(), "--key-type=long");
     assertEquals(ExitCode.FAILED, loaded.code());
     loaded.says(
         ":3: 'x' is no long",
@@ -197,8 +246,14 @@ final class LoadDumpTest {
     final Outcome lines = run("load", "-i", "badj", json.toString(), "--json");
     assertEquals(ExitCode.FAILED, lines.code());
     lines.says(
-        ":2: no field 'value'", ":3: no JSON", ":4: field 'key' is null", ":5: no JSON object",
-        ":6: more than one", ":7: no JSON", ":8: key_base64 is no base64", ":9: the key is empty",
+        ":2: no field 'value'",
+        ":3: no JSON",
+        ":4: field 'key' is null",
+        ":5: no JSON object",
+        ":6: more than one",
+        ":7: no JSON",
+        ":8: key_base64 is no base64",
+        ":9: the key is empty",
         ":10: the key has 1,025 bytes");
     assertTrue(lines.out().contains("\"loaded\":2,\"bad\":9,"), lines.out());
     run("scan", "-i", "badj", "--keys-only").prints("a", "z");
@@ -209,7 +264,11 @@ final class LoadDumpTest {
   void whatIsNoUtf8IsABadLine() throws IOException {
     final byte[] begin = "key,value\na,ä\nb,".getBytes(StandardCharsets.UTF_8);
     final Path csv = directory.resolve("latin.csv");
-    Files.write(csv, ByteString.copyFrom(begin).concat(ByteString.copyFrom(new byte[] {(byte) 0xe4, '\n', 'c', ',', 'd', '\n'})).toByteArray());
+    Files.write(
+        csv,
+        ByteString.copyFrom(begin)
+            .concat(ByteString.copyFrom(new byte[] {(byte) 0xe4, '\n', 'c', ',', 'd', '\n'}))
+            .toByteArray());
     final Outcome loaded = run("load", "-i", "latin", csv.toString());
     assertEquals(ExitCode.FAILED, loaded.code());
     loaded.says("latin.csv:3: the value is no UTF-8");
@@ -222,10 +281,12 @@ final class LoadDumpTest {
     run("load", directory.toString()).fails(1, "is a directory");
     run("load", file("array.json", "[{\"key\":1}]").toString()).fails(1, "jq -c");
     run("put", "-i", "files", "a", "b").done();
-    run("dump", "-i", "files", directory.resolve("none/x").toString()).fails(1, "none/x.part: no such");
+    run("dump", "-i", "files", directory.resolve("none/x").toString())
+        .fails(1, "none/x.part: no such");
     run("dump", "-i", "files", directory.toString()).fails(1, "is a directory");
     assertTrue(run("load", file("empty.csv", "").toString()).done().startsWith("loaded 0 entries"));
-    assertTrue(run("load", file("empty.jsonl", "").toString()).done().startsWith("loaded 0 entries"));
+    assertTrue(
+        run("load", file("empty.jsonl", "").toString()).done().startsWith("loaded 0 entries"));
     final Path open = file("open.csv", "key,value\na,1\nb,\"2\nc,3\n" + "x".repeat(9 << 20));
     run("load", "-i", "open", open.toString())
         .says("open.csv:3: a quote is not closed within 8.0 MiB");

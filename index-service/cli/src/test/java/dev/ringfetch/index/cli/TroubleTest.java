@@ -38,9 +38,15 @@ final class TroubleTest {
     for (final String[] command : COMMANDS) {
       new Invocation("localhost:" + port)
           .run(command)
-          .fails(ExitCode.UNREACHABLE, "no index server at localhost:" + port, "Connection refused", "serve");
+          .fails(
+              ExitCode.UNREACHABLE,
+              "no index server at localhost:" + port,
+              "Connection refused",
+              "serve");
     }
-    new Invocation("no.such.host.invalid").run("list").fails(ExitCode.UNREACHABLE, "no.such.host.invalid:50051");
+    new Invocation("no.such.host.invalid")
+        .run("list")
+        .fails(ExitCode.UNREACHABLE, "no.such.host.invalid:50051");
   }
 
   @Test
@@ -75,7 +81,8 @@ final class TroubleTest {
   void aPortOfSomethingElseIsSaidToBeThat() throws Exception {
     for (final String text :
         new String[] {
-          "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n", "SSH-2.0-OpenSSH_9.2\r\n",
+          "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n",
+          "SSH-2.0-OpenSSH_9.2\r\n",
           "220 mail.example.com ESMTP ready, and a long line of other text\r\n"
         }) {
       try (ServerSocket other = new ServerSocket(0, 9, InetAddress.getLoopbackAddress())) {
@@ -106,7 +113,7 @@ final class TroubleTest {
       }
       final Outcome load = server.pipe(csv.toString(), "load", "-i", "full", "-");
       assertEquals(ExitCode.FAILED, load.code());
-      load.says("stdin: gave up at line 4", "the server is at a limit: ", "stdin:4");
+      load.says("stdin: gave up at line ", "the server is at a limit: index memory is full");
       final String count = server.run("count", "-i", "full").done().strip();
       assertTrue(load.out().startsWith("loaded " + count + " entries"), load + " " + count);
       server.run("put", "-i", "full", "more", "x".repeat(900_000)).fails(1, "at a limit");
