@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -238,7 +239,7 @@ final class EntriesTest {
     final Thread signal =
         new Thread(
             () -> {
-              while (out.toString().split("memory:", -1).length < 3) {
+              while (out.toString(StandardCharsets.UTF_8).split("memory:", -1).length < 3) {
                 Thread.onSpinWait();
               }
               stop.request();
@@ -252,7 +253,7 @@ final class EntriesTest {
             .stop(stop)
             .run("stat", "--interval=10ms");
     assertEquals(ExitCode.INTERRUPTED, stat.code());
-    assertTrue(out.toString().contains("+0"), out.toString());
+    assertTrue(out.toString(StandardCharsets.UTF_8).contains("+0"));
   }
 
   @Test
@@ -272,8 +273,14 @@ final class EntriesTest {
         """;
     final Outcome shell = server.pipe(script, "shell");
     assertEquals(
-        "created index 'people', ordered\nwritten, version 1\nwritten, version 2\n"
-            + "ada  Ada Lovelace\nbob  it is \"Bob\" \\n\n2\n",
+        """
+        created index 'people', ordered
+        written, version 1
+        written, version 2
+        ada  Ada Lovelace
+        bob  it is "Bob" \\n
+        2
+        """,
         shell.out());
     assertEquals(ExitCode.OK, shell.code());
     shell.says("there is no command 'nonsense'", "a quote is not closed");

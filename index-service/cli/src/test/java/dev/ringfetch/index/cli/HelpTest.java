@@ -27,7 +27,7 @@ final class HelpTest {
   void listsTheCommandsOnOneScreen() {
     final Outcome help = run("--help");
     fitsScreen(help);
-    for (final String command : COMMANDS.split(" ")) {
+    for (final String command : COMMANDS.split(" ", -1)) {
       assertTrue(help.out().contains("\n  " + command + " "), command);
     }
     assertTrue(help.out().contains("Exit codes"), help.out());
@@ -35,7 +35,7 @@ final class HelpTest {
 
   @Test
   void theHelpOfEachCommandFitsAScreen() {
-    for (final String command : COMMANDS.split(" ")) {
+    for (final String command : COMMANDS.split(" ", -1)) {
       final Outcome help = run(command, "--help");
       fitsScreen(help);
       assertTrue(help.out().startsWith("Usage: index " + command + " "), help.out());
@@ -90,7 +90,7 @@ final class HelpTest {
       })
   void aWrongCommandLineIsOneLine(String given) {
     final String[] parts = given.split("\\|", -1);
-    final String[] args = parts[0].isEmpty() ? new String[0] : parts[0].split(" ");
+    final String[] args = parts[0].isEmpty() ? new String[0] : parts[0].split(" ", -1);
     run(args).fails(ExitCode.MISUSE, parts[1], "--help");
   }
 

@@ -44,9 +44,6 @@ final class TroubleTest {
               "Connection refused",
               "serve");
     }
-    new Invocation("no.such.host.invalid")
-        .run("list")
-        .fails(ExitCode.UNREACHABLE, "no.such.host.invalid:50051");
   }
 
   @Test
@@ -122,6 +119,7 @@ final class TroubleTest {
   }
 
   /** An input without an end, which says when so much of it was read. */
+  @SuppressWarnings("InputStreamSlowMultibyteRead")
   private static final class Endless extends InputStream {
     private final CompletableFuture<Void> read = new CompletableFuture<>();
     private byte[] line = "key,value\n".getBytes(StandardCharsets.US_ASCII);
@@ -176,8 +174,8 @@ final class TroubleTest {
 
   @Test
   void whatTricklesInIsWrittenAtOnce() throws Exception {
-    try (TestServer server = TestServer.start(directory, TestServer.MEMORY);
-        PipedOutputStream source = new PipedOutputStream()) {
+    final PipedOutputStream source = new PipedOutputStream();
+    try (TestServer server = TestServer.start(directory, TestServer.MEMORY)) {
       final Invocation load =
           new Invocation(server.target()).shm(directory).input(new PipedInputStream(source));
       final CompletableFuture<Outcome> outcome =
@@ -219,7 +217,7 @@ final class TroubleTest {
       }
       server.pipe(csv.toString(), "load", "-i", "pipe", "-").done();
       for (final String command : new String[] {"scan", "dump", "scan --json"}) {
-        final String[] args = (command + " -i pipe").split(" ");
+        final String[] args = (command + " -i pipe").split(" ", -1);
         final Outcome gone =
             new Invocation(server.target())
                 .shm(directory)
