@@ -124,6 +124,9 @@ final class LoadDumpTest {
         entries.put(ByteString.copyFromUtf8("k" + i + "." + j), key.concat(value));
       }
     }
+    // 5 seconds and more nanoseconds than a second has: the text of the instant has other bytes.
+    entries.put(
+        ByteString.copyFromUtf8("late"), DataType.HEX.parse("8000000000000005" + "7fffffff"));
     for (int i = 0; i < 1500; i++) {
       final byte[] key = new byte[1 + random.nextInt(i % 50 == 0 ? 1024 : 12)];
       final byte[] value = new byte[random.nextInt(i % 50 == 0 ? 40_000 : 20)];
