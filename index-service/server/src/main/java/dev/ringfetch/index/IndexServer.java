@@ -60,26 +60,24 @@ public final class IndexServer implements Callable<Integer> {
       names = "--port",
       paramLabel = "PORT",
       defaultValue = "50051",
-      description = "Where to listen; 0 takes any free port. Default: ${DEFAULT-VALUE}.")
+      description = "Where to listen; 0: any free port. Default: ${DEFAULT-VALUE}.")
   private int port;
 
-  @Option(
-      names = "--direct",
-      description = "Run the handlers on the threads of the transport, not on a pool.")
+  @Option(names = "--direct", description = "Run handlers on the threads of the transport.")
   private boolean direct;
 
   @Option(
       names = "--memory",
       paramLabel = "BYTES",
       converter = ByteCount.class,
-      description = "Limit of index memory, 512M or 4G for example. Default: 1G.")
+      description = "Limit of index memory, such as 512M. Default: 1G.")
   private long memory = IndexMemory.BUDGET_DEFAULT;
 
   @Option(
       names = "--partitions",
       paramLabel = "N",
       defaultValue = "" + IndexMemory.PARTITIONS_DEFAULT,
-      description = "Partitions of an index, a power of two. Default: ${DEFAULT-VALUE}.")
+      description = "Of an index, a power of two. Default: ${DEFAULT-VALUE}.")
   private int partitions;
 
   @Option(

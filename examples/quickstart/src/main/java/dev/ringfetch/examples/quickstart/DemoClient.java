@@ -17,15 +17,20 @@ import dev.ringfetch.index.v1.IndexGrpc.IndexBlockingStub;
 import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.PutEntry;
 import dev.ringfetch.index.v1.PutOutcome;
+import dev.ringfetch.index.v1.ScanRequest;
+import dev.ringfetch.index.v1.ScanResponse;
 import dev.ringfetch.rpc.RingChannel;
 import dev.ringfetch.rpc.RingChannelBuilder;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** The client of the index demo: a channel, its stub, and readers of one index. */
+/** The client of the index demo: a channel, its stub, and readers of both indexes. */
 final class DemoClient implements AutoCloseable {
-  /** The index that the demo creates. */
+  /** The index that is read by names of classes. */
   static final String INDEX = "classes";
+
+  /** The index with the same entries in the order of their keys, for packages. */
+  static final String ORDERED = "classes-in-order";
 
   private static final int BATCH = 256;
   private static final int DEADLINE_SECONDS = 60;
@@ -49,10 +54,10 @@ final class DemoClient implements AutoCloseable {
   }
 
   /** Opens a direct reader, for one thread. */
-  DirectReader openReader() {
+  DirectReader openReader(String index) {
     final DirectContext context = new DirectContext();
     rings.apply(context::shmDirectory);
-    return DirectReader.open(channel, INDEX, context);
+    return DirectReader.open(channel, index, context);
   }
 
   /** Looks up by calls. */
@@ -62,17 +67,28 @@ final class DemoClient implements AutoCloseable {
     return response.hasEntry() ? response.getEntry().getValue() : null;
   }
 
-  /** Creates the index and writes the classes, in batches; returns how many were new to it. */
+  /** Reads a page of a scan. */
+  ScanResponse scanPage(ScanRequest request) {
+    return stub().scanPage(request);
+  }
+
+  /** Creates both indexes and writes the classes; returns how many entries were new. */
   long load(List<ClassImage.Location> classes, String suffix) {
+    return load(INDEX, IndexKind.HASH, classes, suffix)
+        + load(ORDERED, IndexKind.ORDERED, classes, suffix);
+  }
+
+  /** Creates an index and writes the classes, in batches; returns how many were new to it. */
+  private long load(
+      String index, IndexKind kind, List<ClassImage.Location> classes, String suffix) {
     final var unused =
         IndexAdminGrpc.newBlockingStub(channel)
             .withWaitForReady() // for the successor of a killed server
             .withDeadlineAfter(DEADLINE_SECONDS, TimeUnit.SECONDS)
-            .createIndex(
-                CreateIndexRequest.newBuilder().setIndex(INDEX).setKind(IndexKind.HASH).build());
+            .createIndex(CreateIndexRequest.newBuilder().setIndex(index).setKind(kind).build());
     long created = 0;
     for (int begin = 0; begin < classes.size(); begin += BATCH) {
-      final BatchPutRequest.Builder request = BatchPutRequest.newBuilder().setIndex(INDEX);
+      final BatchPutRequest.Builder request = BatchPutRequest.newBuilder().setIndex(index);
       for (final ClassImage.Location location :
           classes.subList(begin, Math.min(begin + BATCH, classes.size()))) {
         request.addEntries(

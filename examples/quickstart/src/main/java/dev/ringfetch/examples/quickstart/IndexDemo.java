@@ -15,15 +15,17 @@ import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+import java.util.function.ToLongFunction;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
- * The demo of direct reading: an index of this JDK's classes in a server process, which this
- * process reads by calls and directly. Then it kills the server while it reads, and starts a
- * successor.
+ * The demo of direct reading: indexes of this JDK's classes in a server process, which this process
+ * reads by calls and directly, by class and by package. Then it kills the server while it reads,
+ * and starts a successor.
  */
 @Command(
     name = "index demo",
@@ -36,8 +38,11 @@ import picocli.CommandLine.Option;
       "direct reads went on without a server."
     })
 public final class IndexDemo implements Callable<Integer> {
-  /** Of direct reads that have to succeed while no server runs. */
+  /** Of entries that have to be read directly while no server runs, by class and by package. */
   private static final long READS_WITHOUT_SERVER = 10_000;
+
+  /** Of so many reads one is a scan. */
+  private static final int READS_PER_SCAN = 20;
 
   private static final int WAIT_SECONDS = 60;
   private static final int POLL_MS = 2;
@@ -92,28 +97,43 @@ public final class IndexDemo implements Callable<Integer> {
       say("index server: process %d, port %d, data in %s", first.pid(), first.port(), directory);
       final long created = client.load(classes, "");
       say(
-          "loaded: %,d classes of JDK %s, %,d of them new", //
+          "loaded: %,d classes of JDK %s, into a hash index and an ordered one; %,d entries new",
           classes.size(), Runtime.version(), created);
-      final Sides sides = compare(first, client, classes);
+      final Sides sides = compareReads(first, client, classes);
+      final PackageScans scans = new PackageScans(client, classes, "");
+      final Sides ranges = compareScans(first, client, scans);
+      say(
+          "direct scans of %d classes take %.2f of the time of calls, direct reads %.2f",
+          scans.size(),
+          ranges.direct.figures.p50Us() / ranges.rpc.figures.p50Us(),
+          sides.direct.figures.p50Us() / sides.rpc.figures.p50Us());
       final Outage outage = outage(first, directory, client, classes);
+      final long mismatches = sides.mismatches + ranges.mismatches + outage.mismatches;
       say(
           "RESULT entries=%d mismatches=%d rpc_p50_us=%.2f direct_p50_us=%.2f rpc_p99_us=%.2f"
               + " direct_p99_us=%.2f server_us_per_rpc=%.2f server_us_per_direct=%.3f"
-              + " reads_without_server=%d wrong=%d turned=%d",
+              + " package_entries=%d rpc_scan_p50_us=%.2f direct_scan_p50_us=%.2f"
+              + " reads_without_server=%d scanned_without_server=%d wrong=%d turned=%d",
           classes.size(),
-          sides.mismatches + outage.mismatches,
+          mismatches,
           sides.rpc.figures.p50Us(),
           sides.direct.figures.p50Us(),
           sides.rpc.figures.p99Us(),
           sides.direct.figures.p99Us(),
           sides.rpc.serverUsPerRead(),
           sides.direct.serverUsPerRead(),
+          scans.size(),
+          ranges.rpc.figures.p50Us(),
+          ranges.direct.figures.p50Us(),
           outage.readsWithoutServer,
+          outage.scannedWithoutServer,
           outage.wrong,
           outage.turns);
-      return sides.mismatches + outage.mismatches + outage.wrong == 0
+      return mismatches + outage.wrong == 0
           && sides.wereDirect
+          && ranges.wereDirect
           && outage.readsWithoutServer >= READS_WITHOUT_SERVER
+          && (outage.scannedWithoutServer >= READS_WITHOUT_SERVER || scans.size() == 0)
           && outage.turns > 0
           && outage.directAgain;
     }
@@ -127,10 +147,10 @@ public final class IndexDemo implements Callable<Integer> {
   }
 
   /** Reads everything both ways, and times both. */
-  private Sides compare(
+  private Sides compareReads(
       IndexServerProcess server, DemoClient client, List<ClassImage.Location> classes)
       throws IOException {
-    try (DirectReader reader = client.openReader()) {
+    try (DirectReader reader = client.openReader(DemoClient.INDEX)) {
       final DirectLookup lookup = new DirectLookup(reader);
       final long byCall = DemoClient.mismatches(classes, "", client::call);
       final long directly = DemoClient.mismatches(classes, "", lookup);
@@ -142,8 +162,13 @@ public final class IndexDemo implements Callable<Integer> {
       }
       say("measuring: %,d reads of each kind", reads);
       say("  %-8s %9s %9s %9s %12s %16s", "reads", "count", "p50 us", "p99 us", "reads/s", "");
-      final Side rpc = measure("calls", server, classes, client::call);
-      final Side direct = measure("direct", server, classes, lookup);
+      final Side rpc =
+          measure(
+              "calls",
+              server,
+              () -> DemoClient.measure(classes, client::call, reads, MS_PER_ROUND));
+      final Side direct =
+          measure("direct", server, () -> DemoClient.measure(classes, lookup, reads, MS_PER_ROUND));
       say(
           "direct reader: %,d direct, %,d retried, %,d by call, %,d turned away",
           reader.directReads(), reader.retries(), reader.callReads(), reader.turns());
@@ -151,15 +176,35 @@ public final class IndexDemo implements Callable<Integer> {
     }
   }
 
-  private Side measure(
-      String name,
-      IndexServerProcess server,
-      List<ClassImage.Location> classes,
-      DemoClient.Reader reader)
+  /** Reads a package both ways, and times both. */
+  private Sides compareScans(IndexServerProcess server, DemoClient client, PackageScans scans)
       throws IOException {
-    final var warmUp = DemoClient.measure(classes, reader, reads, MS_PER_ROUND);
+    try (DirectReader reader = client.openReader(DemoClient.ORDERED)) {
+      final long byCalls = scans.mismatches(scans.byCalls());
+      final long directly = scans.mismatches(scans.directly(reader));
+      say(
+          "all of %s*: %,d classes by calls with %,d mismatches, %,d directly with %,d",
+          PackageScans.PREFIX, scans.size(), byCalls, reader.directReads(), directly);
+      if (!reader.isDirect()) {
+        say("scans are not direct: %s", reader.obstacle());
+      }
+      final long count = Math.max(1, reads / READS_PER_SCAN);
+      final Side rpc =
+          measure("scans", server, () -> scans.measure(scans::byCalls, count, MS_PER_ROUND));
+      final Side direct =
+          measure(
+              "direct",
+              server,
+              () -> scans.measure(() -> scans.directly(reader), count, MS_PER_ROUND));
+      return new Sides(rpc, direct, byCalls + directly, reader.scanCalls() == 0);
+    }
+  }
+
+  private Side measure(String name, IndexServerProcess server, Supplier<Figures> round)
+      throws IOException {
+    final Figures warmUp = round.get();
     final long beforeNs = server.cpuNs();
-    final Figures figures = DemoClient.measure(classes, reader, reads, MS_PER_ROUND);
+    final Figures figures = round.get();
     final Side side = new Side(figures, server.cpuNs() - beforeNs);
     say(
         "  %-8s %,9d %9.2f %9.2f %,12.0f   server: %.3f us of processor a read",
@@ -179,41 +224,73 @@ public final class IndexDemo implements Callable<Integer> {
       DemoClient client,
       List<ClassImage.Location> classes)
       throws IOException, InterruptedException {
-    final OutageReads reads = new OutageReads(classes, client);
-    reads.start();
-    await("direct reads", reads, () -> reads.direct() > READS_WITHOUT_SERVER);
+    final PackageScans scans = new PackageScans(client, classes, "");
+    final ClassReads lookups = new ClassReads(classes);
+    final List<OutageReads> both =
+        List.of(
+            new OutageReads(
+                "outage-reads", () -> client.openReader(DemoClient.INDEX), lookups::next),
+            new OutageReads(
+                "outage-scans", () -> client.openReader(DemoClient.ORDERED), scans::next));
+    both.forEach(Thread::start);
+    final List<OutageReads> found = scans.size() == 0 ? both.subList(0, 1) : both;
+    await("direct reads", both, () -> least(found, OutageReads::direct) > READS_WITHOUT_SERVER);
     first.kill();
-    final long before = reads.direct();
-    await("direct reads", reads, () -> reads.direct() - before >= READS_WITHOUT_SERVER);
-    final long without = reads.direct() - before;
-    say("killed process %d; %,d direct reads since, none by call", first.pid(), without);
-    reads.allowAbsence();
+    final long[] before = both.stream().mapToLong(OutageReads::direct).toArray();
+    final ToLongFunction<OutageReads> since = reads -> reads.direct() - before[both.indexOf(reads)];
+    await("direct reads", both, () -> least(found, since) >= READS_WITHOUT_SERVER);
+    final long without = since.applyAsLong(both.get(0));
+    final long scanned = since.applyAsLong(both.get(1));
+    say(
+        "killed process %d; %,d direct reads since, and %,d classes in direct scans",
+        first.pid(), without, scanned);
+    both.forEach(OutageReads::allowAbsence);
     try (IndexServerProcess second = start(directory, first.port())) {
       say("successor: process %d, on the same data directory", second.pid());
-      await("turn to the successor", reads, () -> reads.turns() > 0);
-      reads.end();
+      await("turn to the successor", both, () -> least(both, OutageReads::turns) > 0);
+      for (final OutageReads each : both) {
+        each.end();
+      }
       final long created = client.load(classes, SECOND);
       final long mismatches;
       final boolean direct;
-      try (DirectReader reader = client.openReader()) {
+      final PackageScans again = new PackageScans(client, classes, SECOND);
+      try (DirectReader reader = client.openReader(DemoClient.INDEX);
+          DirectReader scanner = client.openReader(DemoClient.ORDERED)) {
         mismatches =
             DemoClient.mismatches(classes, SECOND, client::call)
-                + DemoClient.mismatches(classes, SECOND, new DirectLookup(reader));
-        direct = reader.directReads() == classes.size();
+                + DemoClient.mismatches(classes, SECOND, new DirectLookup(reader))
+                + again.mismatches(again.byCalls())
+                + again.mismatches(again.directly(scanner));
+        direct = reader.directReads() == classes.size() && scanner.scanCalls() == 0;
       }
+      final long wrong = sum(both, OutageReads::wrong);
       say(
           "reads turned to it after %,d right and %,d wrong answers, %,d found no server;"
               + " loaded %,d entries again, read back with %,d mismatches",
-          reads.right(), reads.wrong(), reads.unavailable(), created, mismatches);
-      return new Outage(without, reads.wrong(), reads.turns(), mismatches, direct);
+          sum(both, OutageReads::right),
+          wrong,
+          sum(both, OutageReads::unavailable),
+          created,
+          mismatches);
+      final long turns = sum(both, OutageReads::turns);
+      return new Outage(without, scanned, wrong, turns, mismatches, direct);
     }
   }
 
-  private static void await(String what, OutageReads reads, BooleanSupplier done)
+  private static long least(List<OutageReads> reads, ToLongFunction<OutageReads> figure) {
+    return reads.stream().mapToLong(figure).min().orElseThrow();
+  }
+
+  private static long sum(List<OutageReads> reads, ToLongFunction<OutageReads> figure) {
+    return reads.stream().mapToLong(figure).sum();
+  }
+
+  private static void await(String what, List<OutageReads> reads, BooleanSupplier done)
       throws InterruptedException {
     final long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_SECONDS);
     while (!done.getAsBoolean()) {
-      reads.check();
+      reads.forEach(OutageReads::check);
       if (System.nanoTime() - deadlineNs > 0) {
         throw new IllegalStateException("no " + what + " within " + WAIT_SECONDS + " s");
       }
@@ -239,5 +316,10 @@ public final class IndexDemo implements Callable<Integer> {
 
   /** What became of reads while the server was killed and replaced. */
   private record Outage(
-      long readsWithoutServer, long wrong, long turns, long mismatches, boolean directAgain) {}
+      long readsWithoutServer,
+      long scannedWithoutServer,
+      long wrong,
+      long turns,
+      long mismatches,
+      boolean directAgain) {}
 }

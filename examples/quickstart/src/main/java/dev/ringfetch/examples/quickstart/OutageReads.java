@@ -1,24 +1,34 @@
 package dev.ringfetch.examples.quickstart;
 
-import com.google.protobuf.ByteString;
 import dev.ringfetch.index.direct.DirectReader;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
-import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
+import java.util.function.Supplier;
 
 /**
- * A thread that reads one class after the other while the server is killed and replaced, and judges
- * every answer: what the killed server had stored is right until the first answer of its successor,
- * which begins without entries, and wrong from then on.
+ * A thread that reads again and again while the server is killed and replaced, and judges every
+ * answer: what the killed server had stored is right until the first answer of its successor, which
+ * begins without entries, and wrong from then on.
  *
  * <p>Counters may be read by any thread.
  */
 final class OutageReads extends Thread {
   private static final long PAUSE_MS = 5;
 
-  private final List<ClassImage.Location> classes;
-  private final DemoClient client;
+  /** What a read has found. */
+  enum Answer {
+    /** What the killed server had stored. */
+    RIGHT,
+    /** Nothing. */
+    ABSENT,
+    /** Something else. */
+    WRONG
+  }
+
+  private final Supplier<DirectReader> readers;
+  private final Function<DirectReader, Answer> read;
   private volatile boolean successorMayAnswer;
   private volatile boolean stopped;
   private final AtomicLong right = new AtomicLong();
@@ -28,16 +38,22 @@ final class OutageReads extends Thread {
   private final AtomicLong wrong = new AtomicLong();
   private volatile Throwable failure;
 
-  OutageReads(List<ClassImage.Location> classes, DemoClient client) {
-    super("outage-reads");
+  /**
+   * Creates it.
+   *
+   * @param readers opens the reader of the thread, which closes it.
+   * @param read makes one read.
+   */
+  OutageReads(String name, Supplier<DirectReader> readers, Function<DirectReader, Answer> read) {
+    super(name);
     setDaemon(true);
-    this.classes = classes;
-    this.client = client;
+    this.readers = readers;
+    this.read = read;
   }
 
   @Override
   public void run() {
-    try (DirectReader reader = client.openReader()) {
+    try (DirectReader reader = readers.get()) {
       read(reader);
     } catch (RuntimeException | Error e) {
       failure = e;
@@ -45,15 +61,16 @@ final class OutageReads extends Thread {
   }
 
   private void read(DirectReader reader) {
-    final DirectLookup lookup = new DirectLookup(reader);
     boolean successorAnswered = false;
-    for (int next = 0; !stopped; next = (next + 1) % classes.size()) {
-      final ClassImage.Location location = classes.get(next);
+    while (!stopped) {
       final boolean mayBeAbsent = successorMayAnswer; // before the read
-      final ByteString value;
+      final Answer answer;
       try {
-        value = lookup.read(location.key());
+        answer = read.apply(reader);
       } catch (StatusRuntimeException e) {
+        if (e.getStatus().getCode() == Status.Code.ABORTED && mayBeAbsent) {
+          continue; // a scan that both servers would have answered
+        }
         if (e.getStatus().getCode() != Status.Code.UNAVAILABLE) {
           throw e;
         }
@@ -64,12 +81,12 @@ final class OutageReads extends Thread {
         direct = reader.directReads();
         turns = reader.turns();
       }
-      if (value == null ? mayBeAbsent : !successorAnswered && value.equals(location.value())) {
+      if (answer == Answer.ABSENT ? mayBeAbsent : answer == Answer.RIGHT && !successorAnswered) {
         right.incrementAndGet();
       } else {
         wrong.incrementAndGet();
       }
-      successorAnswered |= value == null;
+      successorAnswered |= answer == Answer.ABSENT;
     }
   }
 
@@ -106,7 +123,7 @@ final class OutageReads extends Thread {
     return right.get();
   }
 
-  /** Reads so far that needed no server. */
+  /** Entries so far that were read without a server. */
   long direct() {
     return direct;
   }

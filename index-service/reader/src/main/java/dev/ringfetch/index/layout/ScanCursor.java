@@ -99,6 +99,16 @@ public final class ScanCursor {
     return fromEnd;
   }
 
+  /** Whether a key of an answer is one that may come next: then this moves behind it. */
+  public boolean passIfAhead(byte[] array, int offset, int keyLength) {
+    final boolean isAhead =
+        isAhead(array, offset, keyLength) && !isBeyond(array, offset, keyLength);
+    if (isAhead) {
+      pass(array, offset, keyLength);
+    }
+    return isAhead;
+  }
+
   /** Whether a key is still to come, as far as the place says; the bound is checked besides. */
   boolean isAhead(byte[] array, int offset, int keyLength) {
     if (fromEnd) {
@@ -162,7 +172,8 @@ public final class ScanCursor {
     }
   }
 
-  void end() {
+  /** Ends the scan: no key is left. */
+  public void end() {
     done = true;
   }
 }

@@ -33,7 +33,9 @@ public final class OrderedIndex extends StoredIndex {
 
   @Override
   void closePartitions() {
-    store.close();
+    if (store != null) {
+      store.close();
+    }
   }
 
   @Override

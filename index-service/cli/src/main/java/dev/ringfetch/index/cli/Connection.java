@@ -1,0 +1,177 @@
+package dev.ringfetch.index.cli;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.client.Access;
+import dev.ringfetch.index.client.AsyncIndex;
+import dev.ringfetch.index.client.ClientMetrics;
+import dev.ringfetch.index.client.Codec;
+import dev.ringfetch.index.client.HashIndex;
+import dev.ringfetch.index.client.IndexClient;
+import dev.ringfetch.index.client.IndexClientBuilder;
+import dev.ringfetch.index.client.KeyedIndex;
+import dev.ringfetch.index.client.OrderedIndex;
+import dev.ringfetch.index.v1.CreateIndexRequest;
+import dev.ringfetch.index.v1.DescribeRequest;
+import dev.ringfetch.index.v1.DescribeResponse;
+import dev.ringfetch.index.v1.IndexAdminGrpc;
+import dev.ringfetch.index.v1.IndexDescription;
+import dev.ringfetch.index.v1.IndexGrpc;
+import dev.ringfetch.index.v1.IndexKind;
+import dev.ringfetch.index.v1.ListIndexesRequest;
+import dev.ringfetch.rpc.RingChannel;
+import dev.ringfetch.rpc.RingChannelBuilder;
+import io.grpc.stub.AbstractStub;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * A connection to an index server: the client library, and the calls about indexes that it has not.
+ * Those fail at once where no server is there, so each command begins with one of them.
+ */
+final class Connection implements AutoCloseable {
+  private static final int END_SECONDS = 2;
+
+  private final String server;
+  private final Path shmDirectory; // null: the default
+  private final RingChannel channel;
+  private final IndexClient client;
+  private final AtomicLong callReads = new AtomicLong();
+  private Duration timeout;
+
+  Connection(ServerOptions options) {
+    server = options.server();
+    shmDirectory = options.shmDirectory();
+    timeout = options.timeout();
+    final RingChannelBuilder builder = RingChannelBuilder.forTarget(server).usePlaintext();
+    if (shmDirectory != null) {
+      builder.shmDirectory(shmDirectory);
+    }
+    channel = builder.build();
+    final ClientMetrics metrics =
+        (operation, index, route, code, durationNs) -> {
+          if (!operation.isWriting() && route == Access.RPC) {
+            callReads.incrementAndGet();
+          }
+        };
+    final IndexClientBuilder clients =
+        IndexClient.builder().channel(channel).metrics(metrics).deadline(timeout);
+    client = (shmDirectory == null ? clients : clients.shmDirectory(shmDirectory)).build();
+  }
+
+  /** Whether a command with these options can use it; sets their timeout. */
+  boolean isOf(ServerOptions options) {
+    timeout = options.timeout();
+    return server.equals(options.server()) && Objects.equals(shmDirectory, options.shmDirectory());
+  }
+
+  /** What is there of an index; empty if it does not exist. */
+  Optional<IndexDescription> describe(String index) {
+    final DescribeResponse response =
+        limited(IndexGrpc.newBlockingStub(channel))
+            .describe(DescribeRequest.newBuilder().setIndex(index).build());
+    return response.hasIndex() ? Optional.of(response.getIndex()) : Optional.empty();
+  }
+
+  /** An index that has to exist. */
+  IndexDescription require(String index) {
+    return describe(index)
+        .orElseThrow(
+            () ->
+                new CommandFailure(
+                    ExitCode.NOT_FOUND,
+                    "no index is called '"
+                        + index
+                        + "' at "
+                        + server
+                        + ": '"
+                        + IndexProgram.NAME
+                        + " list' shows what there is, create makes one"));
+  }
+
+  /** An index that has to exist and to have an order. */
+  OrderedIndex<ByteString, ByteString> requireOrdered(String index, String need) {
+    if (require(index).getKind() != IndexKind.ORDERED) {
+      throw new CommandFailure(
+          ExitCode.FAILED,
+          "index '"
+              + index
+              + "' is a hash index and has no order, which "
+              + need
+              + " needs; '"
+              + IndexProgram.NAME
+              + " create NAME' makes an ordered one");
+    }
+    return ordered(index);
+  }
+
+  /** All indexes, by name. */
+  List<IndexDescription> list() {
+    return limited(IndexAdminGrpc.newBlockingStub(channel))
+        .listIndexes(ListIndexesRequest.getDefaultInstance())
+        .getIndexesList();
+  }
+
+  /** Creates an index; false if it was there already, in the same kind. */
+  boolean create(String index, IndexKind kind) {
+    return limited(IndexAdminGrpc.newBlockingStub(channel))
+        .createIndex(CreateIndexRequest.newBuilder().setIndex(index).setKind(kind).build())
+        .getCreated();
+  }
+
+  /** Creates an ordered index unless there is one of this name; returns whether it is ordered. */
+  boolean orCreate(String index, Stdio stdio) {
+    final Optional<IndexDescription> found = describe(index);
+    if (found.isEmpty() && create(index, IndexKind.ORDERED)) {
+      stdio.note("created index '" + index + "', ordered: there was none of this name");
+    }
+    return found.isEmpty() || found.get().getKind() == IndexKind.ORDERED;
+  }
+
+  /** The view of an index by its kind. */
+  KeyedIndex<ByteString, ByteString> keyed(String index, boolean ordered) {
+    return ordered ? ordered(index) : hash(index);
+  }
+
+  /** The view of an index that does not wait, by the index's kind. */
+  AsyncIndex<ByteString, ByteString> async(String index, boolean ordered) {
+    return ordered ? ordered(index).async() : hash(index).async();
+  }
+
+  HashIndex<ByteString, ByteString> hash(String index) {
+    return client.hash(index, Codec.byteString(), Codec.byteString()).deadline(timeout);
+  }
+
+  OrderedIndex<ByteString, ByteString> ordered(String index) {
+    return client.ordered(index, Codec.byteString(), Codec.byteString()).deadline(timeout);
+  }
+
+  /** Drops an index; false if there was none. */
+  boolean drop(String index) {
+    return client.drop(index);
+  }
+
+  /** Reads of the client so far that calls have answered, wholly or in part. */
+  long callReads() {
+    return callReads.get();
+  }
+
+  private <S extends AbstractStub<S>> S limited(S stub) {
+    return stub.withDeadlineAfter(timeout.toNanos(), TimeUnit.NANOSECONDS);
+  }
+
+  @Override
+  public void close() {
+    client.close();
+    channel.shutdownNow();
+    try {
+      channel.awaitTermination(END_SECONDS, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,73 @@
+package dev.ringfetch.index.cli;
+
+import dev.ringfetch.index.v1.IndexKind;
+import java.util.Locale;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** The command that creates an index. */
+@Command(name = "create", description = "Create an index. One that is there already is no error.")
+final class CreateCommand extends ClientCommand {
+  /** The kinds that can be created. */
+  enum Kind {
+    ORDERED(IndexKind.ORDERED),
+    HASH(IndexKind.HASH);
+
+    private final IndexKind kind;
+
+    Kind(IndexKind kind) {
+      this.kind = kind;
+    }
+
+    @Override
+    public String toString() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
+  @Mixin private IndexName index;
+
+  @Option(
+      names = "--kind",
+      paramLabel = "KIND",
+      defaultValue = "ordered",
+      description = "ordered: with ranges of keys; hash: without. Default: ordered.")
+  private Kind kind;
+
+  CreateCommand(Session session) {
+    super(session);
+  }
+
+  @Override
+  void check() {
+    index.required();
+  }
+
+  @Override
+  int run(Connection connection, Output out) {
+    final String name = index.required();
+    connection
+        .describe(name)
+        .filter(found -> found.getKind() != kind.kind)
+        .ifPresent(
+            found -> {
+              throw new CommandFailure(
+                  ExitCode.FAILED,
+                  "index '"
+                      + name
+                      + "' is there as "
+                      + IndexTable.kind(found)
+                      + ", not as "
+                      + kind
+                      + ": drop it first, or take another name");
+            });
+    final boolean created = connection.create(name, kind.kind);
+    if (isJson()) {
+      out.object().text("index", name).text("kind", "" + kind).flag("created", created).end();
+    } else {
+      out.line((created ? "created " : "there already: ") + "index '" + name + "', " + kind);
+    }
+    return ExitCode.OK;
+  }
+}

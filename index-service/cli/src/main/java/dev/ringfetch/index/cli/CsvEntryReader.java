@@ -1,0 +1,257 @@
+package dev.ringfetch.index.cli;
+
+import com.google.protobuf.ByteString;
+import java.io.BufferedReader;
+import java.io.FilterReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.Reader;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import org.apache.commons.csv.CSVFormat;
+import org.apache.commons.csv.CSVParser;
+import org.apache.commons.csv.CSVRecord;
+
+/**
+ * The reader of CSV. A record that is no CSV is a bad line, and the next line goes on.
+ *
+ * <p>The parser works on bytes, each a character of Latin-1: so what is no UTF-8 is a bad cell, not
+ * the end of the file. All that the parser looks for is ASCII.
+ */
+final class CsvEntryReader implements EntryReader {
+  /** What {@link CsvEntryWriter} writes first: its third column says what is base64. */
+  static final List<String> DUMPED = List.of("key", "value", "base64");
+
+  private static final int BOM_LENGTH = 3;
+
+  private final String file;
+  private final Fields fields;
+  private final Limit limit;
+  private final CSVParser parser;
+  private final Iterator<CSVRecord> records;
+  private final int keyColumn;
+  private final int valueColumn;
+  private final int base64Column; // -1: none
+  private CSVRecord pending; // the first, if it is no header
+  private long brokenLine; // of which the rest is skipped
+
+  /** The characters since the last record began: a quote that is never closed is found out. */
+  private static final class Limit extends FilterReader {
+    private long left = LINE_MAX;
+
+    Limit(Reader in) {
+      super(in);
+    }
+
+    void begin() {
+      left = LINE_MAX;
+    }
+
+    @Override
+    public int read() throws IOException {
+      final int c = super.read();
+      count(1);
+      return c;
+    }
+
+    @Override
+    public int read(char[] chars, int offset, int length) throws IOException {
+      final int count = super.read(chars, offset, length);
+      count(count);
+      return count;
+    }
+
+    private void count(int characters) {
+      left -= characters;
+      if (left < 0) {
+        throw new CommandFailure(ExitCode.FAILED, "");
+      }
+    }
+  }
+
+  /**
+   * Creates it, and reads the header.
+   *
+   * @param file its name, for messages.
+   * @param header whether the first record has the names of the columns.
+   */
+  CsvEntryReader(String file, InputStream in, char delimiter, boolean header, Fields fields)
+      throws IOException {
+    this.file = file;
+    this.fields = fields;
+    this.limit = new Limit(new InputStreamReader(in, StandardCharsets.ISO_8859_1));
+    final Reader text = new BufferedReader(limit);
+    skipByteOrderMark(text);
+    this.parser = CSVFormat.DEFAULT.builder().setDelimiter(delimiter).get().parse(text);
+    this.records = parser.iterator();
+    final CSVRecord first = firstRecord();
+    final List<String> names = header ? names(first) : List.of();
+    if (!header) {
+      pending = first;
+    }
+    final int width = first == null ? 0 : first.size();
+    keyColumn = column("--key", fields.key(), names, width, 1);
+    valueColumn = column("--value", fields.value(), names, width, 2);
+    base64Column = names.equals(DUMPED) && keyColumn == 0 && valueColumn == 1 ? 2 : -1;
+  }
+
+  private static void skipByteOrderMark(Reader text) throws IOException {
+    text.mark(BOM_LENGTH);
+    final char[] begin = new char[BOM_LENGTH];
+    int length = 0;
+    while (length < BOM_LENGTH) {
+      final int count = text.read(begin, length, BOM_LENGTH - length);
+      if (count < 0) {
+        break;
+      }
+      length += count;
+    }
+    if (length < BOM_LENGTH || !new String(begin).equals("\u00EF\u00BB\u00BF")) {
+      text.reset();
+    }
+  }
+
+  private CSVRecord firstRecord() {
+    try {
+      return records.hasNext() ? records.next() : null;
+    } catch (UncheckedIOException e) {
+      throw failure(1, "the first line is no CSV: " + reason(e));
+    } catch (CommandFailure e) {
+      throw failure(1, unclosed());
+    }
+  }
+
+  private static List<String> names(CSVRecord first) {
+    final List<String> names = new ArrayList<>();
+    if (first != null) {
+      for (final String cell : first) {
+        names.add(new String(bytes(cell), StandardCharsets.UTF_8));
+      }
+    }
+    return names;
+  }
+
+  /** Index of a column by its name, or by its number. */
+  private int column(
+      String option, String wanted, List<String> names, int width, int numberByDefault) {
+    final String name = wanted == null ? DUMPED.get(numberByDefault - 1) : wanted;
+    final int named = names.indexOf(name);
+    if (named >= 0) {
+      return named;
+    }
+    if (width == 0) {
+      return numberByDefault - 1; // an empty file
+    }
+    if (wanted == null && names.isEmpty()) {
+      return checkedNumber(option, "" + numberByDefault, width);
+    }
+    if (wanted != null && wanted.matches("\\d{1,6}")) {
+      return checkedNumber(option, wanted, width);
+    }
+    throw failure(
+        1,
+        names.isEmpty()
+            ? option + " is the number of a column without a header: 1 to " + width
+            : "no column is called '"
+                + name
+                + "'; "
+                + option
+                + " takes one of: "
+                + Printable.cut(String.join(", ", names), 200));
+  }
+
+  private int checkedNumber(String option, String number, int width) {
+    final int column = Integer.parseInt(number);
+    if (column < 1 || column > width) {
+      throw failure(1, option + ": there is no column " + number + " of " + width);
+    }
+    return column - 1;
+  }
+
+  private CommandFailure failure(long line, String text) {
+    return new CommandFailure(ExitCode.FAILED, file + ":" + line + ": " + text);
+  }
+
+  private static String unclosed() {
+    return "a quote is not closed within "
+        + Printable.bytes(LINE_MAX)
+        + "; nothing after this line is read";
+  }
+
+  @Override
+  public Line next() {
+    while (true) {
+      final long line = parser.getCurrentLineNumber() + 1;
+      final CSVRecord record;
+      try {
+        limit.begin();
+        if (pending != null) {
+          record = pending;
+          pending = null;
+          return entry(1, record);
+        }
+        if (!records.hasNext()) {
+          return null;
+        }
+        record = records.next();
+      } catch (UncheckedIOException e) {
+        if (line != brokenLine) {
+          brokenLine = parser.getCurrentLineNumber() + 1;
+          return Line.bad(line, "no CSV: " + reason(e));
+        }
+        continue;
+      } catch (CommandFailure e) {
+        throw failure(line, unclosed());
+      }
+      if (line != brokenLine) {
+        return entry(line, record);
+      }
+      brokenLine = 0;
+    }
+  }
+
+  private static String reason(UncheckedIOException e) {
+    return Stdio.oneLine(String.valueOf(e.getCause().getMessage()));
+  }
+
+  private Line entry(long line, CSVRecord record) {
+    final int least = Math.max(keyColumn, valueColumn) + 1;
+    if (record.size() < least) {
+      return Line.bad(
+          line, "has " + Printable.count(record.size(), "column", "columns") + " of " + least);
+    }
+    try {
+      final String base64 =
+          base64Column >= 0 && record.size() > base64Column ? record.get(base64Column) : "";
+      if (!base64.isEmpty() && !base64.matches("key|value|key value")) {
+        throw new IllegalArgumentException(
+            "column base64 names key, value or both, not '" + Printable.shorten(base64) + "'");
+      }
+      return Line.of(
+          line,
+          cell("key", record.get(keyColumn), fields.keyType(), base64),
+          cell("value", record.get(valueColumn), fields.valueType(), base64));
+    } catch (IllegalArgumentException e) {
+      return Line.bad(line, e.getMessage());
+    }
+  }
+
+  private static ByteString cell(String what, String cell, DataType type, String base64) {
+    if (base64.contains(what)) {
+      return EntryReader.base64(what, cell);
+    }
+    final ByteString bytes = ByteString.copyFrom(bytes(cell));
+    if (!bytes.isValidUtf8()) {
+      throw new IllegalArgumentException("the " + what + " is no UTF-8");
+    }
+    return type == DataType.STRING ? bytes : type.parse(bytes.toStringUtf8());
+  }
+
+  private static byte[] bytes(String cell) {
+    return cell.getBytes(StandardCharsets.ISO_8859_1);
+  }
+}

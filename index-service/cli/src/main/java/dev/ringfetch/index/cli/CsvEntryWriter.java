@@ -1,0 +1,47 @@
+package dev.ringfetch.index.cli;
+
+import com.google.protobuf.ByteString;
+import java.io.IOException;
+import java.util.Base64;
+import java.util.Optional;
+import org.apache.commons.csv.CSVFormat;
+import org.apache.commons.csv.CSVPrinter;
+import org.apache.commons.csv.QuoteMode;
+
+/** The writer of CSV: key, value, and what of both is base64 because it is no text of its type. */
+final class CsvEntryWriter implements EntryWriter {
+  private final CSVPrinter printer;
+  private final DataType keyType;
+  private final DataType valueType;
+
+  /** Creates it, and writes the header. */
+  CsvEntryWriter(Output out, DataType keyType, DataType valueType) throws IOException {
+    this.printer =
+        new CSVPrinter(
+            out.writer(),
+            CSVFormat.DEFAULT
+                .builder()
+                .setRecordSeparator('\n')
+                .setQuoteMode(QuoteMode.MINIMAL)
+                .get());
+    this.keyType = keyType;
+    this.valueType = valueType;
+    printer.printRecord(CsvEntryReader.DUMPED);
+  }
+
+  @Override
+  public void write(ByteString key, ByteString value) throws IOException {
+    final Optional<String> keyText = keyType.print(key);
+    final Optional<String> valueText = valueType.print(value);
+    printer.print(keyText.orElseGet(() -> base64(key)));
+    printer.print(valueText.orElseGet(() -> base64(value)));
+    final String keyMark = keyText.isEmpty() ? "key" : "";
+    final String valueMark = valueText.isEmpty() ? "value" : "";
+    printer.print((keyMark + " " + valueMark).strip());
+    printer.println();
+  }
+
+  private static String base64(ByteString bytes) {
+    return Base64.getEncoder().encodeToString(bytes.toByteArray());
+  }
+}

@@ -1,0 +1,100 @@
+package dev.ringfetch.index.cli;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.client.KeyedIndex;
+import dev.ringfetch.index.client.OrderedIndex;
+import dev.ringfetch.index.client.Range;
+import dev.ringfetch.index.v1.IndexKind;
+import java.util.ArrayList;
+import java.util.List;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** The command that removes entries. */
+@Command(name = "delete", description = "Remove keys, or a range of keys.")
+final class DeleteCommand extends ClientCommand {
+  @Parameters(arity = "0..*", paramLabel = "KEY", description = "Keys to remove.")
+  private List<String> keys = new ArrayList<>();
+
+  @Mixin private RangeOptions range;
+
+  @Option(names = "--all", description = "All keys of the index.")
+  private boolean all;
+
+  @Option(
+      names = {"-y", "--yes"},
+      description = "Do not ask at the terminal before a range.")
+  private boolean yes;
+
+  @Mixin private IndexOption index;
+  @Mixin private TypeOptions types;
+  private final List<ByteString> encoded = new ArrayList<>();
+  private Range<ByteString> removed;
+
+  DeleteCommand(Session session) {
+    super(session);
+  }
+
+  @Override
+  void check() {
+    index.name(session());
+    if ((keys.isEmpty() ? 0 : 1) + (range.isGiven() ? 1 : 0) + (all ? 1 : 0) != 1) {
+      throw CommandFailure.misuse("name keys, or a range (--from, --to, --prefix), or --all");
+    }
+    for (final String key : keys) {
+      encoded.add(types.key(key));
+    }
+    removed = range.range(types);
+  }
+
+  @Override
+  int run(Connection connection, Output out) {
+    return encoded.isEmpty() ? removeRange(connection, out) : removeKeys(connection, out);
+  }
+
+  private int removeKeys(Connection connection, Output out) {
+    final boolean ordered =
+        connection.require(index.name(session())).getKind() == IndexKind.ORDERED;
+    final KeyedIndex<ByteString, ByteString> view =
+        connection.keyed(index.name(session()), ordered);
+    long count = 0;
+    for (int i = 0; i < encoded.size() && !stop().isRequested(); i++) {
+      if (view.remove(encoded.get(i))) {
+        count++;
+      } else {
+        stdio()
+            .note(
+                name() + ": no such key in index '" + index.name(session()) + "': " + keys.get(i));
+      }
+    }
+    report(count, out);
+    return count == encoded.size() ? ExitCode.OK : ExitCode.NOT_FOUND;
+  }
+
+  private int removeRange(Connection connection, Output out) {
+    final OrderedIndex<ByteString, ByteString> view =
+        connection.requireOrdered(index.name(session()), "a range");
+    if (!yes) {
+      confirm(
+          "Delete "
+              + Printable.entries(view.count(removed))
+              + " of index '"
+              + index.name(session())
+              + "': "
+              + range.text()
+              + "?");
+    }
+    report(view.deleteRange(removed), out);
+    return ExitCode.OK;
+  }
+
+  private void report(long count, Output out) {
+    if (isJson()) {
+      out.object().text("index", index.name(session())).number("deleted", count).end();
+    } else {
+      out.line("deleted " + Printable.entries(count));
+    }
+  }
+}

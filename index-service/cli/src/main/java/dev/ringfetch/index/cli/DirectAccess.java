@@ -1,0 +1,41 @@
+package dev.ringfetch.index.cli;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.client.Access;
+import dev.ringfetch.index.client.KeyedIndex;
+import dev.ringfetch.index.client.OrderedIndex;
+
+/** The choice between reads by calls and reads of the index's memory. */
+enum DirectAccess {
+  CALLS(Access.RPC),
+  MEMORY(Access.DIRECT);
+
+  private final Access access;
+
+  DirectAccess(Access access) {
+    this.access = access;
+  }
+
+  static DirectAccess of(boolean direct) {
+    return direct ? MEMORY : CALLS;
+  }
+
+  /** The view of an index whose reads go so. */
+  KeyedIndex<ByteString, ByteString> view(Connection connection, String index, boolean ordered) {
+    return ordered ? view(connection.ordered(index)) : connection.hash(index).access(access);
+  }
+
+  /** The same view, with reads that go so. */
+  OrderedIndex<ByteString, ByteString> view(OrderedIndex<ByteString, ByteString> index) {
+    return index.access(access);
+  }
+
+  /** Says so if reads that were to be direct were not. */
+  static void noteCalls(Connection connection, Stdio stdio) {
+    if (connection.callReads() > 0) {
+      stdio.note(
+          "note: read by calls, not directly: the server grants no direct reads of this index"
+              + " here, or could not at once");
+    }
+  }
+}

@@ -1,0 +1,176 @@
+package dev.ringfetch.index.cli;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.client.IndexEntry;
+import dev.ringfetch.index.client.OrderedIndex;
+import dev.ringfetch.index.client.Range;
+import dev.ringfetch.index.client.Scan;
+import dev.ringfetch.index.client.ScanIterator;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** The command that writes the entries of an index to a file. */
+@Command(name = "dump", description = "Write entries as CSV or JSON lines, which load reads back.")
+final class DumpCommand extends ClientCommand {
+  /** How long a snapshot may be read. */
+  static final Duration SNAPSHOT_LIFETIME = Duration.ofMinutes(30);
+
+  private static final int PROGRESS_ENTRIES = 1_000;
+
+  @Parameters(
+      index = "0",
+      arity = "0..1",
+      paramLabel = "FILE",
+      defaultValue = "-",
+      description = "File to write; - is stdout. Default: -.")
+  private String file;
+
+  @Option(
+      names = "--format",
+      paramLabel = "FORMAT",
+      description = "csv or jsonl. Default: by the name, or csv.")
+  private FileFormat format;
+
+  @Mixin private RangeOptions range;
+
+  @Option(names = "--snapshot", description = "All entries as of one moment.")
+  private boolean snapshot;
+
+  @Mixin private IndexOption index;
+  @Mixin private TypeOptions types;
+  private Range<ByteString> dumped;
+
+  DumpCommand(Session session) {
+    super(session);
+  }
+
+  @Override
+  void check() {
+    index.name(session());
+    dumped = range.range(types);
+  }
+
+  @Override
+  int run(Connection connection, Output out) throws IOException {
+    final OrderedIndex<ByteString, ByteString> view =
+        connection.requireOrdered(index.name(session()), "a dump");
+    final Scan<IndexEntry<ByteString, ByteString>> scan = view.scan(dumped);
+    final Scan<IndexEntry<ByteString, ByteString>> entries =
+        snapshot ? scan.snapshot(SNAPSHOT_LIFETIME) : scan;
+    if (file.equals("-")) {
+      write(entries, view, out);
+      return ExitCode.OK;
+    }
+    final long count = writeFile(entries, view);
+    if (isJson()) {
+      out.object()
+          .text("index", index.name(session()))
+          .text("file", file)
+          .number("entries", count)
+          .end();
+    } else {
+      out.line(
+          "wrote " + Printable.entries(count) + " of '" + index.name(session()) + "' to " + file);
+    }
+    return ExitCode.OK;
+  }
+
+  /** Writes beside the file, and moves it there when all is written. */
+  private long writeFile(
+      Scan<IndexEntry<ByteString, ByteString>> entries, OrderedIndex<ByteString, ByteString> view)
+      throws IOException {
+    final Path target = Path.of(file);
+    if (Files.exists(target) && !Files.isRegularFile(target)) {
+      if (Files.isDirectory(target)) {
+        throw new CommandFailure(ExitCode.FAILED, file + ": is a directory, not a file");
+      }
+      try (OutputStream stream = Files.newOutputStream(target)) { // a pipe, /dev/null
+        return writeTo(stream, entries, view);
+      }
+    }
+    final Path part = target.resolveSibling(target.getFileName() + ".part");
+    boolean done = false;
+    try {
+      final long count;
+      try (OutputStream stream = Files.newOutputStream(part)) {
+        count = writeTo(stream, entries, view);
+      }
+      if (stop().isRequested()) {
+        throw new CommandFailure(ExitCode.INTERRUPTED, "interrupted: " + file + " is not written");
+      }
+      Files.move(part, target, StandardCopyOption.REPLACE_EXISTING);
+      done = true;
+      return count;
+    } finally {
+      if (!done) {
+        Files.deleteIfExists(part);
+      }
+    }
+  }
+
+  private long writeTo(
+      OutputStream stream,
+      Scan<IndexEntry<ByteString, ByteString>> entries,
+      OrderedIndex<ByteString, ByteString> view)
+      throws IOException {
+    final Output output = new Output(stream);
+    final long count = write(entries, view, output);
+    output.flush();
+    return count;
+  }
+
+  private long write(
+      Scan<IndexEntry<ByteString, ByteString>> entries,
+      OrderedIndex<ByteString, ByteString> view,
+      Output output)
+      throws IOException {
+    final EntryWriter writer = writer(output);
+    long count = 0;
+    try (LoadProgress progress = progress(view);
+        ScanIterator<IndexEntry<ByteString, ByteString>> iterator = entries.iterator()) {
+      while (!stop().isRequested() && iterator.hasNext()) {
+        final IndexEntry<ByteString, ByteString> entry = iterator.next();
+        writer.write(entry.key(), entry.value());
+        count++;
+        if (count % PROGRESS_ENTRIES == 0) {
+          progress.at(count, "");
+        }
+      }
+      progress.at(count, "");
+    }
+    return count;
+  }
+
+  private LoadProgress progress(OrderedIndex<ByteString, ByteString> view) {
+    final Stdio stdio = stdio();
+    return stdio.terminals().errors()
+            && !isJson()
+            && !(file.equals("-") && stdio.terminals().output())
+        ? LoadProgress.ofEntries("dump", view.count(dumped), stdio)
+        : LoadProgress.none();
+  }
+
+  private EntryWriter writer(Output output) throws IOException {
+    final FileFormat named = FileFormat.ofName(file);
+    final FileFormat byDefault = isJson() && file.equals("-") ? FileFormat.JSONL : FileFormat.CSV;
+    final FileFormat used = format != null ? format : named != null ? named : byDefault;
+    return switch (used) {
+      case CSV -> new CsvEntryWriter(output, types.keyType(), types.valueType());
+      case JSONL ->
+          (key, value) ->
+              output
+                  .object()
+                  .data("key", types.keyType(), key)
+                  .data("value", types.valueType(), value)
+                  .end();
+    };
+  }
+}

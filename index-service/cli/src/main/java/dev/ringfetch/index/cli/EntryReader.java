@@ -1,0 +1,62 @@
+package dev.ringfetch.index.cli;
+
+import com.google.protobuf.ByteString;
+import java.io.IOException;
+import java.util.Base64;
+
+/** A reader of the entries of a file, one by one. Used by one thread. */
+interface EntryReader {
+  /** What the name of a JSON field ends with, and a column is called, if there is base64 in it. */
+  String BASE64_SUFFIX = "_base64";
+
+  /** The most bytes of a line, or of a CSV record: a value of 1 MiB, every byte of it escaped. */
+  int LINE_MAX = 8 << 20;
+
+  /**
+   * Which fields, or columns, have key and value, and of which types they are.
+   *
+   * @param key name of the field, or number of the column.
+   * @param value the same.
+   */
+  record Fields(String key, String value, DataType keyType, DataType valueType) {}
+
+  /**
+   * An entry of a file, or what is wrong with the line.
+   *
+   * @param number of the line in the file at which it begins, from 1 on.
+   * @param problem null if there is an entry.
+   */
+  record Line(long number, ByteString key, ByteString value, String problem) {
+    /** A line that is no entry. */
+    static Line bad(long number, String problem) {
+      return new Line(number, null, null, problem);
+    }
+
+    /** A line with an entry, if a server takes such ones. */
+    static Line of(long number, ByteString key, ByteString value) {
+      TypeOptions.checkKey(key);
+      TypeOptions.checkValue(value);
+      return new Line(number, key, value, null);
+    }
+
+    boolean isBad() {
+      return problem != null;
+    }
+  }
+
+  /**
+   * The next entry or bad line; null at the end.
+   *
+   * @throws CommandFailure where the rest of the file cannot be read either.
+   */
+  Line next() throws IOException;
+
+  /** The bytes of a text in base64. */
+  static ByteString base64(String field, String text) {
+    try {
+      return ByteString.copyFrom(Base64.getDecoder().decode(text));
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException(field + " is no base64: " + Printable.shorten(text), e);
+    }
+  }
+}

@@ -1,0 +1,158 @@
+package dev.ringfetch.index.cli;
+
+import dev.ringfetch.index.client.IndexException;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
+import java.util.Locale;
+
+/**
+ * The report of a failure to the user: an exit code, and a line that says what was wrong and what
+ * to do.
+ *
+ * @param line empty if nothing is to be said.
+ */
+record FailureReport(int exitCode, String line) {
+  /**
+   * The report of what a command has thrown.
+   *
+   * @param server that it talked to; null if none.
+   * @param timeout of its calls, for the text.
+   */
+  static FailureReport of(Throwable failure, String server, String timeout) {
+    if (failure instanceof CommandFailure known) {
+      return new FailureReport(known.exitCode(), known.getMessage());
+    }
+    if (failure instanceof IndexException refused) {
+      return ofCall(
+          Status.fromCode(refused.code())
+              .withDescription(refused.description())
+              .withCause(refused.getCause()),
+          refused.isOutcomeUnknown() ? "; it may have been carried out all the same" : "",
+          server,
+          timeout);
+    }
+    if (failure instanceof StatusRuntimeException call) {
+      return ofCall(call.getStatus(), "", server, timeout);
+    }
+    if (failure instanceof UncheckedIOException unchecked) {
+      return ofFile(unchecked.getCause());
+    }
+    if (failure instanceof IOException file) {
+      return ofFile(file);
+    }
+    if (failure instanceof OutOfMemoryError) {
+      return new FailureReport(
+          ExitCode.FAILED, "out of memory: RINGFETCH_JVM_FLAGS=-Xmx2g gives the program more");
+    }
+    return new FailureReport(ExitCode.FAILED, "unexpected " + failure + "; --verbose prints where");
+  }
+
+  private static FailureReport ofCall(
+      Status status, String outcome, String server, String timeout) {
+    final String description =
+        status.getDescription() == null ? "" : Stdio.oneLine(status.getDescription());
+    final String reason = reason(status, description);
+    return switch (status.getCode()) {
+      case UNAVAILABLE, INTERNAL, UNKNOWN, CANCELLED, UNIMPLEMENTED -> {
+        if (speaksOther(reason + " " + description)) {
+          yield new FailureReport(
+              ExitCode.UNREACHABLE,
+              "what listens at "
+                  + server
+                  + " is no index server: --server HOST:PORT names another");
+        }
+        if (status.getCode() == Status.Code.UNIMPLEMENTED) {
+          yield new FailureReport(
+              ExitCode.UNREACHABLE,
+              "what listens at "
+                  + server
+                  + " serves no such call of an index ("
+                  + description
+                  + "): --server HOST:PORT names another");
+        }
+        if (status.getCode() != Status.Code.UNAVAILABLE) {
+          yield new FailureReport(ExitCode.FAILED, text(status.getCode(), reason) + outcome);
+        }
+        yield new FailureReport(
+            ExitCode.UNREACHABLE,
+            "no index server at "
+                + server
+                + " ("
+                + reason
+                + ")"
+                + (outcome.isEmpty()
+                    ? ": '"
+                        + IndexProgram.NAME
+                        + " serve' starts one, --server HOST:PORT names another"
+                    : outcome));
+      }
+      case DEADLINE_EXCEEDED ->
+          new FailureReport(
+              ExitCode.UNREACHABLE,
+              server + " gave no answer within " + timeout + "; --timeout sets more" + outcome);
+      case RESOURCE_EXHAUSTED ->
+          new FailureReport(ExitCode.FAILED, "the server is at a limit: " + description + outcome);
+      default -> new FailureReport(ExitCode.FAILED, text(status.getCode(), reason) + outcome);
+    };
+  }
+
+  private static String text(Status.Code code, String reason) {
+    return code.name().toLowerCase(Locale.ROOT).replace('_', ' ') + ": " + reason;
+  }
+
+  /** What lies at the bottom of a failure, as the system says it. */
+  private static String reason(Status status, String description) {
+    Throwable cause = status.getCause();
+    while (cause != null && cause.getCause() != null) {
+      cause = cause.getCause();
+    }
+    final String bottom = cause == null || cause.getMessage() == null ? "" : cause.getMessage();
+    return bottom.isEmpty()
+        ? description
+        : Stdio.oneLine(bottom)
+            .replaceFirst("^\\w+\\(\\.\\.\\) failed with error\\(-\\d+\\): ", "");
+  }
+
+  /** Whether this is of a peer that speaks HTTP/1 or something else. */
+  private static boolean speaksOther(String text) {
+    final String lower = text.toLowerCase(Locale.ROOT);
+    return lower.contains("http/2")
+        || lower.contains("http2")
+        || lower.contains("settings")
+        || lower.contains("preface")
+        || lower.contains("frame size")
+        || lower.contains("content-type");
+  }
+
+  private static FailureReport ofFile(IOException failure) {
+    if (isBrokenPipe(failure)) {
+      return new FailureReport(ExitCode.BROKEN_PIPE, "");
+    }
+    return new FailureReport(ExitCode.FAILED, fileText(failure));
+  }
+
+  private static boolean isBrokenPipe(IOException failure) {
+    final String text = String.valueOf(failure.getMessage());
+    return text.contains("Broken pipe") || text.contains("Pipe closed");
+  }
+
+  private static String fileText(IOException failure) {
+    if (failure instanceof FileSystemException file) {
+      if (failure instanceof NoSuchFileException) {
+        return file.getFile() + ": no such file or directory";
+      }
+      if (failure instanceof AccessDeniedException) {
+        return file.getFile() + ": permission denied";
+      }
+      return file.getReason() == null
+          ? file.getFile() + ": " + failure.getClass().getSimpleName()
+          : file.getFile() + ": " + file.getReason();
+    }
+    return failure.getMessage() == null ? failure.toString() : failure.getMessage();
+  }
+}

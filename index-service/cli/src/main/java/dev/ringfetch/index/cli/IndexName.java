@@ -1,0 +1,33 @@
+package dev.ringfetch.index.cli;
+
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** The name of the index that a command is about: an operand, or an option as elsewhere. */
+final class IndexName {
+  @Parameters(index = "0", arity = "0..1", paramLabel = "NAME", description = "Name of the index.")
+  private String operand;
+
+  @Option(
+      names = {"-i", IndexOption.INDEX},
+      paramLabel = "NAME",
+      description = "The same.")
+  private String option;
+
+  /** The name. */
+  String required() {
+    if (operand != null && option != null && !operand.equals(option)) {
+      throw CommandFailure.misuse("two names of an index are given: " + operand + ", " + option);
+    }
+    final String name = operand == null ? option : operand;
+    if (name == null || name.isEmpty()) {
+      throw CommandFailure.misuse("the name of an index is missing");
+    }
+    return name;
+  }
+
+  /** The name, or a default. */
+  String orElse(String name) {
+    return operand == null && option == null ? name : required();
+  }
+}

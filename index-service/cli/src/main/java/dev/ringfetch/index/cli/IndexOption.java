@@ -1,0 +1,24 @@
+package dev.ringfetch.index.cli;
+
+import picocli.CommandLine.Option;
+
+/** The option of an index's name. */
+final class IndexOption {
+  static final String INDEX = "--index";
+
+  @Option(
+      names = {"-i", INDEX},
+      order = 51,
+      paramLabel = "NAME",
+      description = "Name of the index; RINGFETCH_INDEX, or default.")
+  private String name;
+
+  /** The name; that of the session where none was given. */
+  String name(Session session) {
+    final String used = name == null ? session.defaultOf(INDEX) : name;
+    if (used.isEmpty()) {
+      throw CommandFailure.misuse("--index: the name of an index is not empty");
+    }
+    return used;
+  }
+}

@@ -1,0 +1,215 @@
+package dev.ringfetch.index.cli;
+
+import dev.ringfetch.index.IndexServer;
+import java.io.OutputStream;
+import java.io.OutputStreamWriter;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.logging.Level;
+import java.util.logging.LogManager;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.IDefaultValueProvider;
+import picocli.CommandLine.Model.ArgSpec;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.UnmatchedArgumentException;
+
+/**
+ * The program of the index's command line. An error is one line on stderr; {@link ExitCode} has the
+ * codes.
+ */
+@Command(
+    name = "index",
+    sortOptions = false,
+    abbreviateSynopsis = true,
+    synopsisSubcommandLabel = "COMMAND",
+    description = "Work with indexes of a Ringfetch server. COMMAND --help says more.",
+    commandListHeading = "",
+    footer = {
+      "Also: examples/run index demo, examples/run index bench.",
+      "Exit codes: 0 done, 1 failed, 2 wrong command line, 3 no such key or index,",
+      "4 no server or no answer, 130 interrupted, 141 the output's reader is gone."
+    })
+public final class IndexProgram implements Runnable {
+  /** The name by which the user calls the program. */
+  static final String NAME = System.getProperty("ringfetch.program", "index");
+
+  private static final String SERVE = "serve";
+
+  private static final Map<String, Function<Session, Object>> COMMANDS = new LinkedHashMap<>();
+
+  static {
+    COMMANDS.put(SERVE, session -> new IndexServer());
+    COMMANDS.put("create", CreateCommand::new);
+    COMMANDS.put("drop", DropCommand::new);
+    COMMANDS.put("list", ListCommand::new);
+    COMMANDS.put("describe", DescribeCommand::new);
+    COMMANDS.put("put", PutCommand::new);
+    COMMANDS.put("get", GetCommand::new);
+    COMMANDS.put("delete", DeleteCommand::new);
+    COMMANDS.put("scan", ScanCommand::new);
+    COMMANDS.put("count", CountCommand::new);
+    COMMANDS.put("load", LoadCommand::new);
+    COMMANDS.put("dump", DumpCommand::new);
+    COMMANDS.put("stat", StatCommand::new);
+    COMMANDS.put("shell", ShellCommand::new);
+  }
+
+  private final Session session;
+
+  @SuppressWarnings("UnusedVariable") // picocli looks at it
+  @Option(
+      names = {"-h", "--help"},
+      usageHelp = true,
+      hidden = true)
+  private boolean help;
+
+  @Spec private CommandSpec spec;
+
+  private IndexProgram(Session session) {
+    this.session = session;
+  }
+
+  /** Runs the program; ends the JVM. */
+  public static void main(String[] args) {
+    final StopSignal stop = StopSignal.ofProcess();
+    final Stdio stdio = Stdio.ofProcess();
+    if (args.length > 0 && !args[0].equals(SERVE) && !isTraced(stdio, List.of(args))) {
+      // What the libraries log, such as that there is no ring to a server elsewhere.
+      LogManager.getLogManager().getLogger("").setLevel(Level.OFF);
+    }
+    final int code = run(stdio, stop, args);
+    stop.ended();
+    System.exit(code);
+  }
+
+  /** Runs a command line, and returns the exit code. */
+  static int run(Stdio stdio, StopSignal stop, String... args) {
+    try (Session session = new Session(stdio, stop)) {
+      return commandLine(session, args).execute(args);
+    }
+  }
+
+  private static PrintWriter lines(OutputStream stream) {
+    return new PrintWriter(new OutputStreamWriter(stream, StandardCharsets.UTF_8), true);
+  }
+
+  private static void addCommand(CommandLine program, String name, Object command) {
+    final CommandLine line = new CommandLine(command);
+    line.setCommandName(name);
+    line.getCommandSpec().usageMessage().sortOptions(false).abbreviateSynopsis(true);
+    if (name.equals(SERVE)) {
+      line.getCommandSpec().usageMessage().description("Serve indexes, until a signal ends it.");
+    }
+    program.addSubcommand(name, line);
+  }
+
+  /** The program with its commands, or with that one alone which the arguments name. */
+  static CommandLine commandLine(Session session, String... args) {
+    final Stdio stdio = session.stdio();
+    final CommandLine program = new CommandLine(new IndexProgram(session)).setCommandName(NAME);
+    final boolean one = args.length > 0 && COMMANDS.containsKey(args[0]);
+    COMMANDS.forEach(
+        (name, command) -> {
+          // To read the options of all takes longer than most commands run.
+          if (!one || name.equals(args[0])) {
+            addCommand(program, name, command.apply(session));
+          }
+        });
+    return program
+        .setOut(lines(stdio.out()))
+        .setErr(lines(stdio.err()))
+        .setExpandAtFiles(false)
+        .setCaseInsensitiveEnumValuesAllowed(true)
+        .setOverwrittenOptionsAllowed(false)
+        .setDefaultValueProvider(new Defaults(session))
+        .setParameterExceptionHandler(IndexProgram::onMisuse)
+        .setExecutionExceptionHandler(
+            (failure, line, parsed) -> onFailure(failure, line, parsed, session));
+  }
+
+  /** Without a command: prints what there is. */
+  @Override
+  public void run() {
+    if (!session.isShell()) {
+      throw new ParameterException(
+          spec.commandLine(), "a command is missing: serve, put, get, scan, ...");
+    }
+  }
+
+  /** The default of the server, which the environment or the shell sets. */
+  private record Defaults(Session session) implements IDefaultValueProvider {
+    @Override
+    public String defaultValue(ArgSpec argument) {
+      return argument instanceof OptionSpec option
+              && option.longestName().equals(ServerOptions.SERVER)
+          ? session.defaultOf(ServerOptions.SERVER)
+          : null;
+    }
+  }
+
+  private static int onMisuse(ParameterException error, String[] arguments) {
+    final CommandLine line = error.getCommandLine();
+    final String name = line.getCommandSpec().qualifiedName();
+    final StringBuilder text = new StringBuilder(name).append(": ");
+    if (error instanceof UnmatchedArgumentException unmatched) {
+      final String given = unmatched.getUnmatched().get(0);
+      final boolean program = line.getParent() == null;
+      if (given.startsWith("-")) {
+        text.append("there is no option ").append(given);
+        text.append(program ? "" : "; a key or value that begins with - follows --");
+      } else if (program) {
+        text.append("there is no command '").append(given).append("'");
+      } else {
+        text.append("one operand too many: ").append(Printable.shorten(given));
+      }
+      final List<String> similar = unmatched.getSuggestions();
+      if (!similar.isEmpty() && (program || given.startsWith("-"))) {
+        text.append("; similar: ").append(String.join(", ", similar));
+      }
+    } else {
+      text.append(Stdio.oneLine(error.getMessage()));
+    }
+    line.getErr().println(text.append(" (").append(name).append(" --help)"));
+    return ExitCode.MISUSE;
+  }
+
+  private static boolean isTraced(Stdio stdio, List<String> args) {
+    return args.contains("--verbose")
+        || !stdio.environment().getOrDefault("RINGFETCH_TRACE", "").isEmpty();
+  }
+
+  private static int onFailure(
+      Exception failure, CommandLine line, ParseResult parsed, Session session) {
+    final String name = line.getCommandSpec().qualifiedName();
+    final ServerOptions server =
+        line.getCommand() instanceof ClientCommand command ? command.server() : null;
+    final FailureReport report =
+        FailureReport.of(
+            failure,
+            server == null ? null : server.server(),
+            server == null ? "" : TimeSpan.text(server.timeout()));
+    if (!report.line().isEmpty()) {
+      final boolean misuse = report.exitCode() == ExitCode.MISUSE;
+      line.getErr()
+          .println(
+              name
+                  + ": "
+                  + Stdio.oneLine(report.line())
+                  + (misuse ? " (" + name + " --help)" : ""));
+    }
+    if (isTraced(session.stdio(), parsed.originalArgs())) {
+      failure.printStackTrace(line.getErr());
+    }
+    return report.exitCode();
+  }
+}

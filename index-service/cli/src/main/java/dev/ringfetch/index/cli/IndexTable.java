@@ -1,0 +1,45 @@
+package dev.ringfetch.index.cli;
+
+import dev.ringfetch.index.v1.IndexDescription;
+import java.util.List;
+import java.util.Locale;
+
+/** Descriptions of indexes, as tables and as JSON. */
+final class IndexTable {
+  private IndexTable() {}
+
+  /** The kind in a word. */
+  static String kind(IndexDescription index) {
+    return index.getKind().name().toLowerCase(Locale.ROOT);
+  }
+
+  /** The memory of the server, of which each description knows. */
+  static String memory(IndexDescription any) {
+    return Printable.bytes(any.getMemoryUsed()) + " of " + Printable.bytes(any.getMemoryLimit());
+  }
+
+  /** Prints the indexes in lines. */
+  static void print(List<IndexDescription> indexes, Output out, int width) {
+    final TextTable table = new TextTable("llrr").row("INDEX", "KIND", "ENTRIES", "PARTITIONS");
+    for (final IndexDescription index : indexes) {
+      table.row(
+          Printable.escape(index.getName()),
+          kind(index),
+          Printable.number(index.getEntries()),
+          Printable.number(index.getPartitions()));
+    }
+    table.print(out, width);
+  }
+
+  /** Begins a line of JSON about an index, which the caller ends. */
+  static Output.Json json(IndexDescription index, Output out) {
+    return out.object()
+        .text("index", index.getName())
+        .text("kind", kind(index))
+        .number("entries", index.getEntries())
+        .number("partitions", index.getPartitions())
+        .text("incarnation", Long.toHexString(index.getIncarnation()))
+        .number("memory_used", index.getMemoryUsed())
+        .number("memory_limit", index.getMemoryLimit());
+  }
+}

@@ -1,0 +1,137 @@
+package dev.ringfetch.index.cli;
+
+import dev.ringfetch.index.AtLeast;
+import dev.ringfetch.index.cli.EntryReader.Fields;
+import java.io.IOException;
+import java.util.Locale;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** The command that writes the entries of a file. */
+@Command(name = "load", description = "Write the entries of a CSV or JSON lines file.")
+final class LoadCommand extends ClientCommand {
+  @Parameters(index = "0", paramLabel = "FILE", description = "File to read; - is stdin.")
+  private String file;
+
+  @Option(
+      names = "--format",
+      paramLabel = "FORMAT",
+      description = "csv or jsonl; by the name or the content, if not given.")
+  private FileFormat format;
+
+  @Option(
+      names = "--key",
+      paramLabel = "FIELD",
+      description = "Column or field of keys, or number of it. Default: key.")
+  private String key;
+
+  @Option(
+      names = "--value",
+      paramLabel = "FIELD",
+      description = "The same for values. Default: value.")
+  private String value;
+
+  @Option(names = "--no-header", description = "CSV without names of columns: 1 and 2.")
+  private boolean noHeader;
+
+  @Option(
+      names = "--delimiter",
+      paramLabel = "CHAR",
+      description = "Between columns; tab for a tab. Default: comma.")
+  private String delimiter;
+
+  @Option(
+      names = "--max-bad",
+      paramLabel = "N",
+      converter = AtLeast.Zero.class,
+      description = "Give up after more bad lines. Default: never.")
+  private Integer maxBad;
+
+  @Mixin private IndexOption index;
+  @Mixin private TypeOptions types;
+
+  LoadCommand(Session session) {
+    super(session);
+  }
+
+  @Override
+  void check() {
+    index.name(session());
+    delimiter(FileFormat.CSV);
+  }
+
+  private char delimiter(FileFormat used) {
+    if (delimiter == null) {
+      return file.toLowerCase(Locale.ROOT).endsWith(".tsv") ? '\t' : ',';
+    }
+    final String character = delimiter.equals("tab") || delimiter.equals("\\t") ? "\t" : delimiter;
+    if (character.length() != 1 || character.charAt(0) >= 0x80 || "\"\r\n".contains(character)) {
+      throw CommandFailure.misuse(
+          "--delimiter is one ASCII character, or tab, not '" + Printable.shorten(delimiter) + "'");
+    }
+    if (used != FileFormat.CSV) {
+      throw CommandFailure.misuse("--delimiter is for CSV, and this is " + used);
+    }
+    return character.charAt(0);
+  }
+
+  @Override
+  int run(Connection connection, Output out) throws IOException {
+    try (EntryFile entries = EntryFile.open(file, stdio())) {
+      final EntryReader reader = reader(entries);
+      final Load load =
+          new Load(
+              entries,
+              connection.async(
+                  index.name(session()), connection.orCreate(index.name(session()), stdio())),
+              stdio(),
+              maxBad == null ? Long.MAX_VALUE : maxBad);
+      try {
+        load.run(reader, stop(), isJson());
+      } finally {
+        report(load, out);
+      }
+      return load.bad() == 0 ? ExitCode.OK : ExitCode.FAILED;
+    }
+  }
+
+  private EntryReader reader(EntryFile entries) throws IOException {
+    final Fields fields = new Fields(key, value, types.keyType(), types.valueType());
+    final FileFormat used = format == null ? entries.format() : format;
+    final char between = delimiter(used);
+    return switch (used) {
+      case CSV -> new CsvEntryReader(entries.name(), entries.in(), between, !noHeader, fields);
+      case JSONL -> new JsonEntryReader(entries.name(), entries.in(), fields);
+    };
+  }
+
+  private void report(Load load, Output out) {
+    final double seconds = load.seconds();
+    final double rate = load.loaded() / Math.max(seconds, 1e-3);
+    if (isJson()) {
+      out.object()
+          .text("index", index.name(session()))
+          .text("file", file)
+          .number("loaded", load.loaded())
+          .number("bad", load.bad())
+          .number("seconds", seconds)
+          .number("per_second", rate)
+          .end();
+      return;
+    }
+    out.line(
+        String.format(
+            Locale.ROOT,
+            "loaded %s into '%s' in %.1f s (%,.0f/s)%s%s",
+            Printable.entries(load.loaded()),
+            index.name(session()),
+            seconds,
+            rate,
+            load.bad() == 0
+                ? ""
+                : "; " + Printable.count(load.bad(), "bad line", "bad lines") + " left out",
+            stop().isRequested() ? "; interrupted" : ""));
+  }
+}

@@ -1,0 +1,101 @@
+package dev.ringfetch.index.cli;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.client.KeyedIndex;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** The command that writes an entry. */
+@Command(
+    name = "put",
+    description = "Write an entry. An index that is not there is created, ordered.")
+final class PutCommand extends ClientCommand {
+  @Parameters(index = "0", paramLabel = "KEY", description = "Key; after -- if it begins with -.")
+  private String key;
+
+  @Parameters(index = "1", arity = "0..1", paramLabel = "VALUE", description = "Value.")
+  private String value;
+
+  @Option(
+      names = "--file",
+      paramLabel = "PATH",
+      description = "Take the bytes of a file as the value; - is stdin.")
+  private String file;
+
+  @Option(names = "--if-absent", description = "Only if there is no such key; 1 if there is.")
+  private boolean ifAbsent;
+
+  @Mixin private IndexOption index;
+  @Mixin private TypeOptions types;
+  private ByteString keyBytes;
+  private ByteString valueBytes;
+
+  PutCommand(Session session) {
+    super(session);
+  }
+
+  @Override
+  void check() {
+    if ((value == null) == (file == null)) {
+      throw CommandFailure.misuse(
+          value == null ? "VALUE is missing, or --file" : "VALUE goes without --file");
+    }
+    index.name(session());
+    keyBytes = types.key(key);
+    valueBytes = value == null ? null : types.value(value);
+  }
+
+  @Override
+  int run(Connection connection, Output out) throws IOException {
+    if (file != null) {
+      valueBytes = readFile();
+    }
+    final KeyedIndex<ByteString, ByteString> view =
+        connection.keyed(
+            index.name(session()), connection.orCreate(index.name(session()), stdio()));
+    final long version;
+    if (ifAbsent) {
+      final var outcome = view.compareAndSet(keyBytes, 0, valueBytes);
+      if (!outcome.applied()) {
+        throw new CommandFailure(
+            ExitCode.FAILED, "key '" + Printable.shorten(key) + "' is there already; not written");
+      }
+      version = outcome.entry().orElseThrow().version();
+    } else {
+      version = view.put(keyBytes, valueBytes);
+    }
+    if (isJson()) {
+      out.object()
+          .text("index", index.name(session()))
+          .data("key", types.keyType(), keyBytes)
+          .number("version", version)
+          .end();
+    } else {
+      out.line("written, version " + version);
+    }
+    return ExitCode.OK;
+  }
+
+  private ByteString readFile() throws IOException {
+    final Path path = Path.of(file);
+    if (!file.equals("-") && Files.isDirectory(path)) {
+      throw new CommandFailure(ExitCode.FAILED, file + ": is a directory");
+    }
+    try (InputStream opened = file.equals("-") ? null : Files.newInputStream(path)) {
+      final InputStream in = opened == null ? stdio().in() : opened;
+      final ByteString bytes = ByteString.copyFrom(in.readNBytes(TypeOptions.VALUE_MAX + 1));
+      if (bytes.size() > TypeOptions.VALUE_MAX) {
+        throw new CommandFailure(
+            ExitCode.FAILED,
+            file + ": a value has at most " + Printable.number(TypeOptions.VALUE_MAX) + " bytes");
+      }
+      return bytes;
+    }
+  }
+}

@@ -1,0 +1,130 @@
+package dev.ringfetch.index.cli;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.client.IndexEntry;
+import dev.ringfetch.index.client.OrderedIndex;
+import dev.ringfetch.index.client.Range;
+import dev.ringfetch.index.client.Scan;
+import dev.ringfetch.index.client.ScanIterator;
+import java.util.function.Consumer;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** The command that lists the entries of a range. */
+@Command(name = "scan", description = "List entries of an ordered index, in the order of keys.")
+final class ScanCommand extends ClientCommand {
+  /** Rows that are aligned with each other. */
+  private static final int ALIGNED = 100;
+
+  @Mixin private RangeOptions range;
+
+  @Option(names = "--reverse", description = "From the greatest key to the smallest.")
+  private boolean reverse;
+
+  @Option(
+      names = {"-n", "--limit"},
+      paramLabel = "N",
+      converter = PositiveNumber.class,
+      description = "At most so many entries.")
+  private Long limit;
+
+  @Option(names = "--keys-only", description = "Without values.")
+  private boolean keysOnly;
+
+  @Option(names = "--snapshot", description = "All entries as of one moment.")
+  private boolean snapshot;
+
+  @Option(names = "--direct", description = "Read the memory of the index, not by calls.")
+  private boolean direct;
+
+  @Mixin private IndexOption index;
+  @Mixin private TypeOptions types;
+  private Range<ByteString> scanned;
+
+  ScanCommand(Session session) {
+    super(session);
+  }
+
+  @Override
+  void check() {
+    index.name(session());
+    scanned = range.range(types);
+    if (direct && snapshot) {
+      throw CommandFailure.misuse("--snapshot is by calls alone: it goes without --direct");
+    }
+  }
+
+  @Override
+  int run(Connection connection, Output out) {
+    final OrderedIndex<ByteString, ByteString> view =
+        DirectAccess.of(direct).view(connection.requireOrdered(index.name(session()), "a scan"));
+    final long count =
+        keysOnly ? printKeys(view.keys(scanned), out) : printEntries(view.scan(scanned), out);
+    if (count == 0 && !isJson()) {
+      stdio().note("no entry: " + range.text() + " of index '" + index.name(session()) + "'");
+    }
+    if (direct && !isJson()) {
+      DirectAccess.noteCalls(connection, stdio());
+    }
+    return ExitCode.OK;
+  }
+
+  private long printKeys(Scan<ByteString> keys, Output out) {
+    return each(
+        keys,
+        out,
+        key -> {
+          if (isJson()) {
+            out.object().data("key", types.keyType(), key).end();
+          } else {
+            out.line(Printable.escape(types.keyType().show(key)));
+          }
+        },
+        () -> {});
+  }
+
+  private long printEntries(Scan<IndexEntry<ByteString, ByteString>> entries, Output out) {
+    final TextTable table = new TextTable("ll");
+    return each(
+        entries,
+        out,
+        entry -> {
+          if (isJson()) {
+            out.object()
+                .data("key", types.keyType(), entry.key())
+                .data("value", types.valueType(), entry.value())
+                .number("version", entry.version())
+                .end();
+          } else {
+            table.row(
+                Printable.escape(types.keyType().show(entry.key())),
+                Printable.escape(types.valueType().show(entry.value())));
+            if (table.size() == ALIGNED) {
+              table.print(out, width());
+            }
+          }
+        },
+        () -> table.print(out, width()));
+  }
+
+  /** Reads a scan to its end, or to the signal; returns the number of what came. */
+  private <T> long each(Scan<T> scan, Output out, Consumer<T> print, Runnable end) {
+    Scan<T> settings = reverse ? scan.reverse() : scan;
+    settings = limit == null ? settings : settings.limit(limit);
+    settings = snapshot ? settings.snapshot(DumpCommand.SNAPSHOT_LIFETIME) : settings;
+    long count = 0;
+    try (ScanIterator<T> iterator = settings.iterator()) {
+      while (!stop().isRequested() && iterator.hasNext()) {
+        print.accept(iterator.next());
+        count++;
+        if (count % ALIGNED == 0 && stdio().terminals().output()) {
+          out.flush();
+        }
+      }
+    } finally {
+      end.run();
+    }
+    return count;
+  }
+}

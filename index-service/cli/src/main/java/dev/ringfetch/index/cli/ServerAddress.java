@@ -1,0 +1,27 @@
+package dev.ringfetch.index.cli;
+
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.TypeConversionException;
+
+/** The place of a server on the command line: a host, and a port unless it is the usual one. */
+final class ServerAddress implements ITypeConverter<String> {
+  private static final Pattern FORM =
+      Pattern.compile("([\\p{Alnum}._-]+|\\[[\\p{XDigit}:.%]+\\])(?::(\\d{1,5}))?");
+  private static final int PORT_DEFAULT = 50_051;
+  private static final int PORT_MAX = 65_535;
+
+  @Override
+  public String convert(String text) {
+    final Matcher matcher = FORM.matcher(text);
+    if (!matcher.matches()) {
+      throw new TypeConversionException("'" + text + "' is not HOST:PORT");
+    }
+    final int port = matcher.group(2) == null ? PORT_DEFAULT : Integer.parseInt(matcher.group(2));
+    if (port < 1 || port > PORT_MAX) {
+      throw new TypeConversionException("port " + port + " is not in 1.." + PORT_MAX);
+    }
+    return matcher.group(1) + ":" + port;
+  }
+}

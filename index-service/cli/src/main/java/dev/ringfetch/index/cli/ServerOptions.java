@@ -1,0 +1,71 @@
+package dev.ringfetch.index.cli;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import picocli.CommandLine.Option;
+
+/** The options of all commands that talk to a server. */
+@SuppressWarnings("UnusedVariable") // picocli looks at one, the program for the name of another
+final class ServerOptions {
+  static final String SERVER = "--server";
+
+  /** Their place in the help: the last. */
+  private static final int ORDER = 100;
+
+  @Option(
+      names = {"-s", SERVER},
+      order = ORDER + 0,
+      paramLabel = "HOST:PORT",
+      converter = ServerAddress.class,
+      description = "Index server; RINGFETCH_SERVER, or localhost:50051.")
+  private String server;
+
+  @Option(
+      names = "--timeout",
+      order = ORDER + 1,
+      paramLabel = "TIME",
+      defaultValue = "5s",
+      converter = TimeSpan.class,
+      description = "Of each call: 500ms, 5s or 2m. Default: 5s.")
+  private Duration timeout;
+
+  @Option(
+      names = "--shm-directory",
+      order = ORDER + 2,
+      paramLabel = "PATH",
+      description = "The server's, of shared memory. Default: /dev/shm.")
+  private Path shmDirectory;
+
+  @Option(names = "--json", order = ORDER + 3, description = "Print JSON, one object a line.")
+  private boolean json;
+
+  @Option(
+      names = "--verbose",
+      order = ORDER + 4,
+      description = "Print stack traces, as RINGFETCH_TRACE=1 does.")
+  private boolean verbose;
+
+  @Option(
+      names = {"-h", "--help"},
+      order = ORDER + 5,
+      usageHelp = true,
+      description = "Print this, and exit.")
+  private boolean help;
+
+  String server() {
+    return server;
+  }
+
+  Duration timeout() {
+    return timeout;
+  }
+
+  /** Null: the default. */
+  Path shmDirectory() {
+    return shmDirectory;
+  }
+
+  boolean isJson() {
+    return json;
+  }
+}

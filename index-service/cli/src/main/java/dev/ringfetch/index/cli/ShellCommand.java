@@ -1,0 +1,165 @@
+package dev.ringfetch.index.cli;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jline.reader.Candidate;
+import org.jline.reader.Completer;
+import org.jline.reader.EndOfFileException;
+import org.jline.reader.LineReader;
+import org.jline.reader.LineReaderBuilder;
+import org.jline.reader.ParsedLine;
+import org.jline.reader.SyntaxError;
+import org.jline.reader.UserInterruptException;
+import org.jline.reader.impl.DefaultParser;
+import org.jline.terminal.Terminal;
+import org.jline.terminal.TerminalBuilder;
+import picocli.AutoComplete;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+
+/** The command that reads commands, from the terminal or from a pipe, over one connection. */
+@Command(name = "shell", description = "Read commands; 'use NAME' sets the index, 'exit' ends.")
+final class ShellCommand implements Callable<Integer> {
+  private final Session session;
+
+  @Mixin private IndexOption index;
+  @Mixin private ServerOptions server;
+  private int exitCode = ExitCode.OK; // of the last command
+
+  ShellCommand(Session session) {
+    this.session = session;
+  }
+
+  @Override
+  public Integer call() throws IOException {
+    if (session.isShell()) {
+      throw CommandFailure.misuse("this is a shell already");
+    }
+    session.setDefault(ServerOptions.SERVER, server.server());
+    session.setDefault(IndexOption.INDEX, index.name(session));
+    if (session.stdio().terminals().input() && session.stdio().terminals().output()) {
+      readTerminal();
+    } else {
+      readPipe();
+    }
+    return exitCode;
+  }
+
+  /** Parses as a shell does, but a backslash is itself: it is in values more often than not. */
+  private static DefaultParser parser() {
+    final DefaultParser parser = new DefaultParser();
+    parser.setEscapeChars(null);
+    parser.setEofOnUnclosedQuote(true);
+    return parser;
+  }
+
+  private void readPipe() throws IOException {
+    session.beginShell(question -> "");
+    final BufferedReader lines =
+        new BufferedReader(new InputStreamReader(session.stdio().in(), StandardCharsets.UTF_8));
+    final DefaultParser parser = parser();
+    for (String line = lines.readLine();
+        line != null && !session.stop().isRequested();
+        line = lines.readLine()) {
+      final ParsedLine parsed;
+      try {
+        parsed = parser.parse(line, line.length());
+      } catch (SyntaxError e) {
+        session.stdio().note("shell: a quote is not closed: " + Printable.shorten(line));
+        exitCode = ExitCode.MISUSE;
+        continue;
+      }
+      if (!execute(parsed.words())) {
+        return;
+      }
+    }
+  }
+
+  private void readTerminal() throws IOException {
+    try (Terminal terminal = TerminalBuilder.builder().system(true).build()) {
+      final LineReader reader =
+          LineReaderBuilder.builder()
+              .terminal(terminal)
+              .parser(parser())
+              .completer(completer())
+              .option(LineReader.Option.DISABLE_EVENT_EXPANSION, true)
+              .build();
+      session.beginShell(question -> ask(reader, question));
+      while (!session.stop().isRequested()) {
+        try {
+          reader.readLine(session.defaultOf(IndexOption.INDEX) + "> ");
+          if (!execute(reader.getParsedLine().words())) {
+            return;
+          }
+        } catch (UserInterruptException e) {
+          // The line is dropped.
+        } catch (EndOfFileException e) {
+          return;
+        }
+      }
+    }
+  }
+
+  private static String ask(LineReader reader, String question) {
+    try {
+      return reader.readLine(question);
+    } catch (UserInterruptException | EndOfFileException e) {
+      return "";
+    }
+  }
+
+  /** Completes names of commands and options. */
+  private Completer completer() {
+    final CommandSpec commands = IndexProgram.commandLine(session).getCommandSpec();
+    return (reader, line, candidates) -> {
+      final List<CharSequence> found = new ArrayList<>();
+      AutoComplete.complete(
+          commands,
+          line.words().toArray(String[]::new),
+          line.wordIndex(),
+          line.wordCursor(),
+          line.cursor(),
+          found);
+      for (final CharSequence rest : found) {
+        final String begin = line.word().substring(0, line.wordCursor());
+        candidates.add(new Candidate(begin + rest));
+      }
+    };
+  }
+
+  /** Executes a line; false if it ends the shell. */
+  private boolean execute(List<String> words) {
+    final List<String> given = words.stream().dropWhile(String::isEmpty).toList();
+    if (given.isEmpty() || given.get(0).isEmpty() || given.get(0).startsWith("#")) {
+      return true;
+    }
+    switch (given.get(0)) {
+      case "exit", "quit" -> {
+        return false;
+      }
+      case "use" -> use(given);
+      case "help" -> IndexProgram.commandLine(session).usage(session.stdio().err());
+      default -> {
+        final String[] args = given.toArray(String[]::new);
+        exitCode = IndexProgram.commandLine(session, args).execute(args);
+      }
+    }
+    return true;
+  }
+
+  private void use(List<String> words) {
+    if (words.size() != 2) {
+      session.stdio().note("use: one name of an index, such as: use default");
+      exitCode = ExitCode.MISUSE;
+    } else {
+      session.setDefault(IndexOption.INDEX, words.get(1));
+      exitCode = ExitCode.OK;
+    }
+  }
+}

@@ -1,0 +1,290 @@
+package dev.ringfetch.index.cli;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Commands about single entries, ranges and indexes. Each test has indexes of its own. */
+final class EntriesTest {
+  @TempDir static Path directory;
+  private static TestServer server;
+
+  @BeforeAll
+  static void start() throws IOException {
+    server = TestServer.start(directory, TestServer.MEMORY);
+  }
+
+  @AfterAll
+  static void stop() {
+    server.close();
+  }
+
+  private static Outcome run(String... args) {
+    return server.run(args);
+  }
+
+  private static void fill(String index, String... keys) {
+    for (final String key : keys) {
+      run("put", "-i", index, key, "value of " + key).done();
+    }
+  }
+
+  @Test
+  void aValueIsWrittenReadAndRemoved() {
+    run("put", "greeting", "hello, world").prints("written, version 1");
+    run("get", "greeting").prints("hello, world");
+    run("get", "greeting", "--direct").prints("hello, world");
+    assertEquals("", run("get", "greeting", "--direct").err()); // it was direct
+    run("get", "greeting", "--json")
+        .prints("{\"key\":\"greeting\",\"value\":\"hello, world\",\"version\":1}");
+    run("put", "greeting", "again", "--if-absent").fails(1, "greeting", "there already");
+    run("delete", "greeting").prints("deleted 1 entry");
+    run("get", "greeting").fails(ExitCode.NOT_FOUND, "no such key", "greeting");
+    run("delete", "greeting", "--json").fails(ExitCode.NOT_FOUND, "greeting");
+    assertTrue(run("put", "greeting", "", "--if-absent").done().contains("version"));
+    run("get", "greeting").prints("");
+  }
+
+  @Test
+  void severalKeysAreReadInLines() {
+    fill("several", "a", "longer");
+    final Outcome some = run("get", "-i", "several", "a", "none", "longer");
+    assertEquals("a       value of a\nlonger  value of longer\n", some.out());
+    some.fails(ExitCode.NOT_FOUND, "none");
+    run("delete", "-i", "several", "a", "longer", "none").fails(ExitCode.NOT_FOUND, "none");
+    run("count", "-i", "several").prints("0");
+  }
+
+  @Test
+  void aRangeIsScannedCountedAndRemoved() {
+    fill("range", "a", "ab", "ac", "b", "c");
+    run("scan", "-i", "range", "--prefix=a", "--keys-only").prints("a", "ab", "ac");
+    run("scan", "-i", "range", "--from=ab", "--to=c", "--keys-only").prints("ab", "ac", "b");
+    run("scan", "-i", "range", "--from=b").prints("b  value of b", "c  value of c");
+    run("scan", "-i", "range", "--to=b", "--reverse", "--limit=2", "--keys-only")
+        .prints("ac", "ab");
+    run("scan", "-i", "range", "--snapshot", "--keys-only", "-n1", "--json")
+        .prints("{\"key\":\"a\"}");
+    final Outcome nothing = run("scan", "-i", "range", "--prefix=z");
+    nothing.prints();
+    nothing.says("no entry: keys that begin with 'z'");
+    run("count", "-i", "range").prints("5");
+    run("count", "-i", "range", "--from=ab").prints("4");
+    run("count", "-i", "range", "--json").prints("{\"index\":\"range\",\"entries\":5}");
+    run("delete", "-i", "range", "--prefix=a").prints("deleted 3 entries");
+    run("delete", "-i", "range", "--all", "--json").prints("{\"index\":\"range\",\"deleted\":2}");
+  }
+
+  @Test
+  void directReadsAnswerTheSame() {
+    fill("direct", "a", "ab", "ac", "b");
+    for (final String[] args :
+        new String[][] {
+          {"get", "-i", "direct", "ab"},
+          {"get", "-i", "direct", "a", "b", "--json"},
+          {"scan", "-i", "direct"},
+          {"scan", "-i", "direct", "--prefix=a", "--reverse", "--json"},
+          {"scan", "-i", "direct", "--from=ab", "--to=b", "--keys-only"},
+          {"scan", "-i", "direct", "--limit=2"}
+        }) {
+      final String[] direct = Arrays.copyOf(args, args.length + 1);
+      direct[args.length] = "--direct";
+      final Outcome outcome = run(direct);
+      assertEquals(run(args).done(), outcome.done());
+      assertEquals("", outcome.err()); // no note that calls have answered
+    }
+    final Outcome elsewhere = // no memory of the server is there
+        new Invocation(server.target())
+            .shm(directory.resolve(".."))
+            .run("scan", "-i", "direct", "--direct", "--keys-only");
+    elsewhere.prints("a", "ab", "ac", "b");
+    elsewhere.says("note: read by calls");
+    run("get", "-i", "direct", "zz", "--direct").fails(ExitCode.NOT_FOUND, "zz");
+  }
+
+  @Test
+  void aPersonIsAskedBeforeARangeGoes() {
+    fill("asked", "a", "b");
+    final Invocation no = new Invocation(server.target()).shm(directory).person().input("n\n");
+    no.run("delete", "-i", "asked", "--all")
+        .says("Delete 2 entries of index 'asked': all keys? [y/N]", "nothing was changed");
+    assertEquals(
+        ExitCode.FAILED,
+        new Invocation(server.target()).shm(directory).person().run("drop", "asked").code());
+    run("count", "-i", "asked").prints("2");
+    final Invocation yes = new Invocation(server.target()).shm(directory).person().input("y\n");
+    assertEquals("deleted 2 entries\n", yes.run("delete", "-i", "asked", "--all").done());
+    final Invocation silent = new Invocation(server.target()).shm(directory).person();
+    assertEquals("", silent.run("delete", "-i", "asked", "--all", "--yes").err());
+  }
+
+  @Test
+  void typesKeepTheOrderOfKeys() {
+    final String[] longs = {"-i", "longs", "--key-type=long", "--value-type=instant"};
+    for (final String key : new String[] {"-5", "10", "9"}) {
+      run("put", longs[0], longs[1], longs[2], longs[3], "--", key, "2026-01-01T00:00:00Z").done();
+    }
+    run("scan", longs[0], longs[1], longs[2], longs[3], "--json", "-n2")
+        .prints(
+            "{\"key\":-5,\"value\":\"2026-01-01T00:00:00Z\",\"version\":1}",
+            "{\"key\":9,\"value\":\"2026-01-01T00:00:00Z\",\"version\":"
+                + run("get", "-i", "longs", "--key-type=long", "--json", "9")
+                    .out()
+                    .replaceAll(".*:(\\d+)}\\s*", "$1")
+                + "}");
+    run("scan", "-i", "longs", "--key-type=long", "--from=0", "--keys-only").prints("9", "10");
+    run("scan", "-i", "longs", "--key-type=hex", "--keys-only", "-n1").prints("7ffffffffffffffb");
+    // Not of the type: shown in hex, and as base64 in JSON.
+    run("scan", "-i", "longs", "--keys-only", "-n1").prints("0x7ffffffffffffffb");
+    assertTrue(
+        run("get", "-i", "longs", "--key-type=long", "9", "--json").out().contains("value_base64"));
+    run("put", "-i", "ids", "--key-type=uuid", "123e4567-e89b-12d3-a456-426614174000", "x").done();
+    run("scan", "-i", "ids", "--key-type=uuid").prints("123e4567-e89b-12d3-a456-426614174000  x");
+  }
+
+  @Test
+  void bytesGoInAndOutAsTheyAre() throws IOException {
+    final byte[] bytes = new byte[256];
+    for (int i = 0; i < bytes.length; i++) {
+      bytes[i] = (byte) i;
+    }
+    final Path file = Files.write(directory.resolve("bytes"), bytes);
+    run("put", "bytes", "--file=" + file).done();
+    final ByteArrayOutputStream out = new ByteArrayOutputStream();
+    new Invocation(server.target()).shm(directory).output(out).run("get", "bytes", "--raw").done();
+    assertArrayEquals(bytes, out.toByteArray());
+    new Invocation(server.target())
+        .shm(directory)
+        .input(new ByteArrayInputStream(bytes))
+        .run("put", "piped", "--file=-")
+        .done();
+    assertEquals(
+        run("get", "bytes", "--value-type=hex").out(), run("get", "piped").out().substring(2));
+    run("put", "bytes", "--file=" + directory.resolve("none")).fails(1, "none: no such file");
+    run("put", "bytes", "--file=" + directory).fails(1, "is a directory");
+  }
+
+  @Test
+  void textsForPeopleHaveNoControlCharacters() {
+    run("put", "-i", "escaped", "a\nb", "tab\there\u001b[31m").done();
+    run("scan", "-i", "escaped").prints("a\\nb  tab\\there\\x1b[31m");
+    run("get", "-i", "escaped", "a\nb").prints("tab\there\u001b[31m");
+    run("put", "-i", "cut", "k", "x".repeat(200)).done();
+    final ByteArrayOutputStream screen = new ByteArrayOutputStream();
+    final Invocation person =
+        new Invocation(server.target()).shm(directory).person().output(screen);
+    person.environment("COLUMNS", "60").run("scan", "-i", "cut").done();
+    assertEquals(60 + 1 + 2, screen.size()); // the last of 60 characters has three bytes
+  }
+
+  @Test
+  void limitsAreNamed() {
+    run("put", "k".repeat(1025), "v").fails(ExitCode.MISUSE, "1,025 bytes", "1,024");
+    run("put", "", "v").fails(ExitCode.MISUSE, "empty");
+    run("put", "k".repeat(1024), "v").done();
+    run("get", "k".repeat(1024)).prints("v");
+    run("create", "i".repeat(256)).fails(1, "255");
+  }
+
+  @Test
+  void indexesAreCreatedDescribedAndDropped() {
+    run("create", "plain", "--kind", "hash").prints("created index 'plain', hash");
+    run("create", "plain", "--kind=HASH").prints("there already: index 'plain', hash");
+    run("create", "plain").fails(1, "'plain' is there as hash, not as ordered");
+    run("create", "-i", "tree").prints("created index 'tree', ordered");
+    assertTrue(run("list").done().contains("plain    "));
+    assertTrue(run("list", "--json").done().contains("{\"index\":\"plain\",\"kind\":\"hash\","));
+    assertTrue(run("describe", "tree").done().contains("kind         ordered"));
+    assertTrue(run("describe").done().startsWith("index        default\n"));
+    assertTrue(run("stat", "--once").done().contains("memory: "));
+    assertTrue(run("stat", "--once", "tree", "--json").done().contains("growth_per_second"));
+    run("drop", "plain").prints("dropped index 'plain', about 0 entries");
+    run("drop", "plain").fails(ExitCode.NOT_FOUND, "no index is called 'plain'", "index list");
+    for (final String command : new String[] {"scan", "count", "dump"}) {
+      run(command, "-i", "gone").fails(ExitCode.NOT_FOUND, "no index is called 'gone'");
+    }
+    run("get", "-i", "gone", "a").fails(ExitCode.NOT_FOUND, "no index is called 'gone'");
+    run("delete", "-i", "gone", "a").fails(ExitCode.NOT_FOUND, "no index is called 'gone'");
+    run("describe", "gone").fails(ExitCode.NOT_FOUND, "no index is called 'gone'");
+    assertTrue(run("put", "-i", "gone", "a", "b").err().startsWith("created index 'gone'"));
+  }
+
+  @Test
+  void aHashIndexHasNoRanges() {
+    run("put", "hashed", "1").done();
+    for (final String[] args :
+        new String[][] {
+          {"scan"}, {"dump"}, {"count", "--prefix=a"}, {"delete", "--all"}, {"scan", "--direct"}
+        }) {
+      run(args).fails(1, "'default' is a hash index and has no order", "index create NAME");
+    }
+  }
+
+  @Test
+  void statRefreshesUntilTheSignal() throws Exception {
+    final StopSignal stop = new StopSignal();
+    final ByteArrayOutputStream out = new ByteArrayOutputStream();
+    final Thread signal =
+        new Thread(
+            () -> {
+              while (out.toString(StandardCharsets.UTF_8).split("memory:", -1).length < 3) {
+                Thread.onSpinWait();
+              }
+              stop.request();
+            });
+    signal.setDaemon(true);
+    signal.start();
+    final Outcome stat =
+        new Invocation(server.target())
+            .shm(directory)
+            .output(out)
+            .stop(stop)
+            .run("stat", "--interval=10ms");
+    assertEquals(ExitCode.INTERRUPTED, stat.code());
+    assertTrue(out.toString(StandardCharsets.UTF_8).contains("+0"));
+  }
+
+  @Test
+  void aShellHasOneConnectionAndRemembersTheIndex() {
+    final String script =
+        """
+        # a comment, and an empty line
+
+        create people
+        use people
+        put ada "Ada Lovelace"
+        put bob 'it is "Bob" \\n'
+        scan
+        nonsense
+        put open "quote
+        count
+        """;
+    final Outcome shell = server.pipe(script, "shell");
+    assertEquals(
+        """
+        created index 'people', ordered
+        written, version 1
+        written, version 2
+        ada  Ada Lovelace
+        bob  it is "Bob" \\n
+        2
+        """,
+        shell.out());
+    assertEquals(ExitCode.OK, shell.code());
+    shell.says("there is no command 'nonsense'", "a quote is not closed");
+    assertEquals(
+        ExitCode.NOT_FOUND, server.pipe("get nothing", "shell").code()); // that of the last command
+  }
+}

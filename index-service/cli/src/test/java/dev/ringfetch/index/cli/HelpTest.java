@@ -1,0 +1,108 @@
+package dev.ringfetch.index.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What the program says of itself, and of wrong command lines; there is no server. */
+final class HelpTest {
+  private static final String COMMANDS =
+      "serve create drop list describe put get delete scan count load dump stat shell";
+
+  private static Outcome run(String... args) {
+    return new Invocation("localhost:1").run(args);
+  }
+
+  private static void fitsScreen(Outcome help) {
+    final List<String> lines = help.done().lines().toList();
+    assertTrue(lines.size() <= 24, () -> lines.size() + " lines:\n" + help.out());
+    lines.forEach(line -> assertTrue(line.length() <= 80, line));
+  }
+
+  @Test
+  void listsTheCommandsOnOneScreen() {
+    final Outcome help = run("--help");
+    fitsScreen(help);
+    for (final String command : COMMANDS.split(" ", -1)) {
+      assertTrue(help.out().contains("\n  " + command + " "), command);
+    }
+    assertTrue(help.out().contains("Exit codes"), help.out());
+  }
+
+  @Test
+  void theHelpOfEachCommandFitsAScreen() {
+    for (final String command : COMMANDS.split(" ", -1)) {
+      final Outcome help = run(command, "--help");
+      fitsScreen(help);
+      assertTrue(help.out().startsWith("Usage: index " + command + " "), help.out());
+      assertTrue(!help.out().contains("${"), help.out());
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "|a command is missing",
+        "gett a|no command 'gett'",
+        "--jsn|there is no option --jsn",
+        "get|KEY",
+        "get a --jsn|there is no option --jsn",
+        "get a --server=no/where|'no/where' is not HOST:PORT",
+        "get a --server=host:99999|99999",
+        "get a --timeout=soon|'soon' is not a time",
+        "get a --timeout=0|longer than 0",
+        "get a --key-type=int|'int'",
+        "get a --key-type=long|'a' is no long",
+        "get a --key-type=uuid|'a' is no uuid",
+        "get a --key-type=instant|'a' is no instant",
+        "get a --key-type=hex|'a' is no hex",
+        "get a --index=|not empty",
+        "get a b --raw|--raw is for one key",
+        "put a|VALUE is missing",
+        "put a b c|one operand too many: c",
+        "put a b --file=x|VALUE goes without --file",
+        "put a --x|follows --",
+        "put a b --value-type=long|value: 'b' is no long",
+        "create|name of an index is missing",
+        "create a --kind=tree|'tree'",
+        "create a --index=b|two names",
+        "drop|name of an index is missing",
+        "delete|name keys, or a range",
+        "delete a --all|name keys, or a range",
+        "scan a|one operand too many: a",
+        "scan --limit=0|'0' is less than 1",
+        "scan --limit=x|'x' is not a whole number",
+        "scan --from=b --to=a|no key is between",
+        "scan --prefix=a --to=b|--prefix goes without",
+        "scan --prefix=1 --key-type=long|--prefix needs keys of type string or hex, not long",
+        "scan --direct --snapshot|without --direct",
+        "load|FILE",
+        "load a --format=xml|'xml'",
+        "load a --delimiter=ab|one ASCII character",
+        "serve --port=x|'x'",
+        "serve --port=99999|99999",
+        "stat --interval=0s|longer than 0",
+        "scan --limit=1 --limit=2|only once",
+      })
+  void aWrongCommandLineIsOneLine(String given) {
+    final String[] parts = given.split("\\|", -1);
+    final String[] args = parts[0].isEmpty() ? new String[0] : parts[0].split(" ", -1);
+    run(args).fails(ExitCode.MISUSE, parts[1], "--help");
+  }
+
+  @Test
+  void aLostCharacterIsNotWritten() {
+    run("put", "k\uFFFD", "v").fails(ExitCode.MISUSE, "LC_ALL=C.UTF-8");
+  }
+
+  @Test
+  void aShellListsItsCommands() {
+    final Outcome shell = new Invocation("localhost:1").input("help\nexit\nget a\n").run("shell");
+    assertEquals(ExitCode.OK, shell.code());
+    shell.says("Usage: index", "  scan ");
+  }
+}

@@ -1,0 +1,337 @@
+package dev.ringfetch.index.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.client.Codec;
+import dev.ringfetch.index.client.IndexClient;
+import dev.ringfetch.index.client.IndexEntry;
+import dev.ringfetch.index.client.OrderedIndex;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What dump writes, load reads back; and what other files hold. */
+final class LoadDumpTest {
+  private static final long SEED = Long.getLong("ringfetch.seed", 1);
+
+  @TempDir static Path directory;
+  private static TestServer server;
+  private static IndexClient client;
+
+  @BeforeAll
+  static void start() throws IOException {
+    server = TestServer.start(directory, TestServer.MEMORY);
+    client =
+        IndexClient.builder()
+            .target(server.target())
+            .shmDirectory(directory)
+            .deadline(Duration.ofSeconds(30))
+            .build();
+  }
+
+  @AfterAll
+  static void stop() {
+    client.close();
+    server.close();
+  }
+
+  private static Outcome run(String... args) {
+    return server.run(args);
+  }
+
+  private static OrderedIndex<ByteString, ByteString> index(String name) {
+    return client.ordered(name, Codec.byteString(), Codec.byteString());
+  }
+
+  private static Map<ByteString, ByteString> entries(String name) {
+    final Map<ByteString, ByteString> entries = new HashMap<>();
+    for (final IndexEntry<ByteString, ByteString> entry : index(name).scan()) {
+      entries.put(entry.key(), entry.value());
+    }
+    return entries;
+  }
+
+  private static Path file(String name, String text) throws IOException {
+    return Files.writeString(directory.resolve(name), text);
+  }
+
+  /** Texts and bytes that are hard to write, and random ones. */
+  private static Map<ByteString, ByteString> hard() {
+    System.out.println("LoadDumpTest seed=" + SEED);
+    final Random random = new Random(SEED);
+    final Map<ByteString, ByteString> entries = new HashMap<>();
+    final String[] texts = {
+      "",
+      " ",
+      "a",
+      "\"",
+      "\"\"",
+      "a\"b",
+      ",",
+      "a,b",
+      "\n",
+      "\r",
+      "\r\n",
+      "a\nb",
+      "a\r\nb\n",
+      "#",
+      "#a",
+      "\\",
+      "\\n",
+      "\\N",
+      "'",
+      "\t",
+      "\0",
+      "\u0085",
+      "\u00a0",
+      "\u2028",
+      "\ufeff",
+      "ä€😀",
+      "key",
+      "value",
+      "base64",
+      "null",
+      "{}",
+      "[",
+      " a ",
+      "a ",
+      " \"a\" ",
+      "x".repeat(1024),
+      "0x00",
+      "=1+1"
+    };
+    for (int i = 0; i < texts.length; i++) {
+      for (int j = 0; j < 3; j++) {
+        final ByteString key = ByteString.copyFromUtf8(texts[i]);
+        final ByteString value = ByteString.copyFromUtf8(texts[random.nextInt(texts.length)]);
+        if (!key.isEmpty()) {
+          entries.put(key, value);
+        }
+        entries.put(ByteString.copyFromUtf8("k" + i + "." + j), key.concat(value));
+      }
+    }
+    // 5 seconds and more nanoseconds than a second has: the text of the instant has other bytes.
+    entries.put(
+        ByteString.copyFromUtf8("late"), DataType.HEX.parse("8000000000000005" + "7fffffff"));
+    for (int i = 0; i < 1500; i++) {
+      final byte[] key = new byte[1 + random.nextInt(i % 50 == 0 ? 1024 : 12)];
+      final byte[] value = new byte[random.nextInt(i % 50 == 0 ? 40_000 : 20)];
+      random.nextBytes(key);
+      random.nextBytes(value);
+      entries.put(ByteString.copyFrom(key), ByteString.copyFrom(value));
+    }
+    return entries;
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "csv,string,string",
+    "jsonl,string,string",
+    "csv,hex,hex",
+    "jsonl,hex,string",
+    "csv,long,instant",
+    "jsonl,long,uuid"
+  })
+  void allBytesComeBack(String format, String keyType, String valueType) {
+    final String name = format + keyType + valueType;
+    final Map<ByteString, ByteString> written = hard();
+    index(name).putAll(written);
+    final String file = directory.resolve(name + "." + format).toString();
+    final String[] types = {"--key-type", keyType, "--value-type", valueType};
+    assertEquals(
+        "wrote " + Printable.entries(written.size()) + " of '" + name + "' to " + file + "\n",
+        run("dump", "-i", name, types[0], types[1], types[2], types[3], file).done());
+    final Outcome loaded =
+        run("load", "-i", name + "2", types[0], types[1], types[2], types[3], file);
+    assertTrue(
+        loaded.done().startsWith("loaded " + Printable.entries(written.size())), loaded.out());
+    assertEquals(written, entries(name + "2"));
+  }
+
+  @Test
+  void streamsAreReadAndWrittenToo() {
+    run("put", "-i", "streams", "b", "2").done();
+    run("put", "-i", "streams", "a", "1,\"x\"").done();
+    final String csv = run("dump", "-i", "streams").done();
+    assertEquals("key,value,base64\na,\"1,\"\"x\"\"\",\nb,2,\n", csv);
+    final String json = run("dump", "-i", "streams", "--json", "--snapshot").done();
+    assertEquals(
+        "{\"key\":\"a\",\"value\":\"1,\\\"x\\\"\"}\n{\"key\":\"b\",\"value\":\"2\"}\n", json);
+    for (final String text : new String[] {csv, json}) { // told apart by what they begin with
+      run("drop", "streams2").says();
+      server.pipe(text, "load", "-i", "streams2", "-").done();
+      assertEquals(entries("streams"), entries("streams2"));
+    }
+    run("dump", "-i", "streams", "--from=b").prints("key,value,base64", "b,2,");
+  }
+
+  @Test
+  void columnsAndFieldsAreChosen() throws IOException {
+    final Path csv =
+        file("people.csv", "\ufeffid,name,age\n7,Ada,36\n8,\"Bob\nthe second\",4\n\n9,,1\n");
+    run("load", "-i", "people", csv.toString(), "--key=name")
+        .fails(1, "no column is called 'value'");
+    final Outcome loaded = run("load", "-i", "people", csv.toString(), "--key=id", "--value=name");
+    assertTrue(loaded.done().startsWith("loaded 3 entries into 'people' in "), loaded.out());
+    run("get", "-i", "people", "8", "--json")
+        .prints("{\"key\":\"8\",\"value\":\"Bob\\nthe second\",\"version\":2}");
+    run("load", "-i", "people", csv.toString(), "--key=1", "--value=4")
+        .fails(1, "no column 4 of 3");
+    final Path tsv = file("plain.tsv", "a\t1\nb\t2\n");
+    run("load", "-i", "plain", tsv.toString(), "--no-header").done();
+    run("scan", "-i", "plain").prints("a  1", "b  2");
+    final Path swapped = file("swapped", "1;a\n2;b\n");
+    run(
+            "load",
+            "-i",
+            "swapped",
+            swapped.toString(),
+            "--no-header",
+            "--key=2",
+            "--value=1",
+            "--delimiter=;",
+            "--value-type=long",
+            "--json")
+        .done();
+    run("scan", "-i", "swapped", "--value-type=long").prints("a  1", "b  2");
+    final Path json =
+        file(
+            "docs.json",
+            "{\"id\":1,\"doc\":{\"a\":[1,2]},\"x\":{\"id\":5}}\n\n{\"doc\":true,\"id\":2}");
+    run("load", "-i", "docs", json.toString(), "--key=id", "--value=doc").done();
+    run("scan", "-i", "docs").prints("1  {\"a\":[1,2]}", "2  true");
+  }
+
+  @Test
+  void badLinesAreNamedCountedAndLeftOut() throws IOException {
+    final Path csv =
+        file(
+            "bad.csv",
+            "key,value\n1,a\nx,b\n\"2\n\"\"\",c\n3\n\"4\"z,d,e\n5,\"q\"r\"s\"\n6,f\n"
+                + "99999999999999999999,g\n,h\n7,i\n");
+    final Outcome loaded = run("load", "-i", "bad", csv.toString(), "--key-type=long");
+    assertEquals(ExitCode.FAILED, loaded.code());
+    loaded.says(
+        ":3: 'x' is no long",
+        ":4: '2\\n\"' is no long",
+        ":6: has 1 column of 2",
+        ":7: no CSV",
+        ":8: no CSV",
+        ":10: '99999999999999999999' is no long",
+        ":11: '' is no long");
+    assertEquals(8, loaded.err().lines().count(), loaded.err()); // with "created index"
+    assertTrue(loaded.out().startsWith("loaded 3 entries"), loaded.out());
+    assertTrue(loaded.out().endsWith("; 7 bad lines left out\n"), loaded.out());
+    run("scan", "-i", "bad", "--key-type=long").prints("1  a", "6  f", "7  i");
+    final Path json =
+        file(
+            "bad.jsonl",
+            "{\"key\":\"a\",\"value\":1}\n{\"key\":\"b\"}\nnonsense\n{\"key\":null,\"value\":1}\n[1]\n"
+                + "{\"key\":\"c\",\"value\":1} {}\n{\"key\":\"d\",\"value\":\n"
+                + "{\"key_base64\":\"*\",\"value\":1}\n{\"key\":\"\",\"value\":1}\n"
+                + "{\"key\":\""
+                + "k".repeat(1025)
+                + "\",\"value\":1}\n{\"key\":\"z\",\"value\":1}\n");
+    final Outcome lines = run("load", "-i", "badj", json.toString(), "--json");
+    assertEquals(ExitCode.FAILED, lines.code());
+    lines.says(
+        ":2: no field 'value'",
+        ":3: no JSON",
+        ":4: field 'key' is null",
+        ":5: no JSON object",
+        ":6: more than one",
+        ":7: no JSON",
+        ":8: key_base64 is no base64",
+        ":9: the key is empty",
+        ":10: the key has 1,025 bytes");
+    assertTrue(lines.out().contains("\"loaded\":2,\"bad\":9,"), lines.out());
+    run("scan", "-i", "badj", "--keys-only").prints("a", "z");
+    run("load", "-i", "badj", json.toString(), "--max-bad=3").says("gave up at line 5");
+  }
+
+  @Test
+  void whatIsNoUtf8IsABadLine() throws IOException {
+    final byte[] begin = "key,value\na,ä\nb,".getBytes(StandardCharsets.UTF_8);
+    final Path csv = directory.resolve("latin.csv");
+    Files.write(
+        csv,
+        ByteString.copyFrom(begin)
+            .concat(ByteString.copyFrom(new byte[] {(byte) 0xe4, '\n', 'c', ',', 'd', '\n'}))
+            .toByteArray());
+    final Outcome loaded = run("load", "-i", "latin", csv.toString());
+    assertEquals(ExitCode.FAILED, loaded.code());
+    loaded.says("latin.csv:3: the value is no UTF-8");
+    run("scan", "-i", "latin").prints("a  ä", "c  d");
+  }
+
+  @Test
+  void filesThatCannotBeReadOrWrittenAreNamed() throws IOException {
+    run("load", directory.resolve("none.csv").toString()).fails(1, "none.csv: no such file");
+    run("load", directory.toString()).fails(1, "is a directory");
+    run("load", file("array.json", "[{\"key\":1}]").toString()).fails(1, "jq -c");
+    run("put", "-i", "files", "a", "b").done();
+    run("dump", "-i", "files", directory.resolve("none/x").toString())
+        .fails(1, "none/x.part: no such");
+    run("dump", "-i", "files", directory.toString()).fails(1, "is a directory");
+    assertTrue(run("load", file("empty.csv", "").toString()).done().startsWith("loaded 0 entries"));
+    assertTrue(
+        run("load", file("empty.jsonl", "").toString()).done().startsWith("loaded 0 entries"));
+    final Path open = file("open.csv", "key,value\na,1\nb,\"2\nc,3\n" + "x".repeat(9 << 20));
+    run("load", "-i", "open", open.toString())
+        .says("open.csv:3: a quote is not closed within 8.0 MiB");
+    run("get", "-i", "open", "a").prints("1");
+  }
+
+  @Test
+  void theLastOfSeveralLinesWins() throws IOException {
+    final StringBuilder text = new StringBuilder("key,value\n");
+    for (int i = 0; i < 3000; i++) {
+      text.append("k").append(i % 7).append(',').append(i).append('\n');
+    }
+    final Outcome loaded = run("load", "-i", "last", file("last.csv", text.toString()).toString());
+    assertTrue(loaded.done().startsWith("loaded 3,000 entries"), loaded.out());
+    for (int i = 2993; i < 3000; i++) {
+      run("get", "-i", "last", "k" + i % 7).prints("" + i);
+    }
+  }
+
+  @Test
+  void anInterruptedDumpLeavesNoFile() {
+    run("put", "-i", "cutoff", "a", "b").done();
+    final StopSignal stop = new StopSignal();
+    stop.request();
+    final Path file = directory.resolve("cutoff.csv");
+    final Outcome dump =
+        new Invocation(server.target())
+            .shm(directory)
+            .stop(stop)
+            .run("dump", "-i", "cutoff", file.toString());
+    dump.fails(ExitCode.INTERRUPTED, "interrupted");
+    assertFalse(Files.exists(file));
+    assertFalse(Files.exists(directory.resolve("cutoff.csv.part")));
+  }
+
+  @Test
+  void aPersonSeesTheProgress() throws IOException {
+    final Path csv = file("progress.csv", "key,value\na,1\n");
+    final Invocation person = new Invocation(server.target()).shm(directory).person();
+    final Outcome load = person.run("load", "-i", "progress", csv.toString());
+    load.done();
+    load.says("load 100%", "1 entry");
+    assertFalse(run("load", "-i", "progress", csv.toString()).err().contains("%"));
+  }
+}

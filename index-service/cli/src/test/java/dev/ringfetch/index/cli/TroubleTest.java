@@ -1,0 +1,245 @@
+package dev.ringfetch.index.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.grpc.Server;
+import io.grpc.netty.NettyServerBuilder;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.PipedInputStream;
+import java.io.PipedOutputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Servers that are not there, are something else, are full, or end; readers that go. */
+final class TroubleTest {
+  @TempDir Path directory;
+
+  private static final String[][] COMMANDS = {
+    {"get", "a"}, {"put", "a", "b"}, {"list"}, {"scan"}, {"create", "a"}, {"load", "-"}, {"stat"}
+  };
+
+  @Test
+  void withoutAServerEachCommandFailsAtOnce() throws IOException {
+    final int port;
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      port = socket.getLocalPort();
+    }
+    for (final String[] command : COMMANDS) {
+      new Invocation("localhost:" + port)
+          .run(command)
+          .fails(
+              ExitCode.UNREACHABLE,
+              "no index server at localhost:" + port,
+              "Connection refused",
+              "serve");
+    }
+  }
+
+  @Test
+  void aServerThatSaysNothingIsNotWaitedForLongerThanTheTimeout() throws IOException {
+    try (ServerSocket silent = new ServerSocket(0, 9, InetAddress.getLoopbackAddress())) {
+      new Invocation("localhost:" + silent.getLocalPort())
+          .run("get", "a", "--timeout=300ms")
+          .fails(ExitCode.UNREACHABLE, "no answer within 300 ms", "--timeout");
+    }
+  }
+
+  /** Answers every connection with the same text, and closes it. */
+  private static void answer(ServerSocket server, String text) {
+    final Thread thread =
+        new Thread(
+            () -> {
+              while (!server.isClosed()) {
+                try (Socket socket = server.accept()) {
+                  socket.getOutputStream().write(text.getBytes(StandardCharsets.US_ASCII));
+                  socket.shutdownOutput();
+                  socket.getInputStream().readNBytes(24);
+                } catch (IOException e) {
+                  // The next one, or the end.
+                }
+              }
+            });
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  @Test
+  void aPortOfSomethingElseIsSaidToBeThat() throws Exception {
+    for (final String text :
+        new String[] {
+          "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n",
+          "SSH-2.0-OpenSSH_9.2\r\n",
+          "220 mail.example.com ESMTP ready, and a long line of other text\r\n"
+        }) {
+      try (ServerSocket other = new ServerSocket(0, 9, InetAddress.getLoopbackAddress())) {
+        answer(other, text);
+        final int port = other.getLocalPort();
+        new Invocation("localhost:" + port)
+            .run("get", "a")
+            .fails(ExitCode.UNREACHABLE, "localhost:" + port, "--server");
+      }
+    }
+    final Server grpc = NettyServerBuilder.forPort(0).build().start();
+    try {
+      new Invocation("localhost:" + grpc.getPort())
+          .run("list")
+          .fails(ExitCode.UNREACHABLE, "serves no such call of an index", "--server");
+    } finally {
+      grpc.shutdownNow();
+    }
+  }
+
+  @Test
+  void fullMemoryNamesTheLines() throws IOException {
+    try (TestServer server = TestServer.start(directory, 16L << 20)) {
+      server.run("create", "full").done();
+      final StringBuilder csv = new StringBuilder("key,value\n");
+      for (int i = 0; i < 400; i++) {
+        csv.append('k').append(i).append(',').append("x".repeat(50_000)).append('\n');
+      }
+      final Outcome load = server.pipe(csv.toString(), "load", "-i", "full", "-");
+      assertEquals(ExitCode.FAILED, load.code());
+      load.says("stdin: gave up at line ", "the server is at a limit: index memory is full");
+      final String count = server.run("count", "-i", "full").done().strip();
+      assertTrue(load.out().startsWith("loaded " + count + " entries"), load + " " + count);
+      server.run("put", "-i", "full", "more", "x".repeat(900_000)).fails(1, "at a limit");
+      server.run("get", "-i", "full", "more").fails(ExitCode.NOT_FOUND, "more");
+    }
+  }
+
+  /** An input without an end, which says when so much of it was read. */
+  @SuppressWarnings("InputStreamSlowMultibyteRead")
+  private static final class Endless extends InputStream {
+    private final CompletableFuture<Void> read = new CompletableFuture<>();
+    private byte[] line = "key,value\n".getBytes(StandardCharsets.US_ASCII);
+    private int position;
+    private int number;
+
+    @Override
+    public int read() {
+      if (position == line.length) {
+        line = ("k" + ++number + ",v\n").getBytes(StandardCharsets.US_ASCII);
+        position = 0;
+        if (number == 20_000) {
+          read.complete(null);
+        }
+      }
+      return line[position++];
+    }
+  }
+
+  @Test
+  void aServerThatEndsInTheMidstEndsTheLoadWithTheLinesInDoubt() throws Exception {
+    final TestServer server = TestServer.start(directory, TestServer.MEMORY);
+    final Endless input = new Endless();
+    final Invocation load = new Invocation(server.target()).shm(directory).input(input);
+    final CompletableFuture<Outcome> outcome =
+        CompletableFuture.supplyAsync(() -> load.run("load", "-i", "endless", "-"));
+    input.read.get(60, TimeUnit.SECONDS);
+    server.close();
+    final Outcome lost = outcome.get(60, TimeUnit.SECONDS);
+    lost.says("stdin: lines ", " may be loaded or not, what follows is not");
+    assertEquals(ExitCode.UNREACHABLE, lost.code(), lost::toString);
+    assertTrue(lost.out().startsWith("loaded "), lost.out());
+  }
+
+  @Test
+  void aSignalEndsALoadInOrder() throws Exception {
+    try (TestServer server = TestServer.start(directory, TestServer.MEMORY)) {
+      final StopSignal stop = new StopSignal();
+      final Endless input = new Endless();
+      final Invocation load =
+          new Invocation(server.target()).shm(directory).input(input).stop(stop);
+      final CompletableFuture<Outcome> outcome =
+          CompletableFuture.supplyAsync(() -> load.run("load", "-i", "stopped", "-", "--json"));
+      input.read.get(60, TimeUnit.SECONDS);
+      stop.request();
+      final Outcome ended = outcome.get(60, TimeUnit.SECONDS);
+      assertEquals(ExitCode.INTERRUPTED, ended.code(), ended::toString);
+      final String count = server.run("count", "-i", "stopped").done().strip();
+      assertTrue(ended.out().contains("\"loaded\":" + count + ","), ended + " " + count);
+    }
+  }
+
+  @Test
+  void whatTricklesInIsWrittenAtOnce() throws Exception {
+    final PipedOutputStream source = new PipedOutputStream();
+    try (TestServer server = TestServer.start(directory, TestServer.MEMORY)) {
+      final Invocation load =
+          new Invocation(server.target()).shm(directory).input(new PipedInputStream(source));
+      final CompletableFuture<Outcome> outcome =
+          CompletableFuture.supplyAsync(() -> load.run("load", "-i", "slow", "-"));
+      source.write("{\"key\":\"a\",\"value\":1}\n".getBytes(StandardCharsets.US_ASCII));
+      source.flush();
+      for (int i = 0; i < 200 && server.run("get", "-i", "slow", "a").code() != 0; i++) {
+        Thread.sleep(20);
+      }
+      server.run("get", "-i", "slow", "a").prints("1");
+      source.close();
+      outcome.get(60, TimeUnit.SECONDS).done();
+    }
+  }
+
+  /** An output whose reader goes after so many bytes. */
+  private static final class Gone extends OutputStream {
+    private final String reason;
+    private int left = 1000;
+
+    Gone(String reason) {
+      this.reason = reason;
+    }
+
+    @Override
+    public void write(int b) throws IOException {
+      if (left-- <= 0) {
+        throw new IOException(reason);
+      }
+    }
+  }
+
+  @Test
+  void aReaderThatGoesEndsTheCommandQuietly() throws IOException {
+    try (TestServer server = TestServer.start(directory, TestServer.MEMORY)) {
+      final StringBuilder csv = new StringBuilder("key,value\n");
+      for (int i = 0; i < 3_000; i++) {
+        csv.append('k').append(i).append(',').append("some value of it\n");
+      }
+      server.pipe(csv.toString(), "load", "-i", "pipe", "-").done();
+      for (final String command : new String[] {"scan", "dump", "scan --json"}) {
+        final String[] args = (command + " -i pipe").split(" ", -1);
+        final Outcome gone =
+            new Invocation(server.target())
+                .shm(directory)
+                .output(new Gone("Broken pipe"))
+                .run(args);
+        assertEquals(ExitCode.BROKEN_PIPE, gone.code(), gone::toString);
+        assertEquals("", gone.err());
+      }
+      new Invocation(server.target())
+          .shm(directory)
+          .output(new Gone("No space left on device"))
+          .run("dump", "-i", "pipe")
+          .fails(1, "No space left on device");
+    }
+  }
+
+  @Test
+  void aStackTraceComesOnlyIfItIsWanted() {
+    final Outcome plain = new Invocation("localhost:1").run("list");
+    assertFalse(plain.err().contains("\tat "), plain.err());
+    assertTrue(new Invocation("localhost:1").run("list", "--verbose").err().contains("\tat "));
+    final Invocation traced = new Invocation("localhost:1").environment("RINGFETCH_TRACE", "1");
+    assertTrue(traced.run("list").err().contains("\tat "));
+  }
+}
