@@ -6,9 +6,9 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /** The converter of a level of durability. */
-final class DurabilityLevel implements ITypeConverter<Durability> {
+public final class DurabilityLevel implements ITypeConverter<Durability> {
   /** Used by picocli. */
-  DurabilityLevel() {}
+  public DurabilityLevel() {}
 
   @Override
   public Durability convert(String text) {

@@ -83,9 +83,7 @@ public final class IndexServer implements Callable<Integer> {
   @Option(
       names = "--data",
       paramLabel = "PATH",
-      description =
-          "Directory of the journal, and of the gate, by which a server takes over from a"
-              + " killed one.")
+      description = "Directory of journal and gate, for a successor too.")
   private Path data;
 
   @Option(
@@ -93,16 +91,14 @@ public final class IndexServer implements Callable<Integer> {
       paramLabel = "LEVEL",
       defaultValue = "memory",
       converter = DurabilityLevel.class,
-      description =
-          "What answered writes survive: memory (nothing), interval (a crash or a loss of power"
-              + " that comes --sync-interval later), disk (any). Default: ${DEFAULT-VALUE}.")
+      description = "Where new indexes are kept: memory, interval or disk.")
   private Durability durability;
 
   @Option(
       names = "--sync-interval",
       paramLabel = "MILLIS",
       defaultValue = "10",
-      description = "How long a write waits for its sync, with interval. Default: 10.")
+      description = "With interval: longest wait for a sync. Default: 10.")
   private long syncIntervalMillis;
 
   @Option(

@@ -13,6 +13,7 @@ import dev.ringfetch.index.client.OrderedIndex;
 import dev.ringfetch.index.v1.CreateIndexRequest;
 import dev.ringfetch.index.v1.DescribeRequest;
 import dev.ringfetch.index.v1.DescribeResponse;
+import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexAdminGrpc;
 import dev.ringfetch.index.v1.IndexDescription;
 import dev.ringfetch.index.v1.IndexGrpc;
@@ -116,17 +117,23 @@ final class Connection implements AutoCloseable {
         .getIndexesList();
   }
 
-  /** Creates an index; false if it was there already, in the same kind. */
-  boolean create(String index, IndexKind kind) {
+  /** Creates an index; false if it was there already, in the same kind and durability. */
+  boolean create(String index, IndexKind kind, Durability durability) {
     return limited(IndexAdminGrpc.newBlockingStub(channel))
-        .createIndex(CreateIndexRequest.newBuilder().setIndex(index).setKind(kind).build())
+        .createIndex(
+            CreateIndexRequest.newBuilder()
+                .setIndex(index)
+                .setKind(kind)
+                .setDurability(durability)
+                .build())
         .getCreated();
   }
 
   /** Creates an ordered index unless there is one of this name; returns whether it is ordered. */
   boolean orCreate(String index, Stdio stdio) {
     final Optional<IndexDescription> found = describe(index);
-    if (found.isEmpty() && create(index, IndexKind.ORDERED)) {
+    if (found.isEmpty()
+        && create(index, IndexKind.ORDERED, Durability.DURABILITY_UNSPECIFIED)) {
       stdio.note("created index '" + index + "', ordered: there was none of this name");
     }
     return found.isEmpty() || found.get().getKind() == IndexKind.ORDERED;

@@ -1,5 +1,7 @@
 package dev.ringfetch.index.cli;
 
+import dev.ringfetch.index.DurabilityLevel;
+import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexKind;
 import java.util.Locale;
 import picocli.CommandLine.Command;
@@ -35,6 +37,14 @@ final class CreateCommand extends ClientCommand {
       description = "ordered: with ranges of keys; hash: without. Default: ordered.")
   private Kind kind;
 
+  @Option(
+      names = "--durability",
+      paramLabel = "LEVEL",
+      converter = DurabilityLevel.class,
+      description =
+          "What answered writes survive: memory, interval or disk. Default: what the server says.")
+  private Durability durability = Durability.DURABILITY_UNSPECIFIED;
+
   CreateCommand(Session session) {
     super(session);
   }
@@ -62,7 +72,7 @@ final class CreateCommand extends ClientCommand {
                       + kind
                       + ": drop it first, or take another name");
             });
-    final boolean created = connection.create(name, kind.kind);
+    final boolean created = connection.create(name, kind.kind, durability);
     if (isJson()) {
       out.object().text("index", name).text("kind", "" + kind).flag("created", created).end();
     } else {

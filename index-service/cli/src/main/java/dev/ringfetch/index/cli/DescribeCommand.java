@@ -5,7 +5,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
 /** The command that describes one index. */
-@Command(name = "describe", description = "Describe an index: kind, entries, memory.")
+@Command(name = "describe", description = "Describe an index: kind, durability, entries, memory.")
 final class DescribeCommand extends ClientCommand {
   @Mixin private IndexName index;
 
@@ -29,6 +29,7 @@ final class DescribeCommand extends ClientCommand {
     new TextTable("ll")
         .row("index", Printable.escape(found.getName()))
         .row("kind", IndexTable.kind(found))
+        .row("durability", IndexTable.durability(found))
         .row("entries", Printable.number(found.getEntries()))
         .row("partitions", Printable.number(found.getPartitions()))
         .row("incarnation", Long.toHexString(found.getIncarnation()))

@@ -13,6 +13,11 @@ final class IndexTable {
     return index.getKind().name().toLowerCase(Locale.ROOT);
   }
 
+  /** The durability in a word. */
+  static String durability(IndexDescription index) {
+    return index.getDurability().name().toLowerCase(Locale.ROOT);
+  }
+
   /** The memory of the server, of which each description knows. */
   static String memory(IndexDescription any) {
     return Printable.bytes(any.getMemoryUsed()) + " of " + Printable.bytes(any.getMemoryLimit());
@@ -36,6 +41,7 @@ final class IndexTable {
     return out.object()
         .text("index", index.getName())
         .text("kind", kind(index))
+        .text("durability", durability(index))
         .number("entries", index.getEntries())
         .number("partitions", index.getPartitions())
         .text("incarnation", Long.toHexString(index.getIncarnation()))
