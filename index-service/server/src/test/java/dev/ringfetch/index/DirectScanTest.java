@@ -60,6 +60,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 class DirectScanTest {
   private static final long SEED = Long.getLong("ringfetch.seed", 27);
   private static final String INDEX = "ordered";
+
+  /** Beside a writer: each is looked through for each key. */
+  private static final int MOST_SCANS = 150;
+
   private static final ByteString NOTHING = ByteString.EMPTY;
 
   private final Random random = new Random(SEED);
@@ -87,10 +91,7 @@ class DirectScanTest {
         server
             .admin()
             .createIndex(
-                CreateIndexRequest.newBuilder()
-                    .setIndex(INDEX)
-                    .setKind(IndexKind.ORDERED)
-                    .build());
+                CreateIndexRequest.newBuilder().setIndex(INDEX).setKind(IndexKind.ORDERED).build());
   }
 
   private static ByteString key(int number) {
@@ -121,8 +122,7 @@ class DirectScanTest {
       response =
           server
               .index()
-              .deleteRange(
-                  DeleteRangeRequest.newBuilder().setIndex(INDEX).setRange(range).build());
+              .deleteRange(DeleteRangeRequest.newBuilder().setIndex(INDEX).setRange(range).build());
     } while (response.getMore());
     expected(range, false).keySet().forEach(model::remove);
   }
@@ -133,8 +133,7 @@ class DirectScanTest {
     model.forEach(
         (key, value) -> {
           if (model.comparator().compare(key, range.getStart()) >= 0
-              && (range.getEnd().isEmpty()
-                  || model.comparator().compare(key, range.getEnd()) < 0)
+              && (range.getEnd().isEmpty() || model.comparator().compare(key, range.getEnd()) < 0)
               && key.startsWith(range.getPrefix())) {
             part.put(key, value);
           }
@@ -266,7 +265,7 @@ class DirectScanTest {
     final Thread writer =
         new Thread(
             () -> {
-              for (int i = 0; i < 60; i++) {
+              for (int i = 0; i < 30; i++) {
                 final int first = writes.nextInt(4_000);
                 final long begin = clock.incrementAndGet();
                 final List<PutOutcome> outcomes = put(first, 400, 1);
@@ -290,7 +289,9 @@ class DirectScanTest {
     try (DirectReader reader = server.openReader(INDEX)) {
       assertTrue(reader.isDirect(), reader::obstacle);
       writer.start();
-      for (boolean reverse = false; writer.isAlive() || scans.size() < 2; reverse = !reverse) {
+      for (int i = 0; i < 2 || (writer.isAlive() && i < MOST_SCANS); i++) {
+        final boolean reverse = i % 2 == 1;
+        Thread.sleep(1);
         final ScanRequest request = ScanRequest.newBuilder().setReverse(reverse).build();
         final List<ScanChecker.Result> results = new ArrayList<>();
         final long from = clock.incrementAndGet();
@@ -480,8 +481,7 @@ class DirectScanTest {
             if (keys.size() % 7 == 0) {
               throw new IllegalStateException("enough");
             }
-            assertThrows(
-                IllegalStateException.class, () -> reader.get(key(1), new DirectValue()));
+            assertThrows(IllegalStateException.class, () -> reader.get(key(1), new DirectValue()));
             assertThrows(IllegalStateException.class, reader::close);
             return true;
           };

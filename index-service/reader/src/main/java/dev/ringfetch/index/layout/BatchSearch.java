@@ -2,8 +2,8 @@ package dev.ringfetch.index.layout;
 
 /**
  * The search for several keys of an ordered index together, where each batch of reads is a way over
- * a network: all leaves in one batch, as far as remembered inner nodes tell where they are, then all
- * blocks in another. What heads alone do not tell is left to the search for a single key.
+ * a network: all leaves in one batch, as far as remembered inner nodes tell where they are, then
+ * all blocks in another. What heads alone do not tell is left to the search for a single key.
  *
  * <p>Each answer rests on a valid copy of the key's leaf, and on blocks that were read after it, as
  * that of a single key does. Used by one thread at a time.

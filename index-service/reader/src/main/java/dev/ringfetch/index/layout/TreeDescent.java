@@ -220,7 +220,9 @@ final class TreeDescent {
       return null;
     }
     final byte[] copy = level == 0 ? leaf : cache.array(address);
-    if (!copy(copy, address, reads.last()) || NodeDescriptor.level(copy) != level || !isInBounds(copy, level)) {
+    if (!copy(copy, address, reads.last())
+        || NodeDescriptor.level(copy) != level
+        || !isInBounds(copy, level)) {
       return null;
     }
     if (level > 0) {

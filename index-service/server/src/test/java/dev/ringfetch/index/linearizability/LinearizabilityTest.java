@@ -67,7 +67,12 @@ final class LinearizabilityTest {
     }
     System.out.printf(
         "linearizability: seed=%d rounds=%d %s direct=%d ordered=%d, checked in %d ms%n",
-        SEED, ROUNDS, coverage, directReads, orderedReads, TimeUnit.NANOSECONDS.toMillis(checkingNs));
+        SEED,
+        ROUNDS,
+        coverage,
+        directReads,
+        orderedReads,
+        TimeUnit.NANOSECONDS.toMillis(checkingNs));
     assertEquals(List.of(), coverage.missing(), () -> "never happened, seed=" + SEED);
     assertTrue(directReads > 0, () -> "no read was direct, seed=" + SEED);
     assertTrue(orderedReads > 0, () -> "no read of an ordered index was direct, seed=" + SEED);
