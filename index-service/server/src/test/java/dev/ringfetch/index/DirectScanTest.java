@@ -38,6 +38,10 @@ import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -47,22 +51,31 @@ import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.Timeout.ThreadMode;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Direct reads and scans of an ordered index, of a server in this JVM. */
-@Timeout(60)
+@Timeout(value = 60, threadMode = ThreadMode.SEPARATE_THREAD)
 class DirectScanTest {
   private static final long SEED = Long.getLong("ringfetch.seed", 27);
+
+  /** Entries of a leaf at most. */
+  private static final int LEAF = 48;
+
   private static final String INDEX = "ordered";
 
   /** Beside a writer: each is looked through for each key. */
   private static final int MOST_SCANS = 150;
+
+  /** Bytes of a segment that are left when it is cleared: the words that all indexes have. */
+  private static final int WORDS = 8 << 10;
 
   private static final ByteString NOTHING = ByteString.EMPTY;
 
@@ -323,9 +336,13 @@ class DirectScanTest {
     final Channel watched = ClientInterceptors.intercept(channel, tokens);
     try (DirectReader reader = DirectReader.open(watched, INDEX, server.context())) {
       final List<ByteString> keys = new ArrayList<>();
+      final int[] direct = new int[1];
       final DirectSink releasing =
           entry -> {
             keys.add(entry.key());
+            if (reader.scanCalls() == 0) {
+              direct[0] = keys.size();
+            }
             if (keys.size() == 1_234) {
               assertTrue(
                   DirectAccessGrpc.newBlockingStub(channel)
@@ -342,14 +359,55 @@ class DirectScanTest {
       assertTrue(reader.scanCalls() > 0, "calls=" + reader.scanCalls());
       assertEquals(1, reader.turns());
       // What had been read of the leaf when the grant ended is given; nothing after it.
-      final long direct = keys.size() - reader.callReads();
-      assertTrue(direct >= 1_234, "direct=" + direct);
+      assertTrue(direct[0] >= 1_234 && direct[0] < 1_234 + LEAF, "direct=" + direct[0]);
       await(reader);
       final long calls = reader.scanCalls();
       assertFalse(reader.scan(new DirectScan(request), entry -> true));
       assertEquals(calls, reader.scanCalls());
     } finally {
       channel.shutdownNow();
+    }
+  }
+
+  /** Another process of the same user clears the memory of nodes and entries. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void scanOfDamagedMemoryEndsWithAStatus(boolean reverse) throws Exception {
+    put(0, 5_000, 1);
+    try (DirectReader reader = server.openReader(INDEX)) {
+      final List<ByteString> keys = new ArrayList<>();
+      final DirectSink clearing =
+          entry -> {
+            keys.add(entry.key());
+            if (keys.size() == 1_234) {
+              clear();
+            }
+            return true;
+          };
+      final DirectScan scan = new DirectScan(ScanRequest.newBuilder().setReverse(reverse).build());
+      final StatusRuntimeException ended =
+          assertThrows(StatusRuntimeException.class, () -> reader.scan(scan, clearing));
+      assertTrue(
+          List.of(Status.Code.ABORTED, Status.Code.DATA_LOSS, Status.Code.UNAVAILABLE)
+              .contains(ended.getStatus().getCode()),
+          ended::toString);
+      final List<ByteString> all =
+          List.copyOf(expected(KeyRange.getDefaultInstance(), reverse).keySet());
+      assertEquals(all.subList(0, keys.size()), keys);
+      assertTrue(keys.size() >= 1_234 && keys.size() < 1_234 + LEAF, "keys=" + keys.size());
+    }
+  }
+
+  private void clear() {
+    try (Stream<Path> files = Files.walk(directory)) {
+      for (Path file : files.filter(path -> path.toString().contains("-segment-")).toList()) {
+        try (RandomAccessFile segment = new RandomAccessFile(file.toFile(), "rw")) {
+          segment.seek(WORDS);
+          segment.write(new byte[(int) (segment.length() - WORDS)]);
+        }
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 

@@ -1,5 +1,7 @@
 package dev.ringfetch.index.direct;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
 import com.google.protobuf.ByteString;
 import dev.ringfetch.fabric.GateDescriptor;
 import dev.ringfetch.fabric.MemoryRegion;
@@ -76,20 +78,44 @@ final class HandmadeTree {
 
   private void putLeaf(int number) {
     final byte[] copy = new byte[NodeDescriptor.COPY_LENGTH];
-    NodeDescriptor.putHeader(copy, 0, ENTRIES);
     NodeDescriptor.putWord(
         copy, NodeDescriptor.RIGHT_OFFSET, number + 1 < LEAVES ? leaf(number + 1) : 0);
     putFence(copy, NodeDescriptor.LOW_OFFSET, number);
     putFence(copy, NodeDescriptor.HIGH_OFFSET, number + 1);
-    for (int i = 0; i < ENTRIES; i++) {
-      putEntry(copy, NodeDescriptor.entry(0, i), number * ENTRIES + i);
-    }
+    putEntries(copy, number * ENTRIES, ENTRIES);
     store(copy, leaf(number), 4 + 2L * number);
+  }
+
+  private void putEntries(byte[] copy, int first, int count) {
+    NodeDescriptor.putHeader(copy, 0, count);
+    for (int i = 0; i < count; i++) {
+      putEntry(copy, NodeDescriptor.entry(0, i), first + i);
+    }
+  }
+
+  /** Splits a leaf of short keys, the last one not; the inner node does not know of it yet. */
+  void split(int number) {
+    final int kept = ENTRIES / 2;
+    final byte[] left = new byte[NodeDescriptor.COPY_LENGTH];
+    final byte[] right = new byte[NodeDescriptor.COPY_LENGTH];
+    NodeDescriptor.putWord(right, NodeDescriptor.RIGHT_OFFSET, leaf(number + 1));
+    NodeDescriptor.putWord(left, NodeDescriptor.RIGHT_OFFSET, leaf(LEAVES));
+    putFence(left, NodeDescriptor.LOW_OFFSET, number);
+    putFence(right, NodeDescriptor.HIGH_OFFSET, number + 1);
+    final byte[] middle = key(number * ENTRIES + kept).toByteArray();
+    final long head = KeyOrder.head(middle, 0, middle.length);
+    final long slot = GroupDescriptor.slot(KeyOrder.code(middle.length), 0, 0);
+    NodeDescriptor.putReference(left, NodeDescriptor.HIGH_OFFSET, head, slot, 0);
+    NodeDescriptor.putReference(right, NodeDescriptor.LOW_OFFSET, head, slot, 0);
+    putEntries(right, number * ENTRIES + kept, ENTRIES - kept);
+    putEntries(left, number * ENTRIES, kept);
+    store(right, leaf(LEAVES), 100);
+    store(left, leaf(number), 102);
   }
 
   /** The low of a leaf: the shortest key behind those before it. */
   private static void putFence(byte[] copy, int reference, int leaf) {
-    final byte[] bytes = ("leaf" + leaf).getBytes(java.nio.charset.StandardCharsets.US_ASCII);
+    final byte[] bytes = ("leaf" + leaf).getBytes(US_ASCII);
     final boolean isEnd = leaf == LEAVES;
     final int length = leaf == 0 ? 0 : bytes.length;
     final long head = isEnd ? KeyOrder.END_HEAD : KeyOrder.head(bytes, 0, length);

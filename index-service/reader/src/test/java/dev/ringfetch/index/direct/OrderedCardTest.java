@@ -105,6 +105,38 @@ final class OrderedCardTest {
     }
   }
 
+  /** What is remembered is old: keys that moved to the right are found there all the same. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void oldInnerNodeCostsAStepToTheRight(boolean together) throws IOException {
+    final OrderedReader reader = open(false, 16);
+    assertFound(reader, 0);
+    tree.split(1);
+    doorbells();
+    if (together) {
+      final List<ByteString> keys = new ArrayList<>();
+      final Found[] founds = new Found[HandmadeTree.KEYS / 2];
+      for (int i = 0; i < founds.length; i++) {
+        keys.add(tree.key(2 * i));
+        founds[i] = new Found();
+      }
+      final ReadResult[] results = new ReadResult[founds.length];
+      reader.batchGet(keys, founds, results);
+      for (int i = 0; i < founds.length; i++) {
+        assertEquals(ReadResult.FOUND, results[i], "i=" + i);
+        assertEquals(HandmadeTree.value(2 * i), founds[i].value());
+      }
+    } else {
+      assertFound(reader, 70);
+      assertEquals(3, doorbells(), "leaf, leaf to its right, block");
+    }
+    for (boolean reverse : new boolean[] {false, true}) {
+      final List<ByteString> keys = new ArrayList<>();
+      assertEquals(ReadResult.ABSENT, reader.scan(cursor(reverse), into(keys)));
+      assertEquals(keys(reverse), keys);
+    }
+  }
+
   private static ScanCursor cursor(boolean reverse) {
     return reverse
         ? ScanCursor.reverse(ByteString.EMPTY, ByteString.EMPTY)
