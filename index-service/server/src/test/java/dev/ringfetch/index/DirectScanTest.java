@@ -10,6 +10,7 @@ import dev.ringfetch.index.direct.DirectReader;
 import dev.ringfetch.index.direct.DirectScan;
 import dev.ringfetch.index.direct.DirectSink;
 import dev.ringfetch.index.direct.DirectValue;
+import dev.ringfetch.index.layout.TreeDescriptor;
 import dev.ringfetch.index.store.ScanChecker;
 import dev.ringfetch.index.v1.BatchPutRequest;
 import dev.ringfetch.index.v1.BatchPutResponse;
@@ -74,7 +75,12 @@ class DirectScanTest {
   /** Beside a writer: each is looked through for each key. */
   private static final int MOST_SCANS = 150;
 
-  /** Bytes of a segment that are left when it is cleared: the words that all indexes have. */
+  /** Bytes of a segment's file before its memory. */
+  private static final int HEADER = 4 << 10;
+
+  /**
+   * Bytes of a segment's file that are left when it is cleared: the words that all indexes have.
+   */
   private static final int WORDS = 8 << 10;
 
   private static final ByteString NOTHING = ByteString.EMPTY;
@@ -347,7 +353,7 @@ class DirectScanTest {
               assertTrue(
                   DirectAccessGrpc.newBlockingStub(channel)
                       .withDeadlineAfter(30, TimeUnit.SECONDS)
-                      .release(ReleaseRequest.newBuilder().setToken(tokens.last).build())
+                      .release(ReleaseRequest.newBuilder().setToken(tokens.last.getToken()).build())
                       .getExisted());
             }
             return true;
@@ -374,13 +380,16 @@ class DirectScanTest {
   @ValueSource(booleans = {false, true})
   void scanOfDamagedMemoryEndsWithAStatus(boolean reverse) throws Exception {
     put(0, 5_000, 1);
-    try (DirectReader reader = server.openReader(INDEX)) {
+    final Tokens tokens = new Tokens();
+    final ManagedChannel channel = server.newChannel();
+    final Channel watched = ClientInterceptors.intercept(channel, tokens);
+    try (DirectReader reader = DirectReader.open(watched, INDEX, server.context())) {
       final List<ByteString> keys = new ArrayList<>();
       final DirectSink clearing =
           entry -> {
             keys.add(entry.key());
             if (keys.size() == 1_234) {
-              clear();
+              clear(tokens.last);
             }
             return true;
           };
@@ -395,15 +404,24 @@ class DirectScanTest {
           List.copyOf(expected(KeyRange.getDefaultInstance(), reverse).keySet());
       assertEquals(all.subList(0, keys.size()), keys);
       assertTrue(keys.size() >= 1_234 && keys.size() < 1_234 + LEAF, "keys=" + keys.size());
+      assertTrue(reader.retries() > 0 && reader.scanCalls() > 0, "retries=" + reader.retries());
+    } finally {
+      channel.shutdownNow();
     }
   }
 
-  private void clear() {
+  /** Clears all but the words that all indexes have, and the index's root. */
+  private void clear(GrantResponse grant) {
+    final String rootSegment = "-segment-" + (grant.getRoot() >>> grant.getSegmentShift());
+    final int root = HEADER + (int) (grant.getRoot() & ((1L << grant.getSegmentShift()) - 1));
     try (Stream<Path> files = Files.walk(directory)) {
       for (Path file : files.filter(path -> path.toString().contains("-segment-")).toList()) {
+        final int kept = file.toString().endsWith(rootSegment) ? root : WORDS;
         try (RandomAccessFile segment = new RandomAccessFile(file.toFile(), "rw")) {
           segment.seek(WORDS);
-          segment.write(new byte[(int) (segment.length() - WORDS)]);
+          segment.write(new byte[Math.max(0, kept - WORDS)]);
+          segment.seek(Math.max(WORDS, kept + TreeDescriptor.LENGTH));
+          segment.write(new byte[(int) (segment.length() - segment.getFilePointer())]);
         }
       }
     } catch (IOException e) {
@@ -554,9 +572,9 @@ class DirectScanTest {
     }
   }
 
-  /** Notes the token of the last grant. */
+  /** Notes the last grant. */
   private static final class Tokens implements ClientInterceptor {
-    private volatile ByteString last;
+    private volatile GrantResponse last;
 
     @Override
     public <Q, R> ClientCall<Q, R> interceptCall(
@@ -569,7 +587,7 @@ class DirectScanTest {
                 @Override
                 public void onMessage(R message) {
                   if (message instanceof GrantResponse grant && !grant.getToken().isEmpty()) {
-                    last = grant.getToken();
+                    last = grant;
                   }
                   super.onMessage(message);
                 }
