@@ -13,6 +13,7 @@ import dev.ringfetch.fabric.GateView;
 import dev.ringfetch.fabric.RemoteDomain;
 import dev.ringfetch.index.direct.DirectContext;
 import dev.ringfetch.index.direct.DirectReader;
+import dev.ringfetch.index.direct.DirectScan;
 import dev.ringfetch.index.direct.DirectValue;
 import dev.ringfetch.index.v1.DirectAccessGrpc;
 import dev.ringfetch.index.v1.FabricHint;
@@ -21,12 +22,15 @@ import dev.ringfetch.index.v1.GrantRequest;
 import dev.ringfetch.index.v1.GrantResponse;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.PutRequest;
+import dev.ringfetch.index.v1.PutResponse;
+import dev.ringfetch.index.v1.ScanRequest;
 import io.grpc.ManagedChannel;
 import io.grpc.ManagedChannelBuilder;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.net.ServerSocket;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -35,6 +39,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Direct reads of a server process: while it serves, after its end, and under its successor. */
 @Tag("slow")
@@ -97,6 +103,54 @@ class TakeoverTest {
         Thread.sleep(1);
       }
       assertReads(reader, "second ");
+    }
+  }
+
+  /** Of an ordered index: memory needs no server, and a successor has another index. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void scanOfAKilledServerGoesOnUntilItsSuccessorServes(boolean reverse) throws Exception {
+    final List<ByteString> all = new ArrayList<>();
+    for (int i = 0; i < ENTRIES; i++) {
+      all.add(ByteString.copyFromUtf8(String.format("%04d", reverse ? ENTRIES - 1 - i : i)));
+      final PutResponse unused =
+          stub().put(PutRequest.newBuilder().setIndex("ordered").setKey(all.get(i)).build());
+    }
+    final ScanRequest request = ScanRequest.newBuilder().setReverse(reverse).build();
+    try (DirectReader reader =
+        DirectReader.open(channel, "ordered", new DirectContext().shmDirectory(shm))) {
+      assertTrue(reader.isDirect(), reader::obstacle);
+      final List<ByteString> keys = new ArrayList<>();
+      final DirectScan killed = new DirectScan(request);
+      assertTrue(reader.scan(killed, entry -> keys.add(entry.key()) && keys.size() < 100));
+      final DirectScan begun = new DirectScan(request);
+      assertTrue(reader.scan(begun, entry -> false));
+      server.close(); // kill -9
+      assertEquals(128 + 9, server.awaitExit());
+      assertFalse(reader.scan(killed, entry -> keys.add(entry.key())));
+      assertEquals(all, keys);
+      assertEquals(0, reader.scanCalls());
+
+      server = start(port);
+      assertEquals(port, server.awaitPort());
+      final StatusRuntimeException ended =
+          assertThrows(
+              StatusRuntimeException.class,
+              () -> {
+                while (true) { // the channel may still have to find the successor
+                  try {
+                    reader.scan(begun, entry -> true);
+                    return;
+                  } catch (StatusRuntimeException e) {
+                    if (e.getStatus().getCode() != Status.Code.UNAVAILABLE) {
+                      throw e;
+                    }
+                  }
+                  Thread.sleep(10);
+                }
+              });
+      assertEquals(Status.Code.ABORTED, ended.getStatus().getCode());
+      assertEquals(1, reader.turns());
     }
   }
 

@@ -30,8 +30,10 @@ import java.util.concurrent.TimeUnit;
  * server has gone, and until then reads the {@link #incarnation} that has ended.
  *
  * <p>Over a fabric that maps no memory (verbs), a key takes two round trips of READs once the
- * reader knows where the tables are; a key that is absent is asked for by a call. There memory ends
- * with the server's process.
+ * reader knows where the tables of a hash index are, or remembers the inner nodes of an ordered
+ * one; several keys together take no more. A key that is absent from a hash index is asked for by a
+ * call. A scan takes two round trips for each leaf, of up to 48 entries. There memory ends with the
+ * server's process.
  *
  * <p>Used by one thread at a time. Reads throw {@link io.grpc.StatusRuntimeException} where a call
  * fails, and take no longer than {@link DirectContext#timeout()}.
@@ -178,7 +180,8 @@ public final class DirectReader implements AutoCloseable {
    * go on, unless its status is ABORTED.
    *
    * @param scan what to read, and how far it is; also one that another reader has begun.
-   * @param sink gets each entry; it must not use this reader, and should return soon.
+   * @param sink gets each entry; it must not use this reader. Over verbs, a step whose entries it
+   *     takes half the timeout for ends the connection, and the scan goes on by calls.
    * @return whether entries may be left: false at the end of the range.
    * @throws StatusRuntimeException where a call fails, as Scan does: INVALID_ARGUMENT for bounds
    *     that are too long, FAILED_PRECONDITION where the index has no order; ABORTED if the index

@@ -36,7 +36,6 @@ public final class DirectScan {
     this.request = request;
     left = request.getLimit() == 0 ? -1 : request.getLimit();
     cursor = isLegal(request.getRange()) ? cursor(request.getRange(), request.getReverse()) : null;
-    done = cursor != null && cursor.isDone();
   }
 
   private static boolean isLegal(KeyRange range) {
@@ -53,7 +52,7 @@ public final class DirectScan {
 
   /** Whether no entry is left. */
   public boolean isDone() {
-    return done;
+    return done || (cursor != null && cursor.isDone());
   }
 
   /**
@@ -83,7 +82,7 @@ public final class DirectScan {
     }
     // Behind a key of the greatest length: no key begins with it.
     final ByteString after = KeyBounds.after(place.substring(0, place.size() - 1));
-    return after.isEmpty() ? range.build() : range.setStart(after).build();
+    return range.setStart(after).build(); // there is one, as the scan is not done
   }
 
   /**

@@ -34,6 +34,7 @@ public final class OrderedReader implements KeyReader {
   private final PieceReads pieces;
   private final TreeDescent descent;
   private final BlockCopy block;
+  private final BatchSearch batch;
   private final EntryChunk chunk = new EntryChunk();
   private final byte[] shortKey = new byte[KeyOrder.HEAD_LENGTH];
   private byte[] keyCopy = new byte[64];
@@ -56,14 +57,13 @@ public final class OrderedReader implements KeyReader {
     pieces = new PieceReads(reads, location);
     block = new BlockCopy(pieces, location.incarnation());
     descent = new TreeDescent(pieces, location, block, new NodeCache(cachedNodes));
+    batch = new BatchSearch(pieces, descent, block);
   }
 
   @Override
   public ReadResult get(ByteString key, Found found) {
     final int length = key.size();
-    if (keyCopy.length < length) {
-      keyCopy = new byte[Math.max(length, 2 * keyCopy.length)];
-    }
+    ensureKeys(length);
     key.copyTo(keyCopy, 0);
     return get(keyCopy, 0, length, found);
   }
@@ -77,7 +77,7 @@ public final class OrderedReader implements KeyReader {
       block.into(found);
       descent.begin();
       descent.search(key, offset, length, false);
-      final ReadResult result = findNow(found);
+      final ReadResult result = findNow(key, offset, length, found);
       block.verify();
       return ended(result);
     } catch (InternalError e) {
@@ -93,8 +93,40 @@ public final class OrderedReader implements KeyReader {
    * @param results receives the result of the key at the same place
    */
   public void batchGet(List<ByteString> keys, Found[] found, ReadResult[] results) {
-    for (int i = 0; i < keys.size(); i++) {
-      results[i] = get(keys.get(i), found[i]);
+    for (int done = 0; done < keys.size(); done += BatchSearch.MAX_KEYS) {
+      final int count = Math.min(BatchSearch.MAX_KEYS, keys.size() - done);
+      final boolean together = pieces.arePosted() && count > 1 && !lost;
+      if (together) {
+        searchTogether(keys, done, count, found);
+      }
+      for (int i = done; i < done + count; i++) {
+        final ReadResult result = together ? batch.result(i - done) : null;
+        results[i] = result == null ? get(keys.get(i), found[i]) : ended(result);
+      }
+    }
+  }
+
+  /** Searches for keys with reads that are posted: no memory is mapped that could be lost. */
+  private void searchTogether(List<ByteString> keys, int first, int count, Found[] found) {
+    int length = 0;
+    for (int i = 0; i < count; i++) {
+      length += keys.get(first + i).size();
+    }
+    ensureKeys(length);
+    int offset = 0;
+    for (int i = 0; i < count; i++) {
+      final ByteString key = keys.get(first + i);
+      key.copyTo(keyCopy, offset);
+      batch.key(i, offset, key.size(), found[first + i]);
+      offset += key.size();
+    }
+    descent.begin();
+    batch.run(keyCopy, count);
+  }
+
+  private void ensureKeys(int length) {
+    if (keyCopy.length < length) {
+      keyCopy = new byte[Math.max(length, 2 * keyCopy.length)];
     }
   }
 
@@ -123,11 +155,11 @@ public final class OrderedReader implements KeyReader {
 
   // The loops are in methods of their own: see MemoryRegion.verify().
 
-  private ReadResult findNow(Found found) {
+  private ReadResult findNow(byte[] key, int offset, int length, Found found) {
     ReadResult result;
     rounds = 0;
     do {
-      result = find(found);
+      result = find(key, offset, length, found);
     } while (result == null && again());
     return result;
   }
@@ -165,11 +197,17 @@ public final class OrderedReader implements KeyReader {
   }
 
   /** Looks for the key once; null if memory did not fit together. */
-  private ReadResult find(Found found) {
+  private ReadResult find(byte[] key, int offset, int length, Found found) {
     if (!descent.toLeaf()) {
       return descent.failure();
     }
     final byte[] leaf = descent.leaf();
+    if (pieces.arePosted()) { // the blocks that may be the key's in one batch
+      final ReadResult result = batch.inLeaf(leaf, key, offset, length, found);
+      if (result != null) {
+        return result;
+      }
+    }
     int low = 0;
     int high = NodeDescriptor.count(leaf);
     while (low < high) {

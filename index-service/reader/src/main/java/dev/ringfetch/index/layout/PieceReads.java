@@ -56,6 +56,11 @@ final class PieceReads {
     return false;
   }
 
+  /** Whether each batch is a way over a network, so that pieces are better read together. */
+  boolean arePosted() {
+    return !reads.ordered();
+  }
+
   /** Memory with the piece that was read on its own. */
   MemoryRegion region() {
     return reads.region(piece);

@@ -133,7 +133,18 @@ public final class ScanCursor {
     moveTo(array, offset, keyLength);
     if (!reverse) {
       place[length++] = 0; // the next key there can be
+      done |= length == CAPACITY && isLast();
     }
+  }
+
+  /** Whether the key that the place is behind is the last of all. */
+  private boolean isLast() {
+    for (int i = 0; i < CAPACITY - 1; i++) {
+      if (place[i] != (byte) 0xFF) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /**

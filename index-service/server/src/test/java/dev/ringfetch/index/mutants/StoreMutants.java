@@ -158,12 +158,17 @@ public final class StoreMutants {
     }
   }
 
+  /** A name with a dot begins below dev.ringfetch, others are of the package of the store. */
+  private static String className(String suite) {
+    return "dev.ringfetch." + (suite.contains(".") ? suite : "index.store." + suite);
+  }
+
   private static int runSuite(String suite) {
     final SummaryGeneratingListener summary = new SummaryGeneratingListener();
     LauncherFactory.create()
         .execute(
             LauncherDiscoveryRequestBuilder.request()
-                .selectors(DiscoverySelectors.selectClass("dev.ringfetch.index.store." + suite))
+                .selectors(DiscoverySelectors.selectClass(className(suite)))
                 .build(),
             summary);
     summary.getSummary().printFailuresTo(new PrintWriter(System.out, true, UTF_8));

@@ -20,11 +20,13 @@ import dev.ringfetch.index.partition.Partition;
 import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.v1.Entry;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.Random;
@@ -147,6 +149,26 @@ class DamagedTreeTest {
     }
   }
 
+  private void batchRead(OrderedReader reader) {
+    final List<ByteString> keys = new ArrayList<>();
+    final Found[] founds = new Found[10];
+    for (int i = 0; i < founds.length; i++) {
+      keys.add(key(random.nextInt(KEYS)));
+      founds[i] = new Found();
+    }
+    final ReadResult[] results = new ReadResult[founds.length];
+    reader.batchGet(keys, founds, results);
+    for (int i = 0; i < founds.length; i++) {
+      final Entry entry = expected.get(keys.get(i));
+      if (results[i] == ReadResult.FOUND) {
+        assertTrue(entry != null && entry.getVersion() == founds[i].version());
+        assertEquals(entry.getValue(), founds[i].value());
+      } else if (results[i] == ReadResult.ABSENT) {
+        assertEquals(null, entry);
+      }
+    }
+  }
+
   private ReadResult scan(OrderedReader reader, boolean reverse) {
     final ScanCursor cursor =
         reverse
@@ -201,6 +223,7 @@ class DamagedTreeTest {
         }
         read(index.newReader(), key(random.nextInt(KEYS)));
         read(remembering, key(random.nextInt(KEYS)));
+        batchRead(remembering);
         if (i % 20 == 0) {
           undecided += scan(index.newReader(), i % 40 == 0) == ReadResult.UNDECIDED ? 1 : 0;
         }
@@ -316,6 +339,73 @@ class DamagedTreeTest {
     files.add(gateFile);
     for (FileChannel file : files) {
       file.close();
+    }
+  }
+
+  /** Memory is taken away between two entries: none is lost or comes twice. */
+  @Test
+  void scanUnderATruncationEndsBehindWhatItGave() throws IOException {
+    int lost = 0;
+    for (int w = 0; w < WORLDS; w++) {
+      final List<FileChannel> files = new ArrayList<>();
+      final int world = w;
+      gate = map(files, "gate" + w, 4096);
+      gate.putLong(0, Memories.INCARNATION);
+      files.remove(0).close();
+      open(length -> map(files, "world" + world + "segment" + files.size(), length));
+      final List<ByteString> all = new ArrayList<>(expected.keySet());
+      if (w % 2 == 1) {
+        Collections.reverse(all);
+      }
+      final ScanCursor cursor =
+          w % 2 == 1
+              ? ScanCursor.reverse(ByteString.EMPTY, ByteString.EMPTY)
+              : ScanCursor.forward(ByteString.EMPTY, ByteString.EMPTY);
+      final List<ByteString> keys = new ArrayList<>();
+      final int at = random.nextInt(KEYS);
+      ReadResult result;
+      try {
+        result =
+            index
+                .newReader()
+                .scan(
+                    cursor,
+                    (array, keyOffset, keyLength, valueLength, version) -> {
+                      keys.add(ByteString.copyFrom(array, keyOffset, keyLength));
+                      if (keys.size() == at) {
+                        truncate(files);
+                      }
+                      return true;
+                    });
+      } catch (InternalError e) { // late, as the reader says
+        result = ReadResult.LOST;
+      }
+      assertEquals(all.subList(0, keys.size()), keys);
+      if (!keys.isEmpty()) { // the cursor is behind the last one, as far as leaves were left
+        final ByteString last = keys.get(keys.size() - 1);
+        final int order = expected.comparator().compare(cursor.place(), last);
+        assertTrue(w % 2 == 1 ? order <= 0 : order > 0);
+        final int given = keys.size();
+        if (given < all.size()) {
+          final int next = expected.comparator().compare(cursor.place(), all.get(given));
+          assertTrue(w % 2 == 1 ? next > 0 : next <= 0, "the next key is still to come");
+        }
+      }
+      lost += result == ReadResult.ABSENT ? 0 : 1;
+      for (FileChannel file : files) {
+        file.close();
+      }
+    }
+    assertTrue(lost > WORLDS / 2, "lost=" + lost);
+  }
+
+  private static void truncate(List<FileChannel> files) {
+    try {
+      for (FileChannel file : files) {
+        file.truncate(0);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 

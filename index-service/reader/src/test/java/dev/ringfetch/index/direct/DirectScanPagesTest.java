@@ -1,0 +1,89 @@
+package dev.ringfetch.index.direct;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.v1.Entry;
+import dev.ringfetch.index.v1.KeyRange;
+import dev.ringfetch.index.v1.ScanRequest;
+import dev.ringfetch.index.v1.ScanResponse;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import org.junit.jupiter.api.Test;
+
+/** Scans that go on by pages: what they ask for, and which pages they take. */
+final class DirectScanPagesTest {
+  private static final ByteString TOKEN = bytes("token");
+
+  private static ByteString bytes(String text) {
+    return ByteString.copyFromUtf8(text);
+  }
+
+  private static ScanResponse page(ByteString token, long incarnation, String... keys) {
+    final ScanResponse.Builder page =
+        ScanResponse.newBuilder().setNextPageToken(token).setIncarnation(incarnation);
+    for (final String key : keys) {
+      page.addEntries(Entry.newBuilder().setKey(bytes(key)));
+    }
+    return page.build();
+  }
+
+  private static void assertFails(Status.Code code, DirectScan scan, ScanResponse page) {
+    final StatusRuntimeException failure =
+        assertThrows(StatusRuntimeException.class, () -> scan.answered(page));
+    assertEquals(code, failure.getStatus().getCode());
+  }
+
+  private static DirectScan scan(boolean reverse) {
+    return new DirectScan(
+        ScanRequest.newBuilder()
+            .setRange(KeyRange.newBuilder().setStart(bytes("b")).setEnd(bytes("y")))
+            .setReverse(reverse)
+            .setLimit(3)
+            .setKeysOnly(true)
+            .build());
+  }
+
+  @Test
+  void eachRequestIsForWhatIsLeft() {
+    final DirectScan scan = scan(false);
+    assertEquals(bytes("b"), scan.request("i").getRange().getStart());
+    assertEquals("i", scan.request("i").getIndex());
+    scan.answered(page(TOKEN, 1, "c", "d"));
+    assertEquals(1, scan.incarnation());
+    final ScanRequest rest = scan.request("i");
+    assertEquals(bytes("d\0"), rest.getRange().getStart());
+    assertEquals(bytes("y"), rest.getRange().getEnd());
+    assertEquals(1, rest.getLimit());
+    assertTrue(rest.getKeysOnly());
+    assertFalse(scan.isDone());
+    scan.answered(page(TOKEN, 1, "e"));
+    assertTrue(scan.isDone(), "all that the limit allows");
+
+    final DirectScan reverse = scan(true);
+    reverse.answered(page(TOKEN, 1, "x", "w"));
+    assertEquals(bytes("b"), reverse.request("i").getRange().getStart());
+    assertEquals(bytes("w"), reverse.request("i").getRange().getEnd());
+    reverse.answered(page(ByteString.EMPTY, 1));
+    assertTrue(reverse.isDone());
+  }
+
+  /** A server that answers with something else does not lead a scan in a circle. */
+  @Test
+  void pageOfSomethingElseEndsTheScan() {
+    for (boolean reverse : new boolean[] {false, true}) {
+      final DirectScan scan = scan(reverse);
+      scan.answered(page(TOKEN, 1, "m"));
+      assertFails(Status.Code.INTERNAL, scan, page(TOKEN, 1, "m"));
+      assertFails(Status.Code.INTERNAL, scan, page(TOKEN, 1, reverse ? "n" : "l"));
+      assertFails(Status.Code.INTERNAL, scan, page(TOKEN, 1, reverse ? "a" : "z"));
+      assertFails(Status.Code.INTERNAL, scan, page(TOKEN, 1));
+      assertFails(Status.Code.ABORTED, scan, page(TOKEN, 2, reverse ? "l" : "n"));
+      assertFails(Status.Code.ABORTED, scan, page(ByteString.EMPTY, 0));
+      scan.answered(page(TOKEN, 1, reverse ? "l" : "n"));
+    }
+  }
+}
