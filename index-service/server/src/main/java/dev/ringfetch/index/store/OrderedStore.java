@@ -43,6 +43,17 @@ public final class OrderedStore implements EntryStore {
   private long head;
   private int code;
 
+  /**
+   * The key that was searched last, the same object, if nothing has changed since: what the search
+   * left in fields is still right then. Else null.
+   */
+  private ByteString searched;
+
+  private boolean found;
+
+  /** Number of the leaf's entry whose block was loaded last; -1 if that is of no such entry. */
+  private int loaded;
+
   /** The leaf of the key that was searched last, its image, and where in it the key is or goes. */
   private TreeNode leaf;
 
@@ -83,7 +94,7 @@ public final class OrderedStore implements EntryStore {
 
   @Override
   public long version(ByteString key) {
-    return find(key) ? loadEntry(place) : 0;
+    return find(key) ? versionAtPlace() : 0;
   }
 
   @Override
@@ -91,8 +102,12 @@ public final class OrderedStore implements EntryStore {
     return find(key) ? entryAtPlace(key) : null;
   }
 
+  private long versionAtPlace() {
+    return loaded == place ? blocks.version() : loadEntry(place);
+  }
+
   private Entry entryAtPlace(ByteString key) {
-    final long version = loadEntry(place);
+    final long version = versionAtPlace();
     return Entry.newBuilder().setKey(key).setValue(blocks.value()).setVersion(version).build();
   }
 
@@ -116,8 +131,18 @@ public final class OrderedStore implements EntryStore {
     final TreeNode before = leaf.left;
     if (place == 0 && before != null) {
       tree.check(before);
-      nodes.load(before, image);
+      loadLeaf(before);
       loadEntries(NodeDescriptor.count(image) - 1);
+    }
+    searched = null;
+  }
+
+  /** Sees to it that the image is that of a leaf, which the owner trusts once it is on the heap. */
+  private void loadLeaf(TreeNode node) {
+    if (leaf != node || !nodes.isCurrent(node, image)) {
+      leaf = null; // in case that the next line throws
+      nodes.load(node, image);
+      leaf = node;
     }
   }
 
@@ -132,16 +157,30 @@ public final class OrderedStore implements EntryStore {
   /** Copies the block of an entry of the leaf; returns its version. */
   private long loadEntry(int number) {
     final int entry = NodeDescriptor.entry(0, number);
+    loaded = -1;
     blocks.load(NodeDescriptor.slot(image, entry));
     final long version = blocks.version();
     if ((int) version != NodeDescriptor.version(image, entry)) {
       throw new StoreDamagedException("an older one than was written: version=" + version);
     }
+    loaded = number;
     return version;
   }
 
   /** Finds a key's leaf, and its place there; returns whether the key has an entry. */
   private boolean find(ByteString key) {
+    searched = null;
+    found = search(key);
+    searched = key;
+    return found;
+  }
+
+  /** Finds a key that is to be written: as {@link #find} has, if that was the last search. */
+  private boolean findToWrite(ByteString key) {
+    return searched == key ? found : find(key);
+  }
+
+  private boolean search(ByteString key) {
     keyLength = key.size();
     if (keyBytes.length < keyLength) {
       keyBytes = new byte[Math.max(keyLength, 2 * keyBytes.length)];
@@ -149,8 +188,8 @@ public final class OrderedStore implements EntryStore {
     key.copyTo(keyBytes, 0);
     head = KeyOrder.head(keyBytes, 0, keyLength);
     code = KeyOrder.code(keyLength);
-    leaf = tree.leafOf(keyBytes, keyLength);
-    nodes.load(leaf, image);
+    loadLeaf(tree.leafOf(keyBytes, keyLength, leaf));
+    loaded = -1;
     int low = 0;
     int high = NodeDescriptor.count(image);
     while (low < high) {
@@ -243,18 +282,19 @@ public final class OrderedStore implements EntryStore {
     if (version < 1 || version > PartitionStore.MAX_VERSION) {
       throw new IllegalArgumentException("not a version: version=" + version);
     }
-    final boolean found = find(key);
+    final boolean isThere = findToWrite(key);
     newest = version;
-    if (found && snapshots.areOpen()) {
+    if (isThere && snapshots.areOpen()) {
       keep(key);
     }
+    change();
     final int sizeClass = SizeClasses.of((int) BlockDescriptor.length(keyLength, value.size()));
     final long address = allocator.take(sizeClass);
     blocks.write(address, keyBytes, keyLength, value, version);
     final long slot = GroupDescriptor.slot(code, sizeClass, address);
     final int entry = NodeDescriptor.entry(0, place);
     final int entries = NodeDescriptor.count(image);
-    if (found) {
+    if (isThere) {
       final long oldSlot = NodeDescriptor.slot(image, entry);
       NodeDescriptor.putReference(image, entry, head, slot, (int) version);
       nodes.storeLeaf(leaf, image, entries);
@@ -273,6 +313,12 @@ public final class OrderedStore implements EntryStore {
     }
     separators.release();
     endReservation();
+  }
+
+  /** Forgets what a search has found, before it is not so any more. */
+  private void change() {
+    searched = null;
+    loaded = -1;
   }
 
   private static void move(byte[] from, int fromEntry, byte[] to, int toEntry, int entries) {
@@ -334,7 +380,7 @@ public final class OrderedStore implements EntryStore {
 
   @Override
   public boolean delete(ByteString key) {
-    if (!find(key)) {
+    if (!findToWrite(key)) {
       return false;
     }
     if (snapshots.areOpen()) {
@@ -343,12 +389,15 @@ public final class OrderedStore implements EntryStore {
     final int entry = NodeDescriptor.entry(0, place);
     final int entries = NodeDescriptor.count(image);
     final long slot = NodeDescriptor.slot(image, entry);
+    change();
     move(image, entry + ENTRY_LENGTH, image, entry, entries - place - 1);
     nodes.storeLeaf(leaf, image, entries - 1);
     allocator.give(GroupDescriptor.address(slot));
     count.lazySet(count.getPlain() - 1);
     if (entries == 1) {
-      tree.remove(leaf);
+      final TreeNode empty = leaf;
+      leaf = null; // its neighbours change, too
+      tree.remove(empty);
     }
     return true;
   }
