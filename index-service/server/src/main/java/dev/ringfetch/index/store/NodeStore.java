@@ -129,6 +129,7 @@ final class NodeStore {
     NodeDescriptor.putHeader(copy, 0, count);
     putNeighbours(leaf, copy);
     store(leaf, copy);
+    leaf.entries = count;
   }
 
   /** Stores the image of an inner node. */

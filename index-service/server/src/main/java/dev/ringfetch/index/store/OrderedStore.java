@@ -22,8 +22,6 @@ import java.util.concurrent.atomic.AtomicLong;
  * <p>Used by one thread at a time, and what one thread did must happen before what the next does.
  */
 public final class OrderedStore implements EntryStore {
-  private static final int ENTRY_LENGTH = NodeDescriptor.REFERENCE_LENGTH;
-
   private final StoreMemory memory;
   private final IndexRoot root;
   private final BlockAllocator allocator;
@@ -31,6 +29,7 @@ public final class OrderedStore implements EntryStore {
   private final NodeStore nodes;
   private final Separators separators;
   private final Tree tree;
+  private final FullLeaf full;
   private final AtomicLong count = new AtomicLong();
   private final Snapshots snapshots = new Snapshots();
   private int reservations;
@@ -60,11 +59,6 @@ public final class OrderedStore implements EntryStore {
   private final byte[] image = new byte[NodeDescriptor.COPY_LENGTH];
   private int place;
 
-  /** Of splits: all entries of a leaf and the new one, and the image of the new leaf. */
-  private final byte[] all = new byte[(NodeDescriptor.LEAF_ENTRIES + 1) * ENTRY_LENGTH];
-
-  private final byte[] rightImage = new byte[NodeDescriptor.COPY_LENGTH];
-
   /** Creates an empty store, still without memory. */
   OrderedStore(StoreMemory memory, IndexRoot root) {
     this.memory = memory;
@@ -74,6 +68,7 @@ public final class OrderedStore implements EntryStore {
     nodes = new NodeStore(memory, root.incarnation());
     separators = new Separators(memory, allocator, root.incarnation());
     tree = new Tree(memory, root, nodes, separators);
+    full = new FullLeaf(tree, nodes, separators, blocks);
   }
 
   /** Creates the first leaf; returns false if there is no memory. */
@@ -158,13 +153,9 @@ public final class OrderedStore implements EntryStore {
   private long loadEntry(int number) {
     final int entry = NodeDescriptor.entry(0, number);
     loaded = -1;
-    blocks.load(NodeDescriptor.slot(image, entry));
-    final long version = blocks.version();
-    if ((int) version != NodeDescriptor.version(image, entry)) {
-      throw new StoreDamagedException("an older one than was written: version=" + version);
-    }
+    blocks.load(NodeDescriptor.slot(image, entry), NodeDescriptor.version(image, entry));
     loaded = number;
-    return version;
+    return blocks.version();
   }
 
   /** Finds a key's leaf, and its place there; returns whether the key has an entry. */
@@ -302,12 +293,12 @@ public final class OrderedStore implements EntryStore {
       allocator.give(GroupDescriptor.address(oldSlot));
     } else {
       if (entries < NodeDescriptor.LEAF_ENTRIES) {
-        move(image, entry, image, entry + ENTRY_LENGTH, entries - place);
+        FullLeaf.copy(image, place, image, place + 1, entries - place);
         NodeDescriptor.putReference(image, entry, head, slot, (int) version);
         nodes.storeLeaf(leaf, image, entries + 1);
         blocks.publish(address);
       } else {
-        split(slot, (int) version, address);
+        full.add(leaf, image, place, Arrays.copyOf(keyBytes, keyLength), slot, (int) version);
       }
       count.lazySet(count.getPlain() + 1);
     }
@@ -319,63 +310,6 @@ public final class OrderedStore implements EntryStore {
   private void change() {
     searched = null;
     loaded = -1;
-  }
-
-  private static void move(byte[] from, int fromEntry, byte[] to, int toEntry, int entries) {
-    System.arraycopy(
-        from,
-        BlockDescriptor.COPY_OFFSET + fromEntry,
-        to,
-        BlockDescriptor.COPY_OFFSET + toEntry,
-        entries * ENTRY_LENGTH);
-  }
-
-  /** Splits the leaf, which is full, and adds an entry whose block is published at last. */
-  private void split(long slot, int version, long address) {
-    final int entries = NodeDescriptor.LEAF_ENTRIES;
-    // Where keys come in ascending order, leaves stay full.
-    final boolean atEnd = leaf.right == null && place == entries;
-    final int kept = atEnd ? entries : (entries + 1) / 2;
-    final Separator separator = separators.between(keyOf(kept - 1), keyOf(kept));
-    final int first = NodeDescriptor.ENTRIES_OFFSET;
-    final int added = BlockDescriptor.COPY_OFFSET + first;
-    System.arraycopy(image, added, all, 0, place * ENTRY_LENGTH);
-    NodeDescriptor.putReference(rightImage, first, head, slot, version);
-    System.arraycopy(rightImage, added, all, place * ENTRY_LENGTH, ENTRY_LENGTH);
-    System.arraycopy(
-        image,
-        added + place * ENTRY_LENGTH,
-        all,
-        (place + 1) * ENTRY_LENGTH,
-        (entries - place) * ENTRY_LENGTH);
-    System.arraycopy(all, 0, image, added, kept * ENTRY_LENGTH);
-    System.arraycopy(
-        all, kept * ENTRY_LENGTH, rightImage, added, (entries + 1 - kept) * ENTRY_LENGTH);
-
-    final TreeNode right = nodes.create(0);
-    right.low = separators.use(separator);
-    leaf.addRight(right);
-    nodes.storeLeaf(right, rightImage, entries + 1 - kept);
-    nodes.storeLeaf(leaf, image, kept);
-    blocks.publish(address);
-    tree.add(leaf, right);
-  }
-
-  /** Key of an entry of the leaf as if the new one stood at its place already. */
-  private byte[] keyOf(int number) {
-    if (number == place) {
-      return Arrays.copyOf(keyBytes, keyLength);
-    }
-    final int stored = number < place ? number : number - 1;
-    final int entry = NodeDescriptor.entry(0, stored);
-    final int keyCode = NodeDescriptor.code(image, entry);
-    if (keyCode == KeyOrder.LONG) {
-      loadEntry(stored);
-      return blocks.key();
-    }
-    final byte[] key = new byte[keyCode];
-    KeyOrder.putKey(key, 0, NodeDescriptor.head(image, entry), keyCode);
-    return key;
   }
 
   @Override
@@ -390,7 +324,7 @@ public final class OrderedStore implements EntryStore {
     final int entries = NodeDescriptor.count(image);
     final long slot = NodeDescriptor.slot(image, entry);
     change();
-    move(image, entry + ENTRY_LENGTH, image, entry, entries - place - 1);
+    FullLeaf.copy(image, place + 1, image, place, entries - place - 1);
     nodes.storeLeaf(leaf, image, entries - 1);
     allocator.give(GroupDescriptor.address(slot));
     count.lazySet(count.getPlain() - 1);

@@ -26,6 +26,9 @@ final class TreeNode {
 
   int childCount;
 
+  /** Number of entries, of a leaf. */
+  int entries;
+
   /** Of the image. */
   long sequence;
 
