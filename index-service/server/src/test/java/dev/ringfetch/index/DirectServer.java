@@ -100,6 +100,11 @@ final class DirectServer implements AutoCloseable {
                 CreateIndexRequest.newBuilder().setIndex(index).setKind(IndexKind.HASH).build());
   }
 
+  /** Options of readers that reach the memory. */
+  DirectContext context() {
+    return new DirectContext().shmDirectory(directory);
+  }
+
   IndexGrpc.IndexBlockingStub index() {
     return IndexGrpc.newBlockingStub(channel).withDeadlineAfter(DEADLINE_SECONDS, TimeUnit.SECONDS);
   }

@@ -23,6 +23,9 @@ import dev.ringfetch.index.v1.GetResponse;
 import dev.ringfetch.index.v1.GrantRequest;
 import dev.ringfetch.index.v1.GrantResponse;
 import dev.ringfetch.index.v1.IndexGrpc;
+import dev.ringfetch.index.v1.IndexKind;
+import dev.ringfetch.index.v1.PutRequest;
+import dev.ringfetch.index.v1.PutResponse;
 import dev.ringfetch.index.v1.ReleaseRequest;
 import dev.ringfetch.rpc.RingServerBuilder;
 import io.grpc.Context;
@@ -107,6 +110,42 @@ class GrantTest {
         channel.shutdownNow();
       }
     }
+  }
+
+  /** A client of before says nothing, and reads hash indexes. */
+  @Test
+  void indexIsGrantedToClientsThatReadItsKind() throws Exception {
+    try (DirectServer server = DirectServer.start(directory)) {
+      final ManagedChannel channel = server.newChannel();
+      try (Fabric fabric = fabric()) {
+        server.createHash("hash");
+        final PutResponse unused =
+            server.index().put(PutRequest.newBuilder().setIndex("ordered").setKey(TOKEN).build());
+        final GrantRequest request = request(fabric).setIndex("ordered").build();
+        assertRefused(channel, request, IndexKind.ORDERED);
+        assertRefused(
+            channel, request.toBuilder().addKinds(IndexKind.HASH).build(), IndexKind.ORDERED);
+        final GrantRequest both =
+            request.toBuilder().addKinds(IndexKind.HASH).addKinds(IndexKind.ORDERED).build();
+        final GrantResponse ordered = stub(channel).grant(both);
+        assertEquals(IndexKind.ORDERED, ordered.getKind());
+        assertEquals(1, ordered.getPartitions());
+        final GrantRequest.Builder hash = request.toBuilder().setIndex("hash");
+        assertEquals(IndexKind.HASH, stub(channel).grant(hash.build()).getKind());
+        assertRefused(channel, hash.addKinds(IndexKind.ORDERED).build(), IndexKind.HASH);
+      } finally {
+        channel.shutdownNow();
+      }
+    }
+  }
+
+  private static void assertRefused(ManagedChannel channel, GrantRequest request, IndexKind kind) {
+    final StatusRuntimeException refused =
+        assertThrows(StatusRuntimeException.class, () -> stub(channel).grant(request));
+    assertEquals(Status.Code.FAILED_PRECONDITION, refused.getStatus().getCode());
+    assertEquals(
+        "the client reads no index of kind " + kind + " itself: read it by calls",
+        refused.getStatus().getDescription());
   }
 
   private static void assertInvalid(ManagedChannel channel, GrantRequest request) {

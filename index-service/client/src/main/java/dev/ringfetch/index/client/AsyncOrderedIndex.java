@@ -50,7 +50,7 @@ public final class AsyncOrderedIndex<K, V> extends AsyncIndex<K, V> {
   }
 
   private Scan<IndexEntry<K, V>> scan(Range<K> range) {
-    return Scan.of(view, range.encode(keys), false, view.requests()::entry);
+    return Scan.of(view, null, range.encode(keys), false, view.requests()::entry);
   }
 
   /** As {@link OrderedIndex#first(Range)}. */

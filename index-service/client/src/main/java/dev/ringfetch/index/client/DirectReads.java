@@ -3,6 +3,8 @@ package dev.ringfetch.index.client;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.direct.DirectContext;
 import dev.ringfetch.index.direct.DirectReader;
+import dev.ringfetch.index.direct.DirectScan;
+import dev.ringfetch.index.direct.DirectSink;
 import dev.ringfetch.index.direct.DirectValue;
 import io.grpc.Channel;
 import java.util.List;
@@ -69,6 +71,16 @@ final class DirectReads implements AutoCloseable {
     /** Keys that were read by calls so far. */
     long callReads() {
       return reader.callReads();
+    }
+
+    /** Reads on; returns whether entries may be left. */
+    boolean scan(DirectScan scan, DirectSink sink) {
+      return reader.scan(scan, sink);
+    }
+
+    /** Pages that were read by calls so far. */
+    long scanCalls() {
+      return reader.scanCalls();
     }
   }
 

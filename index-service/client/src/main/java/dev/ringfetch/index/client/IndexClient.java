@@ -83,7 +83,10 @@ public final class IndexClient implements AutoCloseable {
     final KnownIndex known =
         ordered.computeIfAbsent(checkName(name), index -> new KnownIndex(index, IndexKind.ORDERED));
     return new OrderedIndex<>(
-        new View<>(calls, known, new IndexRequests<>(name, keys, values), timeoutNs), keys);
+        new View<>(calls, known, new IndexRequests<>(name, keys, values), timeoutNs),
+        keys,
+        Access.RPC,
+        timeout -> direct.of(name, timeout));
   }
 
   private static String checkName(String name) {

@@ -51,6 +51,11 @@ public abstract class KeyedIndex<K, V> {
     return view;
   }
 
+  /** The readers of its memory; null if all reads go by calls. */
+  DirectReads direct() {
+    return direct;
+  }
+
   /** Name of the index. */
   public String name() {
     return view.requests().name();

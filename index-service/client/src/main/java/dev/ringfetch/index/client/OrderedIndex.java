@@ -5,6 +5,7 @@ import dev.ringfetch.index.v1.KeyRange;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.LongFunction;
 
 /**
  * A view of an index with ranges of keys, in the order of its key codec. The first write creates
@@ -15,33 +16,33 @@ import java.util.Optional;
 public final class OrderedIndex<K, V> extends KeyedIndex<K, V> {
   private final OrderedCodec<K> keys;
 
-  OrderedIndex(View<K, V> view, OrderedCodec<K> keys) {
-    super(view, null);
+  private final Access access;
+  private final LongFunction<DirectReads> direct; // by timeout in nanoseconds
+
+  OrderedIndex(
+      View<K, V> view, OrderedCodec<K> keys, Access access, LongFunction<DirectReads> direct) {
+    super(view, access == Access.DIRECT ? direct.apply(view.timeoutNs()) : null);
     this.keys = keys;
+    this.access = access;
+    this.direct = direct;
   }
 
   /**
-   * The same view, if access is RPC.
-   *
-   * @throws UnsupportedOperationException if it is DIRECT: the memory of ordered indexes is not yet
-   *     readable directly.
+   * The same view with reads of keys and scans that go this way; {@link Access#RPC} unless set.
+   * Reads of {@link #async}, counts and snapshots go by calls in either case.
    */
   public OrderedIndex<K, V> access(Access access) {
-    if (access == Access.DIRECT) {
-      throw new UnsupportedOperationException(
-          "ordered indexes are not yet readable directly: index=" + name() + " access=" + access);
-    }
-    return this;
+    return new OrderedIndex<>(view(), keys, access, direct);
   }
 
   /** The way that reads go. */
   public Access access() {
-    return Access.RPC;
+    return access;
   }
 
   /** The same view with another deadline of each call. */
   public OrderedIndex<K, V> deadline(Duration deadline) {
-    return new OrderedIndex<>(view().withDeadline(deadline), keys);
+    return new OrderedIndex<>(view().withDeadline(deadline), keys, access, direct);
   }
 
   /** The same view, with operations that do not wait. */
@@ -51,7 +52,7 @@ public final class OrderedIndex<K, V> extends KeyedIndex<K, V> {
 
   /** The entries of a range. */
   public Scan<IndexEntry<K, V>> scan(Range<K> range) {
-    return Scan.of(view(), range.encode(keys), false, view().requests()::entry);
+    return Scan.of(view(), direct(), range.encode(keys), false, view().requests()::entry);
   }
 
   /** All entries. */
@@ -66,7 +67,7 @@ public final class OrderedIndex<K, V> extends KeyedIndex<K, V> {
 
   /** The keys of a range, without values. */
   public Scan<K> keys(Range<K> range) {
-    return Scan.of(view(), range.encode(keys), true, view().requests()::key);
+    return Scan.of(view(), direct(), range.encode(keys), true, view().requests()::key);
   }
 
   /** The entry with the smallest key. */

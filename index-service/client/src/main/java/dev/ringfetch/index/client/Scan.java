@@ -19,8 +19,9 @@ import java.util.stream.StreamSupport;
  *
  * <p>Each key that is there from the beginning to the end comes once, and no key twice; one that is
  * written or removed meanwhile may come or not. Pages are fetched one by one as they are needed,
- * each with the view's deadline. Between two of them, the server keeps nothing, unless the scan is
- * a {@link #snapshot}: then close the iterator or stream.
+ * each with the view's deadline; those of a {@link Access#DIRECT} view come out of the index's
+ * memory where the server grants that. Between two of them, the server keeps nothing, unless the
+ * scan is a {@link #snapshot}: then close the iterator or stream.
  *
  * <p>Immutable: each setting returns another scan. Safe for use by many threads.
  *
@@ -31,31 +32,39 @@ public final class Scan<T> implements Iterable<T> {
   public static final Duration SNAPSHOT_LIFETIME_DEFAULT = Duration.ofMinutes(1);
 
   private final View<?, ?> view;
+  private final DirectReads direct; // null: all goes by calls
   private final BiFunction<Subject, Entry, T> decoder;
   private final Options options;
 
   /** What to read, and how long a snapshot lasts. */
   record Options(ScanRequest request, long lifetimeNs) {}
 
-  private Scan(View<?, ?> view, BiFunction<Subject, Entry, T> decoder, Options options) {
+  private Scan(
+      View<?, ?> view, DirectReads direct, BiFunction<Subject, Entry, T> decoder, Options options) {
     this.view = view;
+    this.direct = direct;
     this.decoder = decoder;
     this.options = options;
   }
 
   static <T> Scan<T> of(
-      View<?, ?> view, KeyRange range, boolean keysOnly, BiFunction<Subject, Entry, T> decoder) {
+      View<?, ?> view,
+      DirectReads direct,
+      KeyRange range,
+      boolean keysOnly,
+      BiFunction<Subject, Entry, T> decoder) {
     final ScanRequest request =
         ScanRequest.newBuilder()
             .setIndex(view.requests().name())
             .setRange(range)
             .setKeysOnly(keysOnly)
             .build();
-    return new Scan<>(view, decoder, new Options(request, SNAPSHOT_LIFETIME_DEFAULT.toNanos()));
+    return new Scan<>(
+        view, direct, decoder, new Options(request, SNAPSHOT_LIFETIME_DEFAULT.toNanos()));
   }
 
   private Scan<T> with(ScanRequest.Builder request) {
-    return new Scan<>(view, decoder, new Options(request.build(), options.lifetimeNs));
+    return new Scan<>(view, direct, decoder, new Options(request.build(), options.lifetimeNs));
   }
 
   /** From the greatest key to the smallest. */
@@ -82,7 +91,8 @@ public final class Scan<T> implements Iterable<T> {
   /**
    * All entries as they are at the begin, for up to {@link #SNAPSHOT_LIFETIME_DEFAULT}. The server
    * keeps the snapshot until the scan has ended or is closed. Unlike another scan, it is not
-   * repeated by itself where no server is there.
+   * repeated by itself where no server is there, and it goes by calls in a {@link Access#DIRECT}
+   * view as well: what writes have replaced since its begin is known to the server alone.
    */
   public Scan<T> snapshot() {
     return with(options.request.toBuilder().setSnapshot(true));
@@ -91,7 +101,7 @@ public final class Scan<T> implements Iterable<T> {
   /** As {@link #snapshot()}; ends in DEADLINE_EXCEEDED after a lifetime. */
   public Scan<T> snapshot(Duration lifetime) {
     final ScanRequest request = options.request.toBuilder().setSnapshot(true).build();
-    return new Scan<>(view, decoder, new Options(request, View.checkDeadline(lifetime)));
+    return new Scan<>(view, direct, decoder, new Options(request, View.checkDeadline(lifetime)));
   }
 
   private Subject subject() {
@@ -102,11 +112,16 @@ public final class Scan<T> implements Iterable<T> {
   @Override
   public ScanIterator<T> iterator() {
     final Subject subject = subject();
-    final Pages pages =
-        options.request.getSnapshot()
-            ? new SnapshotPages(view.calls(), subject, view.timeoutNs(), options)
-            : new CalledPages(view.calls(), subject, view.timeoutNs(), options.request);
-    return new ScanIterator<>(pages, entry -> decoder.apply(subject, entry));
+    return new ScanIterator<>(pages(subject), entry -> decoder.apply(subject, entry));
+  }
+
+  private Pages pages(Subject subject) {
+    if (options.request.getSnapshot()) {
+      return new SnapshotPages(view.calls(), subject, view.timeoutNs(), options);
+    }
+    return direct == null
+        ? new CalledPages(view.calls(), subject, view.timeoutNs(), options.request)
+        : new DirectPages(view.calls(), direct, subject, view.timeoutNs(), options.request);
   }
 
   /** Begins the scan as a stream, whose close ends it. It is sequential. */

@@ -45,8 +45,17 @@ abstract class OrderedIndexContract {
   @BeforeEach
   void connect() throws IOException {
     server = start(directory);
-    client = server.connect();
-    index = client.ordered("numbers", Codec.int64(), Codec.string());
+    client = connect(server);
+    index = view(client.ordered("numbers", Codec.int64(), Codec.string()));
+  }
+
+  IndexClient connect(TestServer to) {
+    return to.connect();
+  }
+
+  /** The view that is tested. */
+  OrderedIndex<Long, String> view(OrderedIndex<Long, String> plain) {
+    return plain;
   }
 
   @AfterEach
@@ -235,13 +244,5 @@ abstract class OrderedIndexContract {
       }
     }
     assertEquals(List.copyOf(model.keySet()), index.keys(Range.all()).toList());
-  }
-
-  @Test
-  void directAccessIsRefusedForNow() {
-    final UnsupportedOperationException e =
-        assertThrows(UnsupportedOperationException.class, () -> index.access(Access.DIRECT));
-    assertTrue(e.getMessage().contains("not yet readable directly"), e.getMessage());
-    assertEquals(Access.RPC, index.access(Access.RPC).access());
   }
 }

@@ -13,7 +13,11 @@ public final class DirectContext {
   /** Default of {@link #timeout()}. */
   public static final Duration TIMEOUT_DEFAULT = Duration.ofSeconds(10);
 
+  /** Default of {@link #cachedNodes()}: those of an index with some millions of entries. */
+  public static final int CACHED_NODES_DEFAULT = 4096;
+
   private Duration timeout = TIMEOUT_DEFAULT;
+  private int cachedNodes = CACHED_NODES_DEFAULT;
   private List<String> fabrics = List.of("shm", "verbs");
   private final FabricContext fabricContext = new FabricContext();
 
@@ -31,6 +35,25 @@ public final class DirectContext {
       throw new IllegalArgumentException("timeout=" + timeout);
     }
     this.timeout = timeout;
+    return this;
+  }
+
+  /** How many inner nodes of an ordered index a reader remembers at most, of 1 KiB each. */
+  public int cachedNodes() {
+    return cachedNodes;
+  }
+
+  /**
+   * Sets {@link #cachedNodes()}.
+   *
+   * @param nodes 0 or a power of two. Memory is used as nodes are met. Each level that is not
+   *     remembered costs a read of its node, over verbs a round trip.
+   */
+  public DirectContext cachedNodes(int nodes) {
+    if (nodes < 0 || Integer.bitCount(nodes) > 1) {
+      throw new IllegalArgumentException("neither 0 nor a power of two: cachedNodes=" + nodes);
+    }
+    this.cachedNodes = nodes;
     return this;
   }
 

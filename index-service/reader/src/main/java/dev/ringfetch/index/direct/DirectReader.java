@@ -1,31 +1,22 @@
 package dev.ringfetch.index.direct;
 
 import com.google.protobuf.ByteString;
-import dev.ringfetch.fabric.Fabric;
-import dev.ringfetch.fabric.FabricProviders;
 import dev.ringfetch.index.layout.BlockDescriptor;
 import dev.ringfetch.index.layout.Found;
 import dev.ringfetch.index.layout.ReadResult;
 import dev.ringfetch.index.v1.BatchGetRequest;
 import dev.ringfetch.index.v1.BatchGetResponse;
 import dev.ringfetch.index.v1.Entry;
-import dev.ringfetch.index.v1.FabricHint;
 import dev.ringfetch.index.v1.GetRequest;
 import dev.ringfetch.index.v1.GetResponse;
-import dev.ringfetch.index.v1.GrantRequest;
-import dev.ringfetch.index.v1.GrantResponse;
 import dev.ringfetch.index.v1.IndexGrpc;
+import dev.ringfetch.index.v1.ScanResponse;
 import io.grpc.Channel;
-import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
-import java.io.IOException;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 
 /**
  * A client's reader of one index: reads the memory of the index itself where the server grants it,
@@ -52,50 +43,29 @@ public final class DirectReader implements AutoCloseable {
   /** Bytes of keys in one call: a server takes requests of 4 MiB unless set otherwise. */
   private static final int CALL_BYTES = 2 << 20;
 
-  /** Interval at which a grant is renewed that no successor of the server would end. */
-  static final long RENEWAL_NS = TimeUnit.SECONDS.toNanos(1);
-
   private enum State {
     OPEN,
+    /** A sink takes entries: the reader is not used otherwise meanwhile. */
+    SCANNING,
     CLOSED
   }
 
-  private final Channel channel;
   private final String index;
   private final long timeoutNs;
   private final IndexGrpc.IndexBlockingStub stub;
-  private final Map<String, Fabric> fabrics = new LinkedHashMap<>(); // by name
-  private final GrantRequests requests; // null where there is no fabric
-  private final Supplier<GrantRequest> request = this::request;
+  private final IndexGrant grant;
+  private final ScanStep step = new ScanStep();
   private State state = State.OPEN;
-  private GrantedIndex granted; // null while reads go by calls
-  private String obstacle;
-  private long renewNs;
-
-  /** Whether the next call waits for a connection: a successor of the server has begun. */
-  private boolean serverHasBegun;
-
-  private long readsBefore; // direct ones, before the present grant
-  private long directReads;
   private long retries;
   private long limits;
   private long callReads;
-  private long turns;
+  private long scanCalls;
 
   private DirectReader(Channel channel, String index, DirectContext context) {
-    this.channel = channel;
     this.index = index;
     this.timeoutNs = context.timeout().toNanos();
     this.stub = IndexGrpc.newBlockingStub(channel);
-    for (String name : context.fabrics()) {
-      try {
-        fabrics.put(name, FabricProviders.open(name, context.fabricContext()));
-      } catch (IOException e) {
-        obstacle = obstacle == null ? e.getMessage() : obstacle + "; " + e.getMessage();
-      }
-    }
-    final boolean any = !fabrics.isEmpty();
-    this.requests = any ? new GrantRequests(channel, timeoutNs, System::nanoTime) : null;
+    this.grant = new IndexGrant(channel, index, context);
   }
 
   /** Opens a reader with the default options. */
@@ -112,13 +82,7 @@ public final class DirectReader implements AutoCloseable {
    */
   public static DirectReader open(Channel channel, String index, DirectContext context) {
     final DirectReader reader = new DirectReader(channel, index, context);
-    if (reader.requests != null) {
-      final long deadlineNs = System.nanoTime() + reader.timeoutNs;
-      reader.use(reader.requests.poll(reader.request), deadlineNs);
-      if (reader.granted == null) {
-        reader.use(reader.requests.await(reader.timeoutNs), deadlineNs);
-      }
-    }
+    reader.grant.await();
     return reader;
   }
 
@@ -132,11 +96,12 @@ public final class DirectReader implements AutoCloseable {
     final long deadlineNs = prepare();
     // Others go by a call, which says what is wrong.
     final boolean legal = !key.isEmpty() && key.size() <= BlockDescriptor.MAX_KEY_LENGTH;
-    for (int i = 0; legal && granted != null && i < ATTEMPTS; i++) {
+    for (int i = 0; legal && isDirect() && i < ATTEMPTS; i++) {
+      final GrantedIndex granted = grant.granted();
       granted.until(deadlineNs);
       final ReadResult result = granted.get(key, value.found());
       if (result == ReadResult.FOUND || result == ReadResult.ABSENT) {
-        directReads++;
+        grant.served(1);
         value.incarnation(granted.incarnation());
         return result == ReadResult.FOUND;
       }
@@ -173,6 +138,7 @@ public final class DirectReader implements AutoCloseable {
     }
     final long deadlineNs = prepare();
     final List<Integer> left = new ArrayList<>();
+    final GrantedIndex granted = grant.granted();
     if (granted == null) {
       for (int i = 0; i < keys.size(); i++) {
         left.add(i);
@@ -186,10 +152,10 @@ public final class DirectReader implements AutoCloseable {
         if (results[i] == ReadResult.FOUND || results[i] == ReadResult.ABSENT) {
           present[i] = results[i] == ReadResult.FOUND;
           values[i].incarnation(incarnation);
-          directReads++;
+          grant.served(1);
         } else {
           left.add(i);
-          if (granted != null) {
+          if (isDirect()) {
             afterFailure(results[i]);
           }
         }
@@ -199,6 +165,58 @@ public final class DirectReader implements AutoCloseable {
       callReads += left.size();
       call(keys, left, values, present, deadlineNs);
     }
+  }
+
+  /**
+   * Reads on in an ordered index, until the scan ends or the sink wants no more. Each key that is
+   * there from the begin to the end of the scan comes once, in order, and no key comes twice; one
+   * that is written or removed meanwhile may come or not. Where memory does not decide, or the
+   * grant ends, the scan goes on by calls behind the last entry that it gave, and then directly
+   * again.
+   *
+   * <p>The timeout limits each call, and each 1,000 entries. After an exception the same scan can
+   * go on, unless its status is ABORTED.
+   *
+   * @param scan what to read, and how far it is; also one that another reader has begun.
+   * @param sink gets each entry; it must not use this reader, and should return soon.
+   * @return whether entries may be left: false at the end of the range.
+   * @throws StatusRuntimeException where a call fails, as Scan does: INVALID_ARGUMENT for bounds
+   *     that are too long, FAILED_PRECONDITION where the index has no order; ABORTED if the index
+   *     was dropped since the scan's begin, or its server has ended.
+   */
+  public boolean scan(DirectScan scan, DirectSink sink) {
+    boolean wants = true;
+    int failures = 0;
+    while (wants && !scan.isDone()) {
+      final long deadlineNs = prepare();
+      final GrantedIndex granted = grant.granted();
+      final boolean direct =
+          granted != null && granted.isOrdered() && scan.isLegal() && failures < ATTEMPTS;
+      state = State.SCANNING;
+      try {
+        if (!direct) {
+          failures = 0;
+          scanCalls++;
+          final ScanResponse page = stub(deadlineNs).scanPage(scan.request(index));
+          callReads += page.getEntriesCount();
+          wants = step.take(scan, sink, page);
+          continue;
+        }
+        scan.checkIncarnation(granted.incarnation());
+        granted.until(deadlineNs);
+        final ReadResult result = step.read(scan, sink, granted);
+        grant.served(step.given());
+        failures = step.given() > 0 ? 0 : failures;
+        wants = step.wantsMore();
+        if (result != ReadResult.FOUND && result != ReadResult.ABSENT) {
+          failures++;
+          afterFailure(result);
+        }
+      } finally {
+        state = State.OPEN;
+      }
+    }
+    return !scan.isDone();
   }
 
   /** Reads the keys at some places by calls, with fewer keys each where an answer is too long. */
@@ -246,72 +264,14 @@ public final class DirectReader implements AutoCloseable {
 
   /** Checks the state and uses a grant that has come. Returns the deadline of the read. */
   private long prepare() {
-    if (state == State.CLOSED) {
-      throw new IllegalStateException("the reader is closed");
+    if (state != State.OPEN) {
+      throw new IllegalStateException(
+          state == State.CLOSED ? "the reader is closed" : "a sink cannot use the scan's reader");
     }
     final long nowNs = System.nanoTime();
     final long deadlineNs = nowNs + timeoutNs;
-    if (requests != null && (granted == null || granted.lacksSegment())) {
-      use(requests.poll(request), deadlineNs);
-    } else if (requests != null && !granted.outlivesServer() && nowNs - renewNs >= 0) {
-      renew(deadlineNs);
-    }
+    grant.poll(nowNs, deadlineNs);
     return deadlineNs;
-  }
-
-  /** Asks whether the server is still the one of the grant, which no successor would end. */
-  private void renew(long deadlineNs) {
-    final long refusals = requests.refusals();
-    use(requests.poll(request), deadlineNs);
-    if (granted != null && requests.refusals() != refusals) {
-      turns++;
-      leave();
-    }
-  }
-
-  private GrantRequest request() {
-    final GrantRequest.Builder request = GrantRequest.newBuilder().setIndex(index);
-    fabrics.forEach(
-        (name, fabric) ->
-            request.addFabrics(
-                FabricHint.newBuilder()
-                    .setFabric(name)
-                    .setHint(ByteString.copyFrom(fabric.hint()))));
-    if (granted != null) {
-      request.setDomain(granted.domain());
-    }
-    return request.build();
-  }
-
-  /** Uses a grant, unless it is null. */
-  private void use(GrantResponse grant, long deadlineNs) {
-    if (grant == null) {
-      return;
-    }
-    try {
-      if (granted != null && granted.isOf(grant)) {
-        granted.learn(grant);
-      } else {
-        if (granted != null) {
-          turns++; // another server, or another index of that name
-        }
-        leave();
-        readsBefore = directReads;
-        final Fabric fabric = fabrics.get(grant.getFabric());
-        if (fabric == null) {
-          throw new IOException("not asked for: fabric=" + grant.getFabric());
-        }
-        // Half of the time is left for a call.
-        final long limitNs = Math.max(1, (deadlineNs - System.nanoTime()) / 2);
-        granted = GrantedIndex.connect(fabric, grant, limitNs, timeoutNs / 2);
-      }
-      requests.served();
-      renewNs = System.nanoTime() + RENEWAL_NS;
-    } catch (IOException | RuntimeException e) { // the latter of a descriptor that misleads
-      leave();
-      requests.release(grant.getToken());
-      requests.refused(e.getMessage());
-    }
   }
 
   private void afterFailure(ReadResult result) {
@@ -320,56 +280,21 @@ public final class DirectReader implements AutoCloseable {
         retries++;
         Thread.onSpinWait();
       }
-      case CLOSED, LOST -> {
-        turns++;
-        if (granted.hasSuccessor()) {
-          reconnect();
-        }
-        leave();
-        final String reason = "memory is " + (result == ReadResult.LOST ? "lost" : "closed");
-        if (directReads > readsBefore) {
-          requests.ended(reason);
-        } else {
-          requests.refused(reason); // a grant that never served is not asked for in a loop
-        }
-      }
+      case CLOSED, LOST -> grant.end(result);
       case LIMIT -> limits++;
       case FOUND, ABSENT -> throw new IllegalArgumentException("result=" + result);
-    }
-  }
-
-  /**
-   * Lets the next call find the server that has closed the memory: the channel may have tried to
-   * connect while there was none, and would pause before it tries again, up to two minutes.
-   */
-  private void reconnect() {
-    serverHasBegun = true;
-    if (channel instanceof ManagedChannel managed) {
-      managed.resetConnectBackoff();
-    }
-  }
-
-  private void leave() {
-    if (granted != null) {
-      requests.release(granted.token());
-      granted.close();
-      granted = null;
     }
   }
 
   private IndexGrpc.IndexBlockingStub stub(long deadlineNs) {
     final IndexGrpc.IndexBlockingStub limited =
         stub.withDeadlineAfter(deadlineNs - System.nanoTime(), TimeUnit.NANOSECONDS);
-    if (serverHasBegun) {
-      serverHasBegun = false; // where it has ended instead, one call learns so
-      return limited.withWaitForReady();
-    }
-    return limited;
+    return grant.awaitsServer() ? limited.withWaitForReady() : limited;
   }
 
   /** Whether the next read is tried directly. */
   public boolean isDirect() {
-    return granted != null;
+    return grant.granted() != null;
   }
 
   /**
@@ -377,23 +302,20 @@ public final class DirectReader implements AutoCloseable {
    * reads go by calls.
    */
   public long incarnation() {
-    return granted == null ? 0 : granted.incarnation();
+    return isDirect() ? grant.granted().incarnation() : 0;
   }
 
   /** Why the next read goes by a call; null while {@link #isDirect()}. */
   public String obstacle() {
-    if (granted != null) {
-      return null;
-    }
-    return requests != null ? requests.obstacle() : obstacle;
+    return grant.obstacle();
   }
 
-  /** Keys that were looked up directly. */
+  /** Keys that were looked up directly, and entries that scans gave so. */
   public long directReads() {
-    return directReads;
+    return grant.reads();
   }
 
-  /** Direct look-ups that were undecided, and tried again or by a call. */
+  /** Direct look-ups and steps of scans that were undecided, and tried again or by a call. */
   public long retries() {
     return retries;
   }
@@ -403,14 +325,19 @@ public final class DirectReader implements AutoCloseable {
     return limits;
   }
 
-  /** Keys that were looked up by calls. */
+  /** Keys that were looked up by calls, and entries that scans got so. */
   public long callReads() {
     return callReads;
   }
 
+  /** Calls that scans have made, each for a page. */
+  public long scanCalls() {
+    return scanCalls;
+  }
+
   /** Grants that the reader has left because memory was closed or lost. */
   public long turns() {
-    return turns;
+    return grant.turns();
   }
 
   /** Ends the grant. Idempotent. */
@@ -419,11 +346,10 @@ public final class DirectReader implements AutoCloseable {
     if (state == State.CLOSED) {
       return;
     }
-    state = State.CLOSED;
-    leave();
-    if (requests != null) {
-      requests.close();
+    if (state == State.SCANNING) {
+      throw new IllegalStateException("a sink cannot close the scan's reader");
     }
-    fabrics.values().forEach(Fabric::close);
+    state = State.CLOSED;
+    grant.close();
   }
 }

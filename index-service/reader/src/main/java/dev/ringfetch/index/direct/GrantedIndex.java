@@ -6,15 +6,20 @@ import dev.ringfetch.fabric.GateDescriptor;
 import dev.ringfetch.fabric.MemoryFaults;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.RemoteDomain;
+import dev.ringfetch.index.layout.EntrySink;
 import dev.ringfetch.index.layout.Found;
 import dev.ringfetch.index.layout.HashLocation;
 import dev.ringfetch.index.layout.HashReader;
+import dev.ringfetch.index.layout.OrderedLocation;
+import dev.ringfetch.index.layout.OrderedReader;
 import dev.ringfetch.index.layout.ReadResult;
 import dev.ringfetch.index.layout.Reads;
 import dev.ringfetch.index.layout.RootDescriptor;
+import dev.ringfetch.index.layout.ScanCursor;
 import dev.ringfetch.index.layout.SegmentReads;
 import dev.ringfetch.index.layout.StoreDescriptor;
 import dev.ringfetch.index.v1.GrantResponse;
+import dev.ringfetch.index.v1.IndexKind;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
@@ -25,6 +30,9 @@ import java.util.List;
  * <p>Used by one thread at a time.
  */
 final class GrantedIndex implements AutoCloseable {
+  /** The kinds of index that are read here. */
+  static final List<IndexKind> KINDS = List.of(IndexKind.HASH, IndexKind.ORDERED);
+
   private static final int MIN_SHIFT = 16;
   private static final int MAX_SHIFT = 30;
 
@@ -36,12 +44,13 @@ final class GrantedIndex implements AutoCloseable {
   private final boolean outlivesServer;
   private final Reads reads;
   private final PostedReads posted; // null where memory is mapped
-  private final HashReader reader;
+  private final HashReader hash; // null where the index is ordered
+  private final OrderedReader ordered; // null where it is a hash index
   private int[] numbers = {}; // of the segments in the domain
   private MemoryRegion[] segments = {}; // where they are mapped
   private boolean lacksSegment;
 
-  private GrantedIndex(GrantResponse grant, RemoteDomain domain, long limitNs) throws IOException {
+  private GrantedIndex(GrantResponse grant, RemoteDomain domain, Limits limits) throws IOException {
     this.token = grant.getToken();
     this.address = grant.getDomain();
     this.domain = domain;
@@ -53,39 +62,57 @@ final class GrantedIndex implements AutoCloseable {
     posted =
         domain.capabilities().loadStore()
             ? null
-            : new PostedReads(domain, this::attached, shift, limitNs);
+            : new PostedReads(domain, this::attached, shift, limits.roundTripNs);
     reads =
         posted != null
             ? posted
             : new SegmentReads(
                 this::segment, shift, domain.view(RemoteDomain.GATE), GateDescriptor.WORD_OFFSET);
-    reader =
-        new HashReader(
-            reads,
-            new HashLocation(
-                grant.getEpoch(),
-                grant.getRoot(),
-                grant.getNumber(),
-                grant.getSeed(),
-                grant.getPartitions()));
+    if (grant.getKind() == IndexKind.ORDERED) {
+      hash = null;
+      ordered = new OrderedReader(reads, orderedLocation(grant), limits.cachedNodes);
+    } else {
+      hash = new HashReader(reads, hashLocation(grant));
+      ordered = null;
+    }
   }
+
+  private static HashLocation hashLocation(GrantResponse grant) {
+    return new HashLocation(
+        grant.getEpoch(),
+        grant.getRoot(),
+        grant.getNumber(),
+        grant.getSeed(),
+        grant.getPartitions());
+  }
+
+  private static OrderedLocation orderedLocation(GrantResponse grant) {
+    return new OrderedLocation(grant.getEpoch(), grant.getRoot(), grant.getNumber());
+  }
+
+  /**
+   * What the reads of a grant may take.
+   *
+   * @param connectNs how long it may take to connect, in nanoseconds.
+   * @param roundTripNs how long one round trip of a read may take, in nanoseconds.
+   * @param cachedNodes inner nodes of an ordered index that are remembered at most.
+   */
+  record Limits(long connectNs, long roundTripNs, int cachedNodes) {}
 
   /**
    * Connects to the memory of a grant.
    *
-   * @param timeoutNs how long it may take, in nanoseconds.
-   * @param limitNs how long one round trip of a read may take, in nanoseconds.
    * @throws IOException when the memory cannot be reached or read, with the reason as its message.
    */
-  static GrantedIndex connect(Fabric fabric, GrantResponse grant, long timeoutNs, long limitNs)
+  static GrantedIndex connect(Fabric fabric, GrantResponse grant, Limits limits)
       throws IOException {
     check(grant);
     final RemoteDomain domain =
         fabric.connectDomain(
-            grant.getDomain().toByteArray(), grant.getToken().toByteArray(), timeoutNs);
+            grant.getDomain().toByteArray(), grant.getToken().toByteArray(), limits.connectNs);
     boolean connected = false;
     try {
-      final GrantedIndex index = new GrantedIndex(grant, domain, limitNs);
+      final GrantedIndex index = new GrantedIndex(grant, domain, limits);
       connected = true;
       return index;
     } finally {
@@ -98,6 +125,9 @@ final class GrantedIndex implements AutoCloseable {
   private static void check(GrantResponse grant) throws IOException {
     if (grant.getLayoutVersion() != StoreDescriptor.LAYOUT_VERSION) {
       throw new IOException("layout is unknown: version=" + grant.getLayoutVersion());
+    }
+    if (!KINDS.contains(grant.getKind()) && grant.getKind() != IndexKind.INDEX_KIND_UNSPECIFIED) {
+      throw new IOException("kind is unknown: kind=" + grant.getKind());
     }
     final int partitions = grant.getPartitions();
     final int shift = grant.getSegmentShift();
@@ -182,9 +212,17 @@ final class GrantedIndex implements AutoCloseable {
     return lacksSegment;
   }
 
-  /** Whether another read of a key that was undecided may decide. */
+  /**
+   * Whether another read of a key that was undecided may decide: a hash index's absent keys need
+   * loads in order.
+   */
   boolean mayDecide() {
-    return reads.ordered();
+    return ordered != null || reads.ordered();
+  }
+
+  /** Whether the index is ordered. */
+  boolean isOrdered() {
+    return ordered != null;
   }
 
   /** Sets the deadline of the read that follows, which is to leave time for a call. */
@@ -197,18 +235,40 @@ final class GrantedIndex implements AutoCloseable {
   /** Reads a key. */
   ReadResult get(ByteString key, Found found) {
     try {
-      return granted(reader.get(key, found));
+      return granted(hash != null ? hash.get(key, found) : ordered.get(key, found));
     } catch (InternalError e) {
       MemoryFaults.absorb(reads::verify, e);
       return ReadResult.LOST;
     }
   }
 
-  /** Reads several keys, each on its own; see {@link HashReader#batchGet}. */
+  /**
+   * Reads on in an ordered index, as {@link OrderedReader#scan} does. Each entry that the sink gets
+   * was read under the grant, if the sink looks at {@link #isGranted} before it takes one.
+   */
+  ReadResult scan(ScanCursor cursor, EntrySink sink) {
+    try {
+      return granted(ordered.scan(cursor, sink));
+    } catch (InternalError e) {
+      MemoryFaults.absorb(reads::verify, e);
+      return ReadResult.LOST;
+    }
+  }
+
+  /** Whether the grant has not ended. */
+  boolean isGranted() {
+    return !domain.isRevoked();
+  }
+
+  /** Reads several keys, each on its own. */
   void batchGet(List<ByteString> keys, Found[] found, ReadResult[] results) {
     ReadResult all = null;
     try {
-      reader.batchGet(keys, found, results);
+      if (hash != null) {
+        hash.batchGet(keys, found, results);
+      } else {
+        ordered.batchGet(keys, found, results);
+      }
       if (granted(ReadResult.FOUND) == ReadResult.CLOSED) {
         all = ReadResult.CLOSED;
       }

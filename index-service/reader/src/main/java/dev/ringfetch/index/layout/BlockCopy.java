@@ -43,14 +43,31 @@ final class BlockCopy {
    */
   boolean load(byte[] node, int reference, boolean isEntry) {
     valid = false;
-    final long slot = NodeDescriptor.slot(node, reference);
-    final int length = SizeClasses.length(GroupDescriptor.sizeClass(slot));
-    final long address = GroupDescriptor.address(slot);
-    if (length == 0 || !reads.read(address, length)) {
-      return false;
-    }
+    final int length = length(node, reference);
+    final long address = GroupDescriptor.address(NodeDescriptor.slot(node, reference));
+    return length != 0
+        && reads.read(address, length)
+        && take(node, reference, isEntry, reads.last());
+  }
+
+  /** Length of the memory of a reference's block; 0 if no block has its size class. */
+  static int length(byte[] node, int reference) {
+    return SizeClasses.length(GroupDescriptor.sizeClass(NodeDescriptor.slot(node, reference)));
+  }
+
+  /** Plans to read the block of a reference; returns the number of the piece. */
+  int plan(byte[] node, int reference) {
+    return reads.add(
+        GroupDescriptor.address(NodeDescriptor.slot(node, reference)), length(node, reference));
+  }
+
+  /** As {@link #load}, of a block that was read as a piece of a batch. */
+  boolean take(byte[] node, int reference, boolean isEntry, int piece) {
+    valid = false;
+    final int length = length(node, reference);
+    final long address = GroupDescriptor.address(NodeDescriptor.slot(node, reference));
     bytes = target.ensure(BlockDescriptor.COPY_OFFSET + length);
-    reads.region().getBytes(reads.offset(), bytes, BlockDescriptor.COPY_OFFSET, length);
+    reads.region(piece).getBytes(reads.offset(piece), bytes, BlockDescriptor.COPY_OFFSET, length);
     lengths = BlockDescriptor.lengths(bytes, length);
     if (lengths < 0 || keyLength() > BlockDescriptor.MAX_KEY_LENGTH) {
       return false;

@@ -2,6 +2,7 @@ package dev.ringfetch.index.layout;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.fabric.MemoryFaults;
+import java.util.List;
 
 /**
  * The reader of an ordered index: finds values, and scans ranges, in index memory without locks,
@@ -30,10 +31,14 @@ public final class OrderedReader implements KeyReader {
   /** Rounds that an owner's stores may cost, without an entry in between. */
   private static final int MAX_ROUNDS = 64;
 
+  private final PieceReads pieces;
   private final TreeDescent descent;
   private final BlockCopy block;
+  private final BatchSearch batch;
+  private final EntryChunk chunk = new EntryChunk();
   private final byte[] shortKey = new byte[KeyOrder.HEAD_LENGTH];
   private byte[] keyCopy = new byte[64];
+  private int firstPiece; // of the chunk's batch
   private int rounds;
   private boolean lost;
 
@@ -46,20 +51,19 @@ public final class OrderedReader implements KeyReader {
    * Creates a reader, which alone uses the reads.
    *
    * @param cachedNodes inner nodes that it remembers at most, 1 KiB each: 0 or a power of two.
-   *     Worth it where a read is a way over a network.
+   *     Worth it most where a read is a way over a network.
    */
   public OrderedReader(Reads reads, OrderedLocation location, int cachedNodes) {
-    final PieceReads pieces = new PieceReads(reads, location);
+    pieces = new PieceReads(reads, location);
     block = new BlockCopy(pieces, location.incarnation());
     descent = new TreeDescent(pieces, location, block, new NodeCache(cachedNodes));
+    batch = new BatchSearch(pieces, descent, block);
   }
 
   @Override
   public ReadResult get(ByteString key, Found found) {
     final int length = key.size();
-    if (keyCopy.length < length) {
-      keyCopy = new byte[Math.max(length, 2 * keyCopy.length)];
-    }
+    ensureKeys(length);
     key.copyTo(keyCopy, 0);
     return get(keyCopy, 0, length, found);
   }
@@ -73,7 +77,7 @@ public final class OrderedReader implements KeyReader {
       block.into(found);
       descent.begin();
       descent.search(key, offset, length, false);
-      final ReadResult result = findNow(found);
+      final ReadResult result = findNow(key, offset, length, found);
       block.verify();
       return ended(result);
     } catch (InternalError e) {
@@ -82,10 +86,57 @@ public final class OrderedReader implements KeyReader {
   }
 
   /**
-   * Reads on from a cursor's place, and moves the cursor behind each entry.
+   * Reads the values of several keys, each on its own.
+   *
+   * @param keys the keys
+   * @param found receives the value of the key at the same place
+   * @param results receives the result of the key at the same place
+   */
+  public void batchGet(List<ByteString> keys, Found[] found, ReadResult[] results) {
+    for (int done = 0; done < keys.size(); done += BatchSearch.MAX_KEYS) {
+      final int count = Math.min(BatchSearch.MAX_KEYS, keys.size() - done);
+      final boolean together = pieces.arePosted() && count > 1 && !lost;
+      if (together) {
+        searchTogether(keys, done, count, found);
+      }
+      for (int i = done; i < done + count; i++) {
+        final ReadResult result = together ? batch.result(i - done) : null;
+        results[i] = result == null ? get(keys.get(i), found[i]) : ended(result);
+      }
+    }
+  }
+
+  /** Searches for keys with reads that are posted: no memory is mapped that could be lost. */
+  private void searchTogether(List<ByteString> keys, int first, int count, Found[] found) {
+    int length = 0;
+    for (int i = 0; i < count; i++) {
+      length += keys.get(first + i).size();
+    }
+    ensureKeys(length);
+    int offset = 0;
+    for (int i = 0; i < count; i++) {
+      final ByteString key = keys.get(first + i);
+      key.copyTo(keyCopy, offset);
+      batch.key(i, offset, key.size(), found[first + i]);
+      offset += key.size();
+    }
+    descent.begin();
+    batch.run(keyCopy, count);
+  }
+
+  private void ensureKeys(int length) {
+    if (keyCopy.length < length) {
+      keyCopy = new byte[Math.max(length, 2 * keyCopy.length)];
+    }
+  }
+
+  /**
+   * Reads on from a cursor's place, and moves the cursor behind each entry. The sink gets entries
+   * after the memory that they were read from was verified: no fault of memory falls between two of
+   * them.
    *
    * @return {@link ReadResult#FOUND} if the sink did not want to go on, {@link ReadResult#ABSENT}
-   *     if no entry is left; else as for a key, and the scan can go on later
+   *     if no entry is left; else as for a key, and the scan can go on later, at the cursor
    */
   public ReadResult scan(ScanCursor cursor, EntrySink sink) {
     if (lost) {
@@ -104,11 +155,11 @@ public final class OrderedReader implements KeyReader {
 
   // The loops are in methods of their own: see MemoryRegion.verify().
 
-  private ReadResult findNow(Found found) {
+  private ReadResult findNow(byte[] key, int offset, int length, Found found) {
     ReadResult result;
     rounds = 0;
     do {
-      result = find(found);
+      result = find(key, offset, length, found);
     } while (result == null && again());
     return result;
   }
@@ -146,11 +197,17 @@ public final class OrderedReader implements KeyReader {
   }
 
   /** Looks for the key once; null if memory did not fit together. */
-  private ReadResult find(Found found) {
+  private ReadResult find(byte[] key, int offset, int length, Found found) {
     if (!descent.toLeaf()) {
       return descent.failure();
     }
     final byte[] leaf = descent.leaf();
+    if (pieces.arePosted()) { // the blocks that may be the key's in one batch
+      final ReadResult result = batch.inLeaf(leaf, key, offset, length, found);
+      if (result != null) {
+        return result;
+      }
+    }
     int low = 0;
     int high = NodeDescriptor.count(leaf);
     while (low < high) {
@@ -184,30 +241,92 @@ public final class OrderedReader implements KeyReader {
     final byte[] leaf = descent.leaf();
     final boolean reverse = cursor.isReverse();
     final int count = NodeDescriptor.count(leaf);
-    final int step = reverse ? -1 : 1;
-    for (int i = first(leaf, count, reverse); i >= 0 && i < count; i += step) {
-      if (!block.load(leaf, NodeDescriptor.entry(0, i), true)) {
+    int next = first(leaf, count, reverse);
+    int most = Math.max(1, sink.room());
+    while (next >= 0 && next < count) {
+      final int left = reverse ? next + 1 : count - next;
+      final boolean complete = load(leaf, next, Math.min(most, left), reverse);
+      block.verify(); // before anything of the chunk counts
+      if (!sink.admits()) {
+        return ReadResult.CLOSED;
+      }
+      final ReadResult result = give(cursor, sink);
+      if (result != null || cursor.isDone()) {
+        return result;
+      }
+      if (!complete) {
         return tryLater();
       }
-      if (!cursor.isAhead(block.bytes(), block.keyOffset(), block.keyLength())) {
+      next += reverse ? -chunk.count() : chunk.count();
+      most = NodeDescriptor.LEAF_ENTRIES; // some of those before were not ahead
+    }
+    return leave(leaf, cursor) ? null : tryLater();
+  }
+
+  /**
+   * Loads entries of a leaf from one on, in the direction of the scan, with one batch of reads.
+   *
+   * @return false if memory did not fit together; the chunk has those before it
+   */
+  private boolean load(byte[] leaf, int from, int most, boolean reverse) {
+    chunk.clear();
+    final int step = reverse ? -1 : 1;
+    int planned = plan(leaf, from, most, step);
+    while (planned > 0 && !pieces.execute()) {
+      if (planned == 1 || pieces.failure() != ReadResult.UNDECIDED) {
+        return false;
+      }
+      pieces.begin(); // perhaps one of them is in a segment that is not known here
+      planned = plan(leaf, from, planned / 2, step);
+    }
+    for (int i = 0; i < planned; i++) {
+      if (!block.take(leaf, NodeDescriptor.entry(0, from + i * step), true, firstPiece + i)) {
+        return false;
+      }
+      chunk.add(block);
+    }
+    return planned > 0;
+  }
+
+  /** Plans to read the blocks of some entries; returns how many there are in the batch. */
+  private int plan(byte[] leaf, int from, int most, int step) {
+    pieces.beginBatch();
+    int planned = 0;
+    int bytes = 0;
+    while (planned < most) {
+      final int entry = NodeDescriptor.entry(0, from + planned * step);
+      final int length = BlockCopy.length(leaf, entry);
+      bytes += length;
+      if (length == 0 || (planned > 0 && bytes > EntryChunk.MAX_BYTES)) {
+        break;
+      }
+      final int piece = block.plan(leaf, entry);
+      firstPiece = planned == 0 ? piece : firstPiece;
+      planned++;
+    }
+    return planned;
+  }
+
+  /** Gives out the entries of the chunk; {@link ReadResult#FOUND} if the sink wants no more. */
+  private ReadResult give(ScanCursor cursor, EntrySink sink) {
+    final byte[] bytes = chunk.bytes();
+    for (int i = 0; i < chunk.count(); i++) {
+      final int keyOffset = chunk.keyOffset(i);
+      final int keyLength = chunk.keyLength(i);
+      if (!cursor.isAhead(bytes, keyOffset, keyLength)) {
         continue; // its head is that of the place
       }
-      if (cursor.isBeyond(block.bytes(), block.keyOffset(), block.keyLength())) {
+      if (cursor.isBeyond(bytes, keyOffset, keyLength)) {
         cursor.end();
         return null;
       }
       rounds = 0;
-      cursor.pass(block.bytes(), block.keyOffset(), block.keyLength());
-      if (!sink.take(
-          block.bytes(),
-          block.keyOffset(),
-          block.keyLength(),
-          block.valueLength(),
-          block.version())) {
+      cursor.pass(bytes, keyOffset, keyLength);
+      if (!sink.take(bytes, keyOffset, keyLength, chunk.valueLength(i), chunk.version(i))) {
         return ReadResult.FOUND;
       }
     }
-    return leave(leaf, cursor) ? null : tryLater();
+    return null;
   }
 
   private ReadResult tryLater() {

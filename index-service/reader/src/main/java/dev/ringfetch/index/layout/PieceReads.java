@@ -3,11 +3,13 @@ package dev.ringfetch.index.layout;
 import dev.ringfetch.fabric.MemoryRegion;
 
 /**
- * Reads of an ordered index's memory, a piece in each gated batch. Used by one thread at a time.
+ * Reads of an ordered index's memory: gated batches of one piece or of several. Used by one thread
+ * at a time.
  */
 final class PieceReads {
   private final Reads reads;
   private final GatedReads gated;
+  private boolean served;
   private int piece;
   private ReadResult failure;
 
@@ -28,12 +30,25 @@ final class PieceReads {
 
   /** Reads a piece of memory; false if that failed. */
   boolean read(long address, int length) {
-    int status = Reads.CLOSED;
-    if (gated.isServed()) {
-      gated.begin();
-      piece = reads.add(address, length);
-      status = gated.execute();
-    }
+    beginBatch();
+    piece = add(address, length);
+    return execute();
+  }
+
+  /** Begins a batch of pieces. What was read before is no longer valid. */
+  void beginBatch() {
+    served = gated.isServed();
+    gated.begin();
+  }
+
+  /** Plans to read a piece; returns its number. */
+  int add(long address, int length) {
+    return reads.add(address, length);
+  }
+
+  /** Reads the pieces of the batch; false if that failed. */
+  boolean execute() {
+    final int status = served ? gated.execute() : Reads.CLOSED;
     if (status == Reads.DONE) {
       return true;
     }
@@ -41,14 +56,34 @@ final class PieceReads {
     return false;
   }
 
-  /** Memory with the piece that was read last. */
+  /** Whether each batch is a way over a network, so that pieces are better read together. */
+  boolean arePosted() {
+    return !reads.ordered();
+  }
+
+  /** Memory with the piece that was read on its own. */
   MemoryRegion region() {
     return reads.region(piece);
   }
 
-  /** Where the piece that was read last begins in its memory. */
+  /** Where the piece that was read on its own begins in its memory. */
   int offset() {
     return reads.offset(piece);
+  }
+
+  /** Memory with a piece of the batch. */
+  MemoryRegion region(int number) {
+    return reads.region(number);
+  }
+
+  /** Where a piece of the batch begins in its memory. */
+  int offset(int number) {
+    return reads.offset(number);
+  }
+
+  /** The piece that was read on its own. */
+  int last() {
+    return piece;
   }
 
   void verify() {

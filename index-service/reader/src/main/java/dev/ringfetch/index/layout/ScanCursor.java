@@ -99,6 +99,16 @@ public final class ScanCursor {
     return fromEnd;
   }
 
+  /** Whether a key of an answer is one that may come next: then this moves behind it. */
+  public boolean passIfAhead(byte[] array, int offset, int keyLength) {
+    final boolean isAhead =
+        isAhead(array, offset, keyLength) && !isBeyond(array, offset, keyLength);
+    if (isAhead) {
+      pass(array, offset, keyLength);
+    }
+    return isAhead;
+  }
+
   /** Whether a key is still to come, as far as the place says; the bound is checked besides. */
   boolean isAhead(byte[] array, int offset, int keyLength) {
     if (fromEnd) {
@@ -123,7 +133,18 @@ public final class ScanCursor {
     moveTo(array, offset, keyLength);
     if (!reverse) {
       place[length++] = 0; // the next key there can be
+      done |= length == CAPACITY && isLast();
     }
+  }
+
+  /** Whether the key that the place is behind is the last of all. */
+  private boolean isLast() {
+    for (int i = 0; i < CAPACITY - 1; i++) {
+      if (place[i] != (byte) 0xFF) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /**
@@ -162,7 +183,8 @@ public final class ScanCursor {
     }
   }
 
-  void end() {
+  /** Ends the scan: no key is left. */
+  public void end() {
     done = true;
   }
 }

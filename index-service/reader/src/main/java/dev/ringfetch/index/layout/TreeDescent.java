@@ -36,6 +36,9 @@ final class TreeDescent {
   /** Whether the leaf of the keys before the key is searched, not that of the key. */
   private boolean before;
 
+  /** Whether keys are compared by their heads alone: then memory is not read. */
+  private boolean byHeads;
+
   /** Whether nodes that are remembered may be used. */
   private boolean trusting;
 
@@ -149,6 +152,49 @@ final class TreeDescent {
     return false;
   }
 
+  /**
+   * Address of the leaf of the key, by the inner nodes that are remembered and by heads alone; 0 if
+   * these do not tell. Reads nothing.
+   */
+  long rememberedLeaf() {
+    if (!trusting || tree == 0) {
+      return 0;
+    }
+    lowPassed = false;
+    highPassed = false;
+    byHeads = true;
+    long address = TreeDescriptor.address(tree);
+    int level = TreeDescriptor.level(tree);
+    while (level > 0 && address != 0) {
+      final byte[] node = cache.get(address);
+      final int child =
+          node != null && NodeDescriptor.level(node) == level && side(node) == 0
+              ? child(node, level)
+              : -1;
+      address = child < 0 ? 0 : NodeDescriptor.child(node, NodeDescriptor.entry(level, child));
+      level--;
+    }
+    byHeads = false;
+    return address > 0 && (address & (NodeDescriptor.LENGTH - 1)) == 0 ? address : 0;
+  }
+
+  /**
+   * Copies a node that was read as a piece of a batch; returns whether it is the key's leaf, as far
+   * as heads tell.
+   */
+  boolean isLeaf(byte[] copy, long address, int piece) {
+    lowPassed = false;
+    highPassed = false;
+    byHeads = true;
+    final boolean isLeaf =
+        copy(copy, address, piece)
+            && NodeDescriptor.level(copy) == 0
+            && isInBounds(copy, 0)
+            && side(copy) == 0;
+    byHeads = false;
+    return isLeaf;
+  }
+
   private boolean loadTree() {
     if (trusting && tree != 0) {
       return true;
@@ -174,7 +220,9 @@ final class TreeDescent {
       return null;
     }
     final byte[] copy = level == 0 ? leaf : cache.array(address);
-    if (!copy(copy, address) || NodeDescriptor.level(copy) != level || !isInBounds(copy, level)) {
+    if (!copy(copy, address, reads.last())
+        || NodeDescriptor.level(copy) != level
+        || !isInBounds(copy, level)) {
       return null;
     }
     if (level > 0) {
@@ -189,9 +237,9 @@ final class TreeDescent {
   }
 
   /** Copies the node that was read; returns whether the copy is the node of one moment. */
-  private boolean copy(byte[] copy, long address) {
-    final MemoryRegion region = reads.region();
-    final int offset = reads.offset();
+  private boolean copy(byte[] copy, long address, int piece) {
+    final MemoryRegion region = reads.region(piece);
+    final int offset = reads.offset(piece);
     final long sequence = region.getLongAcquire(offset + NodeDescriptor.SEQUENCE_OFFSET);
     region.getBytes(offset, copy, BlockDescriptor.COPY_OFFSET, NodeDescriptor.LENGTH);
     VarHandle.acquireFence();
@@ -278,7 +326,7 @@ final class TreeDescent {
     if (order != KeyOrder.UNKNOWN) {
       return order;
     }
-    return block.load(copy, reference, false)
+    return !byHeads && block.load(copy, reference, false)
         ? sign(block.compare(key, keyOffset, keyLength))
         : TORN;
   }
@@ -295,7 +343,19 @@ final class TreeDescent {
     if (order != 0 && order != KeyOrder.UNKNOWN) {
       return order;
     }
-    final boolean isOfEntry = block.load(leaf, entry, true);
+    return compareWithBlock(order, block.load(leaf, entry, true));
+  }
+
+  /**
+   * Compares the searched key with the entry of a leaf whose block was read as a piece of a batch,
+   * as {@link #compareWithEntry} does.
+   */
+  int compareWithPiece(byte[] of, int entry, int piece) {
+    final int order = compareHead(of, entry);
+    return compareWithBlock(order, block.take(of, entry, true, piece));
+  }
+
+  private int compareWithBlock(int order, boolean isOfEntry) {
     if (!block.isValid()) {
       return TORN;
     }

@@ -6,11 +6,13 @@ import dev.ringfetch.fabric.Domain;
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.Segment;
 import dev.ringfetch.index.layout.HashLocation;
+import dev.ringfetch.index.layout.OrderedLocation;
 import dev.ringfetch.index.layout.StoreDescriptor;
 import dev.ringfetch.index.v1.DirectAccessGrpc;
 import dev.ringfetch.index.v1.FabricHint;
 import dev.ringfetch.index.v1.GrantRequest;
 import dev.ringfetch.index.v1.GrantResponse;
+import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.ReleaseRequest;
 import dev.ringfetch.index.v1.ReleaseResponse;
 import dev.ringfetch.rpc.RingServerBuilder;
@@ -123,20 +125,13 @@ public final class DirectAccessService extends DirectAccessGrpc.DirectAccessImpl
           .asException();
     }
     checkMode(caller);
-    if (index.hash() == null) {
-      throw refused(
-          "clients read no index of kind " + index.kind() + " themselves yet: read it by calls");
-    }
-    final HashLocation location = index.hash().location();
+    checkKind(request, index.kind());
     final GrantResponse.Builder response =
-        GrantResponse.newBuilder()
+        location(index)
+            .setKind(index.kind())
+            .setPartitions(index.partitions())
             .setSegmentShift(indexes.memory().store().segmentShift())
             .setIncarnation(index.incarnation())
-            .setNumber(location.incarnation())
-            .setSeed(location.seed())
-            .setPartitions(location.partitions())
-            .setRoot(location.root())
-            .setEpoch(location.epoch())
             .setOutlivesServer(indexes.memory().hasSuccessors())
             .setLayoutVersion(StoreDescriptor.LAYOUT_VERSION);
     final SharedMemory memory = admit(request, caller, response);
@@ -147,6 +142,33 @@ public final class DirectAccessService extends DirectAccessGrpc.DirectAccessImpl
       response.addSegments(ByteString.copyFrom(segment.descriptor()));
     }
     return response.build();
+  }
+
+  private static void checkKind(GrantRequest request, IndexKind kind) throws StatusException {
+    final boolean readable =
+        request.getKindsCount() == 0
+            ? kind == IndexKind.HASH
+            : request.getKindsList().contains(kind);
+    if (!readable) {
+      throw refused("the client reads no index of kind " + kind + " itself: read it by calls");
+    }
+  }
+
+  private static GrantResponse.Builder location(ServedIndex index) {
+    final GrantResponse.Builder response = GrantResponse.newBuilder();
+    if (index.ordered() != null) {
+      final OrderedLocation location = index.ordered().location();
+      return response
+          .setNumber(location.incarnation())
+          .setRoot(location.root())
+          .setEpoch(location.epoch());
+    }
+    final HashLocation location = index.hash().location();
+    return response
+        .setNumber(location.incarnation())
+        .setRoot(location.root())
+        .setEpoch(location.epoch())
+        .setSeed(location.seed());
   }
 
   /**

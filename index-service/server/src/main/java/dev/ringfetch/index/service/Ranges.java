@@ -1,6 +1,7 @@
 package dev.ringfetch.index.service;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.layout.KeyBounds;
 import dev.ringfetch.index.layout.ScanCursor;
 import dev.ringfetch.index.v1.KeyRange;
 import io.grpc.Status;
@@ -61,10 +62,10 @@ final class Ranges {
     if (reverse) {
       final ByteString end = end(range);
       return ScanCursor.reverse(
-          start(range), end.isEmpty() || compare(place, end) < 0 ? place : end);
+          start(range), end.isEmpty() || KeyBounds.compare(place, end) < 0 ? place : end);
     }
     final ByteString start = start(range);
-    return ScanCursor.forward(compare(place, start) > 0 ? place : start, end(range));
+    return ScanCursor.forward(KeyBounds.compare(place, start) > 0 ? place : start, end(range));
   }
 
   /** The token of a page behind which a scan goes on from this place, see {@link ScanCursor}. */
@@ -82,34 +83,11 @@ final class Ranges {
 
   /** The first key of a range. */
   static ByteString start(KeyRange range) {
-    return compare(range.getStart(), range.getPrefix()) > 0 ? range.getStart() : range.getPrefix();
+    return KeyBounds.start(range.getStart(), range.getPrefix());
   }
 
   /** The first key beyond a range; empty if there is none. */
   static ByteString end(KeyRange range) {
-    final ByteString afterPrefix = after(range.getPrefix());
-    final ByteString end = range.getEnd();
-    if (end.isEmpty()) {
-      return afterPrefix;
-    }
-    return afterPrefix.isEmpty() || compare(end, afterPrefix) < 0 ? end : afterPrefix;
-  }
-
-  /** The first key after all that begin with a prefix; empty if there is none. */
-  private static ByteString after(ByteString prefix) {
-    int length = prefix.size();
-    while (length > 0 && prefix.byteAt(length - 1) == (byte) 0xFF) {
-      length--;
-    }
-    if (length == 0) {
-      return ByteString.EMPTY;
-    }
-    final byte[] after = prefix.substring(0, length).toByteArray();
-    after[length - 1]++;
-    return ByteString.copyFrom(after);
-  }
-
-  private static int compare(ByteString a, ByteString b) {
-    return ByteString.unsignedLexicographicalComparator().compare(a, b);
+    return KeyBounds.end(range.getEnd(), range.getPrefix());
   }
 }

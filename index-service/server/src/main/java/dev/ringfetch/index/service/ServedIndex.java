@@ -75,6 +75,11 @@ final class ServedIndex {
     return index instanceof HashIndex hash ? hash : null;
   }
 
+  /** Its store if it is an ordered index, else null. */
+  OrderedIndex ordered() {
+    return index instanceof OrderedIndex ordered ? ordered : null;
+  }
+
   int partitions() {
     return partitions.length;
   }

@@ -36,7 +36,7 @@ public final class OrderedIndex extends StoredIndex {
 
   @Override
   void closePartitions() {
-    if (store != null) { // else memory was taken away before there was one
+    if (store != null) {
       store.close();
     }
   }

@@ -108,7 +108,7 @@ final class Client {
   List<Operation> run(int round, int calls) throws Exception {
     this.round = round;
     index = "round-" + round % INDEXES;
-    createIndex(round % INDEXES % 3 == 2 ? IndexKind.ORDERED : IndexKind.HASH);
+    createIndex(isOrdered(round) ? IndexKind.ORDERED : IndexKind.HASH);
     Arrays.fill(seen, 0);
     history.clear();
     for (int i = 0; i < calls; i++) {
@@ -116,6 +116,11 @@ final class Client {
     }
     closeReader();
     return List.copyOf(history);
+  }
+
+  /** Whether the clients meet on an ordered index in a round. */
+  static boolean isOrdered(int round) {
+    return round % INDEXES % 3 == 2;
   }
 
   private void createIndex(IndexKind kind) {

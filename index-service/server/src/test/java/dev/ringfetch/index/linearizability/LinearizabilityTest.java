@@ -36,6 +36,7 @@ final class LinearizabilityTest {
 
   private final Coverage coverage = new Coverage();
   private long directReads;
+  private long orderedReads; // of these, those of ordered indexes
   private long checkingNs;
 
   @TempDir Path directory;
@@ -65,10 +66,16 @@ final class LinearizabilityTest {
       clients.forEach(ClientProcess::close);
     }
     System.out.printf(
-        "linearizability: seed=%d rounds=%d %s direct=%d, checked in %d ms%n",
-        SEED, ROUNDS, coverage, directReads, TimeUnit.NANOSECONDS.toMillis(checkingNs));
+        "linearizability: seed=%d rounds=%d %s direct=%d ordered=%d, checked in %d ms%n",
+        SEED,
+        ROUNDS,
+        coverage,
+        directReads,
+        orderedReads,
+        TimeUnit.NANOSECONDS.toMillis(checkingNs));
     assertEquals(List.of(), coverage.missing(), () -> "never happened, seed=" + SEED);
     assertTrue(directReads > 0, () -> "no read was direct, seed=" + SEED);
+    assertTrue(orderedReads > 0, () -> "no read of an ordered index was direct, seed=" + SEED);
     assertTrue(coverage.meetings() > 0, () -> "the transports never met, seed=" + SEED);
   }
 
@@ -85,6 +92,9 @@ final class LinearizabilityTest {
       assertEquals(!"grpc".equals(routes), report.ringCalls() > 0, routes);
       assertEquals(0, report.fallbackCalls(), "calls meant for the ring that gRPC carried");
       if (routes.equals("ring")) {
+        if (Client.isOrdered(round)) {
+          orderedReads += report.directReads() - directReads;
+        }
         directReads = report.directReads(); // so far
       }
       history.addAll(report.history());

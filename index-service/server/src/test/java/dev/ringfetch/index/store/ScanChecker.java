@@ -12,9 +12,9 @@ import java.util.TreeMap;
  * out of the range; each with a version that it had at some moment of the scan; and each that was
  * there throughout does come. Moments are numbers of any clock that owner and readers share.
  */
-final class ScanChecker {
+public final class ScanChecker {
   /** What a scan gave out. */
-  record Result(ByteString key, long version) {}
+  public record Result(ByteString key, long version) {}
 
   /**
    * A scan.
@@ -23,7 +23,7 @@ final class ScanChecker {
    * @param from a moment before it began
    * @param to a moment after it ended
    */
-  record Scan(
+  public record Scan(
       boolean reverse,
       ByteString start,
       ByteString end,
@@ -40,14 +40,14 @@ final class ScanChecker {
   private final NavigableMap<ByteString, List<State>> history = new TreeMap<>(ORDER);
 
   /** Notes a state of a key; 0 for absent, as each key is at first. */
-  void became(ByteString key, long version, long begin, long end) {
+  public void became(ByteString key, long version, long begin, long end) {
     history
         .computeIfAbsent(key, unused -> new ArrayList<>(List.of(new State(0, -1, -1))))
         .add(new State(version, begin, end));
   }
 
   /** Throws an AssertionError if the contract was broken. */
-  void check(Scan scan) {
+  public void check(Scan scan) {
     ByteString before = null;
     final NavigableMap<ByteString, Long> found = new TreeMap<>(ORDER);
     for (Result result : scan.results) {

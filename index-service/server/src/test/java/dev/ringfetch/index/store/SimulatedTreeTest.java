@@ -149,6 +149,9 @@ class SimulatedTreeTest {
       if (random.nextInt(4) == 0) {
         return scan();
       }
+      if (random.nextInt(4) == 0) {
+        return batchGet();
+      }
       final int number = random.nextInt(random.nextBoolean() ? HOT : KEYS);
       final ReadResult result = get(number);
       if (random.nextInt(4) == 0) { // once more while no stores arrive: the state may not go back
@@ -162,13 +165,38 @@ class SimulatedTreeTest {
     private ReadResult get(int number) {
       final long start = log.applied();
       final ReadResult result = reader.get(key(number), found);
+      return check(number, result, found, start);
+    }
+
+    /** Each key on its own, though their reads go together. */
+    private ReadResult batchGet() {
+      final int count = 1 + random.nextInt(80);
+      final List<Integer> numbers = new ArrayList<>();
+      final List<ByteString> keys = new ArrayList<>();
+      final Found[] founds = new Found[count];
+      final int first = random.nextInt(KEYS);
+      for (int i = 0; i < count; i++) {
+        numbers.add((first + i * 7) % KEYS); // each of them once
+        keys.add(key(numbers.get(i)));
+        founds[i] = new Found();
+      }
+      final ReadResult[] results = new ReadResult[count];
+      final long start = log.applied();
+      reader.batchGet(keys, founds, results);
+      for (int i = 0; i < count; i++) {
+        check(numbers.get(i), results[i], founds[i], start);
+      }
+      return results[0];
+    }
+
+    private ReadResult check(int number, ReadResult result, Found value, long start) {
       final long end = log.applied();
       if (isOver(result, start, end)) {
         return result;
       }
-      final long answer = result == ReadResult.FOUND ? found.version() : 0;
+      final long answer = result == ReadResult.FOUND ? value.version() : 0;
       if (result == ReadResult.FOUND) {
-        assertEquals(value(number, answer), found.value());
+        assertEquals(value(number, answer), value.value());
       } else {
         assertEquals(ReadResult.ABSENT, result);
       }

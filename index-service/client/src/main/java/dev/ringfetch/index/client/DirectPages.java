@@ -1,0 +1,112 @@
+package dev.ringfetch.index.client;
+
+import dev.ringfetch.index.direct.DirectEntry;
+import dev.ringfetch.index.direct.DirectScan;
+import dev.ringfetch.index.direct.DirectSink;
+import dev.ringfetch.index.v1.Entry;
+import dev.ringfetch.index.v1.IndexGrpc;
+import dev.ringfetch.index.v1.ScanRequest;
+import dev.ringfetch.index.v1.ScanResponse;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+
+/**
+ * The pages of a scan that is no snapshot, out of the index's memory where that is granted, and by
+ * a call each where not.
+ */
+final class DirectPages implements Pages, DirectSink {
+  /** The most entries of a page out of memory. */
+  private static final int ENTRIES = 250;
+
+  /** Bytes of keys and values that end a page out of memory. */
+  private static final int BYTES = 256 << 10;
+
+  private final IndexCalls calls;
+  private final DirectReads direct;
+  private final Subject subject;
+  private final long timeoutNs;
+  private final DirectScan scan;
+  private final boolean keysOnly;
+  private final int most;
+  private ScanResponse.Builder page = ScanResponse.newBuilder();
+  private int bytes;
+  private boolean closed;
+
+  DirectPages(
+      IndexCalls calls, DirectReads direct, Subject subject, long timeoutNs, ScanRequest request) {
+    this.calls = calls;
+    this.direct = direct;
+    this.subject = subject;
+    this.timeoutNs = timeoutNs;
+    this.scan = new DirectScan(request);
+    this.keysOnly = request.getKeysOnly();
+    final int size = request.getPageSize();
+    this.most = size > 0 ? Math.min(size, ENTRIES) : ENTRIES;
+  }
+
+  @Override
+  public ScanResponse next() {
+    if (closed || scan.isDone()) {
+      return null;
+    }
+    final OperationRun run = calls.begin(subject, timeoutNs);
+    return run.measure(() -> next(run));
+  }
+
+  private ScanResponse next(OperationRun run) {
+    page = ScanResponse.newBuilder();
+    bytes = 0;
+    try {
+      if (readDirectly(run)) {
+        return page.build();
+      }
+      final ScanRequest request = scan.request(subject.index());
+      final ScanResponse answer =
+          calls.call(run, Call.reading(IndexGrpc.getScanPageMethod(), request));
+      scan.answered(answer);
+      return answer;
+    } catch (StatusRuntimeException e) {
+      throw run.failure(e.getStatus(), false);
+    }
+  }
+
+  /** Reads a page with a reader of memory. False if it is to be read by a call. */
+  private boolean readDirectly(OperationRun run) {
+    final DirectReads.Reader reader = direct.borrow();
+    if (reader == null) {
+      return false;
+    }
+    try {
+      if (!reader.isReady()) {
+        return false;
+      }
+      final long callsBefore = reader.scanCalls();
+      reader.scan(scan, this);
+      run.route(reader.scanCalls() == callsBefore ? Access.DIRECT : Access.RPC);
+      return true;
+    } catch (StatusRuntimeException e) {
+      if (e.getStatus().getCode() == Status.Code.UNAVAILABLE) {
+        return page.getEntriesCount() > 0; // else a call waits for the server
+      }
+      throw e;
+    } finally {
+      direct.giveBack(reader);
+    }
+  }
+
+  @Override
+  public boolean take(DirectEntry found) {
+    final Entry.Builder entry = Entry.newBuilder().setKey(found.key()).setVersion(found.version());
+    if (!keysOnly) {
+      entry.setValue(found.value());
+    }
+    page.addEntries(entry);
+    bytes += found.keyLength() + found.valueLength();
+    return page.getEntriesCount() < most && bytes < BYTES;
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+  }
+}

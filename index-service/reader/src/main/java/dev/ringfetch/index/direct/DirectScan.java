@@ -1,0 +1,179 @@
+package dev.ringfetch.index.direct;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.layout.BlockDescriptor;
+import dev.ringfetch.index.layout.KeyBounds;
+import dev.ringfetch.index.layout.ScanCursor;
+import dev.ringfetch.index.v1.KeyRange;
+import dev.ringfetch.index.v1.ScanRequest;
+import dev.ringfetch.index.v1.ScanResponse;
+import io.grpc.Status;
+
+/**
+ * A scan of an ordered index: what it reads, and how far it is. It goes on directly or by calls,
+ * with one {@link DirectReader} or another, all of the same index. Used by one thread at a time.
+ */
+public final class DirectScan {
+  private final ScanRequest request;
+  private final ScanCursor cursor; // null if a bound is longer than a key can be
+  private long left; // entries still wanted, as an unsigned number; -1: all
+  private long incarnation; // 0: nothing was read yet
+  private boolean done;
+
+  /**
+   * Begins a scan.
+   *
+   * @param request what to read: range, direction, limit, whether keys only, and how many entries a
+   *     page has where the scan goes by calls. Its index is of no account.
+   * @throws IllegalArgumentException if it asks for a snapshot, which only calls have, or has the
+   *     token of a page.
+   */
+  public DirectScan(ScanRequest request) {
+    if (request.getSnapshot() || !request.getPageToken().isEmpty()) {
+      throw new IllegalArgumentException(
+          "snapshot=" + request.getSnapshot() + " token=" + request.getPageToken().size());
+    }
+    this.request = request;
+    left = request.getLimit() == 0 ? -1 : request.getLimit();
+    cursor = isLegal(request.getRange()) ? cursor(request.getRange(), request.getReverse()) : null;
+  }
+
+  private static boolean isLegal(KeyRange range) {
+    return range.getStart().size() <= BlockDescriptor.MAX_KEY_LENGTH
+        && range.getEnd().size() <= BlockDescriptor.MAX_KEY_LENGTH
+        && range.getPrefix().size() <= BlockDescriptor.MAX_KEY_LENGTH;
+  }
+
+  private static ScanCursor cursor(KeyRange range, boolean reverse) {
+    final ByteString start = KeyBounds.start(range.getStart(), range.getPrefix());
+    final ByteString end = KeyBounds.end(range.getEnd(), range.getPrefix());
+    return reverse ? ScanCursor.reverse(start, end) : ScanCursor.forward(start, end);
+  }
+
+  /** Whether no entry is left. */
+  public boolean isDone() {
+    return done || (cursor != null && cursor.isDone());
+  }
+
+  /**
+   * The call for a page of what is left, for a client that goes on with it by itself and then tells
+   * {@link #answered}.
+   *
+   * @param index name of the index.
+   */
+  public ScanRequest request(String index) {
+    final ScanRequest.Builder rest =
+        request.toBuilder().setIndex(index).setLimit(left == -1 ? 0 : left);
+    if (cursor != null) {
+      rest.setRange(rest());
+    }
+    return rest.build();
+  }
+
+  /** The range from the place on, with bounds as long as keys can be. */
+  private KeyRange rest() {
+    final KeyRange.Builder range = request.getRange().toBuilder();
+    final ByteString place = cursor.place();
+    if (cursor.isReverse()) {
+      return (place.isEmpty() ? range : range.setEnd(place)).build();
+    }
+    if (place.size() <= BlockDescriptor.MAX_KEY_LENGTH) {
+      return range.setStart(place).build();
+    }
+    // Behind a key of the greatest length: no key begins with it.
+    final ByteString after = KeyBounds.after(place.substring(0, place.size() - 1));
+    return range.setStart(after).build(); // there is one, as the scan is not done
+  }
+
+  /**
+   * Moves the scan behind the entries of a page, which the caller got for {@link #request}.
+   *
+   * @throws io.grpc.StatusRuntimeException ABORTED if the index was dropped since the scan's begin;
+   *     INTERNAL if the page is none of what is left.
+   */
+  public void answered(ScanResponse page) {
+    begin(page);
+    for (int i = 0; i < page.getEntriesCount(); i++) {
+      pass(page.getEntries(i).getKey().toByteArray());
+    }
+    end(page);
+  }
+
+  /** Looks at a page before its entries count. */
+  void begin(ScanResponse page) {
+    checkIncarnation(page.getIncarnation());
+    incarnation = page.getIncarnation();
+    if (page.getEntriesCount() == 0 && !page.getNextPageToken().isEmpty()) {
+      throw notAdvancing();
+    }
+  }
+
+  /** Moves behind an entry of a page. */
+  void pass(byte[] key) {
+    if (cursor == null || !cursor.passIfAhead(key, 0, key.length)) {
+      throw notAdvancing();
+    }
+    count();
+  }
+
+  /** Called behind the entries of a page. */
+  void end(ScanResponse page) {
+    done |= page.getNextPageToken().isEmpty();
+  }
+
+  private static RuntimeException notAdvancing() {
+    return Status.INTERNAL
+        .withDescription("the page is none of what is left of the scan")
+        .asRuntimeException();
+  }
+
+  /** Checks that a part of the scan is of the index that the parts before were of. */
+  void checkIncarnation(long other) {
+    if (incarnation != 0 && incarnation != other) {
+      throw Status.ABORTED
+          .withDescription("the index was dropped since the scan's begin: begin again")
+          .asRuntimeException();
+    }
+  }
+
+  /** Notes the index that an entry is of. */
+  void incarnation(long of) {
+    incarnation = of;
+  }
+
+  /** The incarnation of the index, as answers name it; 0 before its first entries were read. */
+  public long incarnation() {
+    return incarnation;
+  }
+
+  /** Whether the bounds are as long as keys can be; if not, a call says what is wrong. */
+  boolean isLegal() {
+    return cursor != null;
+  }
+
+  boolean isKeysOnly() {
+    return request.getKeysOnly();
+  }
+
+  ScanCursor cursor() {
+    return cursor;
+  }
+
+  /** Entries still wanted, at most so many. */
+  int room(int most) {
+    return Long.compareUnsigned(left, most) < 0 ? (int) left : most;
+  }
+
+  /** Counts an entry that was given out. */
+  void count() {
+    if (left != -1) {
+      left--;
+      done |= left == 0;
+    }
+  }
+
+  /** Ends the scan: no entry is left. */
+  void end() {
+    done = true;
+  }
+}

@@ -1,0 +1,13 @@
+package dev.ringfetch.index.direct;
+
+/** A receiver of the entries of a {@link DirectScan}, one after the other. */
+@FunctionalInterface
+public interface DirectSink {
+  /**
+   * Takes an entry.
+   *
+   * @param entry is overwritten after the return.
+   * @return whether the scan goes on; in either case it is behind this entry then.
+   */
+  boolean take(DirectEntry entry);
+}

@@ -1,0 +1,121 @@
+package dev.ringfetch.index.direct;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.layout.EntrySink;
+import dev.ringfetch.index.layout.ReadResult;
+import dev.ringfetch.index.v1.Entry;
+import dev.ringfetch.index.v1.ScanResponse;
+
+/**
+ * A step of a scan: passes entries, out of memory or of a page, on to a sink. Ends after so many
+ * that the reader looks at its grant from time to time. Used by one thread at a time.
+ */
+final class ScanStep implements EntrySink {
+  /** Entries of a step out of memory: it takes well below a millisecond. */
+  static final int ENTRIES = 1000;
+
+  /** Bytes of keys and values that end a step out of memory. */
+  private static final int BYTES = 256 << 10;
+
+  private final DirectEntry entry = new DirectEntry();
+  private byte[] copy = new byte[256]; // of an entry of a page
+  private DirectScan scan;
+  private DirectSink sink;
+  private GrantedIndex granted;
+  private int given;
+  private int bytes;
+  private boolean wantsMore;
+
+  /** Reads on in memory. */
+  ReadResult read(DirectScan of, DirectSink to, GrantedIndex from) {
+    begin(of, to);
+    granted = from;
+    try {
+      final ReadResult result = from.scan(of.cursor(), this);
+      if (result == ReadResult.ABSENT) {
+        of.end();
+      }
+      return result;
+    } finally {
+      release();
+    }
+  }
+
+  /** Passes a page on; returns whether the sink wants more. */
+  boolean take(DirectScan of, DirectSink to, ScanResponse page) {
+    begin(of, to);
+    try {
+      of.begin(page);
+      for (int i = 0; wantsMore && i < page.getEntriesCount(); i++) {
+        take(page.getEntries(i));
+      }
+      if (wantsMore) {
+        of.end(page);
+      }
+      return wantsMore;
+    } finally {
+      release();
+    }
+  }
+
+  private void begin(DirectScan of, DirectSink to) {
+    scan = of;
+    sink = to;
+    given = 0;
+    bytes = 0;
+    wantsMore = true;
+  }
+
+  /** Keeps nothing alive. */
+  private void release() {
+    scan = null;
+    sink = null;
+    granted = null;
+  }
+
+  private void take(Entry found) {
+    final ByteString key = found.getKey();
+    final ByteString value = found.getValue();
+    final int length = key.size() + value.size();
+    if (copy.length < length) {
+      copy = new byte[Math.max(length, 2 * copy.length)];
+    }
+    scan.pass(key.toByteArray());
+    key.copyTo(copy, 0);
+    value.copyTo(copy, key.size());
+    entry.set(copy, 0, key.size(), value.size(), found.getVersion());
+    given++;
+    wantsMore = sink.take(entry);
+  }
+
+  @Override
+  public boolean take(byte[] array, int keyOffset, int keyLength, int valueLength, long version) {
+    scan.incarnation(granted.incarnation());
+    entry.set(array, keyOffset, keyLength, scan.isKeysOnly() ? 0 : valueLength, version);
+    scan.count();
+    given++;
+    bytes += keyLength + valueLength;
+    wantsMore = sink.take(entry);
+    return wantsMore && !scan.isDone() && given < ENTRIES && bytes < BYTES;
+  }
+
+  @Override
+  public int room() {
+    return scan.room(ENTRIES - given);
+  }
+
+  @Override
+  public boolean admits() {
+    return granted.isGranted();
+  }
+
+  /** Entries that the step has given. */
+  int given() {
+    return given;
+  }
+
+  /** Whether the sink has not ended the scan. */
+  boolean wantsMore() {
+    return wantsMore;
+  }
+}

@@ -1,0 +1,65 @@
+package dev.ringfetch.index.layout;
+
+import java.util.Arrays;
+
+/**
+ * Private copies of some entries of a leaf, between their reads and their delivery: what is
+ * delivered needs no memory any more, and so no fault of memory can fall between two deliveries.
+ * Used by one thread at a time.
+ */
+final class EntryChunk {
+  /** Bytes of blocks that end a chunk, except for its first entry. */
+  static final int MAX_BYTES = 64 << 10;
+
+  private final int[] keyOffsets = new int[NodeDescriptor.LEAF_ENTRIES];
+  private final int[] keyLengths = new int[NodeDescriptor.LEAF_ENTRIES];
+  private final int[] valueLengths = new int[NodeDescriptor.LEAF_ENTRIES];
+  private final long[] versions = new long[NodeDescriptor.LEAF_ENTRIES];
+  private byte[] bytes = new byte[4096];
+  private int used;
+  private int count;
+
+  void clear() {
+    used = 0;
+    count = 0;
+  }
+
+  /** Adds the entry of a block. */
+  void add(BlockCopy block) {
+    final int length = block.keyLength() + block.valueLength();
+    if (bytes.length - used < length) {
+      bytes = Arrays.copyOf(bytes, Math.max(used + length, 2 * bytes.length));
+    }
+    System.arraycopy(block.bytes(), block.keyOffset(), bytes, used, length);
+    keyOffsets[count] = used;
+    keyLengths[count] = block.keyLength();
+    valueLengths[count] = block.valueLength();
+    versions[count] = block.version();
+    used += length;
+    count++;
+  }
+
+  int count() {
+    return count;
+  }
+
+  byte[] bytes() {
+    return bytes;
+  }
+
+  int keyOffset(int number) {
+    return keyOffsets[number];
+  }
+
+  int keyLength(int number) {
+    return keyLengths[number];
+  }
+
+  int valueLength(int number) {
+    return valueLengths[number];
+  }
+
+  long version(int number) {
+    return versions[number];
+  }
+}

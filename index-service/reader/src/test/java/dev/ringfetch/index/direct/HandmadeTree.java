@@ -1,0 +1,128 @@
+package dev.ringfetch.index.direct;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.fabric.GateDescriptor;
+import dev.ringfetch.fabric.MemoryRegion;
+import dev.ringfetch.index.layout.BlockDescriptor;
+import dev.ringfetch.index.layout.GroupDescriptor;
+import dev.ringfetch.index.layout.KeyOrder;
+import dev.ringfetch.index.layout.NodeDescriptor;
+import dev.ringfetch.index.layout.OrderedLocation;
+import dev.ringfetch.index.layout.SizeClasses;
+import dev.ringfetch.index.layout.StoreDescriptor;
+import dev.ringfetch.index.layout.TreeDescriptor;
+import java.util.zip.CRC32C;
+
+/** An ordered index of three leaves and an inner node, written into a segment by hand. */
+final class HandmadeTree {
+  static final int LEAVES = 3;
+  static final int ENTRIES = 40; // of a leaf
+  static final int KEYS = LEAVES * ENTRIES;
+
+  private static final long EPOCH = 7;
+  private static final long NUMBER = 11;
+  private static final int ROOT = 4096;
+  private static final int INNER = 8192;
+  private static final int FIRST_LEAF = INNER + NodeDescriptor.LENGTH;
+  private static final int FIRST_BLOCK = 32 << 10;
+
+  private final MemoryRegion segment;
+  private final boolean longKeys;
+  private final CRC32C crc = new CRC32C();
+  private int nextBlock = FIRST_BLOCK;
+
+  /**
+   * Writes the tree.
+   *
+   * @param longKeys whether all keys of a leaf have the same head.
+   */
+  HandmadeTree(CardDomain domain, boolean longKeys) {
+    this.segment = domain.segment;
+    this.longKeys = longKeys;
+    domain.gate.putLong(GateDescriptor.WORD_OFFSET, EPOCH);
+    segment.putLong(StoreDescriptor.SERVING_OFFSET, EPOCH);
+    segment.putLong(ROOT + TreeDescriptor.OPEN_OFFSET, NUMBER);
+    segment.putLong(ROOT + TreeDescriptor.TREE_OFFSET, TreeDescriptor.tree(1, 1, INNER));
+    final byte[] inner = new byte[NodeDescriptor.COPY_LENGTH];
+    NodeDescriptor.putHeader(inner, 1, LEAVES);
+    putFence(inner, NodeDescriptor.LOW_OFFSET, 0);
+    putFence(inner, NodeDescriptor.HIGH_OFFSET, LEAVES);
+    for (int i = 0; i < LEAVES; i++) {
+      final int entry = NodeDescriptor.entry(1, i);
+      putFence(inner, entry, i);
+      NodeDescriptor.putWord(inner, entry + NodeDescriptor.REFERENCE_LENGTH, leaf(i));
+      putLeaf(i);
+    }
+    store(inner, INNER, 2);
+  }
+
+  static OrderedLocation location() {
+    return new OrderedLocation(EPOCH, ROOT, NUMBER);
+  }
+
+  static int leaf(int number) {
+    return FIRST_LEAF + number * NodeDescriptor.LENGTH;
+  }
+
+  ByteString key(int number) {
+    final int leaf = number / ENTRIES;
+    final String rest = String.format("%02d", number % ENTRIES);
+    return ByteString.copyFromUtf8("leaf" + leaf + (longKeys ? "---" : "") + rest);
+  }
+
+  static ByteString value(int number) {
+    return ByteString.copyFromUtf8("value " + number);
+  }
+
+  private void putLeaf(int number) {
+    final byte[] copy = new byte[NodeDescriptor.COPY_LENGTH];
+    NodeDescriptor.putHeader(copy, 0, ENTRIES);
+    NodeDescriptor.putWord(
+        copy, NodeDescriptor.RIGHT_OFFSET, number + 1 < LEAVES ? leaf(number + 1) : 0);
+    putFence(copy, NodeDescriptor.LOW_OFFSET, number);
+    putFence(copy, NodeDescriptor.HIGH_OFFSET, number + 1);
+    for (int i = 0; i < ENTRIES; i++) {
+      putEntry(copy, NodeDescriptor.entry(0, i), number * ENTRIES + i);
+    }
+    store(copy, leaf(number), 4 + 2L * number);
+  }
+
+  /** The low of a leaf: the shortest key behind those before it. */
+  private static void putFence(byte[] copy, int reference, int leaf) {
+    final byte[] bytes = ("leaf" + leaf).getBytes(java.nio.charset.StandardCharsets.US_ASCII);
+    final boolean isEnd = leaf == LEAVES;
+    final int length = leaf == 0 ? 0 : bytes.length;
+    final long head = isEnd ? KeyOrder.END_HEAD : KeyOrder.head(bytes, 0, length);
+    final int code = isEnd ? KeyOrder.END : KeyOrder.code(length);
+    NodeDescriptor.putReference(copy, reference, head, GroupDescriptor.slot(code, 0, 0), 0);
+  }
+
+  private void putEntry(byte[] node, int reference, int number) {
+    final byte[] key = key(number).toByteArray();
+    final ByteString value = value(number);
+    final int length = (int) BlockDescriptor.length(key.length, value.size());
+    final int sizeClass = SizeClasses.of(length);
+    final byte[] copy = new byte[BlockDescriptor.COPY_OFFSET + SizeClasses.length(sizeClass)];
+    final int at = BlockDescriptor.putHeader(copy, number + 1, key.length, value.size());
+    System.arraycopy(key, 0, copy, at, key.length);
+    value.copyTo(copy, at + key.length);
+    final int sum = BlockDescriptor.crc(crc, copy, length, NUMBER, nextBlock);
+    BlockDescriptor.putCrc(copy, sum);
+    final int stored = SizeClasses.length(sizeClass);
+    segment.putBytes(nextBlock, copy, BlockDescriptor.COPY_OFFSET, stored);
+    NodeDescriptor.putReference(
+        node,
+        reference,
+        KeyOrder.head(key, 0, key.length),
+        GroupDescriptor.slot(KeyOrder.code(key.length), sizeClass, nextBlock),
+        number + 1);
+    nextBlock += stored;
+  }
+
+  private void store(byte[] copy, int address, long sequence) {
+    NodeDescriptor.putWord(copy, NodeDescriptor.SEQUENCE_OFFSET, sequence);
+    final int sum = NodeDescriptor.crc(crc, copy, NUMBER, address);
+    BlockDescriptor.putCrc(copy, sum);
+    segment.putBytes(address, copy, BlockDescriptor.COPY_OFFSET, NodeDescriptor.LENGTH);
+  }
+}
