@@ -118,8 +118,7 @@ final class StoreContender implements AutoCloseable {
           NativeServer.find(programName(side)).isEmpty()
               ? programName(side) + " is not installed"
               : "";
-      case orderedDirect -> "no direct reads of ordered indexes";
-      case ringfetch, ordered, echo, direct, grpc, chronicle, lmdb -> "";
+      case ringfetch, ordered, echo, direct, orderedDirect, grpc, chronicle, lmdb -> "";
     };
   }
 

@@ -119,8 +119,8 @@ public final class StoreClient implements Callable<Integer> {
       case stub -> StubStore.hash(connection.channel());
       case orderedStub -> StubStore.ordered(connection.channel());
       case echo -> new EchoStore(connection.channel());
-      case orderedDirect -> throw new IllegalStateException("not yet");
-      case direct -> new DirectStore(connection.channel(), memoryDirectory);
+      case direct -> DirectStore.hash(connection.channel(), memoryDirectory);
+      case orderedDirect -> DirectStore.ordered(connection.channel(), memoryDirectory);
       case chronicle -> new ChronicleStore(path, entries);
       case lmdb -> new LmdbStore(path, entries);
       case redis -> new RedisStore(path);

@@ -35,8 +35,8 @@ public enum StoreKind {
     };
   }
 
-  /** Number of an entry behind which clients of other kinds insert none. */
+  /** Number of an entry behind which no client of another kind inserts any into the same store. */
   long firstInsert() {
-    return (ordinal() + 1L) << 40;
+    return (this == orderedDirect ? 2L : 1L) << 40; // two kinds write to one index
   }
 }

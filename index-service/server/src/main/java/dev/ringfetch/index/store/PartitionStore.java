@@ -336,6 +336,7 @@ public final class PartitionStore implements EntryStore {
   }
 
   /** Finds a key that is to be written: as {@link #find} has, if that was the last search. */
+  @SuppressWarnings("ReferenceEquality") // equal keys may be compared in vain
   private boolean findToWrite(ByteString key) {
     return searched == key ? found : find(key);
   }
