@@ -32,7 +32,8 @@ import picocli.CommandLine.Spec;
       "Measures an index of entries with 16-byte keys and 32-byte values, drawn by YCSB's scrambled",
       "Zipf distribution: by calls and by direct reads, beside an echo of the same bytes over the",
       "same ring, a map behind plain gRPC, Chronicle Map, LMDB, and, where they are installed,",
-      "Redis and memcached. Each value is checked: a wrong one fails the run."
+      "Redis and memcached; and scans of an ordered index, beside LMDB and a sorted set of Redis.",
+      "Each value is checked: a wrong one fails the run."
     },
     footer = "The last lines are for scripts. A goal that is not reached does not fail the run.")
 final class IndexBench implements Callable<Integer> {

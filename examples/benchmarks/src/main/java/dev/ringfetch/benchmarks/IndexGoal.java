@@ -31,6 +31,11 @@ record IndexGoal(String name, String unit, Spread measured, double bound, boolea
   private static final double ENTRY_BYTES = 77; // 1.6 times key and value
   private static final double LOAD_SECONDS = 1; // of a million entries
   private static final double STEP_US = 1000;
+  private static final double ORDERED_ECHO_RATIO = 1.4;
+  private static final double SCAN_REDIS_RATIO = 8;
+  private static final double SCAN_DIRECT_RATIO = 3;
+  private static final double ORDERED_ENTRY_BYTES = 89; // what LMDB takes
+  private static final double ORDERED_LOAD_SECONDS = 2; // of a million entries
 
   /** Whether it was reached. */
   boolean isReached() {
@@ -114,9 +119,23 @@ record IndexGoal(String name, String unit, Spread measured, double bound, boolea
     }
     goals.ratio(IndexRow.ycsbCDirect, StoreSide.direct, StoreSide.chronicle, "perSecond", 1, false);
     goals.figure(IndexRow.memory, StoreSide.ringfetch, "bytes", "B", ENTRY_BYTES, true);
-    goals.load();
+    goals.load(StoreSide.ringfetch, LOAD_SECONDS);
+    addOrdered(goals);
     goals.growth();
     return goals.found;
+  }
+
+  private static void addOrdered(Goals goals) {
+    final StoreSide calls = StoreSide.ordered;
+    final StoreSide direct = StoreSide.orderedDirect;
+    goals.ratio(IndexRow.get, calls, StoreSide.echo, "p50", ORDERED_ECHO_RATIO, true);
+    goals.ratio(IndexRow.scan, StoreSide.redisSorted, calls, "p50", SCAN_REDIS_RATIO, false);
+    goals.ratio(IndexRow.scan, calls, direct, "p50", SCAN_DIRECT_RATIO, false);
+    goals.ratio(IndexRow.scan, direct, StoreSide.lmdb, "p50", 1, true);
+    goals.ratio(IndexRow.ycsbE, calls, StoreSide.redisSorted, "perSecond", YCSB_RATIO, false);
+    goals.ratio(IndexRow.ycsbE, direct, StoreSide.lmdb, "perSecond", 1, false);
+    goals.figure(IndexRow.memory, calls, "bytes", "B", ORDERED_ENTRY_BYTES, true);
+    goals.load(calls, ORDERED_LOAD_SECONDS);
   }
 
   /** The goals that were measured so far. */
@@ -165,22 +184,24 @@ record IndexGoal(String name, String unit, Spread measured, double bound, boolea
 
     /** The index is what goals are about, and is not named. */
     private static String name(IndexRow row, String of, String figure) {
+      return row.text() + (figure.equals("perSecond") ? "-rate" : "-" + figure) + suffix(of);
+    }
+
+    private static String suffix(String of) {
       final boolean index =
           of.equals(StoreSide.ringfetch.text()) || of.equals(StoreSide.direct.text());
-      return row.text()
-          + (figure.equals("perSecond") ? "-rate" : "-" + figure)
-          + (index ? "" : "-of-" + of);
+      return index ? "" : "-of-" + of;
     }
 
     /** Seconds for a million entries, however many there were. */
-    void load() {
-      final List<Answer> rounds = log.rounds(IndexRow.load, StoreSide.ringfetch.text());
+    void load(StoreSide side, double bound) {
+      final List<Answer> rounds = log.rounds(IndexRow.load, side.text());
       if (!rounds.isEmpty()) {
         add(
-            "load-of-a-million",
+            "load-of-a-million" + suffix(side.text()),
             "s",
             Spread.of(rounds, round -> MILLION / round.figure("perSecond")),
-            LOAD_SECONDS,
+            bound,
             true);
       }
     }

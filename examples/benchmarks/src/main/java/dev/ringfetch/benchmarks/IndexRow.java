@@ -6,7 +6,10 @@ import static dev.ringfetch.benchmarks.StoreSide.echo;
 import static dev.ringfetch.benchmarks.StoreSide.grpc;
 import static dev.ringfetch.benchmarks.StoreSide.lmdb;
 import static dev.ringfetch.benchmarks.StoreSide.memcached;
+import static dev.ringfetch.benchmarks.StoreSide.ordered;
+import static dev.ringfetch.benchmarks.StoreSide.orderedDirect;
 import static dev.ringfetch.benchmarks.StoreSide.redis;
+import static dev.ringfetch.benchmarks.StoreSide.redisSorted;
 import static dev.ringfetch.benchmarks.StoreSide.ringfetch;
 
 import dev.ringfetch.benchmarks.stores.Mix;
@@ -19,11 +22,16 @@ enum IndexRow {
   /** Bytes that an entry takes. */
   memory("memory", Mix.get, 1, false, StoreSide.LOADED),
   /** Get by calls, one at a time. */
-  get("get", Mix.get, 1, true, List.of(ringfetch, echo, grpc, redis, memcached)),
+  get("get", Mix.get, 1, true, List.of(ringfetch, ordered, echo, grpc, redis, memcached)),
   /** Put, one at a time; of mapped files without a call. */
-  put("put", Mix.put, 1, true, List.of(ringfetch, echo, grpc, redis, memcached, chronicle, lmdb)),
+  put(
+      "put",
+      Mix.put,
+      1,
+      true,
+      List.of(ringfetch, ordered, echo, grpc, redis, memcached, chronicle, lmdb)),
   /** Get from mapped memory, each one timed. */
-  directGet("direct-get", Mix.get, 1, true, List.of(direct, chronicle, lmdb)),
+  directGet("direct-get", Mix.get, 1, true, List.of(direct, orderedDirect, chronicle, lmdb)),
   /** Same, without a look at the clock for each. */
   directRate1("direct-get-1-thread", Mix.get, 1, false, List.of(direct, chronicle, lmdb)),
   /** Same, by two threads. */
@@ -40,6 +48,15 @@ enum IndexRow {
   /** YCSB's workload C from mapped memory. */
   ycsbCDirect(
       "ycsb-c-direct", Mix.c, IndexRow.YCSB_THREADS, false, List.of(direct, chronicle, lmdb)),
+  /** Scans of 100 entries, one at a time: by calls, and from mapped memory. */
+  scan("scan", Mix.scan, 1, true, List.of(ordered, redisSorted, orderedDirect, lmdb)),
+  /** YCSB's workload E: by calls, and by scans of mapped memory beside inserts by calls. */
+  ycsbE(
+      "ycsb-e",
+      Mix.e,
+      IndexRow.YCSB_THREADS,
+      true,
+      List.of(ordered, redisSorted, orderedDirect, lmdb)),
   /** The growth of an index, in a server of its own. */
   growth("growth", Mix.get, 1, true, List.of(ringfetch));
 

@@ -130,33 +130,34 @@ final class IndexRun implements AutoCloseable {
     final int loads = rows.contains(IndexRow.load) ? settings.rounds() : 1;
     final List<StoreSide> loaded =
         StoreSide.LOADED.stream().filter(lineup.peers()::contains).toList();
-    final Map<StoreSide, Long> empty = new EnumMap<>(StoreSide.class);
-    for (final StoreSide side : loaded) {
-      empty.put(side, emptyBytes(side));
-    }
     final var unused =
         Turns.take(
             loaded,
             loads,
             (side, round) -> {
               if (round == 0 || missing(IndexRow.load, side) > 0) {
-                load(side, round, empty.get(side));
+                load(side, round);
               }
               return round;
             });
   }
 
-  /** What a store has without entries: a server counts more than its entries. */
+  /**
+   * What a store has before its first load: a server counts more than its entries, and one of
+   * indexes those of all of them.
+   */
   private long emptyBytes(StoreSide side) {
     return switch (side) {
-      case grpc, redis, memcached -> lineup.get(side).ask("used").count("bytes");
-      case ringfetch, echo, direct, chronicle, lmdb -> 0;
+      case ordered, grpc, redis, redisSorted, memcached ->
+          lineup.get(side).ask("used").count("bytes");
+      case ringfetch, echo, direct, orderedDirect, chronicle, lmdb -> 0;
     };
   }
 
-  private void load(StoreSide side, int round, long emptyBytes) {
+  private void load(StoreSide side, int round) {
     progress.begin("loading " + side.text());
     final StoreContender contender = lineup.get(side);
+    final long emptyBytes = round == 0 ? emptyBytes(side) : 0;
     contender.ask("clear");
     final Answer loaded = contender.ask("load", 0, settings.entries());
     try {

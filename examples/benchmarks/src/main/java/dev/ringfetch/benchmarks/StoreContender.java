@@ -50,8 +50,10 @@ final class StoreContender implements AutoCloseable {
       throws IOException {
     return switch (side) {
       case ringfetch -> ofIndex(StoreKind.stub, servers, settings);
+      case ordered -> ofIndex(StoreKind.orderedStub, servers, settings);
       case echo -> ofIndex(StoreKind.echo, servers, settings);
       case direct -> ofIndex(StoreKind.direct, servers, settings);
+      case orderedDirect -> ofIndex(StoreKind.orderedDirect, servers, settings);
       case grpc -> {
         final ChildProcess map = servers.map();
         yield ofChannel(StoreKind.stub, map, Side.grpc, settings);
@@ -60,6 +62,12 @@ final class StoreContender implements AutoCloseable {
       case lmdb -> ofFile(StoreKind.lmdb, -1, servers.file(side), settings);
       case redis ->
           ofFile(StoreKind.redis, servers.redis(program(side)).pid(), servers.file(side), settings);
+      case redisSorted ->
+          ofFile(
+              StoreKind.redisSorted,
+              servers.redisSorted(program(side)).pid(),
+              servers.file(side),
+              settings);
       case memcached ->
           ofFile(
               StoreKind.memcached,
@@ -106,16 +114,16 @@ final class StoreContender implements AutoCloseable {
   /** Why a side cannot take part on this machine, or an empty text. */
   static String obstacle(StoreSide side) {
     return switch (side) {
-      case redis, memcached ->
+      case redis, redisSorted, memcached ->
           NativeServer.find(programName(side)).isEmpty()
               ? programName(side) + " is not installed"
               : "";
-      case ringfetch, echo, direct, grpc, chronicle, lmdb -> "";
+      case ringfetch, ordered, echo, direct, orderedDirect, grpc, chronicle, lmdb -> "";
     };
   }
 
   private static String programName(StoreSide side) {
-    return side == StoreSide.redis ? "redis-server" : side.name();
+    return side == StoreSide.memcached ? "memcached" : "redis-server";
   }
 
   private static Path program(StoreSide side) {

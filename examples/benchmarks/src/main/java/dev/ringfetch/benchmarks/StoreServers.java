@@ -30,6 +30,7 @@ final class StoreServers implements AutoCloseable {
   private ChildProcess index;
   private ChildProcess map;
   private NativeServer redis;
+  private NativeServer redisSorted;
   private NativeServer memcached;
 
   private StoreServers(Rings rings, List<String> flags, Path folder) {
@@ -58,7 +59,7 @@ final class StoreServers implements AutoCloseable {
   /** The server of indexes, with room for so many entries. */
   ChildProcess index(long entries) throws IOException {
     if (index == null) {
-      index = startIndex(entries);
+      index = startIndex(2 * entries); // of a hash index and of an ordered one
     }
     return index;
   }
@@ -92,6 +93,14 @@ final class StoreServers implements AutoCloseable {
     return redis;
   }
 
+  /** The Redis server whose keys are in a sorted set besides. */
+  NativeServer redisSorted(Path program) throws IOException {
+    if (redisSorted == null) {
+      redisSorted = NativeServer.redis(program, file(StoreSide.redisSorted));
+    }
+    return redisSorted;
+  }
+
   /** The memcached server. */
   NativeServer memcached(Path program) throws IOException {
     if (memcached == null) {
@@ -120,6 +129,9 @@ final class StoreServers implements AutoCloseable {
     try {
       if (redis != null) {
         redis.close();
+      }
+      if (redisSorted != null) {
+        redisSorted.close();
       }
       if (memcached != null) {
         memcached.close();

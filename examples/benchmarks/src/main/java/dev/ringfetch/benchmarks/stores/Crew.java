@@ -21,9 +21,12 @@ final class Crew implements AutoCloseable {
   /** Between two workers in the sequence: a prime, so that they never draw the same for long. */
   private static final int DISTANCE = 30_011;
 
+  private static final long INSERTS_PER_WORKER = 1L << 32;
+
   private final Store store;
   private final int entries;
   private final long seed;
+  private final long firstInsert;
   private final ExecutorService threads = Executors.newCachedThreadPool();
   private final Map<Integer, int[]> sequences = new HashMap<>(); // by the entries to draw from
   private final Map<Integer, List<Worker>> workers = new HashMap<>();
@@ -36,11 +39,13 @@ final class Crew implements AutoCloseable {
    *
    * @param entries that the store has.
    * @param seed of what is drawn.
+   * @param firstInsert number of an entry behind which no other process inserts any.
    */
-  Crew(Store store, int entries, long seed) {
+  Crew(Store store, int entries, long seed, long firstInsert) {
     this.store = store;
     this.entries = entries;
     this.seed = seed;
+    this.firstInsert = firstInsert;
   }
 
   /** Works for some time. */
@@ -81,7 +86,14 @@ final class Crew implements AutoCloseable {
         sequences.computeIfAbsent(
             items, absent -> ScrambledZipf.sequence(items, SEQUENCE_LENGTH, seed));
     while (all.size() < count) {
-      all.add(new Worker(store.open(), sequence, DISTANCE * all.size()));
+      final int number = all.size();
+      all.add(
+          new Worker(
+              store.open(),
+              sequence,
+              items,
+              DISTANCE * number,
+              firstInsert + number * INSERTS_PER_WORKER));
     }
     busy = all.subList(0, count);
     running = new ArrayList<>();

@@ -1,36 +1,55 @@
 package dev.ringfetch.benchmarks.stores;
 
+import com.google.protobuf.ByteString;
 import dev.ringfetch.index.direct.DirectContext;
+import dev.ringfetch.index.direct.DirectEntry;
 import dev.ringfetch.index.direct.DirectReader;
+import dev.ringfetch.index.direct.DirectScan;
 import dev.ringfetch.index.direct.DirectValue;
+import dev.ringfetch.index.v1.KeyRange;
+import dev.ringfetch.index.v1.ScanRequest;
 import io.grpc.Channel;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The memory of an index, read by a {@link DirectReader} of each thread. It writes nothing. */
+/**
+ * The memory of an index, read by a {@link DirectReader} of each thread. Writes are calls, as those
+ * of any client.
+ */
 final class DirectStore implements Store {
   private final Channel channel;
+  private final String index;
   private final DirectContext context = new DirectContext();
   private final List<DirectReader> readers = new ArrayList<>();
 
-  /**
-   * Creates it.
-   *
-   * @param shmDirectory where shared memory is, or null for the usual place.
-   */
-  DirectStore(Channel channel, Path shmDirectory) {
+  private DirectStore(Channel channel, String index, Path shmDirectory) {
     this.channel = channel;
+    this.index = index;
     if (shmDirectory != null) {
       context.shmDirectory(shmDirectory);
     }
   }
 
+  /**
+   * The index that the server has from the start.
+   *
+   * @param shmDirectory where shared memory is, or null for the usual place.
+   */
+  static DirectStore hash(Channel channel, Path shmDirectory) {
+    return new DirectStore(channel, "", shmDirectory);
+  }
+
+  /** Same, of the ordered index. */
+  static DirectStore ordered(Channel channel, Path shmDirectory) {
+    return new DirectStore(channel, StubStore.ORDERED, shmDirectory);
+  }
+
   @Override
   public Session open() {
-    final DirectReader reader = DirectReader.open(channel, "", context);
+    final DirectReader reader = DirectReader.open(channel, index, context);
     readers.add(reader);
-    return new Reads(reader);
+    return new Reads(reader, new StubStore.Calls(channel, index));
   }
 
   @Override
@@ -46,9 +65,9 @@ final class DirectStore implements Store {
   @Override
   public String obstacle() {
     for (final DirectReader reader : readers) {
-      if (reader.callReads() > 0) {
+      if (reader.callReads() + reader.scanCalls() > 0) {
         return "reads by calls: "
-            + reader.callReads()
+            + (reader.callReads() + reader.scanCalls())
             + (reader.isDirect() ? ", and direct ones since" : ", as " + reader.obstacle());
       }
     }
@@ -60,11 +79,15 @@ final class DirectStore implements Store {
 
   private static final class Reads implements Session {
     private final DirectReader reader;
+    private final Session calls;
     private final DirectValue found = new DirectValue();
     private final byte[] keyBytes = new byte[Entries.KEY_LENGTH];
 
-    Reads(DirectReader reader) {
+    private final ScanCheck check = new ScanCheck();
+
+    Reads(DirectReader reader, Session calls) {
       this.reader = reader;
+      this.calls = calls;
     }
 
     @Override
@@ -74,17 +97,39 @@ final class DirectStore implements Store {
     }
 
     @Override
+    public int scan(long number, int limit) {
+      final KeyRange.Builder range =
+          KeyRange.newBuilder().setStart(ByteString.copyFrom(check.begin(number)));
+      final DirectScan scan =
+          new DirectScan(ScanRequest.newBuilder().setRange(range).setLimit(limit).build());
+      final boolean unused = reader.scan(scan, this::take);
+      return check.end();
+    }
+
+    private boolean take(DirectEntry entry) {
+      check.take(
+          entry.array(),
+          entry.keyOffset(),
+          entry.keyLength(),
+          entry.array(),
+          entry.valueOffset(),
+          entry.valueLength());
+      return true;
+    }
+
+    @Override
     public void put(long number, long stamp) {
-      throw new UnsupportedOperationException("readers do not write");
+      calls.put(number, stamp);
     }
 
     @Override
     public void putAll(long first, long end) {
-      throw new UnsupportedOperationException("readers do not write");
+      calls.putAll(first, end);
     }
 
     @Override
     public void close() {
+      calls.close();
       reader.close();
     }
   }

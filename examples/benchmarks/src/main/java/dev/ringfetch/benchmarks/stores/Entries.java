@@ -33,6 +33,10 @@ final class Entries {
   private static final int MIXED = 24;
   private static final long BYTES = 0x0101010101010101L;
   private static final long NIBBLES = 0x0F0F0F0F0F0F0F0FL;
+
+  /** Where so many are expected at least, a scan is not near the end: by many deviations. */
+  private static final int FEW = 100;
+
   private static final int TO_LETTERS = 'a' - '9' - 1;
 
   private Entries() {}
@@ -72,6 +76,50 @@ final class Entries {
     return getLong(array, offset) == digits(mixed >>> 32)
         && getLong(array, offset + Long.BYTES) == digits(mixed & 0xFFFFFFFFL)
         && (getLong(array, offset + STAMP) ^ getLong(array, offset + MIXED)) == mixed;
+  }
+
+  /**
+   * Whether a scan may have found so many entries: fewer than the limit only near the end.
+   *
+   * @param found by a scan from this number's entry on.
+   * @param entries of the store, at least.
+   */
+  static boolean isEnough(int found, long number, int entries, int limit) {
+    if (found == limit) {
+      return true;
+    }
+    // Keys are as good as random, so that the expected ones behind this one are known.
+    final double behind = entries * ((~mix(number) >>> 1) / (double) Long.MAX_VALUE);
+    return found > 0 && found < limit && behind < 2.0 * limit + FEW;
+  }
+
+  /** Whether bytes are a value of a key, whichever write it is of. */
+  static boolean isValueOf(
+      byte[] keys, int keyOffset, byte[] values, int valueOffset, int valueLength) {
+    final long high = getLong(keys, keyOffset);
+    final long low = getLong(keys, keyOffset + Long.BYTES);
+    return valueLength == VALUE_LENGTH
+        && getLong(values, valueOffset) == high
+        && getLong(values, valueOffset + Long.BYTES) == low
+        && (getLong(values, valueOffset + STAMP) ^ getLong(values, valueOffset + MIXED))
+            == (bits(high) << 32 | bits(low));
+  }
+
+  /** Compares a key with another. */
+  static int compareKeys(byte[] keys, int offset, byte[] other) {
+    final int order = Long.compareUnsigned(getLong(keys, offset), getLong(other, 0));
+    return order != 0
+        ? order
+        : Long.compareUnsigned(getLong(keys, offset + Long.BYTES), getLong(other, Long.BYTES));
+  }
+
+  /** The 32 bits of eight hex digits: what {@link #digits} made. */
+  private static long bits(long digits) {
+    final long letters = (digits >>> 6) & BYTES;
+    long nibbles = (digits & NIBBLES) + letters * 9;
+    nibbles = (nibbles | (nibbles >>> 4)) & 0x00FF00FF00FF00FFL;
+    nibbles = (nibbles | (nibbles >>> 8)) & 0x0000FFFF0000FFFFL;
+    return (nibbles | (nibbles >>> 16)) & 0xFFFFFFFFL;
   }
 
   private static long getLong(byte[] array, int index) {

@@ -5,10 +5,12 @@ import static java.nio.ByteBuffer.allocateDirect;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
+import org.lmdbjava.Cursor;
 import org.lmdbjava.Dbi;
 import org.lmdbjava.DbiFlags;
 import org.lmdbjava.Env;
 import org.lmdbjava.EnvFlags;
+import org.lmdbjava.GetOp;
 import org.lmdbjava.Txn;
 
 /** An LMDB database in a file that several processes map, without synchronisation to a disk. */
@@ -74,6 +76,7 @@ final class LmdbStore implements Store {
     private final ByteBuffer value = allocateDirect(Entries.VALUE_LENGTH);
     private final byte[] keyBytes = new byte[Entries.KEY_LENGTH];
     private final byte[] valueBytes = new byte[Entries.VALUE_LENGTH];
+    private final ScanCheck check = new ScanCheck();
 
     Operations() {
       reading.reset();
@@ -93,6 +96,31 @@ final class LmdbStore implements Store {
         reading.reset();
       }
       return Entries.isValue(number, valueBytes, 0, valueBytes.length);
+    }
+
+    /** A cursor of one transaction, thus of one moment. */
+    @Override
+    public int scan(long number, int limit) {
+      key.clear().put(check.begin(number)).flip();
+      reading.renew();
+      try (Cursor<ByteBuffer> cursor = dbi.openCursor(reading)) {
+        boolean isThere = cursor.get(key, GetOp.MDB_SET_RANGE);
+        for (int i = 0; isThere && i < limit; i++) {
+          final int keyLength = copy(cursor.key(), keyBytes);
+          final int valueLength = copy(cursor.val(), valueBytes);
+          check.take(keyBytes, 0, keyLength, valueBytes, 0, valueLength);
+          isThere = i + 1 < limit && cursor.next();
+        }
+      } finally {
+        reading.reset();
+      }
+      return check.end();
+    }
+
+    /** Copies as much as there is room for; returns the length. */
+    private static int copy(ByteBuffer from, byte[] to) {
+      from.get(from.position(), to, 0, Math.min(from.remaining(), to.length));
+      return from.remaining();
     }
 
     @Override

@@ -33,6 +33,11 @@ final class RedisStore implements Store {
   }
 
   private Jedis connect() {
+    return connect(socket);
+  }
+
+  /** Connects to a server. */
+  static Jedis connect(Path socket) {
     final JedisSocketFactory sockets =
         new JedisSocketFactory() {
           @Override

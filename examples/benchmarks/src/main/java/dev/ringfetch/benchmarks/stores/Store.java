@@ -24,8 +24,22 @@ interface Store extends AutoCloseable {
 
   /** The reads and writes of one thread. */
   interface Session extends AutoCloseable {
+    /** Returned by {@link #scan}: entries that are none, out of order, or not of their keys. */
+    int WRONG = -1;
+
     /** Reads an entry, which is there; whether what came is a value of it. */
     boolean get(long number);
+
+    /**
+     * Reads entries in the order of their keys, those with values.
+     *
+     * @param number of the first one, which is there.
+     * @param limit the most entries.
+     * @return how many there were, or {@link #WRONG}.
+     */
+    default int scan(long number, int limit) {
+      throw new UnsupportedOperationException("no order");
+    }
 
     /** Writes an entry. */
     void put(long number, long stamp);

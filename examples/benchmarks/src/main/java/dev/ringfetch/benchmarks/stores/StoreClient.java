@@ -85,7 +85,7 @@ public final class StoreClient implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     try (Store store = open();
-        Crew crew = new Crew(store, entries, seed)) {
+        Crew crew = new Crew(store, entries, seed, kind.firstInsert())) {
       new CommandLoop()
           .on("clear", arguments -> clear(store))
           .on("load", arguments -> load(store, number(arguments, 0), number(arguments, 1)))
@@ -116,12 +116,15 @@ public final class StoreClient implements Callable<Integer> {
 
   private Store open() throws IOException {
     return switch (kind) {
-      case stub -> new StubStore(connection.channel());
+      case stub -> StubStore.hash(connection.channel());
+      case orderedStub -> StubStore.ordered(connection.channel());
       case echo -> new EchoStore(connection.channel());
-      case direct -> new DirectStore(connection.channel(), memoryDirectory);
+      case direct -> DirectStore.hash(connection.channel(), memoryDirectory);
+      case orderedDirect -> DirectStore.ordered(connection.channel(), memoryDirectory);
       case chronicle -> new ChronicleStore(path, entries);
       case lmdb -> new LmdbStore(path, entries);
       case redis -> new RedisStore(path);
+      case redisSorted -> new SortedRedisStore(path);
       case memcached -> new MemcachedStore(path);
     };
   }

@@ -4,18 +4,24 @@ import java.util.List;
 
 /** The ways in which a client's process reaches entries. */
 public enum StoreKind {
-  /** The Index service by stubs, of whatever server the channel leads to. */
+  /** The Index service by stubs, of whatever server the channel leads to: a hash index. */
   stub,
+  /** Same, an ordered index. */
+  orderedStub,
   /** {@link Echo} over the same ring. */
   echo,
   /** The memory of an index. */
   direct,
+  /** The memory of an ordered index. */
+  orderedDirect,
   /** Chronicle Map. */
   chronicle,
   /** LMDB. */
   lmdb,
   /** Redis. */
   redis,
+  /** Redis with its keys in a sorted set besides. */
+  redisSorted,
   /** memcached. */
   memcached;
 
@@ -24,7 +30,13 @@ public enum StoreKind {
     return switch (this) {
       case chronicle -> ChronicleStore.FLAGS;
       case lmdb -> LmdbStore.FLAGS;
-      case stub, echo, direct, redis, memcached -> List.of();
+      case stub, orderedStub, echo, direct, orderedDirect, redis, redisSorted, memcached ->
+          List.of();
     };
+  }
+
+  /** Number of an entry behind which no client of another kind inserts any into the same store. */
+  long firstInsert() {
+    return (this == orderedDirect ? 2L : 1L) << 40; // two kinds write to one index
   }
 }

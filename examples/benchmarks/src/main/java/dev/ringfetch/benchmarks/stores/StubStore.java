@@ -7,14 +7,18 @@ import dev.ringfetch.index.v1.BatchPutResponse;
 import dev.ringfetch.index.v1.CreateIndexRequest;
 import dev.ringfetch.index.v1.DescribeRequest;
 import dev.ringfetch.index.v1.DropIndexRequest;
+import dev.ringfetch.index.v1.Entry;
 import dev.ringfetch.index.v1.GetRequest;
 import dev.ringfetch.index.v1.GetResponse;
 import dev.ringfetch.index.v1.IndexAdminGrpc;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.IndexKind;
+import dev.ringfetch.index.v1.KeyRange;
 import dev.ringfetch.index.v1.PutEntry;
 import dev.ringfetch.index.v1.PutOutcome;
 import dev.ringfetch.index.v1.PutRequest;
+import dev.ringfetch.index.v1.ScanRequest;
+import dev.ringfetch.index.v1.ScanResponse;
 import dev.ringfetch.rpc.RingChannel;
 import io.grpc.Channel;
 import io.grpc.Status;
@@ -23,31 +27,49 @@ import java.util.concurrent.ExecutionException;
 
 /** The Index service by stubs of one channel, which all threads share. */
 final class StubStore implements Store {
+  /** Name of the ordered index. */
+  static final String ORDERED = "ordered";
+
   private static final int BATCH = 1_000;
   private static final int BATCHES_IN_FLIGHT = 4;
 
   private final Channel channel;
+  private final String index;
+  private final IndexKind kind;
 
-  StubStore(Channel channel) {
+  private StubStore(Channel channel, String index, IndexKind kind) {
     this.channel = channel;
+    this.index = index;
+    this.kind = kind;
+  }
+
+  /** The index that the server has from the start. */
+  static StubStore hash(Channel channel) {
+    return new StubStore(channel, "", IndexKind.HASH);
+  }
+
+  /** An ordered index. */
+  static StubStore ordered(Channel channel) {
+    return new StubStore(channel, ORDERED, IndexKind.ORDERED);
   }
 
   @Override
   public Session open() {
-    return new Calls(channel);
+    return new Calls(channel, index);
   }
 
   @Override
   public void clear() {
     final IndexAdminGrpc.IndexAdminBlockingStub admin = IndexAdminGrpc.newBlockingStub(channel);
-    final var dropped = admin.dropIndex(DropIndexRequest.getDefaultInstance());
+    final var dropped = admin.dropIndex(DropIndexRequest.newBuilder().setIndex(index).build());
     final var created =
-        admin.createIndex(CreateIndexRequest.newBuilder().setKind(IndexKind.HASH).build());
+        admin.createIndex(CreateIndexRequest.newBuilder().setIndex(index).setKind(kind).build());
     if (!created.getCreated()) {
       throw new IllegalStateException("not created anew, dropped=" + dropped.getExisted());
     }
   }
 
+  /** Of all indexes of the server. */
   @Override
   public long usedBytes() {
     return IndexGrpc.newBlockingStub(channel)
@@ -67,13 +89,17 @@ final class StubStore implements Store {
   public void close() {}
 
   /** Blocking calls; batches by future stub, several in flight. */
-  private static final class Calls implements Session {
+  static final class Calls implements Session {
+    private final String index;
     private final IndexGrpc.IndexBlockingStub stub;
     private final IndexGrpc.IndexFutureStub futureStub;
     private final byte[] keyBytes = new byte[Entries.KEY_LENGTH];
     private final byte[] valueBytes = new byte[Entries.VALUE_LENGTH];
+    private final byte[] entryBytes = new byte[Entries.KEY_LENGTH + Entries.VALUE_LENGTH];
+    private final ScanCheck check = new ScanCheck();
 
-    Calls(Channel channel) {
+    Calls(Channel channel, String index) {
+      this.index = index;
       stub = IndexGrpc.newBlockingStub(channel);
       futureStub = IndexGrpc.newFutureStub(channel);
     }
@@ -81,8 +107,48 @@ final class StubStore implements Store {
     @Override
     public boolean get(long number) {
       final GetResponse response =
-          stub.get(GetRequest.newBuilder().setKey(Entries.key(number, keyBytes)).build());
+          stub.get(
+              GetRequest.newBuilder()
+                  .setIndex(index)
+                  .setKey(Entries.key(number, keyBytes))
+                  .build());
       return isValue(number, response, valueBytes);
+    }
+
+    /** A call for each page, as the client library has it: here of one page each. */
+    @Override
+    public int scan(long number, int limit) {
+      final KeyRange.Builder range =
+          KeyRange.newBuilder().setStart(ByteString.copyFrom(check.begin(number)));
+      final ScanResponse response =
+          stub.scanPage(
+              ScanRequest.newBuilder()
+                  .setIndex(index)
+                  .setRange(range)
+                  .setLimit(limit)
+                  .build());
+      for (int i = 0; i < response.getEntriesCount(); i++) {
+        take(response.getEntries(i));
+      }
+      return check.end();
+    }
+
+    private void take(Entry entry) {
+      final ByteString key = entry.getKey();
+      final ByteString value = entry.getValue();
+      if (key.size() != Entries.KEY_LENGTH || value.size() != Entries.VALUE_LENGTH) {
+        check.take(keyBytes, 0, key.size(), valueBytes, 0, value.size());
+        return;
+      }
+      key.copyTo(entryBytes, 0);
+      value.copyTo(entryBytes, Entries.KEY_LENGTH);
+      check.take(
+          entryBytes,
+          0,
+          Entries.KEY_LENGTH,
+          entryBytes,
+          Entries.KEY_LENGTH,
+          Entries.VALUE_LENGTH);
     }
 
     @Override
@@ -90,6 +156,7 @@ final class StubStore implements Store {
       final var response =
           stub.put(
               PutRequest.newBuilder()
+                  .setIndex(index)
                   .setKey(Entries.key(number, keyBytes))
                   .setValue(Entries.value(number, stamp, valueBytes))
                   .build());
@@ -111,7 +178,7 @@ final class StubStore implements Store {
     }
 
     private BatchPutRequest batch(long first, long end) {
-      final BatchPutRequest.Builder batch = BatchPutRequest.newBuilder();
+      final BatchPutRequest.Builder batch = BatchPutRequest.newBuilder().setIndex(index);
       for (long number = first; number < end; number++) {
         batch.addEntries(
             PutEntry.newBuilder()

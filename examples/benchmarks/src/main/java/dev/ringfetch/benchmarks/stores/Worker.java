@@ -14,9 +14,11 @@ final class Worker {
 
   private final Store.Session session;
   private final int[] sequence;
+  private final int entries;
   private final Histogram latencies = new Histogram(LONGEST_NS, DIGITS);
   private int position;
   private long random;
+  private long insert;
   private long stamp;
   private long calls;
   private long wrong;
@@ -26,15 +28,19 @@ final class Worker {
    * Creates it.
    *
    * @param sequence numbers of entries, a power of two of them, which workers share.
+   * @param entries that the store has.
    * @param position where in the sequence it begins.
+   * @param insert number of the first entry that it inserts; nothing else has those behind it.
    */
-  Worker(Store.Session session, int[] sequence, int position) {
+  Worker(Store.Session session, int[] sequence, int entries, int position, long insert) {
     if (Integer.bitCount(sequence.length) != 1) {
       throw new IllegalArgumentException("not a power of two: length=" + sequence.length);
     }
     this.session = session;
     this.sequence = sequence;
+    this.entries = entries;
     this.position = position;
+    this.insert = insert;
     this.random = position + 1L;
   }
 
@@ -90,12 +96,16 @@ final class Worker {
     random ^= random << 13;
     random ^= random >>> 7;
     random ^= random << 17;
-    if ((random >>> 1) % Mix.OF < mix.reads()) {
-      if (!session.get(number)) {
-        wrong++;
-      }
+    final long positive = random >>> 1;
+    final int drawn = (int) (positive % Mix.OF);
+    if (drawn < mix.reads()) {
+      wrong += session.get(number) ? 0 : 1;
+    } else if (drawn < mix.reads() + mix.scans()) {
+      final int limit = mix.scanLength(positive / Mix.OF);
+      final int found = session.scan(number, limit);
+      wrong += Entries.isEnough(found, number, entries, limit) ? 0 : 1;
     } else {
-      session.put(number, ++stamp);
+      session.put(mix.inserts() ? insert++ : number, ++stamp);
     }
     calls++;
   }

@@ -2,6 +2,7 @@ package dev.ringfetch.index.layout;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.fabric.MemoryFaults;
+import dev.ringfetch.fabric.MemoryRegion;
 import java.util.List;
 
 /**
@@ -40,6 +41,10 @@ public final class OrderedReader implements KeyReader {
   private byte[] keyCopy = new byte[64];
   private int firstPiece; // of the chunk's batch
   private int rounds;
+
+  /** Keeps the loads of {@link #touch} from being optimised away. */
+  @SuppressWarnings("unused")
+  private int touched;
   private boolean lost;
 
   /** Creates a reader that remembers no inner nodes; it alone uses the reads. */
@@ -279,6 +284,9 @@ public final class OrderedReader implements KeyReader {
       pieces.begin(); // perhaps one of them is in a segment that is not known here
       planned = plan(leaf, from, planned / 2, step);
     }
+    if (!pieces.arePosted()) {
+      touch(leaf, from, planned, step);
+    }
     for (int i = 0; i < planned; i++) {
       if (!block.take(leaf, NodeDescriptor.entry(0, from + i * step), true, firstPiece + i)) {
         return false;
@@ -286,6 +294,22 @@ public final class OrderedReader implements KeyReader {
       chunk.add(block);
     }
     return planned > 0;
+  }
+
+  /**
+   * Loads a byte at each end of blocks in mapped memory. No load depends on another, so that the
+   * processor waits for several lines of memory at once; the copies, one after the other, find them
+   * in its cache.
+   */
+  private void touch(byte[] leaf, int from, int count, int step) {
+    int sum = 0;
+    for (int i = 0; i < count; i++) {
+      final MemoryRegion region = pieces.region(firstPiece + i);
+      final int offset = pieces.offset(firstPiece + i);
+      final int length = BlockCopy.length(leaf, NodeDescriptor.entry(0, from + i * step));
+      sum += region.getInt(offset) + region.getInt(offset + length - Integer.BYTES);
+    }
+    touched = sum;
   }
 
   /** Plans to read the blocks of some entries; returns how many there are in the batch. */

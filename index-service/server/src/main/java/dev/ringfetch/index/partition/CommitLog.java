@@ -38,6 +38,11 @@ public interface CommitLog {
    */
   long committed();
 
+  /** Whether each record is committed, or the log has failed, when {@link #append} returns. */
+  default boolean isImmediate() {
+    return false;
+  }
+
   /**
    * Sets the listener for commits, once, before the first record. The log calls it after {@link
    * #committed} has changed, on any thread; not necessarily for a change within {@link #append}, as

@@ -38,6 +38,11 @@ public final class ImmediateLog implements CommitLog {
   }
 
   @Override
+  public boolean isImmediate() {
+    return true;
+  }
+
+  @Override
   public void onCommit(Runnable listener) {
     // Nothing is committed later than in append.
   }

@@ -36,6 +36,7 @@ final class WriteCycle {
   private final WriteQueue queue;
   private final int capacity;
   private final ErrorHandler errors;
+  private final boolean immediate;
   private final UncommittedRecords records = new UncommittedRecords();
 
   private State state = State.OPEN;
@@ -61,6 +62,7 @@ final class WriteCycle {
     this.errors = errors;
     committed = log.committed();
     appended = committed;
+    immediate = log.isImmediate();
   }
 
   /**
@@ -95,6 +97,9 @@ final class WriteCycle {
     int left = CYCLE_LIMIT;
     while (left-- > 0 && mayTake() && take()) {
       handle();
+      if (immediate && state == State.OPEN) {
+        commit(); // the store has found the key just now
+      }
     }
     if (state == State.OPEN) {
       commit();

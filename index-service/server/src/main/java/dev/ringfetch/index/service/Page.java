@@ -46,6 +46,12 @@ final class Page implements EntrySink {
     return add(entry.build());
   }
 
+  @Override
+  public int room() {
+    final int more = maxEntries - response.getEntriesCount();
+    return Long.compareUnsigned(left, more) < 0 ? (int) left : more;
+  }
+
   /** Adds an entry as it is; returns whether there is room for another. */
   boolean add(Entry entry) {
     response.addEntries(entry);

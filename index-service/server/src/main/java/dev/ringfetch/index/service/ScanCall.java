@@ -40,6 +40,11 @@ final class ScanCall extends RangeCall<ScanResponse> {
   }
 
   @Override
+  public int room() {
+    return page.room();
+  }
+
+  @Override
   Next stepped(boolean isEnd) {
     final ByteString token =
         isEnd

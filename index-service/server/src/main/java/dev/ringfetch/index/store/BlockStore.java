@@ -78,6 +78,18 @@ final class BlockStore {
     throw new StoreDamagedException("not as it was written: block=" + address);
   }
 
+  /**
+   * Same, of a block that has this lower half of a version.
+   *
+   * @throws StoreDamagedException if it is not as an owner wrote it there, or another one
+   */
+  void load(long slot, int version) {
+    load(slot);
+    if ((int) version() != version) {
+      throw new StoreDamagedException("an older one than was written: version=" + version());
+    }
+  }
+
   /** Whether the block that was loaded last has this key. */
   boolean hasKey(byte[] key, int keyLength) {
     final int offset = BlockDescriptor.keyOffset(lengths);

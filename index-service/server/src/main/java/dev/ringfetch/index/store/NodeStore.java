@@ -110,6 +110,11 @@ final class NodeStore {
     }
   }
 
+  /** Whether a copy, which was loaded or stored before, is the present image of the same node. */
+  boolean isCurrent(TreeNode node, byte[] copy) {
+    return NodeDescriptor.word(copy, NodeDescriptor.SEQUENCE_OFFSET) == node.sequence;
+  }
+
   /**
    * Compares the image of a node with what was stored.
    *
@@ -124,6 +129,7 @@ final class NodeStore {
     NodeDescriptor.putHeader(copy, 0, count);
     putNeighbours(leaf, copy);
     store(leaf, copy);
+    leaf.entries = count;
   }
 
   /** Stores the image of an inner node. */

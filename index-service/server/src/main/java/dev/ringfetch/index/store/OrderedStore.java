@@ -22,8 +22,6 @@ import java.util.concurrent.atomic.AtomicLong;
  * <p>Used by one thread at a time, and what one thread did must happen before what the next does.
  */
 public final class OrderedStore implements EntryStore {
-  private static final int ENTRY_LENGTH = NodeDescriptor.REFERENCE_LENGTH;
-
   private final StoreMemory memory;
   private final IndexRoot root;
   private final BlockAllocator allocator;
@@ -31,6 +29,7 @@ public final class OrderedStore implements EntryStore {
   private final NodeStore nodes;
   private final Separators separators;
   private final Tree tree;
+  private final FullLeaf full;
   private final AtomicLong count = new AtomicLong();
   private final Snapshots snapshots = new Snapshots();
   private int reservations;
@@ -43,16 +42,22 @@ public final class OrderedStore implements EntryStore {
   private long head;
   private int code;
 
+  /**
+   * The key that was searched last, the same object, if nothing has changed since: what the search
+   * left in fields is still right then. Else null.
+   */
+  private ByteString searched;
+
+  private boolean found;
+
+  /** Number of the leaf's entry whose block was loaded last; -1 if that is of no such entry. */
+  private int loaded;
+
   /** The leaf of the key that was searched last, its image, and where in it the key is or goes. */
   private TreeNode leaf;
 
   private final byte[] image = new byte[NodeDescriptor.COPY_LENGTH];
   private int place;
-
-  /** Of splits: all entries of a leaf and the new one, and the image of the new leaf. */
-  private final byte[] all = new byte[(NodeDescriptor.LEAF_ENTRIES + 1) * ENTRY_LENGTH];
-
-  private final byte[] rightImage = new byte[NodeDescriptor.COPY_LENGTH];
 
   /** Creates an empty store, still without memory. */
   OrderedStore(StoreMemory memory, IndexRoot root) {
@@ -63,6 +68,7 @@ public final class OrderedStore implements EntryStore {
     nodes = new NodeStore(memory, root.incarnation());
     separators = new Separators(memory, allocator, root.incarnation());
     tree = new Tree(memory, root, nodes, separators);
+    full = new FullLeaf(tree, nodes, separators, blocks);
   }
 
   /** Creates the first leaf; returns false if there is no memory. */
@@ -83,7 +89,7 @@ public final class OrderedStore implements EntryStore {
 
   @Override
   public long version(ByteString key) {
-    return find(key) ? loadEntry(place) : 0;
+    return find(key) ? versionAtPlace() : 0;
   }
 
   @Override
@@ -91,8 +97,12 @@ public final class OrderedStore implements EntryStore {
     return find(key) ? entryAtPlace(key) : null;
   }
 
+  private long versionAtPlace() {
+    return loaded == place ? blocks.version() : loadEntry(place);
+  }
+
   private Entry entryAtPlace(ByteString key) {
-    final long version = loadEntry(place);
+    final long version = versionAtPlace();
     return Entry.newBuilder().setKey(key).setValue(blocks.value()).setVersion(version).build();
   }
 
@@ -116,8 +126,18 @@ public final class OrderedStore implements EntryStore {
     final TreeNode before = leaf.left;
     if (place == 0 && before != null) {
       tree.check(before);
-      nodes.load(before, image);
+      loadLeaf(before);
       loadEntries(NodeDescriptor.count(image) - 1);
+    }
+    searched = null;
+  }
+
+  /** Sees to it that the image is that of a leaf, which the owner trusts once it is on the heap. */
+  private void loadLeaf(TreeNode node) {
+    if (leaf != node || !nodes.isCurrent(node, image)) {
+      leaf = null; // in case that the next line throws
+      nodes.load(node, image);
+      leaf = node;
     }
   }
 
@@ -132,16 +152,27 @@ public final class OrderedStore implements EntryStore {
   /** Copies the block of an entry of the leaf; returns its version. */
   private long loadEntry(int number) {
     final int entry = NodeDescriptor.entry(0, number);
-    blocks.load(NodeDescriptor.slot(image, entry));
-    final long version = blocks.version();
-    if ((int) version != NodeDescriptor.version(image, entry)) {
-      throw new StoreDamagedException("an older one than was written: version=" + version);
-    }
-    return version;
+    loaded = -1;
+    blocks.load(NodeDescriptor.slot(image, entry), NodeDescriptor.version(image, entry));
+    loaded = number;
+    return blocks.version();
   }
 
   /** Finds a key's leaf, and its place there; returns whether the key has an entry. */
   private boolean find(ByteString key) {
+    searched = null;
+    found = search(key);
+    searched = key;
+    return found;
+  }
+
+  /** Finds a key that is to be written: as {@link #find} has, if that was the last search. */
+  @SuppressWarnings("ReferenceEquality") // equal keys may be compared in vain
+  private boolean findToWrite(ByteString key) {
+    return searched == key ? found : find(key);
+  }
+
+  private boolean search(ByteString key) {
     keyLength = key.size();
     if (keyBytes.length < keyLength) {
       keyBytes = new byte[Math.max(keyLength, 2 * keyBytes.length)];
@@ -149,8 +180,8 @@ public final class OrderedStore implements EntryStore {
     key.copyTo(keyBytes, 0);
     head = KeyOrder.head(keyBytes, 0, keyLength);
     code = KeyOrder.code(keyLength);
-    leaf = tree.leafOf(keyBytes, keyLength);
-    nodes.load(leaf, image);
+    loadLeaf(tree.leafOf(keyBytes, keyLength, leaf));
+    loaded = -1;
     int low = 0;
     int high = NodeDescriptor.count(image);
     while (low < high) {
@@ -243,18 +274,19 @@ public final class OrderedStore implements EntryStore {
     if (version < 1 || version > PartitionStore.MAX_VERSION) {
       throw new IllegalArgumentException("not a version: version=" + version);
     }
-    final boolean found = find(key);
+    final boolean isThere = findToWrite(key);
     newest = version;
-    if (found && snapshots.areOpen()) {
+    if (isThere && snapshots.areOpen()) {
       keep(key);
     }
+    change();
     final int sizeClass = SizeClasses.of((int) BlockDescriptor.length(keyLength, value.size()));
     final long address = allocator.take(sizeClass);
     blocks.write(address, keyBytes, keyLength, value, version);
     final long slot = GroupDescriptor.slot(code, sizeClass, address);
     final int entry = NodeDescriptor.entry(0, place);
     final int entries = NodeDescriptor.count(image);
-    if (found) {
+    if (isThere) {
       final long oldSlot = NodeDescriptor.slot(image, entry);
       NodeDescriptor.putReference(image, entry, head, slot, (int) version);
       nodes.storeLeaf(leaf, image, entries);
@@ -262,12 +294,12 @@ public final class OrderedStore implements EntryStore {
       allocator.give(GroupDescriptor.address(oldSlot));
     } else {
       if (entries < NodeDescriptor.LEAF_ENTRIES) {
-        move(image, entry, image, entry + ENTRY_LENGTH, entries - place);
+        FullLeaf.copy(image, place, image, place + 1, entries - place);
         NodeDescriptor.putReference(image, entry, head, slot, (int) version);
         nodes.storeLeaf(leaf, image, entries + 1);
         blocks.publish(address);
       } else {
-        split(slot, (int) version, address);
+        full.add(leaf, image, place, Arrays.copyOf(keyBytes, keyLength), slot, (int) version);
       }
       count.lazySet(count.getPlain() + 1);
     }
@@ -275,66 +307,15 @@ public final class OrderedStore implements EntryStore {
     endReservation();
   }
 
-  private static void move(byte[] from, int fromEntry, byte[] to, int toEntry, int entries) {
-    System.arraycopy(
-        from,
-        BlockDescriptor.COPY_OFFSET + fromEntry,
-        to,
-        BlockDescriptor.COPY_OFFSET + toEntry,
-        entries * ENTRY_LENGTH);
-  }
-
-  /** Splits the leaf, which is full, and adds an entry whose block is published at last. */
-  private void split(long slot, int version, long address) {
-    final int entries = NodeDescriptor.LEAF_ENTRIES;
-    // Where keys come in ascending order, leaves stay full.
-    final boolean atEnd = leaf.right == null && place == entries;
-    final int kept = atEnd ? entries : (entries + 1) / 2;
-    final Separator separator = separators.between(keyOf(kept - 1), keyOf(kept));
-    final int first = NodeDescriptor.ENTRIES_OFFSET;
-    final int added = BlockDescriptor.COPY_OFFSET + first;
-    System.arraycopy(image, added, all, 0, place * ENTRY_LENGTH);
-    NodeDescriptor.putReference(rightImage, first, head, slot, version);
-    System.arraycopy(rightImage, added, all, place * ENTRY_LENGTH, ENTRY_LENGTH);
-    System.arraycopy(
-        image,
-        added + place * ENTRY_LENGTH,
-        all,
-        (place + 1) * ENTRY_LENGTH,
-        (entries - place) * ENTRY_LENGTH);
-    System.arraycopy(all, 0, image, added, kept * ENTRY_LENGTH);
-    System.arraycopy(
-        all, kept * ENTRY_LENGTH, rightImage, added, (entries + 1 - kept) * ENTRY_LENGTH);
-
-    final TreeNode right = nodes.create(0);
-    right.low = separators.use(separator);
-    leaf.addRight(right);
-    nodes.storeLeaf(right, rightImage, entries + 1 - kept);
-    nodes.storeLeaf(leaf, image, kept);
-    blocks.publish(address);
-    tree.add(leaf, right);
-  }
-
-  /** Key of an entry of the leaf as if the new one stood at its place already. */
-  private byte[] keyOf(int number) {
-    if (number == place) {
-      return Arrays.copyOf(keyBytes, keyLength);
-    }
-    final int stored = number < place ? number : number - 1;
-    final int entry = NodeDescriptor.entry(0, stored);
-    final int keyCode = NodeDescriptor.code(image, entry);
-    if (keyCode == KeyOrder.LONG) {
-      loadEntry(stored);
-      return blocks.key();
-    }
-    final byte[] key = new byte[keyCode];
-    KeyOrder.putKey(key, 0, NodeDescriptor.head(image, entry), keyCode);
-    return key;
+  /** Forgets what a search has found, before it is not so any more. */
+  private void change() {
+    searched = null;
+    loaded = -1;
   }
 
   @Override
   public boolean delete(ByteString key) {
-    if (!find(key)) {
+    if (!findToWrite(key)) {
       return false;
     }
     if (snapshots.areOpen()) {
@@ -343,12 +324,15 @@ public final class OrderedStore implements EntryStore {
     final int entry = NodeDescriptor.entry(0, place);
     final int entries = NodeDescriptor.count(image);
     final long slot = NodeDescriptor.slot(image, entry);
-    move(image, entry + ENTRY_LENGTH, image, entry, entries - place - 1);
+    change();
+    FullLeaf.copy(image, place + 1, image, place, entries - place - 1);
     nodes.storeLeaf(leaf, image, entries - 1);
     allocator.give(GroupDescriptor.address(slot));
     count.lazySet(count.getPlain() - 1);
     if (entries == 1) {
-      tree.remove(leaf);
+      final TreeNode empty = leaf;
+      leaf = null; // its neighbours change, too
+      tree.remove(empty);
     }
     return true;
   }

@@ -73,6 +73,14 @@ public final class PartitionStore implements EntryStore {
   private final AtomicLong count = new AtomicLong();
   private long reservations;
 
+  /**
+   * The key that was searched last, the same object, if nothing has changed since: what the search
+   * left in fields is still right then. Else null.
+   */
+  private ByteString searched;
+
+  private boolean found;
+
   private byte[] keyBytes = new byte[64];
   private int keyLength;
   private long hash;
@@ -178,8 +186,11 @@ public final class PartitionStore implements EntryStore {
     if (sizeClass == 0) {
       return TOO_LONG;
     }
-    if (isFuller(reservations, MAX_PERCENT) && !tables[growing()].growNow()) {
-      return FULL;
+    if (isFuller(reservations, MAX_PERCENT)) {
+      searched = null;
+      if (!tables[growing()].growNow()) {
+        return FULL;
+      }
     }
     if (!allocator.reserve(sizeClass)) {
       return FULL;
@@ -212,14 +223,15 @@ public final class PartitionStore implements EntryStore {
     if (version < 1 || version > MAX_VERSION) {
       throw new IllegalArgumentException("not a version: version=" + version);
     }
-    final boolean found = find(key);
+    final boolean isThere = findToWrite(key);
+    searched = null;
     final long oldSlot = slot;
     spilled = false;
     final int length = (int) BlockDescriptor.length(keyLength, value.size());
     final int sizeClass = SizeClasses.of(length);
     final long address = allocator.take(sizeClass);
     blocks.write(address, keyBytes, keyLength, value, version);
-    if (!found) {
+    if (!isThere) {
       place();
     }
     final long newSlot = GroupDescriptor.slot(KeyHash.fingerprint(hash), sizeClass, address);
@@ -229,7 +241,7 @@ public final class PartitionStore implements EntryStore {
     if (!spilled) {
       allocator.release(BucketTable.SPILL_CLASS);
     }
-    if (found) {
+    if (isThere) {
       allocator.give(GroupDescriptor.address(oldSlot));
       return;
     }
@@ -242,9 +254,10 @@ public final class PartitionStore implements EntryStore {
   /** Removes the entry of a key; returns whether there was one. */
   @Override
   public boolean delete(ByteString key) {
-    if (!find(key)) {
+    if (!findToWrite(key)) {
       return false;
     }
+    searched = null;
     table.store(bucket, slotNumber, 0);
     allocator.give(GroupDescriptor.address(slot));
     count.lazySet(count.getPlain() - 1);
@@ -260,6 +273,7 @@ public final class PartitionStore implements EntryStore {
    */
   @Override
   public boolean grow() {
+    searched = null;
     return isFuller(0, FILL_PERCENT) && tables[growing()].grow() && isFuller(0, FILL_PERCENT);
   }
 
@@ -315,6 +329,19 @@ public final class PartitionStore implements EntryStore {
 
   /** Finds a key; leaves its bytes and hash in fields, and its slot and its block if it has one. */
   private boolean find(ByteString key) {
+    searched = null;
+    found = search(key);
+    searched = key;
+    return found;
+  }
+
+  /** Finds a key that is to be written: as {@link #find} has, if that was the last search. */
+  @SuppressWarnings("ReferenceEquality") // equal keys may be compared in vain
+  private boolean findToWrite(ByteString key) {
+    return searched == key ? found : find(key);
+  }
+
+  private boolean search(ByteString key) {
     keyLength = key.size();
     if (keyBytes.length < keyLength) {
       keyBytes = new byte[Math.max(keyLength, 2 * keyBytes.length)];
@@ -325,42 +352,42 @@ public final class PartitionStore implements EntryStore {
     bucket = null;
     tables[0].load(hash);
     tables[1].load(hash);
-    boolean found = false;
+    boolean isThere = false;
     for (int t = 0; t < 2; t++) {
-      found = find(tables[t], tables[t].main(), found);
-      found = find(tables[t], tables[t].overflow(), found);
+      isThere = find(tables[t], tables[t].main(), isThere);
+      isThere = find(tables[t], tables[t].overflow(), isThere);
     }
     int inSpill = -1;
     for (int i = tables[0].spills() - 1; i >= 0; i--) {
-      final boolean foundBefore = found;
-      found = find(tables[0], tables[0].spill(i), found);
-      inSpill = found && !foundBefore ? i : inSpill;
+      final boolean before = isThere;
+      isThere = find(tables[0], tables[0].spill(i), isThere);
+      inSpill = isThere && !before ? i : inSpill;
     }
     if (inSpill > 0) {
       final Bucket unused = tables[0].spill(inSpill); // the bucket again, after later ones
     }
-    return found;
+    return isThere;
   }
 
   /** Looks for the key, unless it was found before, and counts the bytes of those that collide. */
   private boolean find(BucketTable inTable, Bucket in, boolean foundBefore) {
     final int fingerprint = KeyHash.fingerprint(hash);
-    boolean found = foundBefore;
+    boolean isThere = foundBefore;
     for (int i = in.next(fingerprint, 0); i != 0; i = in.next(fingerprint, i)) {
-      if (!found) {
+      if (!isThere) {
         blocks.load(in.word(i));
         if (blocks.hasKey(keyBytes, keyLength)) {
           table = inTable;
           bucket = in;
           slotNumber = i;
           slot = in.word(i);
-          found = true;
+          isThere = true;
           continue;
         }
       }
       collisionBytes += SizeClasses.length(GroupDescriptor.sizeClass(in.word(i)));
     }
-    return found;
+    return isThere;
   }
 
   @Override

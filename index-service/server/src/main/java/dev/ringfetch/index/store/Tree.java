@@ -49,8 +49,15 @@ final class Tree {
     return root.level + 1;
   }
 
-  /** The leaf that a key belongs to. */
-  TreeNode leafOf(byte[] key, int length) {
+  /**
+   * The leaf that a key belongs to.
+   *
+   * @param guess a leaf of the tree that is looked at first, or null
+   */
+  TreeNode leafOf(byte[] key, int length, TreeNode guess) {
+    if (guess != null && guess.has(key, length)) {
+      return guess;
+    }
     TreeNode node = root;
     while (node.level > 0) {
       node = node.childOf(key, length);

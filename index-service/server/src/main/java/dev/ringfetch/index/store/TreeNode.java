@@ -26,6 +26,9 @@ final class TreeNode {
 
   int childCount;
 
+  /** Number of entries, of a leaf. */
+  int entries;
+
   /** Of the image. */
   long sequence;
 
@@ -36,6 +39,14 @@ final class TreeNode {
     this.address = address;
     this.level = level;
     children = level == 0 ? null : new TreeNode[NodeDescriptor.INNER_ENTRIES];
+  }
+
+  /** Whether a key belongs to this node. */
+  boolean has(byte[] key, int length) {
+    final byte[] begin = low.key;
+    final byte[] end = right == null ? null : right.low.key;
+    return Arrays.compareUnsigned(begin, 0, begin.length, key, 0, length) <= 0
+        && (end == null || Arrays.compareUnsigned(key, 0, length, end, 0, end.length) < 0);
   }
 
   /** The child that a key belongs to. */

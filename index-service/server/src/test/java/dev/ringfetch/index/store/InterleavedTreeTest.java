@@ -24,6 +24,10 @@ class InterleavedTreeTest {
   private StoreLog log;
   private OrderedStore store;
   private OrderedReader reader;
+
+  /** Another one, which remembers inner nodes. */
+  private OrderedReader remembering;
+
   private long version;
 
   @BeforeEach
@@ -34,6 +38,7 @@ class InterleavedTreeTest {
     final OrderedIndex index = new OrderedIndex(logged.memory);
     store = index.partition(0);
     reader = new OrderedReader(new ScriptedReads(logged.liveReads(), script), index.location());
+    remembering = new OrderedReader(logged.liveReads(), index.location(), 16);
     version = 0;
     log.flush();
   }
@@ -117,6 +122,62 @@ class InterleavedTreeTest {
     }
     assertEquals(2, store.height());
     assertEquals(ReadResult.FOUND, reader.get(key(41), found));
+  }
+
+  /**
+   * At each moment at which entries of a full leaf go to a neighbour, each key is found, unless the
+   * owner is at its very leaf or above it; and the added one, once it was found, by all ways.
+   */
+  @Test
+  void neighbourThatTakesEntriesHidesNoKey() {
+    final int entries = NodeDescriptor.LEAF_ENTRIES;
+    for (final boolean toTheLeft : new boolean[] {true, false}) {
+      for (final int added : new int[] {5, 45, 91}) { // first, middle and last of the leaf
+        open();
+        for (int i = 0; i < 5 * entries; i++) {
+          put(2 * i);
+        }
+        for (int i = 0; i < entries / 2; i++) {
+          assertTrue(store.delete(key(2 * (entries + 2 * i)))); // of the second leaf
+        }
+        log.flush();
+        final int leaf = toTheLeft ? 2 : 0;
+        final int first = 2 * leaf * entries;
+        assertEquals(ReadResult.FOUND, remembering.get(key(first), new Found()));
+        final int height = store.height();
+        put(first + added);
+        checkEachMoment(first, first + added, toTheLeft);
+        assertEquals(height, store.height());
+        assertEquals(ReadResult.FOUND, reader.get(key(first + added), found));
+      }
+    }
+  }
+
+  private void checkEachMoment(int first, int added, boolean toTheLeft) {
+    final int entries = NodeDescriptor.LEAF_ENTRIES;
+    final int[] undecided = new int[entries];
+    int moments = 0;
+    do {
+      for (int i = 0; i < entries; i++) {
+        final boolean isEnd = i == 0 || i == entries - 1;
+        if (isEnd || i % 7 == 0) {
+          final ReadResult result = reader.get(key(first + 2 * i), found);
+          undecided[i] += result == ReadResult.UNDECIDED ? 1 : 0;
+          if (result != ReadResult.UNDECIDED) {
+            assertEquals(ReadResult.FOUND, result, "moment=" + moments + " entry=" + i);
+          }
+        }
+      }
+      if (reader.get(key(added), found) == ReadResult.FOUND) {
+        assertTrue(
+            remembering.get(key(added), found) != ReadResult.ABSENT, "absent again: " + moments);
+      }
+      moments++;
+    } while (log.step());
+    assertTrue(moments > 3 * NODE_STORES, "two leaves and a node above: " + moments);
+    // Those that go wait for the node above, and to the right for their former leaf besides.
+    assertTrue(undecided[toTheLeft ? 0 : entries - 1] <= (toTheLeft ? 1 : 2) * NODE_STORES + 30);
+    assertTrue(undecided[toTheLeft ? entries - 1 : 0] <= 2 * NODE_STORES + 30);
   }
 
   /** At each moment of the removal of a leaf, keys beside it are found and its own are absent. */

@@ -170,7 +170,7 @@ class OrderedStoreTest {
     int highest = 0;
     final int range = 8_000;
     // Nodes have fewer separators where these are long, and each step takes longer.
-    final int operations = keys == Keys.SHORT ? OPERATIONS : OPERATIONS / 5;
+    final int operations = keys == Keys.SHORT ? OPERATIONS : OPERATIONS / 4;
     for (int i = 0; i < operations; i++) {
       // Grows for a while, then shrinks to almost nothing.
       final boolean shrinks = i / (operations / 6) % 2 == 1;
