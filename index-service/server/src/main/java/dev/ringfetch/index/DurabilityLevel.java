@@ -17,8 +17,7 @@ public final class DurabilityLevel implements ITypeConverter<Durability> {
       case "interval" -> Durability.INTERVAL;
       case "disk" -> Durability.DISK;
       default ->
-          throw new TypeConversionException(
-              "'" + text + "' is not one of memory, interval, disk");
+          throw new TypeConversionException("'" + text + "' is not one of memory, interval, disk");
     };
   }
 }

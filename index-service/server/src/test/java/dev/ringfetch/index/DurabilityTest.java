@@ -57,7 +57,7 @@ class DurabilityTest {
     long version;
   }
 
-  private final class Writer extends Thread {
+  private static final class Writer extends Thread {
     private final IndexGrpc.IndexBlockingStub stub;
     private final Known[][] known;
     private final int number;
@@ -121,7 +121,7 @@ class DurabilityTest {
   }
 
   private static long number(ByteString value) {
-    final String[] numbers = value.toStringUtf8().split(";");
+    final String[] numbers = value.toStringUtf8().split(";", 0);
     for (final String number : numbers) {
       assertEquals(numbers[0], number);
     }

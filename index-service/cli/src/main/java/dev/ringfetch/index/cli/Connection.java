@@ -132,8 +132,7 @@ final class Connection implements AutoCloseable {
   /** Creates an ordered index unless there is one of this name; returns whether it is ordered. */
   boolean orCreate(String index, Stdio stdio) {
     final Optional<IndexDescription> found = describe(index);
-    if (found.isEmpty()
-        && create(index, IndexKind.ORDERED, Durability.DURABILITY_UNSPECIFIED)) {
+    if (found.isEmpty() && create(index, IndexKind.ORDERED, Durability.DURABILITY_UNSPECIFIED)) {
       stdio.note("created index '" + index + "', ordered: there was none of this name");
     }
     return found.isEmpty() || found.get().getKind() == IndexKind.ORDERED;

@@ -41,7 +41,11 @@ public record IndexDefinition(
 
   ByteString encoded() {
     final ByteBuffer buffer = ByteBuffer.allocate(LENGTH).order(ByteOrder.LITTLE_ENDIAN);
-    buffer.put((byte) kind.getNumber()).put((byte) durability.getNumber()).putShort((short) partitions).putInt(0);
+    buffer
+        .put((byte) kind.getNumber())
+        .put((byte) durability.getNumber())
+        .putShort((short) partitions)
+        .putInt(0);
     buffer.putLong(seed).putLong(incarnation).flip();
     return ByteString.copyFrom(buffer);
   }

@@ -138,10 +138,7 @@ public final class Journal {
 
   /** Goes on behind what was recovered. */
   Journal(
-      Context context,
-      SegmentWriter segments,
-      Checkpoint checkpoint,
-      Recovery.Result recovered) {
+      Context context, SegmentWriter segments, Checkpoint checkpoint, Recovery.Result recovered) {
     this.segments = segments;
     this.checkpoint = checkpoint;
     origin = context.origin;
@@ -229,12 +226,10 @@ public final class Journal {
 
   /** Records that an index is there no more; else as {@link #create}. */
   public boolean drop(long index, Runnable done) {
-    return append(
-        RecordDescriptor.DROP_INDEX, index, ByteString.EMPTY, ByteString.EMPTY, done);
+    return append(RecordDescriptor.DROP_INDEX, index, ByteString.EMPTY, ByteString.EMPTY, done);
   }
 
-  private boolean append(
-      int type, long index, ByteString name, ByteString value, Runnable done) {
+  private boolean append(int type, long index, ByteString name, ByteString value, Runnable done) {
     synchronized (waiters) {
       final long lsn = catalogLsn.get() + 1;
       final int refused = catalog.append(type, 0, index, 0, lsn, name, value);

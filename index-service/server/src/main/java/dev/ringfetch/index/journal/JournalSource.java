@@ -57,8 +57,7 @@ final class JournalSource {
    */
   int append(
       int type, int flags, long index, int partition, long lsn, ByteString key, ByteString value) {
-    final int length =
-        RecordDescriptor.aligned(JournalRecord.length(key.size(), value.size()));
+    final int length = RecordDescriptor.aligned(JournalRecord.length(key.size(), value.size()));
     final int refused = journal.reserve(length, type == RecordDescriptor.PUT);
     if (refused != 0) {
       return refused;

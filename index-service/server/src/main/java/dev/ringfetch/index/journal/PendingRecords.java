@@ -28,7 +28,11 @@ final class PendingRecords {
 
   private static final class Chunk {
     final byte[] bytes;
+
+    @SuppressWarnings("UnusedVariable") // used by a VarHandle
     int end;
+
+    @SuppressWarnings("UnusedVariable")
     Chunk next;
 
     Chunk(int length) {
@@ -46,6 +50,7 @@ final class PendingRecords {
   private int taken;
 
   /** An empty array, on its way from the one thread to the other. */
+  @SuppressWarnings("UnusedVariable")
   private Chunk spare;
 
   /** Claims room for a record of this aligned length; returns the array, see {@link #offset}. */
@@ -79,7 +84,7 @@ final class PendingRecords {
     return !hasNext();
   }
 
-  /** Whether there is a record at {@link #array} and {@link #position}. */
+  /** Whether there is a record at the place where the next one is taken. */
   private boolean hasNext() {
     while (true) {
       final Chunk next = (Chunk) NEXT.getAcquire(first); // before the end: which is final then

@@ -59,7 +59,7 @@ final class Recovery {
     final SegmentWriter writer = new SegmentWriter(disk, context.origin, context.segmentLength);
     final boolean isNew = !disk.list().contains(Checkpoint.NAME);
     if (isNew) {
-      removeUnfinishedBegin(disk, context.origin);
+      removeUnfinishedBegin(disk);
       return create(disk, context, writer);
     }
     final Checkpoint checkpoint = Checkpoint.open(disk, context.origin);
@@ -101,7 +101,7 @@ final class Recovery {
   }
 
   /** Without a checkpoint no journal was ever opened: a first segment has nothing in it. */
-  private static void removeUnfinishedBegin(Disk disk, long origin) throws IOException {
+  private static void removeUnfinishedBegin(Disk disk) throws IOException {
     for (final String name : disk.list()) {
       final long number = SegmentDescriptor.number(name);
       if (number == 1 && new Recovery(disk, new Journal.Context(), null).hasNoBatch(name)) {
@@ -129,8 +129,7 @@ final class Recovery {
     findSegments();
     if (segments.isEmpty()) {
       throw new JournalDamagedException(
-          "missing, as the checkpoint is there: file="
-              + disk.describe(SegmentDescriptor.name(1)));
+          "missing, as the checkpoint is there: file=" + disk.describe(SegmentDescriptor.name(1)));
     }
     if (segments.get(0).base() > 0) {
       throw new JournalDamagedException(

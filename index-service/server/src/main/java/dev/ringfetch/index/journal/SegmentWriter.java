@@ -184,8 +184,7 @@ final class SegmentWriter implements AutoCloseable {
       nextOffset += step;
       return true;
     }
-    next.write(
-        0, SegmentDescriptor.header(origin, number + 1, base + currentLength, length));
+    next.write(0, SegmentDescriptor.header(origin, number + 1, base + currentLength, length));
     next.sync();
     disk.syncDirectory();
     addNext();

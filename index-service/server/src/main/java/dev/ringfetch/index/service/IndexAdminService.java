@@ -43,10 +43,8 @@ public final class IndexAdminService extends IndexAdminGrpc.IndexAdminImplBase {
     }
   }
 
-  private void created(
-      Indexes.Creation creation, StreamObserver<CreateIndexResponse> responses) {
-    if (creation.index().durability() != Durability.MEMORY
-        && indexes.memory().isJournalFailed()) {
+  private void created(Indexes.Creation creation, StreamObserver<CreateIndexResponse> responses) {
+    if (creation.index().durability() != Durability.MEMORY && indexes.memory().isJournalFailed()) {
       responses.onError(Outcomes.unknown().asException());
       return;
     }

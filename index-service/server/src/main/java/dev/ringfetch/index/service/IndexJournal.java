@@ -30,14 +30,7 @@ final class IndexJournal implements AutoCloseable {
   private IndexJournal(Journal journal, JournalReplay replay) {
     this.journal = journal;
     final long lost = journal.wasClean() ? 0 : Journal.LOST_LIMIT;
-    replay
-        .indexes()
-        .forEach(
-            index -> {
-              for (int i = 0; i < index.last().length; i++) {
-                index.last()[i] = Math.min(index.last()[i] + lost, CommitLog.MAX_LSN);
-              }
-            });
+    replay.indexes().forEach(index -> index.skip(lost));
     recovered = List.copyOf(replay.indexes());
     newest = replay.newest();
     thread = new JournalThread(journal);
@@ -113,10 +106,14 @@ final class IndexJournal implements AutoCloseable {
         : null;
   }
 
-  /** Records that there is an index no more; else as {@link #create}. */
-  CompletableFuture<Void> drop(CatalogEntry entry) {
-    final CompletableFuture<Void> dropped = new CompletableFuture<>();
-    return journal.drop(entry.number(), () -> dropped.complete(null)) ? dropped : null;
+  /**
+   * Records that there is an index no more. One thread at a time.
+   *
+   * @param done is run when the record is durable or the journal has failed, on any thread
+   * @return false if the disk is full, and nothing was recorded
+   */
+  boolean drop(CatalogEntry entry, Runnable done) {
+    return journal.drop(entry.number(), done);
   }
 
   /** Why nothing is written any more, or null. */

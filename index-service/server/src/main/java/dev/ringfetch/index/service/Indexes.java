@@ -24,6 +24,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 /**
@@ -96,7 +97,7 @@ public final class Indexes implements AutoCloseable {
               entry,
               recovered.index(),
               CompletableFuture.completedFuture(null),
-              partition -> journal.log(entry, partition, recovered.last()[partition]),
+              partition -> journal.log(entry, partition, recovered.last(partition)),
               writers));
     }
   }
@@ -177,8 +178,7 @@ public final class Indexes implements AutoCloseable {
     final ServedIndex found = find(name);
     return found != null
         ? found
-        : create(name, IndexKind.INDEX_KIND_UNSPECIFIED, Durability.DURABILITY_UNSPECIFIED)
-            .index();
+        : create(name, IndexKind.INDEX_KIND_UNSPECIFIED, Durability.DURABILITY_UNSPECIFIED).index();
   }
 
   /**
@@ -233,8 +233,7 @@ public final class Indexes implements AutoCloseable {
       if (chosen != Durability.MEMORY) {
         memory.createJournal();
       }
-      final ServedIndex created =
-          createAbsent(name.isEmpty() ? DEFAULT_NAME : name, kind, chosen);
+      final ServedIndex created = createAbsent(name.isEmpty() ? DEFAULT_NAME : name, kind, chosen);
       if (created == null) {
         throw memory.journalFull().asException();
       }
@@ -304,27 +303,30 @@ public final class Indexes implements AutoCloseable {
    */
   boolean drop(String name, Consumer<ServedIndex> done) throws StatusException {
     final ServedIndex dropped;
-    CompletableFuture<Void> recorded = CompletableFuture.completedFuture(null);
+    final AtomicInteger open = new AtomicInteger(2); // the record, and the writers
     synchronized (this) {
       dropped = find(name);
-      if (dropped != null) {
-        if (dropped.durability() != Durability.MEMORY) {
-          recorded = memory.journal().drop(dropped.entry()); // before another one has its name
-          if (recorded == null) {
-            throw memory.journalFull().asException();
-          }
-        }
-        // First: what a call sees under this name later, no direct read may precede.
-        dropped.closeToReaders();
-        indexes.remove(dropped.name());
+      if (dropped == null) {
+        return false;
       }
+      final Runnable recorded = () -> dropped(open, dropped, done);
+      if (dropped.durability() == Durability.MEMORY) {
+        recorded.run();
+      } else if (!memory.journal().drop(dropped.entry(), recorded)) {
+        throw memory.journalFull().asException();
+      }
+      // First: what a call sees under this name later, no direct read may precede.
+      dropped.closeToReaders();
+      indexes.remove(dropped.name());
     }
-    if (dropped != null) {
-      final CompletableFuture<Void> ended = new CompletableFuture<>();
-      dropped.drop(() -> ended.complete(null));
-      recorded.thenAcceptBoth(ended, (none, nothing) -> done.accept(dropped));
+    dropped.drop(() -> dropped(open, dropped, done));
+    return true;
+  }
+
+  private static void dropped(AtomicInteger open, ServedIndex index, Consumer<ServedIndex> done) {
+    if (open.decrementAndGet() == 0) {
+      done.accept(index);
     }
-    return dropped != null;
   }
 
   /** Describes an index. */

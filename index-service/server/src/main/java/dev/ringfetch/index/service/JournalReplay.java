@@ -5,7 +5,6 @@ import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
 import dev.ringfetch.index.journal.RecordSink;
-import dev.ringfetch.index.partition.CommitLog;
 import dev.ringfetch.index.store.EntryStore;
 import dev.ringfetch.index.store.HashIndex;
 import dev.ringfetch.index.store.OrderedIndex;
@@ -103,9 +102,7 @@ final class JournalReplay implements RecordSink {
     indexes.put(
         newest,
         new RecoveredIndex(
-            new CatalogEntry(newest, record.key().toStringUtf8(), definition),
-            stored,
-            new long[stored.partitions()]));
+            new CatalogEntry(newest, record.key().toStringUtf8(), definition), stored));
     for (final Change change : early.getOrDefault(newest, List.of())) {
       apply(indexes.get(newest), change);
     }
@@ -147,15 +144,16 @@ final class JournalReplay implements RecordSink {
   }
 
   private static void apply(RecoveredIndex index, Change change) throws IOException {
-    final int partition = change.partition();
-    if (partition < 0
-        || partition >= index.last().length
-        || change.lsn() <= index.last()[partition]
-        || change.lsn() > CommitLog.MAX_LSN) {
-      throw new IOException("not a record that can be: " + change.place() + " " + change);
+    final EntryStore store = index.advance(change.partition(), change.lsn());
+    if (store == null) {
+      throw new IOException(
+          "not a record that can be: "
+              + change.place()
+              + " partition="
+              + change.partition()
+              + " lsn="
+              + change.lsn());
     }
-    index.last()[partition] = change.lsn();
-    final EntryStore store = index.index().partition(partition);
     if (change.isDelete()) {
       store.delete(change.key());
       return;

@@ -1,12 +1,57 @@
 package dev.ringfetch.index.service;
 
+import dev.ringfetch.index.partition.CommitLog;
+import dev.ringfetch.index.store.EntryStore;
 import dev.ringfetch.index.store.StoredIndex;
 
 /**
- * An index that a server has found in its journal.
+ * An index that a server has found in its journal: its store, with all entries, and how far each
+ * partition has come.
  *
- * @param entry what the server knows of it
- * @param index its store, with all entries
- * @param last LSN of each partition behind which the next one goes on
+ * <p>Used by one thread at a time.
  */
-record RecoveredIndex(CatalogEntry entry, StoredIndex index, long[] last) {}
+final class RecoveredIndex {
+  private final CatalogEntry entry;
+  private final StoredIndex index;
+  private final long[] last;
+
+  RecoveredIndex(CatalogEntry entry, StoredIndex index) {
+    this.entry = entry;
+    this.index = index;
+    last = new long[index.partitions()];
+  }
+
+  /** What the server knows of the index. */
+  CatalogEntry entry() {
+    return entry;
+  }
+
+  /** Its store. */
+  StoredIndex index() {
+    return index;
+  }
+
+  /** The store of a partition, into which the record of this LSN goes; null if none can have it. */
+  EntryStore advance(int partition, long lsn) {
+    if (partition < 0
+        || partition >= last.length
+        || lsn <= last[partition]
+        || lsn > CommitLog.MAX_LSN) {
+      return null;
+    }
+    last[partition] = lsn;
+    return index.partition(partition);
+  }
+
+  /** Skips so many LSNs of each partition. */
+  void skip(long lost) {
+    for (int i = 0; i < last.length; i++) {
+      last[i] = Math.min(last[i] + lost, CommitLog.MAX_LSN);
+    }
+  }
+
+  /** LSN of a partition behind which the next one goes on. */
+  long last(int partition) {
+    return last[partition];
+  }
+}

@@ -43,6 +43,8 @@ final class ServedIndex {
   /** Whether the index is in the journal; completed from the start where it need not be. */
   private final CompletableFuture<Void> recorded;
 
+  private final ErrorHandler errors;
+
   /**
    * Serves an index.
    *
@@ -58,6 +60,7 @@ final class ServedIndex {
     this.entry = entry;
     this.index = index;
     this.recorded = recorded;
+    errors = writers.errors();
     partitions = new Partition[index.partitions()];
     for (int i = 0; i < partitions.length; i++) {
       partitions[i] =
@@ -98,7 +101,14 @@ final class ServedIndex {
 
   /** Runs something when the journal has it that there is this index, on any thread. */
   void whenRecorded(Runnable then) {
-    recorded.thenRun(then);
+    final CompletableFuture<Void> unused =
+        recorded
+            .thenRun(then)
+            .exceptionally(
+                failure -> {
+                  errors.onError(failure);
+                  return null;
+                });
   }
 
   IndexKind kind() {

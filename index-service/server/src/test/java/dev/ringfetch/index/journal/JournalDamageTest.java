@@ -122,15 +122,13 @@ class JournalDamageTest {
   void exchangedAndCutSegmentsAreRefused() throws IOException {
     final SimulatedDisk exchanged = disk(true);
     final byte[] first = exchanged.content(SegmentDescriptor.name(1));
-    exchanged.content(
-        SegmentDescriptor.name(1), exchanged.content(SegmentDescriptor.name(2)));
+    exchanged.content(SegmentDescriptor.name(1), exchanged.content(SegmentDescriptor.name(2)));
     exchanged.content(SegmentDescriptor.name(2), first);
     assertTrue(refused(exchanged).getMessage().contains("renamed"));
 
     final SimulatedDisk cut = disk(true);
     cut.content(
-        SegmentDescriptor.name(1),
-        Arrays.copyOf(cut.content(SegmentDescriptor.name(1)), 1 << 20));
+        SegmentDescriptor.name(1), Arrays.copyOf(cut.content(SegmentDescriptor.name(1)), 1 << 20));
     assertTrue(refused(cut).getMessage().contains("cut"));
   }
 
@@ -139,8 +137,7 @@ class JournalDamageTest {
     final SimulatedDisk disk = disk(true);
     final byte[] content = disk.content(SegmentDescriptor.name(1));
     final ByteBuffer header =
-        ByteBuffer.wrap(content, 0, SegmentDescriptor.BATCH_OFFSET)
-            .order(ByteOrder.LITTLE_ENDIAN);
+        ByteBuffer.wrap(content, 0, SegmentDescriptor.BATCH_OFFSET).order(ByteOrder.LITTLE_ENDIAN);
     header.putLong(SegmentDescriptor.ORIGIN_OFFSET, 1);
     header.putInt(SegmentDescriptor.CRC_OFFSET, SegmentDescriptor.crc(header));
     assertTrue(refused(disk).getMessage().contains("another directory"));
@@ -166,8 +163,7 @@ class JournalDamageTest {
     final byte[] content = disk.content(SegmentDescriptor.name(1));
     content[SegmentDescriptor.FORMAT_OFFSET] = 2;
     final ByteBuffer header =
-        ByteBuffer.wrap(content, 0, SegmentDescriptor.BATCH_OFFSET)
-            .order(ByteOrder.LITTLE_ENDIAN);
+        ByteBuffer.wrap(content, 0, SegmentDescriptor.BATCH_OFFSET).order(ByteOrder.LITTLE_ENDIAN);
     header.putInt(0, SegmentDescriptor.crc(header));
     assertTrue(refused(disk).getMessage().contains("format=2"));
   }

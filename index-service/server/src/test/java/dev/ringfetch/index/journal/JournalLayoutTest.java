@@ -48,7 +48,10 @@ class JournalLayoutTest {
   @ParameterizedTest
   @ValueSource(
       classes = {
-        RecordDescriptor.class, BatchDescriptor.class, SegmentDescriptor.class, Checkpoint.class
+        RecordDescriptor.class,
+        BatchDescriptor.class,
+        SegmentDescriptor.class,
+        Checkpoint.class
       })
   void fieldsAreWhereTheyAreDrawn(Class<?> layout) throws Exception {
     final Map<String, Integer> fields = fields(layout.getSimpleName());

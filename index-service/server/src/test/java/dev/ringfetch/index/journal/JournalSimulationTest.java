@@ -49,7 +49,13 @@ class JournalSimulationTest {
         seed, WORLDS, cuts, kills, ends, failures, fulls, lost, unopened);
     if (WORLDS >= 60) {
       assertTrue(
-          cuts > 0 && kills > 0 && ends > 0 && failures > 0 && fulls > 0 && lost > 0 && unopened > 0);
+          cuts > 0
+              && kills > 0
+              && ends > 0
+              && failures > 0
+              && fulls > 0
+              && lost > 0
+              && unopened > 0);
     }
   }
 
@@ -151,8 +157,7 @@ class JournalSimulationTest {
       random.nextBytes(value);
       final Write write =
           new Write(answered -> {})
-              .put(
-                  ByteString.copyFromUtf8("k" + random.nextInt(100)), ByteString.copyFrom(value));
+              .put(ByteString.copyFromUtf8("k" + random.nextInt(100)), ByteString.copyFrom(value));
       final long lsn = part.log.append(write);
       if (lsn > 0) {
         assertTrue(lsn > part.last);

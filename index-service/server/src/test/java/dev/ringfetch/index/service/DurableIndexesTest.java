@@ -200,8 +200,7 @@ class DurableIndexesTest {
                         .build()));
     assertEquals(Status.Code.ALREADY_EXISTS, other.getStatus().getCode());
     restart(Durability.MEMORY);
-    assertFalse(
-        index.describe(DescribeRequest.newBuilder().setIndex("MEMORY").build()).hasIndex());
+    assertFalse(index.describe(DescribeRequest.newBuilder().setIndex("MEMORY").build()).hasIndex());
     assertEquals("value", get("INTERVAL", 1).getValue().toStringUtf8());
     assertEquals("value", get("DISK", 1).getValue().toStringUtf8());
   }
@@ -212,8 +211,7 @@ class DurableIndexesTest {
     final Indexes none = new Indexes(IndexMemory.ofProcess(64L << 20));
     final StatusException refused =
         assertThrows(
-            StatusException.class,
-            () -> none.create("a", IndexKind.HASH, Durability.DISK));
+            StatusException.class, () -> none.create("a", IndexKind.HASH, Durability.DISK));
     assertEquals(Status.Code.FAILED_PRECONDITION, refused.getStatus().getCode());
     none.close();
     assertThrows(
@@ -232,8 +230,7 @@ class DurableIndexesTest {
         FileChannel.open(data.resolve("journal-0000000001"), StandardOpenOption.WRITE)) {
       file.write(ByteString.copyFromUtf8("x").asReadOnlyByteBuffer(), 900);
     }
-    final IOException refused =
-        assertThrows(IOException.class, () -> start(Durability.DISK));
+    final IOException refused = assertThrows(IOException.class, () -> start(Durability.DISK));
     assertTrue(refused.getMessage().contains("journal-0000000001"), refused.getMessage());
     assertTrue(refused.getMessage().contains("offset="), refused.getMessage());
     try (FileChannel file =

@@ -70,7 +70,8 @@ class IndexesTest {
     assertEquals(Indexes.MAX_INDEXES - 1, created, "all but the default one");
     assertFalse(isCreated("one more"));
     assertFalse(
-        indexes.create("default", IndexKind.HASH, Durability.DURABILITY_UNSPECIFIED).created(), "what is there can still be found");
+        indexes.create("default", IndexKind.HASH, Durability.DURABILITY_UNSPECIFIED).created(),
+        "what is there can still be found");
   }
 
   private boolean isCreated(String name) {
