@@ -122,11 +122,7 @@ final class StubStore implements Store {
           KeyRange.newBuilder().setStart(ByteString.copyFrom(check.begin(number)));
       final ScanResponse response =
           stub.scanPage(
-              ScanRequest.newBuilder()
-                  .setIndex(index)
-                  .setRange(range)
-                  .setLimit(limit)
-                  .build());
+              ScanRequest.newBuilder().setIndex(index).setRange(range).setLimit(limit).build());
       for (int i = 0; i < response.getEntriesCount(); i++) {
         take(response.getEntries(i));
       }
@@ -143,12 +139,7 @@ final class StubStore implements Store {
       key.copyTo(entryBytes, 0);
       value.copyTo(entryBytes, Entries.KEY_LENGTH);
       check.take(
-          entryBytes,
-          0,
-          Entries.KEY_LENGTH,
-          entryBytes,
-          Entries.KEY_LENGTH,
-          Entries.VALUE_LENGTH);
+          entryBytes, 0, Entries.KEY_LENGTH, entryBytes, Entries.KEY_LENGTH, Entries.VALUE_LENGTH);
     }
 
     @Override

@@ -45,6 +45,7 @@ public final class OrderedReader implements KeyReader {
   /** Keeps the loads of {@link #touch} from being optimised away. */
   @SuppressWarnings("unused")
   private int touched;
+
   private boolean lost;
 
   /** Creates a reader that remembers no inner nodes; it alone uses the reads. */

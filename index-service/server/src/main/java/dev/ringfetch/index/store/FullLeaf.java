@@ -83,8 +83,7 @@ final class FullLeaf {
   }
 
   /** The first entries go to the leaf to the left. */
-  private void giveLeft(
-      TreeNode leaf, byte[] image, int moved, Separator separator, long address) {
+  private void giveLeft(TreeNode leaf, byte[] image, int moved, Separator separator, long address) {
     final TreeNode left = leaf.left;
     nodes.load(left, otherImage);
     final int entries = left.entries;
@@ -100,8 +99,7 @@ final class FullLeaf {
   }
 
   /** The last entries go to the leaf to the right. */
-  private void giveRight(
-      TreeNode leaf, byte[] image, int kept, Separator separator, long address) {
+  private void giveRight(TreeNode leaf, byte[] image, int kept, Separator separator, long address) {
     final TreeNode right = leaf.right;
     nodes.load(right, otherImage);
     final int entries = right.entries;
