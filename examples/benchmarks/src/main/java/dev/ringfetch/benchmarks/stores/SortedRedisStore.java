@@ -3,9 +3,8 @@ package dev.ringfetch.benchmarks.stores;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import java.nio.file.Path;
-import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.Pipeline;
 import redis.clients.jedis.Response;
@@ -108,7 +107,7 @@ final class SortedRedisStore implements Store {
     public void putAll(long first, long end) {
       for (long from = first; from < end; from += BATCH) {
         final Pipeline pipeline = jedis.pipelined();
-        final Map<byte[], Double> members = new HashMap<>();
+        final IdentityHashMap<byte[], Double> members = new IdentityHashMap<>();
         final long next = Math.min(end, from + BATCH);
         for (long number = from; number < next; number++) {
           Entries.putKey(number, key);

@@ -5,15 +5,21 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.examples.process.Answer;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 final class CrewTest {
   private static final int ENTRIES = 100;
   private static final int MILLIS = 20;
+  private static final long FIRST_INSERT = 1L << 40;
 
   private final AtomicLong reads = new AtomicLong();
   private final AtomicLong writes = new AtomicLong();
+  private final AtomicLong scans = new AtomicLong();
+  private final Set<Long> written = ConcurrentHashMap.newKeySet();
+  private int missing;
   private long wrongNumber = -1;
   private String obstacle = "";
 
@@ -29,7 +35,15 @@ final class CrewTest {
             }
 
             @Override
+            public int scan(long number, int limit) {
+              scans.incrementAndGet();
+              assertTrue(limit > 0 && limit <= Mix.LONGEST_SCAN, "limit=" + limit);
+              return limit - missing;
+            }
+
+            @Override
             public void put(long number, long stamp) {
+              written.add(number);
               writes.incrementAndGet();
             }
 
@@ -57,9 +71,32 @@ final class CrewTest {
         public void close() {}
       };
 
+  /** Workload E: one of twenty is an insert, of a number of its own. */
+  @Test
+  void scansAndInserts() throws InterruptedException {
+    try (Crew crew = new Crew(store, ENTRIES, 1, FIRST_INSERT)) {
+      final Answer round = crew.run(Mix.e, 2, true, MILLIS);
+      assertEquals(round.count("calls"), scans.get() + writes.get());
+      assertEquals(0.05, (double) writes.get() / round.count("calls"), 0.02);
+      assertEquals(0, reads.get());
+      assertEquals(writes.get(), written.size());
+      assertTrue(written.stream().allMatch(number -> number >= FIRST_INSERT));
+      assertEquals(0, round.count("wrong"));
+    }
+  }
+
+  @Test
+  void scansWithTooFewEntriesAreWrong() throws InterruptedException {
+    missing = Mix.LONGEST_SCAN; // nothing is left of any
+    try (Crew crew = new Crew(store, ENTRIES, 1, FIRST_INSERT)) {
+      final Answer round = crew.run(Mix.scan, 1, true, MILLIS);
+      assertEquals(round.count("calls"), round.count("wrong"));
+    }
+  }
+
   @Test
   void eachThreadMixesReadsAndUpdates() throws InterruptedException {
-    try (Crew crew = new Crew(store, ENTRIES, 1)) {
+    try (Crew crew = new Crew(store, ENTRIES, 1, FIRST_INSERT)) {
       final Answer b = crew.run(Mix.b, 3, true, MILLIS);
       assertEquals(b.count("calls"), reads.get() + writes.get());
       assertEquals(0.95, (double) reads.get() / b.count("calls"), 0.02);
@@ -74,7 +111,7 @@ final class CrewTest {
   @Test
   void wrongValuesAreCounted() throws InterruptedException {
     wrongNumber = ScrambledZipf.hash(0) % ENTRIES; // which is drawn often
-    try (Crew crew = new Crew(store, ENTRIES, 1)) {
+    try (Crew crew = new Crew(store, ENTRIES, 1, FIRST_INSERT)) {
       final Answer round = crew.run(Mix.get, 1, false, MILLIS);
       assertEquals(0.04, (double) round.count("wrong") / round.count("calls"), 0.02);
     }
@@ -82,7 +119,7 @@ final class CrewTest {
 
   @Test
   void workAtARateGoesOnUntilItIsEnded() throws InterruptedException {
-    try (Crew crew = new Crew(store, ENTRIES, 1)) {
+    try (Crew crew = new Crew(store, ENTRIES, 1, FIRST_INSERT)) {
       final var unused = crew.begin(Mix.put, ENTRIES, 10_000);
       assertThrows(IllegalStateException.class, () -> crew.run(Mix.get, 1, false, MILLIS));
       while (writes.get() < 200) {
@@ -97,7 +134,7 @@ final class CrewTest {
   @Test
   void whatMakesFiguresWorthlessFailsTheRound() {
     obstacle = "reads by calls: 3";
-    try (Crew crew = new Crew(store, ENTRIES, 1)) {
+    try (Crew crew = new Crew(store, ENTRIES, 1, FIRST_INSERT)) {
       assertEquals(
           obstacle,
           assertThrows(IllegalStateException.class, () -> crew.run(Mix.get, 1, true, MILLIS))

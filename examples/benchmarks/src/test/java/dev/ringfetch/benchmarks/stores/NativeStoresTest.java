@@ -27,6 +27,23 @@ final class NativeStoresTest {
   }
 
   @Test
+  void redisScansWhatIsWritten() throws IOException {
+    final Optional<Path> program = NativeServer.find("redis-server");
+    assumeTrue(program.isPresent(), "redis-server is not installed");
+    final Path socket = directory.resolve("socket");
+    try (NativeServer server = NativeServer.redis(program.get(), socket);
+        Store store = new SortedRedisStore(socket)) {
+      check(server, store);
+      try (Store.Session session = store.open()) {
+        for (int number = 0; number < ENTRIES; number++) {
+          final int found = session.scan(number, 10);
+          assertTrue(Entries.isEnough(found, number, ENTRIES, 10), "number=" + number);
+        }
+      }
+    }
+  }
+
+  @Test
   void memcachedHoldsWhatIsWritten() throws IOException {
     final Optional<Path> program = NativeServer.find("memcached");
     assumeTrue(program.isPresent(), "memcached is not installed");

@@ -132,7 +132,7 @@ class InterleavedTreeTest {
   void neighbourThatTakesEntriesHidesNoKey() {
     final int entries = NodeDescriptor.LEAF_ENTRIES;
     for (final boolean toTheLeft : new boolean[] {true, false}) {
-      for (final int added : new int[] {5, 45, 91}) { // first, middle and last of the leaf
+      for (final int added : new int[] {5, 91}) { // near the begin and the end of the leaf
         open();
         for (int i = 0; i < 5 * entries; i++) {
           put(2 * i);
@@ -158,14 +158,11 @@ class InterleavedTreeTest {
     final int[] undecided = new int[entries];
     int moments = 0;
     do {
-      for (int i = 0; i < entries; i++) {
-        final boolean isEnd = i == 0 || i == entries - 1;
-        if (isEnd || i % 7 == 0) {
-          final ReadResult result = reader.get(key(first + 2 * i), found);
-          undecided[i] += result == ReadResult.UNDECIDED ? 1 : 0;
-          if (result != ReadResult.UNDECIDED) {
-            assertEquals(ReadResult.FOUND, result, "moment=" + moments + " entry=" + i);
-          }
+      for (final int i : new int[] {0, entries / 2, entries - 1}) {
+        final ReadResult result = reader.get(key(first + 2 * i), found);
+        undecided[i] += result == ReadResult.UNDECIDED ? 1 : 0;
+        if (result != ReadResult.UNDECIDED) {
+          assertEquals(ReadResult.FOUND, result, "moment=" + moments + " entry=" + i);
         }
       }
       if (reader.get(key(added), found) == ReadResult.FOUND) {
