@@ -18,6 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 final class MutantListsTest {
   private static final Path LISTS = Path.of("src/test/mutants");
   private static final Path TESTS = Path.of("src/test/java");
+  private static final Path READER_TESTS = Path.of("../reader/src/test/java");
 
   @Test
   void mutantsOfTheServerFitTheSources() throws IOException {
@@ -46,8 +47,10 @@ final class MutantListsTest {
     for (final Map<String, String> mutant : read("memory-list")) {
       StoreMutants.patch(Path.of(".."), mutant, folder);
       for (final String suite : suites(mutant)) {
-        final Path test = TESTS.resolve("dev/ringfetch/index/store/" + suite + ".java");
-        assertTrue(Files.exists(test), () -> mutant.get("id") + " names " + suite);
+        final String test = StoreMutants.className(suite).replace('.', '/') + ".java";
+        assertTrue(
+            Files.exists(TESTS.resolve(test)) || Files.exists(READER_TESTS.resolve(test)),
+            () -> mutant.get("id") + " names " + suite);
       }
     }
   }

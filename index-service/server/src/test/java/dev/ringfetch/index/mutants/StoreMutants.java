@@ -159,7 +159,7 @@ public final class StoreMutants {
   }
 
   /** A name with a dot begins below dev.ringfetch, others are of the package of the store. */
-  private static String className(String suite) {
+  static String className(String suite) {
     return "dev.ringfetch." + (suite.contains(".") ? suite : "index.store." + suite);
   }
 
