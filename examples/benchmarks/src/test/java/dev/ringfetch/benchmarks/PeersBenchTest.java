@@ -11,12 +11,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.ResourceLock;
 import org.junit.jupiter.api.parallel.Resources;
 import picocli.CommandLine;
 
+@Tag("slow")
 final class PeersBenchTest {
   private static final String[] SHORT = {
     "--peers=raw,aeron", "--millis=20", "--warm-up=20", "--payloads=32", "--in-flight=16"
