@@ -36,7 +36,7 @@ import picocli.CommandLine.Spec;
  *
  * <p>It runs until a signal ends it (SIGTERM, SIGINT). Then it says NOT_SERVING, takes no further
  * calls, lets those in flight finish for up to {@value #GRACE_SECONDS} seconds, closes its index
- * memory to direct readers, and ends. What is stored is lost with it.
+ * memory to direct readers, and ends. Indexes without durability end with it.
  *
  * <p>Exit codes: 1 if it cannot listen, or not use its memory, its data directory or the fabric
  * that an option names, 2 if the command line is wrong, the JVM's own after a signal.

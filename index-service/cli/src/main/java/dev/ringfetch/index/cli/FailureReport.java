@@ -17,6 +17,9 @@ import java.util.Locale;
  * @param line empty if nothing is to be said.
  */
 record FailureReport(int exitCode, String line) {
+  /** How a server begins that is there, but whose disk has failed. */
+  private static final String WRITING_ENDED = "the server takes no writes any more";
+
   /**
    * The report of what a command has thrown.
    *
@@ -59,6 +62,9 @@ record FailureReport(int exitCode, String line) {
     final String reason = reason(status, description);
     return switch (status.getCode()) {
       case UNAVAILABLE, INTERNAL, UNKNOWN, CANCELLED, UNIMPLEMENTED -> {
+        if (description.startsWith(WRITING_ENDED)) {
+          yield new FailureReport(ExitCode.FAILED, server + " says: " + description);
+        }
         if (speaksOther(reason + " " + description)) {
           yield new FailureReport(
               ExitCode.UNREACHABLE,

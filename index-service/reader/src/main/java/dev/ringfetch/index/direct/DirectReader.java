@@ -205,7 +205,11 @@ public final class DirectReader implements AutoCloseable {
           wants = step.take(scan, sink, page);
           continue;
         }
-        scan.checkIncarnation(granted.incarnation());
+        if (!scan.isOf(granted.incarnation())) {
+          grant.end(
+              ReadResult.CLOSED); // of an index that was dropped, or the scan's was: a call says
+          continue;
+        }
         granted.until(deadlineNs);
         final ReadResult result = step.read(scan, sink, granted);
         grant.served(step.given());

@@ -128,12 +128,17 @@ public final class DirectScan {
   }
 
   /** Checks that a part of the scan is of the index that the parts before were of. */
-  void checkIncarnation(long other) {
-    if (incarnation != 0 && incarnation != other) {
+  private void checkIncarnation(long other) {
+    if (!isOf(other)) {
       throw Status.ABORTED
           .withDescription("the index was dropped since the scan's begin: begin again")
           .asRuntimeException();
     }
+  }
+
+  /** Whether an index is the one that the scan has begun in, if it has begun. */
+  boolean isOf(long other) {
+    return incarnation == 0 || incarnation == other;
   }
 
   /** Notes the index that an entry is of. */

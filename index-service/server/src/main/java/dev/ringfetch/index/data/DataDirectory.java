@@ -77,6 +77,9 @@ public final class DataDirectory implements AutoCloseable {
     try {
       Files.createDirectory(
           path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+      try (FileChannel parent = FileChannel.open(path.toAbsolutePath().getParent())) {
+        parent.force(true); // what is answered later must not go with the directory
+      }
     } catch (FileAlreadyExistsException e) {
       if (!Files.isDirectory(path)) {
         throw new IOException("not a directory: data=" + path, e);

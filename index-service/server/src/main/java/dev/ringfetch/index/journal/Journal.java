@@ -42,6 +42,9 @@ public final class Journal {
   /** Room that is kept for records other than puts. */
   private static final int DELETE_RESERVE = 256 << 10;
 
+  /** Room that is kept for records that are not of an entry: a start needs one, for example. */
+  private static final int CATALOG_RESERVE = 16 << 10;
+
   /** Bytes from which on no more records are taken before the sync. */
   private static final int CYCLE_BYTES = 4 << 20;
 
@@ -77,6 +80,10 @@ public final class Journal {
   private final List<JournalSource> written = new ArrayList<>();
   private long waitingSinceNs;
   private boolean waiting;
+
+  /** Whether the last cycle has left records, as there were too many for one. */
+  private boolean behind;
+
   private long retryNs;
   private boolean retrying;
   private long previous;
@@ -229,6 +236,22 @@ public final class Journal {
     return append(RecordDescriptor.DROP_INDEX, index, ByteString.EMPTY, ByteString.EMPTY, done);
   }
 
+  /**
+   * Records that the partitions there are skip {@link #LOST_LIMIT} LSNs, and syncs. To be called
+   * before any other record is appended, if the journal was not {@linkplain #wasClean clean}, by
+   * the thread that works.
+   *
+   * @throws IOException if the record cannot be synced
+   */
+  public void skip() throws IOException {
+    if (!append(RecordDescriptor.SKIP, 0, ByteString.EMPTY, ByteString.EMPTY, () -> {})) {
+      throw new IOException("the journal has no room for its start", obstacle);
+    }
+    collect();
+    write();
+    publish();
+  }
+
   private boolean append(int type, long index, ByteString name, ByteString value, Runnable done) {
     synchronized (waiters) {
       final long lsn = catalogLsn.get() + 1;
@@ -272,16 +295,29 @@ public final class Journal {
   }
 
   /** Reserves room for a record; returns 0, {@link #FULL} or {@link #FAILED}. */
-  int reserve(int length, boolean isPut) {
+  int reserve(int length, int type) {
     if (state != State.OPEN) {
       return FAILED;
     }
     final int bytes = length + OVERHEAD;
-    if (segments.room().addAndGet(-bytes) < (isPut ? DELETE_RESERVE : 0)) {
-      segments.room().addAndGet(bytes);
-      return FULL;
-    }
+    final int kept = keptFrom(type);
+    long room;
+    do {
+      room = segments.room().get();
+      if (room - bytes < kept) {
+        return FULL;
+      }
+    } while (!segments.room().compareAndSet(room, room - bytes));
     return 0;
+  }
+
+  /** Room that records of a type leave to others. */
+  private static int keptFrom(int type) {
+    return switch (type) {
+      case RecordDescriptor.PUT -> DELETE_RESERVE;
+      case RecordDescriptor.DELETE -> CATALOG_RESERVE;
+      default -> 0;
+    };
   }
 
   /** Lists a source that has records. */
@@ -330,6 +366,7 @@ public final class Journal {
       return Long.MAX_VALUE;
     }
     collect();
+    long begin = segments.position();
     if (isDue(nowNs)) {
       try {
         write();
@@ -342,7 +379,13 @@ public final class Journal {
       }
       publish();
     }
-    return Math.min(prepare(nowNs), untilDue(nowNs));
+    // As much of the next segment as was taken of this one: it is ready when this one is full.
+    long prepareNs;
+    do {
+      prepareNs = prepare(nowNs);
+      begin += SegmentWriter.STEP_LENGTH;
+    } while (prepareNs == 0 && begin < segments.position());
+    return Math.min(prepareNs, untilDue(nowNs));
   }
 
   private void collect() {
@@ -365,7 +408,7 @@ public final class Journal {
       waiting = true;
       waitingSinceNs = nowNs;
     }
-    if (nowNs - waitingSinceNs >= intervalNs) {
+    if (behind || nowNs - waitingSinceNs >= intervalNs) {
       return true;
     }
     for (final JournalSource source : listed) {
@@ -383,25 +426,32 @@ public final class Journal {
     if (listed.isEmpty()) {
       return Long.MAX_VALUE;
     }
-    return waiting ? Math.max(0, waitingSinceNs + intervalNs - nowNs) : 0;
+    return waiting && !behind ? Math.max(0, waitingSinceNs + intervalNs - nowNs) : 0;
   }
 
   /** Writes what the listed sources have, and syncs. */
   private void write() throws IOException {
     waiting = false;
+    behind = false;
     final long end = segments.position() + CYCLE_BYTES;
     batch.begin(segments.remaining());
+    boolean catalogListed = false;
     for (final JournalSource source : listed) {
       if (source == catalog) {
-        continue;
-      }
-      if (segments.position() < end) {
+        catalogListed = true;
+      } else if (segments.position() < end) {
+        source.leaveList();
         take(source, end);
       } else {
+        behind = true;
         kept.add(source);
       }
     }
-    // Last, and all of them: before a record of an index was appended, its creation was.
+    // Last, and all of them: before a record of an index was appended, its creation was. It may
+    // have been listed since; then it stays so.
+    if (catalogListed) {
+      catalog.leaveList();
+    }
     take(catalog, Long.MAX_VALUE);
     flush();
     segments.sync();
@@ -415,7 +465,6 @@ public final class Journal {
 
   /** Moves the records of a source into batches, up to about that position. */
   private void take(JournalSource source, long end) throws IOException {
-    source.leaveList();
     while (!source.take(batch)) {
       if (batch.isEmpty()) {
         turn();
@@ -423,6 +472,7 @@ public final class Journal {
       flush();
       batch.begin(segments.remaining());
       if (segments.position() >= end) {
+        behind = true;
         break;
       }
     }
@@ -488,7 +538,20 @@ public final class Journal {
     failure = e;
     state = State.FAILED;
     errors.onError(e);
-    sources.forEach(JournalSource::failed);
+    for (final JournalSource source : sources) {
+      try {
+        source.failed();
+      } catch (Throwable t) { // of one partition: the others are to be told, too
+        errors.onError(t);
+      }
+    }
+  }
+
+  /** Gives the files up, and leaves them as they are: nothing was appended that matters. */
+  public void abandon() throws IOException {
+    state = State.CLOSED;
+    segments.close();
+    checkpoint.close();
   }
 
   /**
@@ -502,12 +565,11 @@ public final class Journal {
     }
     try {
       if (state == State.OPEN) {
-        collect();
-        while (!listed.isEmpty()) {
+        do {
+          collect();
           write();
           publish();
-          collect();
-        }
+        } while (newlyListed.get() != null || !listed.isEmpty());
         checkpoint.write(durable, true);
         checkpoint.sync();
       }

@@ -1,6 +1,7 @@
 package dev.ringfetch.index.journal;
 
 import com.google.protobuf.ByteString;
+import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
@@ -58,7 +59,7 @@ final class JournalSource {
   int append(
       int type, int flags, long index, int partition, long lsn, ByteString key, ByteString value) {
     final int length = RecordDescriptor.aligned(JournalRecord.length(key.size(), value.size()));
-    final int refused = journal.reserve(length, type == RecordDescriptor.PUT);
+    final int refused = journal.reserve(length, type);
     if (refused != 0) {
       return refused;
     }
@@ -70,6 +71,8 @@ final class JournalSource {
         .place(journal.epoch(), lsn)
         .end();
     pending.append();
+    // The record before the look at the list: the journal leaves that before it looks for records.
+    VarHandle.fullFence();
     if (!listed.get() && listed.compareAndSet(false, true)) {
       journal.list(this);
     }

@@ -18,6 +18,7 @@ public final class JournalThread implements AutoCloseable {
   private volatile boolean asleep;
   private volatile boolean alarmed;
   private volatile boolean ending;
+  private volatile IOException failure;
 
   /** Starts to drive a journal. */
   public JournalThread(Journal journal) {
@@ -49,6 +50,13 @@ public final class JournalThread implements AutoCloseable {
         idleSinceNs = System.nanoTime();
       }
     }
+    try {
+      journal.close(System.nanoTime());
+    } catch (IOException e) {
+      failure = e;
+    } catch (Throwable t) {
+      failure = new IOException("the journal did not end", t);
+    }
   }
 
   private long work(long nowNs) {
@@ -69,7 +77,12 @@ public final class JournalThread implements AutoCloseable {
     alarmed = false;
   }
 
-  /** Ends the thread, writes what is left, and closes the journal. Idempotent. */
+  /**
+   * Has the thread write what is left and close the journal, and waits for its end, also where the
+   * caller is interrupted. Idempotent.
+   *
+   * @throws IOException if the journal did not end in order
+   */
   @Override
   public void close() throws IOException {
     ending = true;
@@ -85,6 +98,8 @@ public final class JournalThread implements AutoCloseable {
     if (interrupted) {
       Thread.currentThread().interrupt();
     }
-    journal.close(System.nanoTime());
+    if (failure != null) {
+      throw failure;
+    }
   }
 }

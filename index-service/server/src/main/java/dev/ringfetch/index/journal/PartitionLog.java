@@ -63,7 +63,7 @@ public final class PartitionLog implements CommitLog {
     journal.add(source);
   }
 
-  /** Ends the log: its listener is called no more. */
+  @Override
   public void close() {
     journal.remove(source);
   }

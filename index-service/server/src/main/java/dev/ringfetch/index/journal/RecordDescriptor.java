@@ -111,6 +111,12 @@ public final class RecordDescriptor {
   /** Type: the index was dropped. */
   public static final int DROP_INDEX = 17;
 
+  /**
+   * Type: a server began after one that had not ended in order. Records may be lost that were
+   * appended, so all partitions that there are go on {@link Journal#LOST_LIMIT} LSNs further.
+   */
+  public static final int SKIP = 18;
+
   /** Flag: the answer was a positive one. */
   public static final int POSITIVE = 1;
 

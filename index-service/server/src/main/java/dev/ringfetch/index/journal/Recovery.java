@@ -291,8 +291,7 @@ final class Recovery {
       if (!record.wrap(content, position, end)) {
         throw damaged(segment, position, "no record in a batch");
       }
-      if (record.type() == RecordDescriptor.CREATE_INDEX
-          || record.type() == RecordDescriptor.DROP_INDEX) {
+      if (record.type() >= RecordDescriptor.CREATE_INDEX) {
         catalogLsn = record.lsn();
       }
       sink.onRecord(record, place(segment, position));

@@ -49,4 +49,7 @@ public interface CommitLog {
    * the owner looks after it has appended.
    */
   void onCommit(Runnable listener);
+
+  /** Gives the log up, whose partition is closed: the listener is called no more. */
+  default void close() {}
 }

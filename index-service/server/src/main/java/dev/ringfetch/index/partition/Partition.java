@@ -177,6 +177,7 @@ public final class Partition {
 
   private void tellClosed() {
     try {
+      log.close();
       closing.get().run();
     } catch (Throwable t) { // it is not this thread's
       errors.onError(t);

@@ -24,13 +24,11 @@ final class IndexJournal implements AutoCloseable {
 
   private final Journal journal;
   private final JournalThread thread;
-  private final List<RecoveredIndex> recovered;
+  private List<RecoveredIndex> recovered;
   private long newest;
 
   private IndexJournal(Journal journal, JournalReplay replay) {
     this.journal = journal;
-    final long lost = journal.wasClean() ? 0 : Journal.LOST_LIMIT;
-    replay.indexes().forEach(index -> index.skip(lost));
     recovered = List.copyOf(replay.indexes());
     newest = replay.newest();
     thread = new JournalThread(journal);
@@ -69,7 +67,20 @@ final class IndexJournal implements AutoCloseable {
               + " ms: data="
               + data);
     }
-    return new IndexJournal(journal, replay);
+    boolean opened = false;
+    try {
+      if (!journal.wasClean()) {
+        journal.skip();
+        replay.indexes().forEach(index -> index.skip(Journal.LOST_LIMIT));
+      }
+      final IndexJournal started = new IndexJournal(journal, replay);
+      opened = true;
+      return started;
+    } finally {
+      if (!opened) {
+        journal.abandon();
+      }
+    }
   }
 
   /** Whether a directory has a journal, or a part of one. */
@@ -77,9 +88,11 @@ final class IndexJournal implements AutoCloseable {
     return Journal.isIn(new HostDisk(data.path()));
   }
 
-  /** The indexes that were found, to be served. */
-  List<RecoveredIndex> recovered() {
-    return recovered;
+  /** The indexes that were found, to be served. Called once. */
+  List<RecoveredIndex> takeRecovered() {
+    final List<RecoveredIndex> taken = recovered;
+    recovered = List.of();
+    return taken;
   }
 
   /** A number for a new index. One thread at a time. */

@@ -89,7 +89,7 @@ public final class Indexes implements AutoCloseable {
   private void recover() {
     final IndexJournal journal = memory.journal();
     for (final RecoveredIndex recovered :
-        journal == null ? List.<RecoveredIndex>of() : journal.recovered()) {
+        journal == null ? List.<RecoveredIndex>of() : journal.takeRecovered()) {
       final CatalogEntry entry = recovered.entry();
       indexes.put(
           entry.name(),
@@ -232,6 +232,7 @@ public final class Indexes implements AutoCloseable {
     try {
       if (chosen != Durability.MEMORY) {
         memory.createJournal();
+        checkWriting();
       }
       final ServedIndex created = createAbsent(name.isEmpty() ? DEFAULT_NAME : name, kind, chosen);
       if (created == null) {
@@ -310,6 +311,9 @@ public final class Indexes implements AutoCloseable {
         return false;
       }
       final Runnable recorded = () -> dropped(open, dropped, done);
+      if (dropped.durability() != Durability.MEMORY) {
+        checkWriting();
+      }
       if (dropped.durability() == Durability.MEMORY) {
         recorded.run();
       } else if (!memory.journal().drop(dropped.entry(), recorded)) {
@@ -321,6 +325,12 @@ public final class Indexes implements AutoCloseable {
     }
     dropped.drop(() -> dropped(open, dropped, done));
     return true;
+  }
+
+  private void checkWriting() throws StatusException {
+    if (memory.isJournalFailed()) {
+      throw Outcomes.stopped(memory).asException();
+    }
   }
 
   private static void dropped(AtomicInteger open, ServedIndex index, Consumer<ServedIndex> done) {

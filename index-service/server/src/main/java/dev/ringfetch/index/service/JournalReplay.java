@@ -2,6 +2,7 @@ package dev.ringfetch.index.service;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.journal.IndexDefinition;
+import dev.ringfetch.index.journal.Journal;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
 import dev.ringfetch.index.journal.RecordSink;
@@ -36,8 +37,8 @@ final class JournalReplay implements RecordSink {
   private final Map<Long, RecoveredIndex> indexes = new TreeMap<>();
 
   /**
-   * Records that came before the creation of their index, which stands behind them in the same
-   * sync; by the number of the index.
+   * Records that came before the creation of their index, which stands behind them and is synced
+   * with them, or was lost; by the number of the index.
    */
   private final Map<Long, List<Change>> early = new HashMap<>();
 
@@ -53,9 +54,9 @@ final class JournalReplay implements RecordSink {
     return indexes.values();
   }
 
-  /** The largest number of an index so far. */
+  /** The largest number of an index so far, also of one whose creation was lost. */
   long newest() {
-    return newest;
+    return Math.max(newest, early.keySet().stream().mapToLong(number -> number).max().orElse(0));
   }
 
   /** Number of records. */
@@ -84,6 +85,8 @@ final class JournalReplay implements RecordSink {
 
   private void carryOut(JournalRecord record, String place) throws IOException {
     switch (record.type()) {
+      case RecordDescriptor.SKIP ->
+          indexes.values().forEach(index -> index.skip(Journal.LOST_LIMIT));
       case RecordDescriptor.CREATE_INDEX -> create(record, place);
       case RecordDescriptor.DROP_INDEX -> drop(record.index());
       case RecordDescriptor.PUT, RecordDescriptor.DELETE -> write(record, place);
@@ -106,7 +109,9 @@ final class JournalReplay implements RecordSink {
     for (final Change change : early.getOrDefault(newest, List.of())) {
       apply(indexes.get(newest), change);
     }
-    early.remove(newest);
+    // Creations come in the order of their numbers: what is left of earlier ones was lost, with
+    // the puts that came before, none of which was answered after a sync.
+    early.keySet().removeIf(number -> number <= newest);
   }
 
   private StoredIndex create(IndexDefinition definition) {

@@ -43,7 +43,7 @@ final class Outcomes {
               "no version is left: index=" + index.name() + "; create another index");
       case Write.DAMAGED -> damaged(index);
       case Write.LOG_FULL -> memory.journalFull();
-      case Write.UNAVAILABLE -> index.isDropped() ? dropped(index) : stopped();
+      case Write.UNAVAILABLE -> index.isDropped() ? dropped(index) : stopped(memory);
       case Write.UNKNOWN -> unknown();
       default -> throw new IllegalArgumentException("outcome=" + outcome);
     };
@@ -89,7 +89,8 @@ final class Outcomes {
     return Status.UNKNOWN.withDescription("writing ended: the write was carried out or not");
   }
 
-  private Status stopped() {
+  /** The status of a write that comes after writing has ended. */
+  static Status stopped(IndexMemory memory) {
     return Status.UNAVAILABLE.withDescription(
         "the server takes no writes any more" + memory.journalFailure());
   }

@@ -11,9 +11,6 @@ import dev.ringfetch.index.layout.TreeDescriptor;
  * <p>Safe for use by many threads, except {@link #drop}.
  */
 public final class OrderedIndex extends StoredIndex {
-  /** Inner nodes that a reader here remembers, 1 KiB each: more than a million entries have. */
-  private static final int CACHED_NODES = 2048;
-
   private OrderedStore store;
 
   /**
@@ -63,6 +60,6 @@ public final class OrderedIndex extends StoredIndex {
 
   @Override
   public OrderedReader newReader() {
-    return new OrderedReader(memory.newReads(), location(), CACHED_NODES);
+    return new OrderedReader(memory.newReads(), location());
   }
 }

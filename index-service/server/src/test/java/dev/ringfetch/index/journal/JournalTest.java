@@ -255,6 +255,62 @@ class JournalTest {
     assertEquals(RecordDescriptor.DROP_INDEX, records.get(2).type());
   }
 
+  /**
+   * The catalog's records are taken in each cycle, also where it was listed since the cycle began.
+   */
+  @Test
+  void whatIsListedBesideCreationsIsWritten() throws IOException {
+    final JournalLife life = new JournalLife(disk, 1);
+    final PartitionLog first = log(life, Durability.DISK, new ArrayList<>());
+    final PartitionLog second = life.journal.log(8, 0, Durability.DISK, 0);
+    second.onCommit(() -> {});
+    final List<String> done = new ArrayList<>();
+    first.onCommit(
+        () -> { // in the midst of a cycle
+          if (second.committed() == 0 && done.isEmpty()) {
+            second.append(put(1, 10));
+            assertTrue(life.journal.create(9, "a", DEFINITION, () -> done.add("a")));
+          }
+        });
+    first.append(put(1, 10));
+    life.work();
+    assertTrue(life.journal.create(10, "b", DEFINITION, () -> done.add("b")));
+    life.work();
+    assertEquals(1, second.committed());
+    assertEquals(List.of("a", "b"), done);
+  }
+
+  @Test
+  void moreThanACycleTakesIsDueAtOnce() throws IOException {
+    final JournalLife life = new JournalLife(disk, 1);
+    life.work();
+    final PartitionLog log = log(life, Durability.INTERVAL, new ArrayList<>());
+    final PartitionLog other = life.journal.log(8, 0, Durability.INTERVAL, 0);
+    other.onCommit(() -> {});
+    for (int i = 0; i < 6; i++) {
+      assertTrue(log.append(put(i, 500_000)) > 0);
+      assertTrue(other.append(put(i, 500_000)) > 0);
+    }
+    life.work();
+    life.nowNs += JournalLife.INTERVAL_NS;
+    life.work();
+    disk.powerCut(new Random(1));
+    final JournalLife next = new JournalLife(disk, 2);
+    assertEquals(12, next.recovered(7).size() + next.recovered(8).size());
+  }
+
+  @Test
+  void theNextSegmentIsReadyBeforeThisOneIsFull() throws IOException {
+    final JournalLife life = new JournalLife(disk, 1);
+    final PartitionLog log = log(life, Durability.DISK, new ArrayList<>());
+    for (int i = 1; i <= 60; i++) { // a cycle takes them at once
+      assertEquals(3L * i - 2, log.append(put(i, 400_000)));
+      assertEquals(3L * i - 1, log.append(put(i, 400_000)));
+      assertEquals(3L * i, log.append(put(i, 400_000)));
+      life.journal.work(life.nowNs);
+    }
+  }
+
   @Test
   void aJournalOfAnotherDirectoryIsRefused() throws IOException {
     new JournalLife(disk, 1).work();

@@ -6,6 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.data.DataDirectory;
+import dev.ringfetch.index.disk.HostDisk;
+import dev.ringfetch.index.journal.Journal;
+import dev.ringfetch.index.partition.CommitLog;
+import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.v1.BatchPutRequest;
 import dev.ringfetch.index.v1.CompareAndSetRequest;
 import dev.ringfetch.index.v1.CreateIndexRequest;
@@ -241,14 +246,9 @@ class DurableIndexesTest {
     start(data.resolve("other"));
   }
 
-  @Test
-  void versionsGoOnBehindThoseThatWereLost() throws Exception {
-    start(Durability.MEMORY);
-    stop();
-    interval = Duration.ofMinutes(1);
-    start(Durability.INTERVAL);
-    final long lost = put("", 1, "not synced yet");
-    final Path copy = Files.createDirectory(data.resolve("copy")); // as a loss of power leaves it
+  /** Goes on with what a loss of power would have left. */
+  private void losePower() throws Exception {
+    final Path copy = Files.createDirectory(data.resolve("copy"));
     try (Stream<Path> files = Files.list(data)) {
       for (final Path file : files.filter(Files::isRegularFile).toList()) {
         Files.copy(file, copy.resolve(file.getFileName()));
@@ -257,8 +257,60 @@ class DurableIndexesTest {
     stop();
     data = copy;
     start(Durability.INTERVAL);
+  }
+
+  @Test
+  void versionsGoOnBehindThoseThatWereLostHoweverOften() throws Exception {
+    start(Durability.MEMORY);
+    stop();
+    interval = Duration.ofMinutes(1);
+    start(Durability.INTERVAL);
+    final long lost = put("", 1, "not synced yet");
+    losePower();
     assertFalse(index.get(GetRequest.newBuilder().setKey(key(1)).build()).hasEntry());
-    assertTrue(put("", 1, "again") > lost);
+    final long lostToo = put("", 1, "again");
+    assertTrue(lostToo > lost);
+    losePower();
+    assertFalse(index.get(GetRequest.newBuilder().setKey(key(1)).build()).hasEntry());
+    restart(Durability.INTERVAL); // in order, and without a record of the partition
+    assertTrue(put("", 1, "once more") > lostToo);
+  }
+
+  @Test
+  void recordsOfAnIndexWhoseCreationWasLostCountForNoOther() throws Exception {
+    start(Durability.MEMORY);
+    stop();
+    try (DataDirectory directory = DataDirectory.open(data, false)) {
+      final Journal journal =
+          Journal.open(
+              new HostDisk(data),
+              new Journal.Context().owner(directory.origin(), directory.incarnation()),
+              (record, place) -> {});
+      final CommitLog log = journal.log(1, 0, Durability.DISK, 0);
+      log.onCommit(() -> {});
+      assertEquals(1, log.append(new Write(write -> {}).put(key(5), key(5))));
+      journal.close(0);
+    }
+    start(Durability.DISK);
+    put("new", 1, "value");
+    restart(Durability.DISK);
+    assertEquals(1, describe("new").getEntries());
+    assertEquals("value", get("new", 1).getValue().toStringUtf8());
+  }
+
+  @Test
+  void anInterruptedThreadClosesTheJournalInOrder() throws Exception {
+    interval = Duration.ofMinutes(1);
+    start(Durability.INTERVAL);
+    put("", 1, "not synced yet");
+    channel.shutdownNow();
+    server.shutdown();
+    server.awaitTermination();
+    Thread.currentThread().interrupt();
+    indexes.close();
+    assertTrue(Thread.interrupted());
+    start(Durability.INTERVAL);
+    assertEquals("not synced yet", get("", 1).getValue().toStringUtf8());
   }
 
   private void start(Path other) throws IOException {
