@@ -49,6 +49,7 @@ public final class SimulatedDisk implements Disk {
   private Fault fault;
   private boolean full;
   private int syncs;
+  private Runnable onWrite = () -> {};
 
   /** Makes the call after so many others fail. */
   public void failAfter(int others, Fault with) {
@@ -64,6 +65,11 @@ public final class SimulatedDisk implements Disk {
   /** Number of calls that could have failed. */
   public int calls() {
     return calls;
+  }
+
+  /** Runs something once, in the midst of the next write. */
+  public void onNextWrite(Runnable action) {
+    onWrite = action;
   }
 
   /** Number of syncs of files. */
@@ -247,6 +253,9 @@ public final class SimulatedDisk implements Disk {
 
     @Override
     public void write(long position, ByteBuffer buffer) throws IOException {
+      final Runnable action = onWrite;
+      onWrite = () -> {};
+      action.run();
       final int end = (int) position + buffer.remaining();
       check(end > inode.content.length, opened);
       if (inode.content.length < end) {

@@ -255,26 +255,23 @@ class JournalTest {
     assertEquals(RecordDescriptor.DROP_INDEX, records.get(2).type());
   }
 
-  /**
-   * The catalog's records are taken in each cycle, also where it was listed since the cycle began.
-   */
   @Test
-  void whatIsListedBesideCreationsIsWritten() throws IOException {
+  void whatIsListedBeforeACreationStaysListed() throws IOException {
     final JournalLife life = new JournalLife(disk, 1);
-    final PartitionLog first = log(life, Durability.DISK, new ArrayList<>());
+    life.work();
     final PartitionLog second = life.journal.log(8, 0, Durability.DISK, 0);
     second.onCommit(() -> {});
     final List<String> done = new ArrayList<>();
-    first.onCommit(
-        () -> { // in the midst of a cycle
-          if (second.committed() == 0 && done.isEmpty()) {
-            second.append(put(1, 10));
-            assertTrue(life.journal.create(9, "a", DEFINITION, () -> done.add("a")));
-          }
+    final PartitionLog first = life.journal.log(7, 3, Durability.DISK, 0);
+    first.onCommit(() -> assertTrue(life.journal.create(10, "b", DEFINITION, () -> done.add("b"))));
+    for (int i = 0; i < 4; i++) {
+      first.append(put(i, 400_000)); // more than one batch
+    }
+    disk.onNextWrite( // in the midst of a cycle
+        () -> {
+          second.append(put(1, 10));
+          assertTrue(life.journal.create(9, "a", DEFINITION, () -> done.add("a")));
         });
-    first.append(put(1, 10));
-    life.work();
-    assertTrue(life.journal.create(10, "b", DEFINITION, () -> done.add("b")));
     life.work();
     assertEquals(1, second.committed());
     assertEquals(List.of("a", "b"), done);

@@ -292,8 +292,10 @@ class DurableIndexesTest {
       journal.close(0);
     }
     start(Durability.DISK);
+    put("", 1, "value");
     put("new", 1, "value");
     restart(Durability.DISK);
+    assertEquals(1, describe("").getEntries());
     assertEquals(1, describe("new").getEntries());
     assertEquals("value", get("new", 1).getValue().toStringUtf8());
   }
