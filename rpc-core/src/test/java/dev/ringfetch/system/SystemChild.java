@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
@@ -345,6 +346,19 @@ public final class SystemChild implements AutoCloseable {
     }
   }
 
+  /** Why there is no ring, once the present attempt has ended, if one is under way. */
+  private static String reasonBetweenAttempts(RingChannel channel) throws Exception {
+    final AtomicReference<String> reason = new AtomicReference<>();
+    Await.until(
+        "the end of an attempt",
+        10,
+        () -> {
+          reason.set(channel.transport().reason());
+          return !reason.get().contains("is being opened");
+        });
+    return reason.get();
+  }
+
   /** Calls for two seconds, while again and again no ring can be had; says what was logged. */
   private static void fallBack(Path directory) throws Exception {
     final List<String> logged = Collections.synchronizedList(new ArrayList<>());
@@ -367,7 +381,7 @@ public final class SystemChild implements AutoCloseable {
     System.out.println("failed " + (load.unavailable() + load.failures().size()));
     System.out.println("ring " + channel.ringCalls());
     System.out.println("grpc " + channel.grpcCalls());
-    System.out.println("reason " + channel.transport().reason());
+    System.out.println("reason " + reasonBetweenAttempts(channel));
     System.out.println("fabrics " + server.fabrics());
     for (final String message : List.copyOf(logged)) {
       System.out.println("logged " + message.replace('\n', ' '));
