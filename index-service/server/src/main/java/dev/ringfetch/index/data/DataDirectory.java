@@ -1,6 +1,7 @@
 package dev.ringfetch.index.data;
 
 import dev.ringfetch.fabric.GatePage;
+import dev.ringfetch.index.disk.HostDisk;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
@@ -77,9 +78,8 @@ public final class DataDirectory implements AutoCloseable {
     try {
       Files.createDirectory(
           path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
-      try (FileChannel parent = FileChannel.open(path.toAbsolutePath().getParent())) {
-        parent.force(true); // what is answered later must not go with the directory
-      }
+      // What is answered later must not go with the directory.
+      new HostDisk(path.toAbsolutePath().getParent()).syncDirectory();
     } catch (FileAlreadyExistsException e) {
       if (!Files.isDirectory(path)) {
         throw new IOException("not a directory: data=" + path, e);

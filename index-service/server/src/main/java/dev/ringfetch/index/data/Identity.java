@@ -2,6 +2,7 @@ package dev.ringfetch.index.data;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
+import dev.ringfetch.index.disk.HostDisk;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -77,8 +78,6 @@ record Identity(String id, String boot, long incarnation) {
       channel.force(true);
     }
     Files.move(unfinished, path, StandardCopyOption.ATOMIC_MOVE);
-    try (FileChannel directory = FileChannel.open(path.toAbsolutePath().getParent())) {
-      directory.force(true); // the rename itself
-    }
+    new HostDisk(path.toAbsolutePath().getParent()).syncDirectory(); // the rename itself
   }
 }

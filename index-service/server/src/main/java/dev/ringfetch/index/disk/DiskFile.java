@@ -20,9 +20,6 @@ public interface DiskFile extends Closeable {
   /** Writes what remains of the buffer, and grows the file if it has to. */
   void write(long position, ByteBuffer buffer) throws IOException;
 
-  /** Cuts the file to this length. */
-  void truncate(long length) throws IOException;
-
   /** Makes what was written through this file survive a loss of power. */
   void sync() throws IOException;
 

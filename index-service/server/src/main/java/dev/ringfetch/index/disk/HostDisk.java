@@ -85,6 +85,9 @@ public final class HostDisk implements Disk {
   }
 
   private record HostFile(FileChannel channel) implements DiskFile {
+    /** The JDK keeps a direct buffer as long as the longest of a call with another one. */
+    private static final int CALL_LENGTH = 1 << 20;
+
     @Override
     public long length() throws IOException {
       return channel.size();
@@ -94,9 +97,12 @@ public final class HostDisk implements Disk {
     public int read(long position, ByteBuffer buffer) throws IOException {
       final int start = buffer.position();
       while (buffer.hasRemaining()) {
-        if (channel.read(buffer, position + buffer.position() - start) < 0) {
+        final ByteBuffer part = part(buffer);
+        final int length = channel.read(part, position + buffer.position() - start);
+        if (length < 0) {
           break;
         }
+        buffer.position(buffer.position() + length);
       }
       return buffer.position() - start;
     }
@@ -105,13 +111,13 @@ public final class HostDisk implements Disk {
     public void write(long position, ByteBuffer buffer) throws IOException {
       final int start = buffer.position();
       while (buffer.hasRemaining()) {
-        channel.write(buffer, position + buffer.position() - start);
+        final int length = channel.write(part(buffer), position + buffer.position() - start);
+        buffer.position(buffer.position() + length);
       }
     }
 
-    @Override
-    public void truncate(long length) throws IOException {
-      channel.truncate(length);
+    private static ByteBuffer part(ByteBuffer buffer) {
+      return buffer.slice(buffer.position(), Math.min(buffer.remaining(), CALL_LENGTH));
     }
 
     @Override

@@ -35,9 +35,9 @@ final class Batch {
     records++;
   }
 
-  /** Room that its records had reserved, each with so many bytes besides its own. */
-  int reserved(int overhead) {
-    return buffer.position() - BatchDescriptor.RECORD_OFFSET + records * overhead;
+  /** Number of records. */
+  int records() {
+    return records;
   }
 
   /** Ends the batch; returns it, to be written. */

@@ -4,13 +4,12 @@ import com.google.protobuf.ByteString;
 import dev.ringfetch.index.disk.Disk;
 import dev.ringfetch.index.v1.Durability;
 import java.io.IOException;
-import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.agrona.ErrorHandler;
 
@@ -36,15 +35,6 @@ public final class Journal {
   /** More records of one log than are ever appended and not synced: room for them is bounded. */
   public static final long LOST_LIMIT = 1 << 20;
 
-  /** What a batch adds to a record if it has no other. */
-  private static final int OVERHEAD = BatchDescriptor.RECORD_OFFSET;
-
-  /** Room that is kept for records other than puts. */
-  private static final int DELETE_RESERVE = 256 << 10;
-
-  /** Room that is kept for records that are not of an entry: a start needs one, for example. */
-  private static final int CATALOG_RESERVE = 16 << 10;
-
   /** Bytes from which on no more records are taken before the sync. */
   private static final int CYCLE_BYTES = 4 << 20;
 
@@ -65,8 +55,7 @@ public final class Journal {
   private final ErrorHandler errors;
   private final Batch batch = new Batch();
   private final Set<JournalSource> sources = ConcurrentHashMap.newKeySet();
-  private final JournalSource catalog;
-  private final AtomicLong catalogLsn;
+  private final JournalCatalog catalog;
   private final AtomicReference<JournalSource> newlyListed = new AtomicReference<>();
   private volatile Runnable alarm = () -> {};
   private volatile State state = State.OPEN;
@@ -87,7 +76,9 @@ public final class Journal {
   private long retryNs;
   private boolean retrying;
   private long previous;
-  private volatile long durable;
+
+  /** Position up to which all is synced. */
+  private long durable;
 
   /** Options of a journal. Setters return this. */
   public static final class Context {
@@ -95,13 +86,13 @@ public final class Journal {
     public static final int SEGMENT_LENGTH_DEFAULT = 32 << 20;
 
     /** How long a record may wait whose index has {@link Durability#INTERVAL}, unless set. */
-    public static final long INTERVAL_DEFAULT_NS = TimeUnit.MILLISECONDS.toNanos(10);
+    public static final Duration INTERVAL_DEFAULT = Duration.ofMillis(10);
 
     /** Two segments take fewer records than {@link Journal#LOST_LIMIT}. */
     private static final int SEGMENT_LENGTH_MAX = 48 << 20;
 
     int segmentLength = SEGMENT_LENGTH_DEFAULT;
-    long intervalNs = INTERVAL_DEFAULT_NS;
+    long intervalNs = INTERVAL_DEFAULT.toNanos();
     long origin;
     long epoch;
     ErrorHandler errors = failure -> {};
@@ -155,9 +146,8 @@ public final class Journal {
     previous = recovered.previous();
     durable = recovered.end();
     clean = recovered.clean();
-    catalogLsn = new AtomicLong(recovered.catalogLsn());
-    catalog = new JournalSource(this, true, recovered.catalogLsn(), this::catalogSynced);
-    sources.add(catalog);
+    catalog = new JournalCatalog(this, recovered.catalogLsn());
+    sources.add(catalog.source());
   }
 
   /**
@@ -208,22 +198,16 @@ public final class Journal {
     return new PartitionLog(this, index, partition, durability, last);
   }
 
-  // Creation and removal of indexes: rare, by one thread at a time.
-
-  private record Waiter(long lsn, Runnable done) {}
-
-  private final List<Waiter> waiters = new ArrayList<>();
-
   /**
-   * Records that an index is there from now on. Records of it that are appended later are not
-   * synced before this one is.
+   * Records that an index is there from now on. Records of it that are appended later are answered
+   * after a sync only if this one is synced, too.
    *
    * @param done is run once it is durable, or the journal has failed; on the journal's thread, or
    *     the caller's
    * @return false if there is no room for the record, and nothing was done
    */
   public boolean create(long index, String name, IndexDefinition definition, Runnable done) {
-    return append(
+    return catalog.append(
         RecordDescriptor.CREATE_INDEX,
         index,
         ByteString.copyFromUtf8(name),
@@ -233,7 +217,8 @@ public final class Journal {
 
   /** Records that an index is there no more; else as {@link #create}. */
   public boolean drop(long index, Runnable done) {
-    return append(RecordDescriptor.DROP_INDEX, index, ByteString.EMPTY, ByteString.EMPTY, done);
+    return catalog.append(
+        RecordDescriptor.DROP_INDEX, index, ByteString.EMPTY, ByteString.EMPTY, done);
   }
 
   /**
@@ -244,44 +229,12 @@ public final class Journal {
    * @throws IOException if the record cannot be synced
    */
   public void skip() throws IOException {
-    if (!append(RecordDescriptor.SKIP, 0, ByteString.EMPTY, ByteString.EMPTY, () -> {})) {
+    if (!catalog.append(RecordDescriptor.SKIP, 0, ByteString.EMPTY, ByteString.EMPTY, () -> {})) {
       throw new IOException("the journal has no room for its start", obstacle);
     }
     collect();
     write();
     publish();
-  }
-
-  private boolean append(int type, long index, ByteString name, ByteString value, Runnable done) {
-    synchronized (waiters) {
-      final long lsn = catalogLsn.get() + 1;
-      final int refused = catalog.append(type, 0, index, 0, lsn, name, value);
-      if (refused == 0) {
-        catalogLsn.set(lsn);
-        waiters.add(new Waiter(lsn, done));
-        return true;
-      }
-      if (refused == FULL) {
-        return false;
-      }
-    }
-    done.run();
-    return true;
-  }
-
-  private void catalogSynced() {
-    final List<Runnable> ready = new ArrayList<>();
-    synchronized (waiters) {
-      waiters.removeIf(
-          waiter -> {
-            final boolean isReady = isFailed() || waiter.lsn <= catalog.durable();
-            if (isReady) {
-              ready.add(waiter.done);
-            }
-            return isReady;
-          });
-    }
-    ready.forEach(Runnable::run);
   }
 
   // What logs call, on any thread.
@@ -299,25 +252,7 @@ public final class Journal {
     if (state != State.OPEN) {
       return FAILED;
     }
-    final int bytes = length + OVERHEAD;
-    final int kept = keptFrom(type);
-    long room;
-    do {
-      room = segments.room().get();
-      if (room - bytes < kept) {
-        return FULL;
-      }
-    } while (!segments.room().compareAndSet(room, room - bytes));
-    return 0;
-  }
-
-  /** Room that records of a type leave to others. */
-  private static int keptFrom(int type) {
-    return switch (type) {
-      case RecordDescriptor.PUT -> DELETE_RESERVE;
-      case RecordDescriptor.DELETE -> CATALOG_RESERVE;
-      default -> 0;
-    };
+    return segments.room().reserve(length, type) ? 0 : FULL;
   }
 
   /** Lists a source that has records. */
@@ -345,11 +280,6 @@ public final class Journal {
   /** Why there is no next segment, or null: the disk is full, for example. */
   public IOException obstacle() {
     return obstacle;
-  }
-
-  /** Position up to which all is synced. */
-  public long durable() {
-    return durable;
   }
 
   // The duty cycle.
@@ -437,7 +367,7 @@ public final class Journal {
     batch.begin(segments.remaining());
     boolean catalogListed = false;
     for (final JournalSource source : listed) {
-      if (source == catalog) {
+      if (source == catalog.source()) {
         catalogListed = true;
       } else if (segments.position() < end) {
         source.leaveList();
@@ -450,9 +380,9 @@ public final class Journal {
     // Last, and all of them: before a record of an index was appended, its creation was. It may
     // have been listed since; then it stays so.
     if (catalogListed) {
-      catalog.leaveList();
+      catalog.source().leaveList();
     }
-    take(catalog, Long.MAX_VALUE);
+    take(catalog.source(), Long.MAX_VALUE);
     flush();
     segments.sync();
     final List<JournalSource> empty = listed;
@@ -494,13 +424,9 @@ public final class Journal {
     if (batch.isEmpty()) {
       return;
     }
-    final long position = segments.position();
-    final int reserved = batch.reserved(OVERHEAD);
-    final ByteBuffer bytes = batch.end(origin, position, previous, durable);
-    final int length = bytes.remaining();
-    segments.write(bytes);
-    segments.room().addAndGet(reserved - length);
-    previous = position + length;
+    segments.write(batch.end(origin, segments.position(), previous, durable));
+    segments.room().written(batch.records());
+    previous = segments.position();
     batch.begin(segments.remaining());
   }
 
@@ -550,8 +476,11 @@ public final class Journal {
   /** Gives the files up, and leaves them as they are: nothing was appended that matters. */
   public void abandon() throws IOException {
     state = State.CLOSED;
-    segments.close();
-    checkpoint.close();
+    try {
+      segments.close();
+    } finally {
+      checkpoint.close();
+    }
   }
 
   /**
@@ -559,7 +488,7 @@ public final class Journal {
    * and gives the files up. No record may be appended any more, and no other thread use the
    * journal.
    */
-  public void close(long nowNs) throws IOException {
+  public void close() throws IOException {
     if (state == State.CLOSED) {
       return;
     }
@@ -574,9 +503,7 @@ public final class Journal {
         checkpoint.sync();
       }
     } finally {
-      state = State.CLOSED;
-      segments.close();
-      checkpoint.close();
+      abandon();
     }
   }
 }

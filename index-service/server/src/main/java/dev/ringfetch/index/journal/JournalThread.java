@@ -51,7 +51,7 @@ public final class JournalThread implements AutoCloseable {
       }
     }
     try {
-      journal.close(System.nanoTime());
+      journal.close();
     } catch (IOException e) {
       failure = e;
     } catch (Throwable t) {

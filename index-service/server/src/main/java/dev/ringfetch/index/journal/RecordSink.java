@@ -1,6 +1,7 @@
 package dev.ringfetch.index.journal;
 
 import java.io.IOException;
+import java.util.function.Supplier;
 
 /** Receives the records of a journal, in their order. */
 @FunctionalInterface
@@ -8,8 +9,8 @@ public interface RecordSink {
   /**
    * Takes a record, whose view is valid until this returns.
    *
-   * @param place where it stands, for people
+   * @param place says where it stands, for people
    * @throws IOException to end the recovery
    */
-  void onRecord(JournalRecord record, String place) throws IOException;
+  void onRecord(JournalRecord record, Supplier<String> place) throws IOException;
 }

@@ -7,7 +7,6 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.zip.CRC32C;
 
 /**
  * The recovery of a journal: reads all records, and decides what is damaged and what a crash left
@@ -42,10 +41,11 @@ final class Recovery {
   private final RecordSink sink;
   private final List<Segment> segments = new ArrayList<>();
   private final List<String> unfinished = new ArrayList<>();
+
+  /** The segment in which the batches end, and those behind it; in their order. */
+  private final List<SegmentContent> ends = new ArrayList<>();
+
   private final JournalRecord record = new JournalRecord();
-  private final CRC32C crc = new CRC32C();
-  private byte[] content = new byte[0];
-  private int contentLength;
   private long previous;
   private long catalogLsn;
 
@@ -104,24 +104,13 @@ final class Recovery {
   private static void removeUnfinishedBegin(Disk disk) throws IOException {
     for (final String name : disk.list()) {
       final long number = SegmentDescriptor.number(name);
-      if (number == 1 && new Recovery(disk, new Journal.Context(), null).hasNoBatch(name)) {
+      if (number == 1 && !SegmentContent.read(disk, name, 0, 0).hasMagic()) {
         disk.delete(name);
       } else if (number >= 0) {
         throw new JournalDamagedException(
             "missing, although there are segments: file=" + disk.describe(Checkpoint.NAME));
       }
     }
-  }
-
-  private boolean hasNoBatch(String name) throws IOException {
-    load(name);
-    for (int i = 0; i + BatchDescriptor.RECORD_OFFSET <= contentLength; i += 8) {
-      if (RecordDescriptor.getInt(content, i + BatchDescriptor.MAGIC_OFFSET)
-          == BatchDescriptor.MAGIC) {
-        return false;
-      }
-    }
-    return true;
   }
 
   /** Reads all; returns the position behind the last whole batch. */
@@ -136,30 +125,43 @@ final class Recovery {
           "missing: file=" + disk.describe(SegmentDescriptor.name(segments.get(0).number() - 1)));
     }
     int number = 0;
-    Segment segment = segments.get(number);
-    load(segment.name());
+    SegmentContent content = load(segments.get(0));
     int offset = SegmentDescriptor.BATCH_OFFSET;
     while (true) {
-      final int length = batchAt(segment, offset);
-      if (length > 0 && isExpected(offset)) {
-        replay(segment, offset, length);
+      final int length = content.batchAfter(previous, offset);
+      if (length > 0) {
+        replay(segments.get(number), content, offset, length);
         offset += length;
-        previous = segment.base() + offset;
+        previous = segments.get(number).base() + offset;
         continue;
       }
-      final Segment next = number + 1 < segments.size() ? segments.get(number + 1) : null;
-      if (next != null && beginsWithNext(next)) {
-        if (!isZero(segment, offset)) {
-          throw damaged(segment, offset, "not zeros behind the last batch of a segment");
-        }
-        load(next.name());
-        number++;
-        segment = next;
-        offset = SegmentDescriptor.BATCH_OFFSET;
-        continue;
+      final SegmentContent next =
+          number + 1 < segments.size() ? load(segments.get(number + 1)) : null;
+      if (next == null || next.batchAfter(previous, SegmentDescriptor.BATCH_OFFSET) == 0) {
+        keepEnds(number, content, next);
+        checkEnd(checkpoint, number, offset);
+        return segments.get(number).base() + offset;
       }
-      checkEnd(checkpoint, number, offset);
-      return segment.base() + offset;
+      if (content.zerosFrom(offset) > offset) {
+        throw damaged(segments.get(number), offset, "not zeros behind the last batch of a segment");
+      }
+      content = next;
+      number++;
+      offset = SegmentDescriptor.BATCH_OFFSET;
+    }
+  }
+
+  private SegmentContent load(Segment segment) throws IOException {
+    return SegmentContent.read(disk, segment.name(), segment.base(), origin);
+  }
+
+  private void keepEnds(int number, SegmentContent last, SegmentContent next) throws IOException {
+    ends.add(last);
+    if (next != null) {
+      ends.add(next);
+    }
+    for (int i = number + 2; i < segments.size(); i++) {
+      ends.add(load(segments.get(i)));
     }
   }
 
@@ -228,73 +230,21 @@ final class Recovery {
     return new Segment(name, number, header.getLong(SegmentDescriptor.BASE_OFFSET), length);
   }
 
-  private void load(String name) throws IOException {
-    try (DiskFile file = disk.open(name)) {
-      contentLength = Math.toIntExact(file.length());
-      if (content.length < contentLength) {
-        content = new byte[contentLength];
-      }
-      final ByteBuffer buffer = ByteBuffer.wrap(content, 0, contentLength);
-      if (file.read(0, buffer) != contentLength) {
-        throw new IOException("shorter than its length: file=" + disk.describe(name));
-      }
-    }
-  }
-
-  /** Length of the valid batch at that offset of the content, or 0. */
-  private int batchAt(Segment segment, int offset) {
-    if (offset + BatchDescriptor.RECORD_OFFSET > contentLength
-        || RecordDescriptor.getInt(content, offset + BatchDescriptor.MAGIC_OFFSET)
-            != BatchDescriptor.MAGIC) {
-      return 0;
-    }
-    final int length = RecordDescriptor.getInt(content, offset + BatchDescriptor.LENGTH_OFFSET);
-    if (length <= BatchDescriptor.RECORD_OFFSET
-        || length > BatchDescriptor.LENGTH_LIMIT
-        || length > contentLength - offset
-        || length % RecordDescriptor.ALIGNMENT != 0
-        || RecordDescriptor.getLong(content, offset + BatchDescriptor.ORIGIN_OFFSET) != origin
-        || RecordDescriptor.getLong(content, offset + BatchDescriptor.POSITION_OFFSET)
-            != segment.base() + offset) {
-      return 0;
-    }
-    return RecordDescriptor.getInt(content, offset + BatchDescriptor.CRC_OFFSET)
-            == RecordDescriptor.crc(crc, content, offset, length)
-        ? length
-        : 0;
-  }
-
-  /** Whether the batch at that offset of the content follows the last one. */
-  private boolean isExpected(int offset) {
-    return RecordDescriptor.getLong(content, offset + BatchDescriptor.PREVIOUS_OFFSET) == previous;
-  }
-
-  /** Whether a segment's first batch is there and follows the last one. Loads it, for a moment. */
-  private boolean beginsWithNext(Segment next) throws IOException {
-    final byte[] present = content;
-    final int presentLength = contentLength;
-    content = new byte[0];
-    load(next.name());
-    final boolean follows =
-        batchAt(next, SegmentDescriptor.BATCH_OFFSET) > 0
-            && isExpected(SegmentDescriptor.BATCH_OFFSET);
-    content = present;
-    contentLength = presentLength;
-    return follows;
-  }
-
-  private void replay(Segment segment, int offset, int length) throws IOException {
+  private void replay(Segment segment, SegmentContent content, int offset, int length)
+      throws IOException {
+    final byte[] bytes = content.bytes();
     final int end = offset + length;
     int position = offset + BatchDescriptor.RECORD_OFFSET;
-    int left = RecordDescriptor.getInt(content, offset + BatchDescriptor.RECORDS_OFFSET);
+    int left = RecordDescriptor.getInt(bytes, offset + BatchDescriptor.RECORDS_OFFSET);
     while (position < end && left > 0) {
-      if (!record.wrap(content, position, end)) {
+      if (!record.wrap(bytes, position, end)) {
         throw damaged(segment, position, "no record in a batch");
       }
       if (record.type() >= RecordDescriptor.CREATE_INDEX) {
         catalogLsn = record.lsn();
       }
-      sink.onRecord(record, place(segment, position));
+      final int at = position;
+      sink.onRecord(record, () -> place(segment, at));
       position += RecordDescriptor.aligned(record.length());
       left--;
     }
@@ -307,47 +257,18 @@ final class Recovery {
   private void checkEnd(Checkpoint checkpoint, int number, int offset) throws IOException {
     final Segment segment = segments.get(number);
     final long end = segment.base() + offset;
-    long durable = Math.max(checkpoint.durable(), durableInContent(segment, offset));
-    boolean zero = isZero(segment, offset);
-    final byte[] present = content;
-    final int presentLength = contentLength;
-    content = new byte[0];
-    for (int i = number + 1; i < segments.size(); i++) {
-      load(segments.get(i).name());
-      durable =
-          Math.max(durable, durableInContent(segments.get(i), SegmentDescriptor.BATCH_OFFSET));
-      zero &= isZero(segments.get(i), SegmentDescriptor.BATCH_OFFSET);
+    long durable = Math.max(checkpoint.durable(), ends.get(0).durableFrom(offset));
+    boolean zero = ends.get(0).zerosFrom(offset) == offset;
+    for (final SegmentContent behind : ends.subList(1, ends.size())) {
+      durable = Math.max(durable, behind.durableFrom(SegmentDescriptor.BATCH_OFFSET));
+      zero &= behind.zerosFrom(SegmentDescriptor.BATCH_OFFSET) == SegmentDescriptor.BATCH_OFFSET;
     }
-    content = present;
-    contentLength = presentLength;
     if (end < durable) {
       throw damaged(segment, offset, "damaged before durable=" + durable);
     }
     if (checkpoint.isClean() && (end != checkpoint.durable() || !zero)) {
       throw damaged(segment, offset, "not as its server left it in order");
     }
-  }
-
-  /** The largest durable position that any whole batch from that offset on says. */
-  private long durableInContent(Segment segment, int offset) {
-    long durable = 0;
-    for (int i = offset; i < contentLength; i += RecordDescriptor.ALIGNMENT) {
-      if (batchAt(segment, i) > 0) {
-        durable =
-            Math.max(
-                durable, RecordDescriptor.getLong(content, i + BatchDescriptor.DURABLE_OFFSET));
-      }
-    }
-    return durable;
-  }
-
-  private boolean isZero(Segment segment, int offset) {
-    for (int i = offset; i < segment.length(); i++) {
-      if (content[i] != 0) {
-        return false;
-      }
-    }
-    return true;
   }
 
   private JournalDamagedException damaged(Segment segment, int offset, String what) {
@@ -368,19 +289,23 @@ final class Recovery {
     for (final String name : unfinished) {
       disk.delete(name);
     }
-    Segment last = null;
+    final int number = segments.size() - ends.size();
+    for (final Segment before : segments.subList(0, number)) {
+      if (durable < before.end()) {
+        settle(before, load(before), offset(before, durable), offset(before, end));
+      }
+    }
+    final Segment last = segments.get(number);
+    settle(last, ends.get(0), offset(last, durable), offset(last, end));
     long nextLength = 0;
-    for (final Segment segment : segments) {
-      if (segment.base() < end) {
-        last = segment;
-        if (durable < segment.end()) {
-          settle(segment, offset(segment, durable), offset(segment, end));
-        }
-      } else if (last != null && segment.number() == last.number() + 1) {
-        settle(segment, SegmentDescriptor.BATCH_OFFSET, SegmentDescriptor.BATCH_OFFSET);
-        nextLength = segment.length();
+    for (int i = number + 1; i < segments.size(); i++) {
+      final Segment behind = segments.get(i);
+      if (i == number + 1) {
+        final int begin = SegmentDescriptor.BATCH_OFFSET;
+        settle(behind, ends.get(1), begin, begin);
+        nextLength = behind.length();
       } else {
-        disk.delete(segment.name());
+        disk.delete(behind.name());
       }
     }
     disk.syncDirectory();
@@ -392,15 +317,12 @@ final class Recovery {
   }
 
   /** Writes part of a segment again, and zeros over what is behind it, and syncs. */
-  private void settle(Segment segment, int begin, int end) throws IOException {
-    load(segment.name());
-    int zerosBegin = contentLength;
-    while (zerosBegin > end && content[zerosBegin - 1] == 0) {
-      zerosBegin--;
-    }
+  private void settle(Segment segment, SegmentContent content, int begin, int end)
+      throws IOException {
+    final int zerosBegin = content.zerosFrom(end);
     try (DiskFile file = disk.open(segment.name())) {
       if (end > begin) {
-        file.write(begin, ByteBuffer.wrap(content, begin, end - begin));
+        file.write(begin, ByteBuffer.wrap(content.bytes(), begin, end - begin));
       }
       if (zerosBegin > end) {
         file.write(end, ByteBuffer.allocate(zerosBegin - end));

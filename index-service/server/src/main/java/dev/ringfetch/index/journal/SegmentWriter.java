@@ -4,7 +4,6 @@ import dev.ringfetch.index.disk.Disk;
 import dev.ringfetch.index.disk.DiskFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * The segments that a journal writes: one that batches go to, and the next one, which is filled
@@ -27,7 +26,7 @@ final class SegmentWriter implements AutoCloseable {
   private final long origin;
   private final int length;
   private final ByteBuffer zeros = ByteBuffer.allocateDirect(STEP_LENGTH);
-  private final AtomicLong room = new AtomicLong();
+  private final JournalRoom room = new JournalRoom();
 
   private DiskFile current;
   private long number;
@@ -60,7 +59,6 @@ final class SegmentWriter implements AutoCloseable {
       // all of it at once
     }
     rotate();
-    room.set(length - offset);
   }
 
   /**
@@ -75,7 +73,7 @@ final class SegmentWriter implements AutoCloseable {
     currentLength = segmentLength;
     offset = position - segmentBase;
     current = disk.open(SegmentDescriptor.name(number));
-    room.set(currentLength - offset);
+    room.add(currentLength - offset);
     if (nextLength != 0) {
       next = disk.open(SegmentDescriptor.name(number + 1));
       nextOffset = nextLength;
@@ -83,19 +81,14 @@ final class SegmentWriter implements AutoCloseable {
     }
   }
 
-  /** Bytes that batches may still take, of which their writers have to reserve what they use. */
-  AtomicLong room() {
+  /** The room that is left in both segments. */
+  JournalRoom room() {
     return room;
   }
 
   /** Position of the next batch. */
   long position() {
     return base + offset;
-  }
-
-  /** Number of the segment that batches go to. */
-  long number() {
-    return number;
   }
 
   /** Bytes that are left in the segment that batches go to. */
@@ -138,7 +131,7 @@ final class SegmentWriter implements AutoCloseable {
     next = null;
     nextOffset = 0;
     nextReady = false;
-    room.addAndGet(TAIL_LIMIT - tail);
+    room.add(TAIL_LIMIT - tail);
   }
 
   /**
@@ -193,7 +186,7 @@ final class SegmentWriter implements AutoCloseable {
 
   private void addNext() {
     nextReady = true;
-    room.addAndGet(nextOffset - SegmentDescriptor.BATCH_OFFSET - TAIL_LIMIT);
+    room.add(nextOffset - SegmentDescriptor.BATCH_OFFSET - TAIL_LIMIT);
   }
 
   @Override

@@ -10,6 +10,7 @@ import dev.ringfetch.fabric.GatePage;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.Obstacle;
 import dev.ringfetch.index.data.DataDirectory;
+import dev.ringfetch.index.journal.Journal;
 import dev.ringfetch.index.partition.Handover;
 import dev.ringfetch.index.store.StoreMemory;
 import dev.ringfetch.index.store.StoredIndex;
@@ -56,7 +57,7 @@ public final class IndexMemory implements AutoCloseable {
   public static final int PARTITIONS_MAX = 256;
 
   /** How long a write waits at most for its sync with {@link Durability#INTERVAL}, unless set. */
-  public static final Duration SYNC_INTERVAL_DEFAULT = Duration.ofMillis(10);
+  public static final Duration SYNC_INTERVAL_DEFAULT = Journal.Context.INTERVAL_DEFAULT;
 
   /** Names of the fabrics over which clients read memory unless set, the preferred one first. */
   public static final List<String> FABRICS_DEFAULT = List.of("shm", "verbs");

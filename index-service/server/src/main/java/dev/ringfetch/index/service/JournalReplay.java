@@ -21,6 +21,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 
 /**
  * The indexes that the records of a journal say there are: carries the records out, in stores of
@@ -31,7 +32,12 @@ import java.util.TreeMap;
 final class JournalReplay implements RecordSink {
   /** What a record says of an entry. */
   private record Change(
-      int partition, long lsn, boolean isDelete, ByteString key, ByteString value, String place) {}
+      int partition,
+      long lsn,
+      boolean isDelete,
+      ByteString key,
+      ByteString value,
+      Supplier<String> place) {}
 
   private final StoreMemory memory;
   private final Map<Long, RecoveredIndex> indexes = new TreeMap<>();
@@ -65,7 +71,7 @@ final class JournalReplay implements RecordSink {
   }
 
   @Override
-  public void onRecord(JournalRecord record, String place) throws IOException {
+  public void onRecord(JournalRecord record, Supplier<String> place) throws IOException {
     records++;
     try {
       carryOut(record, place);
@@ -83,7 +89,7 @@ final class JournalReplay implements RecordSink {
         cause);
   }
 
-  private void carryOut(JournalRecord record, String place) throws IOException {
+  private void carryOut(JournalRecord record, Supplier<String> place) throws IOException {
     switch (record.type()) {
       case RecordDescriptor.SKIP ->
           indexes.values().forEach(index -> index.skip(Journal.LOST_LIMIT));
@@ -91,14 +97,16 @@ final class JournalReplay implements RecordSink {
       case RecordDescriptor.DROP_INDEX -> drop(record.index());
       case RecordDescriptor.PUT, RecordDescriptor.DELETE -> write(record, place);
       default ->
-          throw new IOException("unknown, of a newer version: " + place + " type=" + record.type());
+          throw new IOException(
+              "unknown, of a newer version: " + place.get() + " type=" + record.type());
     }
   }
 
-  private void create(JournalRecord record, String place) throws IOException {
+  private void create(JournalRecord record, Supplier<String> place) throws IOException {
     final IndexDefinition definition = IndexDefinition.decoded(record.value());
     if (definition == null || record.index() <= newest) {
-      throw new IOException("not a creation that can be: " + place + " index=" + record.index());
+      throw new IOException(
+          "not a creation that can be: " + place.get() + " index=" + record.index());
     }
     newest = record.index();
     final StoredIndex stored = create(definition);
@@ -128,7 +136,7 @@ final class JournalReplay implements RecordSink {
     }
   }
 
-  private void write(JournalRecord record, String place) throws IOException {
+  private void write(JournalRecord record, Supplier<String> place) throws IOException {
     final RecoveredIndex index = indexes.get(record.index());
     if (index == null && record.index() <= newest) {
       return; // it was dropped, and its writers ended a little later
@@ -153,7 +161,7 @@ final class JournalReplay implements RecordSink {
     if (store == null) {
       throw new IOException(
           "not a record that can be: "
-              + change.place()
+              + change.place().get()
               + " partition="
               + change.partition()
               + " lsn="

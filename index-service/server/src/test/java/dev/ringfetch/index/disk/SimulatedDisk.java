@@ -272,14 +272,6 @@ public final class SimulatedDisk implements Disk {
     }
 
     @Override
-    public void truncate(long length) throws IOException {
-      check(false, opened);
-      inode.content = Arrays.copyOf(inode.content, (int) length);
-      inode.writes.removeIf(write -> write[0] + write[1] > length);
-      inode.durable = Arrays.copyOf(inode.durable, (int) Math.min(length, inode.durable.length));
-    }
-
-    @Override
     public void sync() throws IOException {
       try {
         check(false, opened);

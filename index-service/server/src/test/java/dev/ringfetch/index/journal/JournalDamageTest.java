@@ -34,7 +34,7 @@ class JournalDamageTest {
       life.work();
     }
     if (clean) {
-      life.journal.close(0);
+      life.journal.close();
     }
     disk.kill();
     return disk;

@@ -192,7 +192,7 @@ class JournalSimulationTest {
       if (how == 0 && life != null && !life.journal.isFailed()) {
         disk.full(false);
         disk.failAfter(-1, SimulatedDisk.Fault.IO_ERROR);
-        life.journal.close(life.nowNs);
+        life.journal.close();
         parts.forEach(part -> part.safe = part.expected.size());
         ends++;
         disk.powerCut(random);

@@ -121,7 +121,7 @@ class JournalTest {
       lsn = log.append(put(epoch, 10));
       life.work();
       assertEquals(lsn, log.committed());
-      life.journal.close(life.nowNs);
+      life.journal.close();
       disk.kill();
     }
   }

@@ -289,7 +289,7 @@ class DurableIndexesTest {
       final CommitLog log = journal.log(1, 0, Durability.DISK, 0);
       log.onCommit(() -> {});
       assertEquals(1, log.append(new Write(write -> {}).put(key(5), key(5))));
-      journal.close(0);
+      journal.close();
     }
     start(Durability.DISK);
     put("", 1, "value");

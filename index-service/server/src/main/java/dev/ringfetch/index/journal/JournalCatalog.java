@@ -1,0 +1,69 @@
+package dev.ringfetch.index.journal;
+
+import com.google.protobuf.ByteString;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The records of a journal that are of no entry: creations and removals of indexes, and what holds
+ * for all of them. They are rare, and always synced; what appends one is told when it is.
+ *
+ * <p>Safe for use by many threads.
+ */
+final class JournalCatalog {
+  private record Waiter(long lsn, Runnable done) {}
+
+  private final Journal journal;
+  private final JournalSource source;
+  private final List<Waiter> waiters = new ArrayList<>();
+  private long lsn;
+
+  /** Creates the catalog, whose next record follows the one with this LSN. */
+  JournalCatalog(Journal journal, long last) {
+    this.journal = journal;
+    source = new JournalSource(journal, true, last, this::synced);
+    lsn = last;
+  }
+
+  JournalSource source() {
+    return source;
+  }
+
+  /**
+   * Appends a record.
+   *
+   * @param done is run once it is durable, or the journal has failed; on the journal's thread, or
+   *     the caller's
+   * @return false if there is no room for the record, and nothing was done
+   */
+  boolean append(int type, long index, ByteString name, ByteString value, Runnable done) {
+    synchronized (waiters) {
+      final int refused = source.append(type, 0, index, 0, lsn + 1, name, value);
+      if (refused == 0) {
+        lsn++;
+        waiters.add(new Waiter(lsn, done));
+        return true;
+      }
+      if (refused == Journal.FULL) {
+        return false;
+      }
+    }
+    done.run();
+    return true;
+  }
+
+  private void synced() {
+    final List<Runnable> ready = new ArrayList<>();
+    synchronized (waiters) {
+      waiters.removeIf(
+          waiter -> {
+            final boolean isReady = journal.isFailed() || waiter.lsn <= source.durable();
+            if (isReady) {
+              ready.add(waiter.done);
+            }
+            return isReady;
+          });
+    }
+    ready.forEach(Runnable::run);
+  }
+}

@@ -1,0 +1,55 @@
+package dev.ringfetch.index.journal;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * The room that is left for records in the segments of a journal. What appends a record reserves
+ * room for it first, so each record that was taken can be written.
+ *
+ * <p>Safe for use by many threads.
+ */
+final class JournalRoom {
+  /** What a batch adds to a record if it has no other. */
+  private static final int OVERHEAD = BatchDescriptor.RECORD_OFFSET;
+
+  /** Room that is kept for records other than puts. */
+  private static final int DELETE_RESERVE = 256 << 10;
+
+  /** Room that is kept for records that are not of an entry: a start needs one, for example. */
+  private static final int CATALOG_RESERVE = 16 << 10;
+
+  private final AtomicLong bytes = new AtomicLong();
+
+  /** Reserves room for a record of this aligned length and type; false if there is too little. */
+  boolean reserve(int length, int type) {
+    final int needed = length + OVERHEAD;
+    final int kept = keptFrom(type);
+    long room;
+    do {
+      room = bytes.get();
+      if (room - needed < kept) {
+        return false;
+      }
+    } while (!bytes.compareAndSet(room, room - needed));
+    return true;
+  }
+
+  /** Room that records of a type leave to others. */
+  private static int keptFrom(int type) {
+    return switch (type) {
+      case RecordDescriptor.PUT -> DELETE_RESERVE;
+      case RecordDescriptor.DELETE -> CATALOG_RESERVE;
+      default -> 0;
+    };
+  }
+
+  /** Gives back what the records of a batch had reserved for headers: it has one for all. */
+  void written(int records) {
+    add((long) (records - 1) * OVERHEAD);
+  }
+
+  /** Adds room of a segment. */
+  void add(long more) {
+    bytes.addAndGet(more);
+  }
+}
