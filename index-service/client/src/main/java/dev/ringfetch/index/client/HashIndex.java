@@ -9,13 +9,8 @@ import java.util.function.LongFunction;
  * <p>An ordered index can be viewed so, too: the operations on keys are the same.
  */
 public final class HashIndex<K, V> extends KeyedIndex<K, V> {
-  private final Access access;
-  private final LongFunction<DirectReads> direct; // by timeout in nanoseconds
-
-  HashIndex(View<K, V> view, Access access, LongFunction<DirectReads> direct) {
-    super(view, access == Access.DIRECT ? direct.apply(view.timeoutNs()) : null);
-    this.access = access;
-    this.direct = direct;
+  HashIndex(View<K, V> view, Access access, LongFunction<DirectReads> directs) {
+    super(view, access, directs);
   }
 
   /**
@@ -23,17 +18,12 @@ public final class HashIndex<K, V> extends KeyedIndex<K, V> {
    * #async} go by calls in either case.
    */
   public HashIndex<K, V> access(Access access) {
-    return new HashIndex<>(view(), access, direct);
-  }
-
-  /** The way that reads go. */
-  public Access access() {
-    return access;
+    return new HashIndex<>(view(), access, directs());
   }
 
   /** The same view with another deadline of each call. */
   public HashIndex<K, V> deadline(Duration deadline) {
-    return new HashIndex<>(view().withDeadline(deadline), access, direct);
+    return new HashIndex<>(view().withDeadline(deadline), access(), directs());
   }
 
   /** The same view, with operations that do not wait. */

@@ -19,6 +19,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.LongFunction;
 
 /**
  * A typed view of an index: reads and writes entries by their keys, and waits for each answer. What
@@ -40,11 +41,15 @@ import java.util.function.Function;
  */
 public abstract class KeyedIndex<K, V> {
   private final View<K, V> view;
+  private final Access access;
+  private final LongFunction<DirectReads> directs; // by timeout in nanoseconds
   private final DirectReads direct; // null: all reads go by calls
 
-  KeyedIndex(View<K, V> view, DirectReads direct) {
+  KeyedIndex(View<K, V> view, Access access, LongFunction<DirectReads> directs) {
     this.view = view;
-    this.direct = direct;
+    this.access = access;
+    this.directs = directs;
+    direct = access == Access.DIRECT ? directs.apply(view.timeoutNs()) : null;
   }
 
   View<K, V> view() {
@@ -54,6 +59,16 @@ public abstract class KeyedIndex<K, V> {
   /** The readers of its memory; null if all reads go by calls. */
   DirectReads direct() {
     return direct;
+  }
+
+  /** Readers of its memory, for views of it with any timeout and access. */
+  LongFunction<DirectReads> directs() {
+    return directs;
+  }
+
+  /** The way that reads go. */
+  public Access access() {
+    return access;
   }
 
   /** Name of the index. */

@@ -16,15 +16,10 @@ import java.util.function.LongFunction;
 public final class OrderedIndex<K, V> extends KeyedIndex<K, V> {
   private final OrderedCodec<K> keys;
 
-  private final Access access;
-  private final LongFunction<DirectReads> direct; // by timeout in nanoseconds
-
   OrderedIndex(
-      View<K, V> view, OrderedCodec<K> keys, Access access, LongFunction<DirectReads> direct) {
-    super(view, access == Access.DIRECT ? direct.apply(view.timeoutNs()) : null);
+      View<K, V> view, OrderedCodec<K> keys, Access access, LongFunction<DirectReads> directs) {
+    super(view, access, directs);
     this.keys = keys;
-    this.access = access;
-    this.direct = direct;
   }
 
   /**
@@ -32,17 +27,12 @@ public final class OrderedIndex<K, V> extends KeyedIndex<K, V> {
    * Reads of {@link #async}, counts and snapshots go by calls in either case.
    */
   public OrderedIndex<K, V> access(Access access) {
-    return new OrderedIndex<>(view(), keys, access, direct);
-  }
-
-  /** The way that reads go. */
-  public Access access() {
-    return access;
+    return new OrderedIndex<>(view(), keys, access, directs());
   }
 
   /** The same view with another deadline of each call. */
   public OrderedIndex<K, V> deadline(Duration deadline) {
-    return new OrderedIndex<>(view().withDeadline(deadline), keys, access, direct);
+    return new OrderedIndex<>(view().withDeadline(deadline), keys, access(), directs());
   }
 
   /** The same view, with operations that do not wait. */
