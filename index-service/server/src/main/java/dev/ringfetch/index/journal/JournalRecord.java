@@ -61,6 +61,13 @@ public final class JournalRecord {
     return this;
   }
 
+  /** Sets where the record comes from; 0 and 0 unless set. */
+  JournalRecord request(long client, long number) {
+    putLong(bytes, start + RecordDescriptor.CLIENT_OFFSET, client);
+    putLong(bytes, start + RecordDescriptor.REQUEST_OFFSET, number);
+    return this;
+  }
+
   JournalRecord place(long epoch, long lsn) {
     putLong(bytes, start + RecordDescriptor.EPOCH_OFFSET, epoch);
     putLong(bytes, start + RecordDescriptor.LSN_OFFSET, lsn);
@@ -94,7 +101,8 @@ public final class JournalRecord {
     bytes = array;
     start = position;
     length = stored;
-    return keyLength() <= length - RecordDescriptor.KEY_OFFSET
+    final int deadlineLength = hasDeadline() ? Long.BYTES : 0;
+    return keyLength() + deadlineLength <= length - RecordDescriptor.KEY_OFFSET
         && getInt(array, position + RecordDescriptor.CRC_OFFSET)
             == RecordDescriptor.crc(crc, array, position, stored);
   }
@@ -144,6 +152,15 @@ public final class JournalRecord {
     return getLong(bytes, start + RecordDescriptor.REQUEST_OFFSET);
   }
 
+  /** When the entry ends, in milliseconds since 1970; 0 if never. */
+  public long deadline() {
+    return hasDeadline() ? getLong(bytes, start + length - Long.BYTES) : 0;
+  }
+
+  private boolean hasDeadline() {
+    return (flags() & RecordDescriptor.DEADLINE) != 0;
+  }
+
   private int keyLength() {
     return getShort(bytes, start + RecordDescriptor.KEY_LENGTH_OFFSET);
   }
@@ -156,7 +173,8 @@ public final class JournalRecord {
   /** A copy of the value. */
   public ByteString value() {
     final int offset = RecordDescriptor.KEY_OFFSET + keyLength();
-    return ByteString.copyFrom(bytes, start + offset, length - offset);
+    final int end = hasDeadline() ? length - Long.BYTES : length;
+    return ByteString.copyFrom(bytes, start + offset, end - offset);
   }
 
   @Override

@@ -6,8 +6,8 @@ import java.nio.ByteOrder;
 import java.util.zip.CRC32C;
 
 /**
- * Layout of a record: one change of one partition. It is the same wherever the record stands, in a
- * journal or on its way to another node. Little-endian.
+ * Layout of a record: one change of one partition. It is the same wherever the record stands: in a
+ * journal, in a snapshot, or on its way to another node. Little-endian.
  *
  * <pre>
  *   0                   1                   2                   3
@@ -40,6 +40,8 @@ import java.util.zip.CRC32C;
  *  +---------------------------------------------------------------+
  *  |                             Value                            ...
  *  +---------------------------------------------------------------+
+ *  |                    The deadline, 64 bits                     ...
+ *  +---------------------------------------------------------------+
  * </pre>
  *
  * <ul>
@@ -47,9 +49,8 @@ import java.util.zip.CRC32C;
  *   <li><b>Length</b>: of the record in bytes, without the zeros behind it that fill it up to a
  *       multiple of {@value #ALIGNMENT}.
  *   <li><b>Type</b>: what the record says; see the constants.
- *   <li><b>Flags</b>: {@link #POSITIVE} where the writer's answer was so: a put created the entry,
- *       a delete found it. Others are 0.
- *   <li><b>Key length</b>: in bytes. The value has the rest of the record.
+ *   <li><b>Flags</b>: {@link #POSITIVE}, {@link #DEADLINE}, {@link #EXPIRED}. Others are 0.
+ *   <li><b>Key length</b>: in bytes. The value has the rest of the record, up to the deadline.
  *   <li><b>Partition, Index</b>: the partition that the record belongs to, and the number of its
  *       index, which no other index of the directory has or had.
  *   <li><b>Epoch</b>: of the server that wrote the record.
@@ -57,6 +58,8 @@ import java.util.zip.CRC32C;
  *       before.
  *   <li><b>Client, Request</b>: number of a client and of its request, from which the record comes;
  *       0 if the client has none.
+ *   <li><b>Deadline</b>: there with {@link #DEADLINE} alone: the last 8 bytes. Milliseconds since
+ *       1970, of the partition's clock; from then on the entry is absent.
  * </ul>
  */
 public final class RecordDescriptor {
@@ -105,6 +108,15 @@ public final class RecordDescriptor {
   /** Type: the entry of the key was removed. */
   public static final int DELETE = 2;
 
+  /**
+   * Type: a client's request had its outcome, and changed nothing: a lost comparison, the delete of
+   * no entry. The value is the version of the entry that it found, 64 bits, 0 if there was none.
+   */
+  public static final int OUTCOME = 3;
+
+  /** Type: the clock of a partition went on. The value is its time, as a deadline is. */
+  public static final int TICK = 4;
+
   /** Type: an index was created: the key is its name, the value an {@link IndexDefinition}. */
   public static final int CREATE_INDEX = 16;
 
@@ -117,14 +129,35 @@ public final class RecordDescriptor {
    */
   public static final int SKIP = 18;
 
-  /** Flag: the answer was a positive one. */
+  /** Type: a client has this number from now on. Its request is the first one with an outcome. */
+  public static final int OPEN_CLIENT = 19;
+
+  /** Type: there is no client of this number any more, and its outcomes are gone. */
+  public static final int CLOSE_CLIENT = 20;
+
+  /**
+   * Type, in snapshots alone: a partition of an index. The LSN is one up to which all records are
+   * in the snapshot; the value is the partition's clock, as a deadline is.
+   */
+  public static final int PARTITION = 32;
+
+  /** Type: the last record of a snapshot, without which it is none. */
+  public static final int SNAPSHOT_END = 33;
+
+  /** Flag: the answer was a positive one: a put created the entry, a delete found it. */
   public static final int POSITIVE = 1;
+
+  /** Flag: a deadline ends the record. */
+  public static final int DEADLINE = 2;
+
+  /** Flag: the entry was removed as its deadline had come. */
+  public static final int EXPIRED = 4;
 
   /** The longest key: that of entries; names of indexes are shorter. */
   public static final int KEY_LIMIT = 1024;
 
   /** The longest record. */
-  public static final int LENGTH_LIMIT = KEY_OFFSET + KEY_LIMIT + (1 << 20);
+  public static final int LENGTH_LIMIT = KEY_OFFSET + KEY_LIMIT + (1 << 20) + Long.BYTES;
 
   private static final VarHandle LONG =
       MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
