@@ -73,7 +73,7 @@ class JournalDamageTest {
   void behindAnOrderlyEndNothingMayStand() throws IOException {
     final SimulatedDisk disk = disk(true);
     final int used = (int) usedBytes(disk);
-    disk.content(SegmentDescriptor.name(1))[used + random.nextInt(100_000) + 8] = 1;
+    disk.content(SegmentDescriptor.name(1))[used + random.nextInt(100_000) + RECORDS + 8] = 1;
     assertTrue(refused(disk).getMessage().contains("in order"));
   }
 
