@@ -102,6 +102,13 @@ public final class IndexServer implements Callable<Integer> {
   private long syncIntervalMillis;
 
   @Option(
+      names = "--snapshot-after",
+      paramLabel = "BYTES",
+      converter = ByteCount.class,
+      description = "Of journal, at least 1M. Default: 256M, or twice the last snapshot.")
+  private Long snapshotAfter;
+
+  @Option(
       names = "--takeover",
       description = "Use a data directory of another host, or of this one before it rebooted.")
   private boolean takeover;
@@ -188,7 +195,11 @@ public final class IndexServer implements Callable<Integer> {
           .dataDirectory(data)
           .takeover(takeover)
           .durability(durability)
-          .syncInterval(Duration.ofMillis(syncIntervalMillis));
+          .syncInterval(Duration.ofMillis(syncIntervalMillis))
+          .progress(new RecoveryReport(spec.commandLine().getOut(), System::nanoTime));
+      if (snapshotAfter != null) {
+        context.snapshotAfter(snapshotAfter);
+      }
     } catch (IllegalArgumentException e) {
       throw new ParameterException(spec.commandLine(), "--" + e.getMessage());
     }

@@ -78,7 +78,9 @@ public final class Journal {
   private long previous;
 
   /** Position up to which all is synced. */
-  private long durable;
+  private volatile long durable;
+
+  private final SnapshotChoice recoveredFrom;
 
   /** Options of a journal. Setters return this. */
   public static final class Context {
@@ -96,6 +98,7 @@ public final class Journal {
     long origin;
     long epoch;
     ErrorHandler errors = failure -> {};
+    RecoveryProgress progress = (bytes, total, records) -> {};
 
     /** Creates the defaults. */
     public Context() {}
@@ -127,6 +130,12 @@ public final class Journal {
       return this;
     }
 
+    /** Sets what is told how far the recovery has come. */
+    public Context progress(RecoveryProgress told) {
+      progress = told;
+      return this;
+    }
+
     /** Sets what is told why the journal has failed, once, on the journal's thread. */
     public Context errors(ErrorHandler handler) {
       errors = handler;
@@ -146,6 +155,7 @@ public final class Journal {
     previous = recovered.previous();
     durable = recovered.end();
     clean = recovered.clean();
+    recoveredFrom = recovered.choice();
     catalog = new JournalCatalog(this, recovered.catalogLsn());
     sources.add(catalog.source());
   }
@@ -163,7 +173,9 @@ public final class Journal {
   /** Whether a directory has a journal, or a part of one. */
   public static boolean isIn(Disk disk) throws IOException {
     for (final String name : disk.list()) {
-      if (name.equals(Checkpoint.NAME) || SegmentDescriptor.number(name) >= 0) {
+      if (name.equals(Checkpoint.NAME)
+          || SegmentDescriptor.number(name) >= 0
+          || SnapshotDescriptor.number(name) >= 0) {
         return true;
       }
     }
@@ -181,6 +193,36 @@ public final class Journal {
    */
   public boolean wasClean() {
     return clean;
+  }
+
+  /** The snapshot from which the journal was recovered, and what else there was. */
+  SnapshotChoice recoveredFrom() {
+    return recoveredFrom;
+  }
+
+  /** Snapshots that were damaged and passed over, for people; empty if there was none. */
+  public List<String> damagedSnapshots() {
+    return recoveredFrom.damaged();
+  }
+
+  /** Position up to which all is durable: the end of a batch. Any thread. */
+  public long durable() {
+    return durable;
+  }
+
+  /** LSN of the last record of the catalog that was appended. Any thread. */
+  public long catalogLsn() {
+    return catalog.last();
+  }
+
+  /** LSN up to which the catalog's records are durable. Any thread. */
+  public long durableCatalogLsn() {
+    return catalog.source().durable();
+  }
+
+  /** The first 64 bits of the directory's id. */
+  long origin() {
+    return origin;
   }
 
   /** Epoch of the server, as records say it. */

@@ -29,6 +29,13 @@ final class JournalCatalog {
     return source;
   }
 
+  /** LSN of the last record that was appended. */
+  long last() {
+    synchronized (waiters) {
+      return lsn;
+    }
+  }
+
   /**
    * Appends a record.
    *

@@ -57,6 +57,11 @@ public final class PartitionLog implements CommitLog {
     return journal.isFailed() ? FAILED : committed;
   }
 
+  /** LSN up to which all records are durable, or that the log began after. Any thread. */
+  public long durable() {
+    return source.durable();
+  }
+
   @Override
   public void onCommit(Runnable commits) {
     listener = commits;

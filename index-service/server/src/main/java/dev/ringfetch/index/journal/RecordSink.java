@@ -13,4 +13,12 @@ public interface RecordSink {
    * @throws IOException to end the recovery
    */
   void onRecord(JournalRecord record, Supplier<String> place) throws IOException;
+
+  /**
+   * Takes a record of the snapshot that the recovery begins with, before all others; else as {@link
+   * #onRecord}.
+   */
+  default void onSnapshotRecord(JournalRecord record, Supplier<String> place) throws IOException {
+    onRecord(record, place);
+  }
 }

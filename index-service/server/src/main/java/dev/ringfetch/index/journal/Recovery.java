@@ -4,7 +4,6 @@ import dev.ringfetch.index.disk.Disk;
 import dev.ringfetch.index.disk.DiskFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -26,33 +25,34 @@ final class Recovery {
    * @param previous the same, but 0 if there is no batch
    * @param catalogLsn the last LSN of creations and removals
    * @param clean whether the writer had ended in order, or there was none
+   * @param choice the snapshot that was taken
    */
-  record Result(long end, long previous, long catalogLsn, boolean clean) {}
-
-  /** A segment that has a valid header. */
-  private record Segment(String name, long number, long base, long length) {
-    long end() {
-      return base + length;
-    }
-  }
+  record Result(
+      long end, long previous, long catalogLsn, boolean clean, SnapshotChoice choice) {}
 
   private final Disk disk;
   private final long origin;
   private final RecordSink sink;
-  private final List<Segment> segments = new ArrayList<>();
+  private final RecoveryProgress progress;
+  private final List<SegmentFile> segments = new ArrayList<>();
   private final List<String> unfinished = new ArrayList<>();
 
   /** The segment in which the batches end, and those behind it; in their order. */
   private final List<SegmentContent> ends = new ArrayList<>();
 
   private final JournalRecord record = new JournalRecord();
+  private SnapshotChoice choice = SnapshotChoice.none();
   private long previous;
   private long catalogLsn;
+  private long bytesRead;
+  private long bytesTotal;
+  private long recordsRead;
 
   private Recovery(Disk disk, Journal.Context context, RecordSink sink) {
     this.disk = disk;
     this.origin = context.origin;
     this.sink = sink;
+    progress = context.progress;
   }
 
   static Journal open(Disk disk, Journal.Context context, RecordSink sink) throws IOException {
@@ -76,7 +76,7 @@ final class Recovery {
           context,
           writer,
           checkpoint,
-          new Result(end, recovery.previous, recovery.catalogLsn, clean));
+          new Result(end, recovery.previous, recovery.catalogLsn, clean, recovery.choice));
     } finally {
       if (!opened) {
         writer.close();
@@ -92,7 +92,7 @@ final class Recovery {
       writer.create();
       final Checkpoint checkpoint = Checkpoint.create(disk, context.origin);
       created = true;
-      return new Journal(context, writer, checkpoint, new Result(writer.position(), 0, 0, true));
+      return new Journal(context, writer, checkpoint, new Result(writer.position(), 0, 0, true, SnapshotChoice.none()));
     } finally {
       if (!created) {
         writer.close();
@@ -106,7 +106,7 @@ final class Recovery {
       final long number = SegmentDescriptor.number(name);
       if (number == 1 && !SegmentContent.read(disk, name, 0, 0).hasMagic()) {
         disk.delete(name);
-      } else if (number >= 0) {
+      } else if (number >= 0 || SnapshotDescriptor.number(name) >= 0) {
         throw new JournalDamagedException(
             "missing, although there are segments: file=" + disk.describe(Checkpoint.NAME));
       }
@@ -120,19 +120,27 @@ final class Recovery {
       throw new JournalDamagedException(
           "missing, as the checkpoint is there: file=" + disk.describe(SegmentDescriptor.name(1)));
     }
-    if (segments.get(0).base() > 0) {
-      throw new JournalDamagedException(
-          "missing: file=" + disk.describe(SegmentDescriptor.name(segments.get(0).number() - 1)));
-    }
+    choice = SnapshotChoice.of(disk, origin, segments.get(0));
     int number = 0;
-    SegmentContent content = load(segments.get(0));
     int offset = SegmentDescriptor.BATCH_OFFSET;
+    if (choice.snapshot() != null) {
+      number = begin(choice.snapshot());
+      offset = Math.max(offset, offset(segments.get(number), choice.snapshot().begin()));
+    }
+    for (final SegmentFile segment : segments.subList(number, segments.size())) {
+      bytesTotal += segment.length();
+    }
+    if (choice.snapshot() != null) {
+      load(choice.snapshot());
+    }
+    SegmentContent content = load(segments.get(number));
     while (true) {
       final int length = content.batchAfter(previous, offset);
       if (length > 0) {
         replay(segments.get(number), content, offset, length);
         offset += length;
         previous = segments.get(number).base() + offset;
+        read(length);
         continue;
       }
       final SegmentContent next =
@@ -151,7 +159,55 @@ final class Recovery {
     }
   }
 
-  private SegmentContent load(Segment segment) throws IOException {
+  /** Finds the segment from which on the journal is read after a snapshot. */
+  private int begin(SnapshotFile snapshot) throws JournalDamagedException {
+    int number = segments.size() - 1;
+    while (segments.get(number).base() > snapshot.begin()) {
+      number--;
+    }
+    if (segments.get(number).end() < snapshot.begin()) {
+      throw shorter(snapshot, segments.get(number).end());
+    }
+    // As the batch behind it says: no batch is before the first of all.
+    previous = snapshot.begin() == SegmentDescriptor.BATCH_OFFSET ? 0 : snapshot.begin();
+    return number;
+  }
+
+  private void load(SnapshotFile snapshot) throws IOException {
+    bytesTotal += snapshot.length();
+    catalogLsn = snapshot.catalogLsn();
+    final long[] last = {0};
+    snapshot.replay(
+        disk,
+        origin,
+        (snapshotRecord, at) -> {
+          sink.onSnapshotRecord(
+              snapshotRecord, () -> "file=" + disk.describe(snapshot.name()) + " offset=" + at);
+          recordsRead++;
+          if (at - last[0] >= BatchDescriptor.LENGTH_SOFT_LIMIT) {
+            read(at - last[0]);
+            last[0] = at;
+          }
+        });
+    read(snapshot.length() - last[0]);
+  }
+
+  private void read(long length) {
+    bytesRead += length;
+    progress.onProgress(bytesRead, bytesTotal, recordsRead);
+  }
+
+  private JournalDamagedException shorter(SnapshotFile snapshot, long end) {
+    return new JournalDamagedException(
+        "the journal ends before what a snapshot of it has: file="
+            + disk.describe(snapshot.name())
+            + " needs="
+            + snapshot.end()
+            + " end="
+            + end);
+  }
+
+  private SegmentContent load(SegmentFile segment) throws IOException {
     return SegmentContent.read(disk, segment.name(), segment.base(), origin);
   }
 
@@ -177,7 +233,7 @@ final class Recovery {
             "missing: file=" + disk.describe(SegmentDescriptor.name(expected)));
       }
       expected = number + 1;
-      final Segment segment = header(name, number);
+      final SegmentFile segment = SegmentFile.read(disk, name, number, origin);
       if (segment == null) {
         unfinished.add(name);
       } else if (!unfinished.isEmpty()
@@ -192,45 +248,7 @@ final class Recovery {
     }
   }
 
-  /** The segment of that header, or null if it is not a whole one of this journal. */
-  private Segment header(String name, long number) throws IOException {
-    final ByteBuffer header =
-        ByteBuffer.allocate(SegmentDescriptor.BATCH_OFFSET).order(ByteOrder.LITTLE_ENDIAN);
-    final long fileLength;
-    try (DiskFile file = disk.open(name)) {
-      fileLength = file.length();
-      if (file.read(0, header) < SegmentDescriptor.BATCH_OFFSET) {
-        return null;
-      }
-    }
-    if (header.getInt(SegmentDescriptor.CRC_OFFSET) != SegmentDescriptor.crc(header)
-        || header.getLong(SegmentDescriptor.MAGIC_OFFSET) != SegmentDescriptor.MAGIC) {
-      return null;
-    }
-    final int format = header.getInt(SegmentDescriptor.FORMAT_OFFSET);
-    if (format != SegmentDescriptor.FORMAT) {
-      throw new JournalDamagedException(
-          "of another version: file=" + disk.describe(name) + " format=" + format);
-    }
-    if (header.getLong(SegmentDescriptor.ORIGIN_OFFSET) != origin) {
-      throw new JournalDamagedException("of another directory: file=" + disk.describe(name));
-    }
-    final long length = header.getLong(SegmentDescriptor.LENGTH_OFFSET);
-    if (header.getLong(SegmentDescriptor.NUMBER_OFFSET) != number || length != fileLength) {
-      throw new JournalDamagedException(
-          "renamed, or cut: file="
-              + disk.describe(name)
-              + " number="
-              + header.getLong(SegmentDescriptor.NUMBER_OFFSET)
-              + " length="
-              + length
-              + " found="
-              + fileLength);
-    }
-    return new Segment(name, number, header.getLong(SegmentDescriptor.BASE_OFFSET), length);
-  }
-
-  private void replay(Segment segment, SegmentContent content, int offset, int length)
+  private void replay(SegmentFile segment, SegmentContent content, int offset, int length)
       throws IOException {
     final byte[] bytes = content.bytes();
     final int end = offset + length;
@@ -241,8 +259,9 @@ final class Recovery {
         throw damaged(segment, position, "no record in a batch");
       }
       if (record.type() >= RecordDescriptor.CREATE_INDEX) {
-        catalogLsn = record.lsn();
+        catalogLsn = Math.max(catalogLsn, record.lsn());
       }
+      recordsRead++;
       final int at = position;
       sink.onRecord(record, () -> place(segment, at));
       position += RecordDescriptor.aligned(record.length());
@@ -255,7 +274,7 @@ final class Recovery {
 
   /** Decides whether the batches may end here, and all behind is a crash's. */
   private void checkEnd(Checkpoint checkpoint, int number, int offset) throws IOException {
-    final Segment segment = segments.get(number);
+    final SegmentFile segment = segments.get(number);
     final long end = segment.base() + offset;
     long durable = Math.max(checkpoint.durable(), ends.get(0).durableFrom(offset));
     boolean zero = ends.get(0).zerosFrom(offset) == offset;
@@ -266,16 +285,19 @@ final class Recovery {
     if (end < durable) {
       throw damaged(segment, offset, "damaged before durable=" + durable);
     }
+    if (choice.snapshot() != null && end < choice.snapshot().end()) {
+      throw shorter(choice.snapshot(), end);
+    }
     if (checkpoint.isClean() && (end != checkpoint.durable() || !zero)) {
       throw damaged(segment, offset, "not as its server left it in order");
     }
   }
 
-  private JournalDamagedException damaged(Segment segment, int offset, String what) {
+  private JournalDamagedException damaged(SegmentFile segment, int offset, String what) {
     return new JournalDamagedException(what + ": " + place(segment, offset));
   }
 
-  private String place(Segment segment, int offset) {
+  private String place(SegmentFile segment, int offset) {
     return "file=" + disk.describe(segment.name()) + " offset=" + offset;
   }
 
@@ -289,17 +311,20 @@ final class Recovery {
     for (final String name : unfinished) {
       disk.delete(name);
     }
+    for (final String name : choice.unfinished()) {
+      disk.delete(name);
+    }
     final int number = segments.size() - ends.size();
-    for (final Segment before : segments.subList(0, number)) {
+    for (final SegmentFile before : segments.subList(0, number)) {
       if (durable < before.end()) {
         settle(before, load(before), offset(before, durable), offset(before, end));
       }
     }
-    final Segment last = segments.get(number);
+    final SegmentFile last = segments.get(number);
     settle(last, ends.get(0), offset(last, durable), offset(last, end));
     long nextLength = 0;
     for (int i = number + 1; i < segments.size(); i++) {
-      final Segment behind = segments.get(i);
+      final SegmentFile behind = segments.get(i);
       if (i == number + 1) {
         final int begin = SegmentDescriptor.BATCH_OFFSET;
         settle(behind, ends.get(1), begin, begin);
@@ -312,12 +337,12 @@ final class Recovery {
     writer.open(last.number(), last.base(), last.length(), end, nextLength);
   }
 
-  private static int offset(Segment segment, long position) {
+  private static int offset(SegmentFile segment, long position) {
     return (int) (Math.max(segment.base(), Math.min(position, segment.end())) - segment.base());
   }
 
   /** Writes part of a segment again, and zeros over what is behind it, and syncs. */
-  private void settle(Segment segment, SegmentContent content, int begin, int end)
+  private void settle(SegmentFile segment, SegmentContent content, int begin, int end)
       throws IOException {
     final int zerosBegin = content.zerosFrom(end);
     try (DiskFile file = disk.open(segment.name())) {

@@ -91,11 +91,16 @@ public final class SegmentDescriptor {
 
   /** Number of the segment in the file of that name; -1 if it is none's. */
   static long number(String name) {
-    if (name.length() != PREFIX.length() + DIGITS || !name.startsWith(PREFIX)) {
+    return number(name, PREFIX);
+  }
+
+  /** Number behind a prefix, as files have it in their names; -1 if the name is not of that form. */
+  static long number(String name, String prefix) {
+    if (name.length() != prefix.length() + DIGITS || !name.startsWith(prefix)) {
       return -1;
     }
     long number = 0;
-    for (int i = PREFIX.length(); i < name.length(); i++) {
+    for (int i = prefix.length(); i < name.length(); i++) {
       final int digit = name.charAt(i) - '0';
       if (digit < 0 || digit > 9) {
         return -1;

@@ -31,6 +31,11 @@ final class UncommittedRecords {
     return first;
   }
 
+  /** The newest record of all, or null if there is none. */
+  Write last() {
+    return first == null ? null : last;
+  }
+
   /** Adds a record, whose LSN is the largest. */
   void add(Write record) {
     if (first == null) {

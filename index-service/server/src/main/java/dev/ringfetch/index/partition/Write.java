@@ -1,6 +1,7 @@
 package dev.ringfetch.index.partition;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.store.EntryWalk;
 import dev.ringfetch.index.store.Snapshot;
 import dev.ringfetch.index.v1.Entry;
 
@@ -70,7 +71,14 @@ public final class Write {
     /** Writes nothing: the owner reads the entry, where readers could not decide. */
     READ,
     /** Writes nothing: the owner begins a snapshot, of all writes that were answered before. */
-    SNAPSHOT
+    SNAPSHOT,
+    /**
+     * Writes nothing: is answered when all records before it are applied; its version is the LSN of
+     * the last of them.
+     */
+    BARRIER,
+    /** Writes nothing: the owner takes a walk one step on. */
+    WALK
   }
 
   /** Receives the answer of a write. */
@@ -98,6 +106,7 @@ public final class Write {
   private ByteString value;
   private long expectedVersion;
   private Snapshot snapshot;
+  private EntryWalk walk;
 
   private int outcome;
   private boolean positive;
@@ -173,6 +182,28 @@ public final class Write {
     return this;
   }
 
+  /**
+   * Prepares a barrier.
+   *
+   * @return this.
+   * @throws IllegalStateException if the write is submitted and not answered.
+   */
+  public Write barrier() {
+    return prepare(Kind.BARRIER, ByteString.EMPTY, ByteString.EMPTY, 0);
+  }
+
+  /**
+   * Prepares a step of a walk, which is the owner's until the answer.
+   *
+   * @return this.
+   * @throws IllegalStateException if the write is submitted and not answered.
+   */
+  public Write walk(EntryWalk stepped) {
+    prepare(Kind.WALK, ByteString.EMPTY, ByteString.EMPTY, 0);
+    walk = stepped;
+    return this;
+  }
+
   private Write prepare(Kind kind, ByteString key, ByteString value, long expectedVersion) {
     if (state == State.SUBMITTED) {
       throw new IllegalStateException("state=" + state);
@@ -188,7 +219,12 @@ public final class Write {
     entry = null;
     excess = 0;
     snapshot = null;
+    walk = null;
     return this;
+  }
+
+  EntryWalk walk() {
+    return walk;
   }
 
   Snapshot snapshot() {

@@ -198,11 +198,24 @@ final class WriteCycle {
   }
 
   private void validate(Write write) {
-    if (write.kind() == Write.Kind.SNAPSHOT) {
-      store.begin(write.snapshot());
-      answer(write, Write.DONE);
-      return;
+    switch (write.kind()) {
+      case SNAPSHOT -> {
+        store.begin(write.snapshot());
+        answer(write, Write.DONE);
+      }
+      case BARRIER -> {
+        write.logged(appended);
+        answerAfter(records.last(), write);
+      }
+      case WALK -> {
+        store.step(write.walk());
+        answer(write, Write.DONE);
+      }
+      default -> validateEntry(write);
     }
+  }
+
+  private void validateEntry(Write write) {
     final ByteString key = write.key();
     final Write newest = records.newest(key);
     final long version = newest == null ? store.version(key) : newest.versionAfter();
@@ -232,7 +245,7 @@ final class WriteCycle {
         }
         answerAfter(newest, write);
       }
-      case SNAPSHOT -> throw new IllegalStateException("kind=" + write.kind());
+      case SNAPSHOT, BARRIER, WALK -> throw new IllegalStateException("kind=" + write.kind());
     }
   }
 

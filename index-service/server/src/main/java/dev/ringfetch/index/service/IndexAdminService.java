@@ -1,5 +1,6 @@
 package dev.ringfetch.index.service;
 
+import dev.ringfetch.index.journal.SnapshotCycle;
 import dev.ringfetch.index.v1.CreateIndexRequest;
 import dev.ringfetch.index.v1.CreateIndexResponse;
 import dev.ringfetch.index.v1.DropIndexRequest;
@@ -8,9 +9,12 @@ import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexAdminGrpc;
 import dev.ringfetch.index.v1.ListIndexesRequest;
 import dev.ringfetch.index.v1.ListIndexesResponse;
+import dev.ringfetch.index.v1.SnapshotRequest;
+import dev.ringfetch.index.v1.SnapshotResponse;
 import io.grpc.Status;
 import io.grpc.StatusException;
 import io.grpc.stub.StreamObserver;
+import java.io.IOException;
 
 /**
  * The IndexAdmin service over a set of indexes. A kind that is not served is UNIMPLEMENTED, one
@@ -110,5 +114,43 @@ public final class IndexAdminService extends IndexAdminGrpc.IndexAdminImplBase {
       response.addIndexes(indexes.describe(index));
     }
     WriteCall.answer(responses, response.build());
+  }
+
+  @Override
+  public void snapshot(SnapshotRequest request, StreamObserver<SnapshotResponse> responses) {
+    final IndexJournal journal = indexes.memory().journal();
+    if (journal == null) {
+      responses.onError(
+          Status.FAILED_PRECONDITION
+              .withDescription("no index is kept on disk: there is no journal")
+              .asException());
+      return;
+    }
+    journal.snapshot(new SnapshotCall(responses));
+  }
+
+  /** Answers when the snapshot is there, or has failed. */
+  private record SnapshotCall(StreamObserver<SnapshotResponse> responses)
+      implements SnapshotCycle.Listener {
+    @Override
+    public void onSnapshot(SnapshotCycle.Taken snapshot) {
+      WriteCall.answer(
+          responses,
+          SnapshotResponse.newBuilder()
+              .setNumber(snapshot.number())
+              .setBytes(snapshot.length())
+              .setRecords(snapshot.records())
+              .setJournalPosition(snapshot.begin())
+              .build());
+    }
+
+    @Override
+    public void onFailure(IOException failure) {
+      responses.onError(
+          Status.UNAVAILABLE
+              .withDescription("no snapshot was taken: " + failure.getMessage())
+              .withCause(failure)
+              .asException());
+    }
   }
 }

@@ -4,12 +4,18 @@ import dev.ringfetch.index.data.DataDirectory;
 import dev.ringfetch.index.disk.HostDisk;
 import dev.ringfetch.index.journal.Journal;
 import dev.ringfetch.index.journal.JournalThread;
+import dev.ringfetch.index.journal.RecoveryProgress;
+import dev.ringfetch.index.journal.SnapshotCycle;
+import dev.ringfetch.index.journal.SnapshotThread;
 import dev.ringfetch.index.partition.CommitLog;
 import dev.ringfetch.index.store.StoreMemory;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
@@ -23,12 +29,20 @@ final class IndexJournal implements AutoCloseable {
   private static final Logger LOGGER = System.getLogger(IndexJournal.class.getName());
 
   private final Journal journal;
+  private final DataDirectory data;
   private final JournalThread thread;
+  private final long snapshotAfter;
+  private final List<SnapshotExtra> extras = new ArrayList<>();
+  private volatile SnapshotThread snapshotThread; // null until the indexes are there
+  private volatile SnapshotCycle snapshots;
   private List<RecoveredIndex> recovered;
   private long newest;
 
-  private IndexJournal(Journal journal, JournalReplay replay) {
+  private IndexJournal(
+      Journal journal, DataDirectory data, JournalReplay replay, long snapshotAfter) {
     this.journal = journal;
+    this.data = data;
+    this.snapshotAfter = snapshotAfter;
     recovered = List.copyOf(replay.indexes());
     newest = replay.newest();
     thread = new JournalThread(journal);
@@ -38,10 +52,10 @@ final class IndexJournal implements AutoCloseable {
    * Opens the journal of a data directory, or creates it, and builds the indexes that it has.
    *
    * @param memory where they are built; nobody may read it yet
-   * @param interval see {@link IndexMemory.Context#syncInterval}
+   * @param options of the journal
    * @throws IOException if the disk fails, the journal is damaged, or the memory is too small
    */
-  static IndexJournal open(DataDirectory data, StoreMemory memory, Duration interval)
+  static IndexJournal open(DataDirectory data, StoreMemory memory, Options options)
       throws IOException {
     final JournalReplay replay = new JournalReplay(memory);
     final long beginNs = System.nanoTime();
@@ -50,11 +64,15 @@ final class IndexJournal implements AutoCloseable {
             new HostDisk(data.path()),
             new Journal.Context()
                 .owner(data.origin(), data.incarnation())
-                .interval(interval.toNanos())
+                .interval(options.interval().toNanos())
+                .progress(options.progress())
                 .errors(
                     failure ->
                         LOGGER.log(Level.ERROR, "nothing is written any more: " + data, failure)),
             replay);
+    for (final String name : journal.damagedSnapshots()) {
+      LOGGER.log(Level.WARNING, "a damaged snapshot was passed over: file=" + name + " data=" + data);
+    }
     if (replay.records() > 0) {
       LOGGER.log(
           Level.INFO,
@@ -73,7 +91,7 @@ final class IndexJournal implements AutoCloseable {
         journal.skip();
         replay.indexes().forEach(index -> index.skip(Journal.LOST_LIMIT));
       }
-      final IndexJournal started = new IndexJournal(journal, replay);
+      final IndexJournal started = new IndexJournal(journal, data, replay, options.snapshotAfter());
       opened = true;
       return started;
     } finally {
@@ -81,6 +99,62 @@ final class IndexJournal implements AutoCloseable {
         journal.abandon();
       }
     }
+  }
+
+  /**
+   * Options of a journal.
+   *
+   * @param interval see {@link IndexMemory.Context#syncInterval}
+   * @param snapshotAfter see {@link IndexMemory.Context#snapshotAfter}
+   * @param progress is told how far the recovery has come
+   */
+  record Options(Duration interval, long snapshotAfter, RecoveryProgress progress) {}
+
+  /** Adds what belongs to the catalog besides indexes; before the snapshots are started. */
+  void add(SnapshotExtra extra) {
+    extras.add(extra);
+  }
+
+  /** Begins to take snapshots of the indexes; without effect if it has. One thread at a time. */
+  void startSnapshots(Indexes indexes) {
+    if (snapshotThread != null) {
+      return;
+    }
+    final IndexSnapshots source =
+        new IndexSnapshots(journal, () -> indexes.catalog(this), extras, this::wakeSnapshots);
+    snapshots = new SnapshotCycle(journal, new HostDisk(data.path()), source, snapshotAfter);
+    snapshotThread = new SnapshotThread(snapshots);
+  }
+
+  private void wakeSnapshots() {
+    final SnapshotThread driven = snapshotThread;
+    if (driven != null) {
+      driven.wake();
+    }
+  }
+
+  /** Asks for a snapshot of all that was answered before. */
+  void snapshot(SnapshotCycle.Listener listener) {
+    snapshots.ask(listener);
+    wakeSnapshots();
+  }
+
+  /** Why the last snapshot was not taken, or null. */
+  IOException snapshotObstacle() {
+    final SnapshotCycle cycle = snapshots;
+    return cycle == null ? null : cycle.obstacle();
+  }
+
+  /** The state of the catalog, of these indexes. No index may be created or dropped meanwhile. */
+  CatalogState catalog(Collection<ServedIndex> indexes) {
+    extras.forEach(SnapshotExtra::capture);
+    return new CatalogState(
+        journal.catalogLsn(),
+        newest,
+        indexes.stream()
+            .filter(index -> index.entry().number() != 0)
+            .sorted(Comparator.comparingLong(index -> index.entry().number()))
+            .toList());
   }
 
   /** Whether a directory has a journal, or a part of one. */
@@ -142,6 +216,9 @@ final class IndexJournal implements AutoCloseable {
   /** Writes what is left. No write may be under way. */
   @Override
   public void close() {
+    if (snapshotThread != null) {
+      snapshotThread.close(); // first: it asks the journal
+    }
     try {
       thread.close();
     } catch (IOException e) {

@@ -59,6 +59,9 @@ public final class IndexMemory implements AutoCloseable {
   /** How long a write waits at most for its sync with {@link Durability#INTERVAL}, unless set. */
   public static final Duration SYNC_INTERVAL_DEFAULT = Journal.Context.INTERVAL_DEFAULT;
 
+  /** The fewest bytes of journal between two snapshots. */
+  public static final long SNAPSHOT_AFTER_MIN = 1L << 20;
+
   /** Names of the fabrics over which clients read memory unless set, the preferred one first. */
   public static final List<String> FABRICS_DEFAULT = List.of("shm", "verbs");
 
@@ -76,7 +79,7 @@ public final class IndexMemory implements AutoCloseable {
   private final DataDirectory data; // null: the gate ends with the process
   private final int partitions;
   private final Durability durability;
-  private final Duration syncInterval;
+  private final IndexJournal.Options journalOptions;
   private final StoreMemory store;
   private volatile IndexJournal journal; // null: no index has needed one yet
   private final BackgroundThread growth = new BackgroundThread("index-memory-growth");
@@ -92,7 +95,8 @@ public final class IndexMemory implements AutoCloseable {
     this.data = data;
     this.partitions = context.partitions;
     this.durability = context.durability;
-    this.syncInterval = context.syncInterval;
+    this.journalOptions =
+        new IndexJournal.Options(context.syncInterval, context.snapshotAfter, context.progress::onProgress);
     this.epoch = data == null ? RANDOM.nextLong(1, Long.MAX_VALUE) : data.incarnation();
     this.origin = data == null ? 0 : data.origin();
     if (fabrics.isEmpty()) {
@@ -157,6 +161,19 @@ public final class IndexMemory implements AutoCloseable {
     }
   }
 
+  /** Is told how far the recovery of a journal has come, on the thread that opens the memory. */
+  @FunctionalInterface
+  public interface RecoveryListener {
+    /**
+     * Called about once for each MiB.
+     *
+     * @param bytes of snapshot and journal that were read
+     * @param total bytes that are to be read at most
+     * @param records that were carried out
+     */
+    void onProgress(long bytes, long total, long records);
+  }
+
   /** Options of index memory. Setters return this. */
   public static final class Context {
     private long budget = BUDGET_DEFAULT;
@@ -169,6 +186,8 @@ public final class IndexMemory implements AutoCloseable {
     private boolean takeover;
     private Durability durability = Durability.MEMORY;
     private Duration syncInterval = SYNC_INTERVAL_DEFAULT;
+    private long snapshotAfter;
+    private RecoveryListener progress = (bytes, total, records) -> {};
 
     /** Creates the defaults, without a data directory. */
     public Context() {}
@@ -275,6 +294,28 @@ public final class IndexMemory implements AutoCloseable {
         throw new IllegalArgumentException("sync-interval is not from 1 ms to 1 min: " + interval);
       }
       this.syncInterval = interval;
+      return this;
+    }
+
+    /**
+     * Sets the bytes of journal after which a snapshot is taken, so that the journal before it can
+     * be removed. Unless set, these are 256 MiB, or twice the length of the last snapshot if that
+     * is more.
+     *
+     * @throws IllegalArgumentException if they are fewer than {@link #SNAPSHOT_AFTER_MIN}.
+     */
+    public Context snapshotAfter(long bytes) {
+      if (bytes < SNAPSHOT_AFTER_MIN) {
+        throw new IllegalArgumentException(
+            "snapshot-after is too small: " + bytes + " < " + SNAPSHOT_AFTER_MIN + " bytes");
+      }
+      this.snapshotAfter = bytes;
+      return this;
+    }
+
+    /** Sets what is told how far the recovery has come, on the thread that opens the memory. */
+    public Context progress(RecoveryListener told) {
+      this.progress = told;
       return this;
     }
 
@@ -385,14 +426,14 @@ public final class IndexMemory implements AutoCloseable {
   /** Builds the indexes of the journal, if the data directory has one, or is to have one. */
   private void recover() throws IOException {
     if (data != null && (durability != Durability.MEMORY || IndexJournal.isIn(data))) {
-      journal = IndexJournal.open(data, store, syncInterval);
+      journal = IndexJournal.open(data, store, journalOptions);
     }
   }
 
   /** Creates the journal where there is none yet. One thread at a time. */
   void createJournal() throws IOException {
     if (journal == null) {
-      journal = IndexJournal.open(data, store, syncInterval);
+      journal = IndexJournal.open(data, store, journalOptions);
     }
   }
 

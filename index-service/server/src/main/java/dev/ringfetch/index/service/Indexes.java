@@ -75,6 +75,9 @@ public final class Indexes implements AutoCloseable {
       if (find(DEFAULT_NAME) == null) {
         createAbsent(DEFAULT_NAME, IndexKind.HASH, memory.durability());
       }
+      if (memory.journal() != null) {
+        memory.journal().startSnapshots(this);
+      }
       if (serves) {
         serve();
       }
@@ -84,6 +87,11 @@ public final class Indexes implements AutoCloseable {
         memory.close();
       }
     }
+  }
+
+  /** The indexes that are in the journal now. */
+  synchronized CatalogState catalog(IndexJournal journal) {
+    return journal.catalog(indexes.values());
   }
 
   private void recover() {
@@ -232,6 +240,7 @@ public final class Indexes implements AutoCloseable {
     try {
       if (chosen != Durability.MEMORY) {
         memory.createJournal();
+        memory.journal().startSnapshots(this);
         checkWriting();
       }
       final ServedIndex created = createAbsent(name.isEmpty() ? DEFAULT_NAME : name, kind, chosen);

@@ -6,6 +6,7 @@ import dev.ringfetch.index.journal.Journal;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
 import dev.ringfetch.index.journal.RecordSink;
+import dev.ringfetch.index.journal.SnapshotDescriptor;
 import dev.ringfetch.index.store.EntryStore;
 import dev.ringfetch.index.store.HashIndex;
 import dev.ringfetch.index.store.OrderedIndex;
@@ -51,6 +52,9 @@ final class JournalReplay implements RecordSink {
   private long newest;
   private long records;
 
+  /** LSN up to which the catalog's records are in the snapshot; 0 without one. */
+  private long catalogBegin;
+
   JournalReplay(StoreMemory memory) {
     this.memory = memory;
   }
@@ -74,11 +78,59 @@ final class JournalReplay implements RecordSink {
   public void onRecord(JournalRecord record, Supplier<String> place) throws IOException {
     records++;
     try {
-      carryOut(record, place);
+      if (!isInSnapshot(record)) {
+        carryOut(record, place);
+      }
     } catch (StoreFullException e) {
       throw full(e);
     } catch (StoreDamagedException e) {
       throw new IOException("index memory was changed or taken away by another process", e);
+    }
+  }
+
+  /** Whether a record of the catalog is one that the snapshot has the effect of. */
+  private boolean isInSnapshot(JournalRecord record) {
+    return record.type() >= RecordDescriptor.CREATE_INDEX && record.lsn() <= catalogBegin;
+  }
+
+  @Override
+  public void onSnapshotRecord(JournalRecord record, Supplier<String> place) throws IOException {
+    records++;
+    try {
+      restore(record, place);
+    } catch (StoreFullException e) {
+      throw full(e);
+    } catch (StoreDamagedException e) {
+      throw new IOException("index memory was changed or taken away by another process", e);
+    }
+  }
+
+  private void restore(JournalRecord record, Supplier<String> place) throws IOException {
+    final RecoveredIndex index = indexes.get(record.index());
+    switch (record.type()) {
+      case RecordDescriptor.CREATE_INDEX -> create(record, place);
+      case RecordDescriptor.PARTITION -> {
+        if (index == null || !index.begin(record.partition(), record.lsn())) {
+          throw new IOException("not a partition that can be: " + place.get() + " " + record);
+        }
+      }
+      case RecordDescriptor.PUT -> {
+        final EntryStore store = index == null ? null : index.restored(record.partition());
+        if (store == null) {
+          throw new IOException("not an entry that can be: " + place.get() + " " + record);
+        }
+        apply(
+            store,
+            new Change(
+                record.partition(), record.lsn(), false, record.key(), record.value(), place));
+      }
+      case RecordDescriptor.SNAPSHOT_END -> {
+        newest = Math.max(newest, SnapshotDescriptor.newestIndex(record));
+        catalogBegin = record.lsn();
+      }
+      default ->
+          throw new IOException(
+              "unknown, of a newer version: " + place.get() + " type=" + record.type());
     }
   }
 
@@ -157,6 +209,9 @@ final class JournalReplay implements RecordSink {
   }
 
   private static void apply(RecoveredIndex index, Change change) throws IOException {
+    if (index.has(change.partition(), change.lsn())) {
+      return; // the snapshot has its effect, or that of a later one
+    }
     final EntryStore store = index.advance(change.partition(), change.lsn());
     if (store == null) {
       throw new IOException(
@@ -167,11 +222,19 @@ final class JournalReplay implements RecordSink {
               + " lsn="
               + change.lsn());
     }
+    apply(store, change);
+  }
+
+  /** Carries a change out unless the snapshot has a later one of the key. */
+  private static void apply(EntryStore store, Change change) throws IOException {
+    // It also finds the place that the put takes.
+    if (store.version(change.key()) >= change.lsn()) {
+      return;
+    }
     if (change.isDelete()) {
       store.delete(change.key());
       return;
     }
-    final boolean unused = store.version(change.key()) != 0; // finds the place that the put takes
     if (store.reserve(change.key().size(), change.value().size()) != 0) {
       throw full(null);
     }

@@ -15,10 +15,14 @@ final class RecoveredIndex {
   private final StoredIndex index;
   private final long[] last;
 
+  /** Of each partition, the LSN up to which all records are in the snapshot. */
+  private final long[] begins;
+
   RecoveredIndex(CatalogEntry entry, StoredIndex index) {
     this.entry = entry;
     this.index = index;
     last = new long[index.partitions()];
+    begins = new long[index.partitions()];
   }
 
   /** What the server knows of the index. */
@@ -29,6 +33,26 @@ final class RecoveredIndex {
   /** Its store. */
   StoredIndex index() {
     return index;
+  }
+
+  /** Begins a partition with what a snapshot has; returns false if there is no such partition. */
+  boolean begin(int partition, long lsn) {
+    if (partition < 0 || partition >= last.length || lsn < 0 || lsn > CommitLog.MAX_LSN) {
+      return false;
+    }
+    begins[partition] = lsn;
+    last[partition] = lsn;
+    return true;
+  }
+
+  /** The store of a partition, into which an entry of a snapshot goes; null if there is none. */
+  EntryStore restored(int partition) {
+    return partition < 0 || partition >= last.length ? null : index.partition(partition);
+  }
+
+  /** Whether the snapshot has the effect of the record of this LSN. */
+  boolean has(int partition, long lsn) {
+    return partition >= 0 && partition < last.length && lsn > 0 && lsn <= begins[partition];
   }
 
   /** The store of a partition, into which the record of this LSN goes; null if none can have it. */

@@ -37,6 +37,7 @@ final class ServedIndex {
   private final CatalogEntry entry;
   private final StoredIndex index;
   private final Partition[] partitions;
+  private final CommitLog[] logs;
   private final ThreadLocal<LocalReader> readers;
   private volatile boolean dropped;
 
@@ -62,11 +63,13 @@ final class ServedIndex {
     this.recorded = recorded;
     errors = writers.errors();
     partitions = new Partition[index.partitions()];
+    this.logs = new CommitLog[partitions.length];
     for (int i = 0; i < partitions.length; i++) {
+      this.logs[i] = logs.apply(i);
       partitions[i] =
           new Partition(
               index.partition(i),
-              logs.apply(i),
+              this.logs[i],
               QUEUE_CAPACITY,
               writers.errors(),
               writers.handover());
@@ -136,6 +139,16 @@ final class ServedIndex {
   /** The writer of a key's partition. */
   Partition partition(ByteString key) {
     return partitions[index.partitionOf(key)];
+  }
+
+  /** The writer of a partition. */
+  Partition partition(int number) {
+    return partitions[number];
+  }
+
+  /** The log of a partition. */
+  CommitLog log(int number) {
+    return logs[number];
   }
 
   /** The present thread's reader. */

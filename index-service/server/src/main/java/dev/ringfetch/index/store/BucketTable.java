@@ -10,6 +10,7 @@ import dev.ringfetch.index.layout.KeyHash;
 import dev.ringfetch.index.layout.SizeClasses;
 import dev.ringfetch.index.layout.TableDescriptor;
 import java.util.Arrays;
+import java.util.function.BooleanSupplier;
 import org.agrona.collections.Int2ObjectHashMap;
 
 /**
@@ -261,6 +262,37 @@ final class BucketTable {
   /** Splits the next group, however long it takes; returns whether there was memory for it. */
   boolean growNow() {
     return ensure(groups) && learn(Integer.MAX_VALUE, Integer.MAX_VALUE) && split();
+  }
+
+  /**
+   * Takes a walk on through this table, from its group, ordinal and slot on.
+   *
+   * @param sink returns whether the step goes on behind the block that was loaded
+   * @return whether all groups were visited
+   */
+  boolean step(EntryWalk walk, BooleanSupplier sink) {
+    for (int visited = 0; walk.group < groups; visited++) {
+      if (visited == EntryWalk.STEP_GROUPS) {
+        return false;
+      }
+      for (; walk.ordinal < ordinals(walk.group); walk.ordinal++, walk.slot = 0) {
+        if (!load(walk.group, walk.ordinal, old)) {
+          continue;
+        }
+        while (++walk.slot < old.length()) {
+          if (old.word(walk.slot) != 0) {
+            blocks.load(old.word(walk.slot));
+            if (!sink.getAsBoolean()) {
+              return false;
+            }
+          }
+        }
+      }
+      walk.group++;
+      walk.ordinal = 0;
+      walk.slot = 0;
+    }
+    return true;
   }
 
   /** Number of the group that is split next. */

@@ -83,6 +83,15 @@ public interface EntryStore {
   }
 
   /**
+   * Takes a walk one bounded step on.
+   *
+   * @throws UnsupportedOperationException if the store is in no journal, and needs no snapshots
+   */
+  default void step(EntryWalk walk) {
+    throw new UnsupportedOperationException("no walks");
+  }
+
+  /**
    * Looks at what leads readers to a key. The owner calls it where a reader could not decide.
    *
    * @throws StoreDamagedException if memory is not as the owner left it

@@ -22,6 +22,9 @@ import java.util.concurrent.atomic.AtomicLong;
  * <p>Used by one thread at a time, and what one thread did must happen before what the next does.
  */
 public final class OrderedStore implements EntryStore {
+  /** Behind a key: the next key there can be. */
+  private static final ByteString BEHIND = ByteString.copyFrom(new byte[1]);
+
   private final StoreMemory memory;
   private final IndexRoot root;
   private final BlockAllocator allocator;
@@ -341,6 +344,39 @@ public final class OrderedStore implements EntryStore {
   @Override
   public boolean grow() {
     return false;
+  }
+
+  @Override
+  public void step(EntryWalk walk) {
+    int leaves = 0;
+    while (stepLeaf(walk) && ++leaves < EntryWalk.STEP_LEAVES) {
+      // on to the next one
+    }
+    searched = null;
+  }
+
+  /** Walks to the end of a leaf; returns whether the step goes on. */
+  private boolean stepLeaf(EntryWalk walk) {
+    final boolean unused = find(walk.key);
+    for (int i = place; i < NodeDescriptor.count(image); i++) {
+      final long version = loadEntry(i);
+      final ByteString key = ByteString.copyFrom(blocks.key());
+      walk.key = key.concat(BEHIND);
+      if (!walk.add(
+          Entry.newBuilder()
+              .setKey(key)
+              .setValue(blocks.value())
+              .setVersion(version)
+              .build())) {
+        return false;
+      }
+    }
+    if (leaf.right == null) {
+      walk.end();
+      return false;
+    }
+    walk.key = ByteString.copyFrom(leaf.right.low.key);
+    return true;
   }
 
   /** Number of entries. Safe for use by many threads. */

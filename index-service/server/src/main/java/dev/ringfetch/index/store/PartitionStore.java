@@ -277,6 +277,27 @@ public final class PartitionStore implements EntryStore {
     return isFuller(0, FILL_PERCENT) && tables[growing()].grow() && isFuller(0, FILL_PERCENT);
   }
 
+  @Override
+  public void step(EntryWalk walk) {
+    searched = null;
+    while (tables[walk.table].step(walk, () -> walk.add(loadedEntry()))) {
+      if (walk.table == 1) {
+        walk.end();
+        return;
+      }
+      walk.table = 1;
+      walk.group = 0;
+    }
+  }
+
+  private Entry loadedEntry() {
+    return Entry.newBuilder()
+        .setKey(ByteString.copyFrom(blocks.key()))
+        .setValue(blocks.value())
+        .setVersion(blocks.version())
+        .build();
+  }
+
   /** Number of entries. Safe for use by many threads. */
   @Override
   public long count() {

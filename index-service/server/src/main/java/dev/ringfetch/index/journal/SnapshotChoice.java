@@ -1,0 +1,64 @@
+package dev.ringfetch.index.journal;
+
+import dev.ringfetch.index.disk.Disk;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The snapshot that a start takes: the newest one that is whole and that the segments reach back
+ * to. A damaged one is passed over where an older one, or the journal from its begin, can be read
+ * instead.
+ *
+ * @param snapshot that is taken; null: the journal alone
+ * @param newestNumber of all files of snapshots, 0 if there is none
+ * @param damaged files that were passed over, the newest first
+ * @param unfinished files that are no snapshots yet
+ */
+record SnapshotChoice(
+    SnapshotFile snapshot, long newestNumber, List<String> damaged, List<String> unfinished) {
+  /** A choice where there is nothing to choose from. */
+  static SnapshotChoice none() {
+    return new SnapshotChoice(null, 0, List.of(), List.of());
+  }
+
+  /**
+   * Chooses.
+   *
+   * @param first the first segment that there is
+   * @throws JournalDamagedException if there is none, and segments are missing; or if one is there
+   *     that this version or this directory cannot have written
+   */
+  static SnapshotChoice of(Disk disk, long origin, SegmentFile first) throws IOException {
+    final List<String> names = new ArrayList<>();
+    final List<String> unfinished = new ArrayList<>();
+    for (final String name : disk.list()) {
+      if (SnapshotDescriptor.number(name) > 0) {
+        names.add(0, name);
+      } else if (SnapshotDescriptor.unfinishedNumber(name) >= 0) {
+        unfinished.add(name);
+      }
+    }
+    final List<String> damaged = new ArrayList<>();
+    SnapshotFile chosen = null;
+    for (final String name : names) {
+      final SnapshotFile found =
+          SnapshotFile.read(disk, name, SnapshotDescriptor.number(name), origin);
+      if (found == null) {
+        damaged.add(name);
+      } else if (found.begin() >= first.base()) {
+        chosen = found;
+        break;
+      }
+    }
+    if (chosen == null && first.base() > 0) {
+      throw new JournalDamagedException(
+          damaged.isEmpty()
+              ? "missing: file=" + disk.describe(SegmentDescriptor.name(first.number() - 1))
+              : "damaged, and the journal before it is gone: file="
+                  + disk.describe(damaged.get(0)));
+    }
+    final long newest = names.isEmpty() ? 0 : SnapshotDescriptor.number(names.get(0));
+    return new SnapshotChoice(chosen, newest, List.copyOf(damaged), List.copyOf(unfinished));
+  }
+}

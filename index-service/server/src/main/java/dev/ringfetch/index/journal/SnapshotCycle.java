@@ -1,0 +1,350 @@
+package dev.ringfetch.index.journal;
+
+import dev.ringfetch.index.disk.Disk;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The snapshots of a journal: writes one after so many bytes of journal, or where it is asked for
+ * one, and then removes what is not needed any more: snapshots but the newest two, and segments
+ * before the begin of the older of these. As long as there is one snapshot alone, all segments
+ * stay: so there are always two ways to each entry.
+ *
+ * <p>A duty cycle: one thread, another one than the journal's, calls {@link #work} again and again.
+ * It does not stop writers or the journal: it reads the journal's position once, and asks the
+ * owners of partitions for their entries.
+ *
+ * <table>
+ *   <caption>States</caption>
+ *   <tr><th>state<th>next
+ *   <tr><td>IDLE<td>WRITING: enough was written, or a snapshot was asked for
+ *   <tr><td>WRITING<td>AWAITING: all was added; IDLE: it failed, or is not to go on
+ *   <tr><td>AWAITING<td>TRIMMING: the journal was durable, and the snapshot is there; IDLE as before
+ *   <tr><td>TRIMMING<td>IDLE: nothing is left to be removed
+ *   <tr><td>any<td>CLOSED
+ * </table>
+ *
+ * <p>A snapshot that fails, on a full disk for example, gives its room back and is tried again
+ * later; {@link #obstacle} says why. The journal goes on. A journal that finds no room for its next
+ * segment ends a snapshot that is under way, too, and so has its room first.
+ */
+public final class SnapshotCycle {
+  /** The least number of bytes of journal between two snapshots, unless set. */
+  public static final long AFTER_DEFAULT = 256L << 20;
+
+  /** How long to wait after the first failure; each further one doubles it, up to the limit. */
+  static final long RETRY_NS = TimeUnit.SECONDS.toNanos(1);
+
+  static final long RETRY_LIMIT_NS = TimeUnit.MINUTES.toNanos(1);
+
+  /** How long to wait where owners or the journal have to go on first. */
+  private static final long POLL_NS = TimeUnit.MILLISECONDS.toNanos(1);
+
+  /** How often to look whether enough was written. */
+  private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(100);
+
+  /** Steps of a source without a sync in between: it adds less than a batch in all of them. */
+  private static final int SOURCE_STEPS = 64;
+
+  private enum State {
+    IDLE,
+    WRITING,
+    AWAITING,
+    TRIMMING,
+    CLOSED
+  }
+
+  /** Is told how a snapshot that was asked for has ended, on the cycle's thread. */
+  public interface Listener {
+    /** The snapshot is there. */
+    void onSnapshot(Taken snapshot);
+
+    /** There is none; the reason. */
+    void onFailure(IOException failure);
+  }
+
+  /**
+   * A snapshot that counts.
+   *
+   * @param number of it
+   * @param begin position from which on the journal is read after it
+   * @param length of its file in bytes
+   * @param records in it
+   */
+  public record Taken(long number, long begin, long length, long records) {}
+
+  private final Journal journal;
+  private final Disk disk;
+  private final SnapshotSource source;
+  private final long after;
+  private final Batch batch = new Batch();
+  private volatile State state = State.IDLE;
+  private volatile IOException obstacle;
+  private volatile Taken newest;
+  private volatile long taken;
+
+  /** Those whose snapshot has not begun. */
+  private final List<Listener> asking = new ArrayList<>();
+
+  // Of the cycle's thread.
+  private final List<Listener> answered = new ArrayList<>();
+  private SnapshotWriter writer;
+  private long begin;
+  private Taken older;
+  private long nextNumber;
+  private long retryNs;
+  private long retryDelayNs;
+
+  /**
+   * Creates the cycle of a journal.
+   *
+   * @param disk the same directory; used by the cycle's thread alone
+   * @param after bytes of journal after which a snapshot is taken; 0: {@link #AFTER_DEFAULT}, or
+   *     twice the length of the last snapshot if that is more
+   */
+  public SnapshotCycle(Journal journal, Disk disk, SnapshotSource source, long after) {
+    if (after < 0) {
+      throw new IllegalArgumentException("after=" + after);
+    }
+    this.journal = journal;
+    this.disk = disk;
+    this.source = source;
+    this.after = after;
+    final SnapshotChoice found = journal.recoveredFrom();
+    nextNumber = found.newestNumber() + 1;
+    final SnapshotFile recovered = found.snapshot();
+    if (recovered != null) {
+      newest =
+          new Taken(
+              recovered.number(), recovered.begin(), recovered.length(), recovered.records());
+    }
+  }
+
+  /**
+   * Asks for a snapshot of all that was answered before. Any thread; what drives the cycle is to be
+   * woken.
+   */
+  public void ask(Listener listener) {
+    synchronized (asking) {
+      if (state != State.CLOSED) {
+        asking.add(listener);
+        return;
+      }
+    }
+    listener.onFailure(new IOException("the server ends"));
+  }
+
+  private boolean isAsked() {
+    synchronized (asking) {
+      return !asking.isEmpty();
+    }
+  }
+
+  /** Why the last try has failed, or null if it has not. Any thread. */
+  public IOException obstacle() {
+    return obstacle;
+  }
+
+  /** The newest snapshot that counts, or null. Any thread. */
+  public Taken newest() {
+    return newest;
+  }
+
+  /** Number of snapshots that this has taken. Any thread. */
+  public long taken() {
+    return taken;
+  }
+
+  /**
+   * Does what is due, in a bounded step.
+   *
+   * @param nowNs the present time, of a clock that never goes back
+   * @return nanoseconds until there is more to do, 0 if there is now
+   */
+  public long work(long nowNs) {
+    try {
+      return switch (state) {
+        case IDLE -> idle(nowNs);
+        case WRITING -> write();
+        case AWAITING -> complete();
+        case TRIMMING -> trim();
+        case CLOSED -> Long.MAX_VALUE;
+      };
+    } catch (IOException e) {
+      fail(e, nowNs);
+    } catch (RuntimeException e) { // of a source: the next one may be better
+      fail(new IOException("a snapshot has failed: " + e.getMessage(), e), nowNs);
+    }
+    return LOOK_NS;
+  }
+
+  private long idle(long nowNs) throws IOException {
+    final boolean asked = isAsked();
+    if (!asked && (!isEnough() || (retryDelayNs != 0 && nowNs - retryNs < 0))) {
+      return LOOK_NS;
+    }
+    synchronized (asking) {
+      answered.addAll(asking);
+      asking.clear();
+    }
+    if (journal.isFailed()) {
+      throw new IOException("the journal has failed");
+    }
+    // First: what is appended after the source has begun stands behind this position.
+    begin = journal.durable();
+    source.begin();
+    writer = SnapshotWriter.create(disk, batch, journal, nextNumber, begin);
+    become(State.WRITING);
+    return 0;
+  }
+
+  private boolean isEnough() {
+    final Taken last = newest;
+    final long since = journal.durable() - (last == null ? 0 : last.begin());
+    if (after != 0) {
+      return since >= after;
+    }
+    return since >= Math.max(AFTER_DEFAULT, last == null ? 0 : 2 * last.length());
+  }
+
+  /** Ends a snapshot that is not to go on. */
+  private void check() throws IOException {
+    if (journal.isFailed()) {
+      throw new IOException("the journal has failed");
+    }
+    final IOException full = journal.obstacle();
+    if (full != null) {
+      throw new IOException("the journal needs the room: " + full.getMessage(), full);
+    }
+  }
+
+  private long write() throws IOException {
+    check();
+    for (int i = 0; i < SOURCE_STEPS && !writer.isFull(); i++) {
+      switch (source.add(writer)) {
+        case MORE -> {}
+        case WAITING -> {
+          return POLL_NS;
+        }
+        case DONE -> {
+          writer.endStep();
+          become(State.AWAITING);
+          return 0;
+        }
+      }
+    }
+    writer.endStep();
+    return 0;
+  }
+
+  private long complete() throws IOException {
+    check();
+    if (!source.isDurable()) {
+      return POLL_NS;
+    }
+    // After the look: what the look has seen is durable up to here.
+    writer.finish(source, journal.durable());
+    older = newest;
+    newest = new Taken(writer.number(), begin, writer.length(), writer.records());
+    writer = null;
+    nextNumber++;
+    taken++;
+    obstacle = null;
+    retryDelayNs = 0;
+    become(State.TRIMMING);
+    answered.forEach(listener -> listener.onSnapshot(newest));
+    answered.clear();
+    return 0;
+  }
+
+  /** Removes one file that is not needed any more. */
+  private long trim() throws IOException {
+    final String unneeded = unneeded();
+    if (unneeded == null) {
+      become(State.IDLE);
+      return isAsked() ? 0 : LOOK_NS;
+    }
+    disk.delete(unneeded);
+    // Before the next one: what a loss of power leaves has no gaps.
+    disk.syncDirectory();
+    return 0;
+  }
+
+  private String unneeded() throws IOException {
+    if (older == null) {
+      return null;
+    }
+    for (final String name : disk.list()) {
+      final long number = SegmentDescriptor.number(name);
+      if (number >= 0) {
+        final SegmentFile segment = SegmentFile.read(disk, name, number, journal.origin());
+        if (segment != null && segment.end() <= older.begin()) {
+          return name;
+        }
+        break;
+      }
+    }
+    for (final String name : disk.list()) {
+      final long number = SnapshotDescriptor.number(name);
+      if (number >= 0 && number < newest.number() && number != older.number()) {
+        return name;
+      }
+    }
+    return null;
+  }
+
+  private void fail(IOException failure, long nowNs) {
+    obstacle = failure;
+    retryDelayNs = Math.min(RETRY_LIMIT_NS, Math.max(RETRY_NS, 2 * retryDelayNs));
+    retryNs = nowNs + retryDelayNs;
+    discard();
+    become(State.IDLE);
+    answered.forEach(listener -> listener.onFailure(failure));
+    answered.clear();
+  }
+
+  private void discard() {
+    if (writer == null) {
+      return;
+    }
+    try {
+      writer.discard();
+    } catch (IOException e) {
+      obstacle.addSuppressed(e); // the next try, or the next start, removes the file
+    }
+    writer = null;
+  }
+
+  /** Gives a snapshot up that is under way, and takes no others. By the thread that works. */
+  public void close() {
+    if (state == State.CLOSED) {
+      return;
+    }
+    obstacle = new IOException("the server ends");
+    discard();
+    synchronized (asking) {
+      state = State.CLOSED;
+      answered.addAll(asking);
+      asking.clear();
+    }
+    answered.forEach(listener -> listener.onFailure(obstacle));
+    answered.clear();
+  }
+
+  private void become(State next) {
+    final boolean legal =
+        switch (next) {
+          case IDLE -> state != State.CLOSED;
+          case WRITING -> state == State.IDLE;
+          case AWAITING -> state == State.WRITING;
+          case TRIMMING -> state == State.AWAITING;
+          case CLOSED -> true;
+        };
+    if (!legal) {
+      throw new IllegalStateException("state=" + state + " next=" + next);
+    }
+    state = next;
+  }
+}

@@ -1,0 +1,181 @@
+package dev.ringfetch.index.journal;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.zip.CRC32C;
+
+/**
+ * Layout of a snapshot: a file with the entries of all indexes of a journal, from which a start
+ * goes on with the journal at {@code Begin}. Its name is {@code snapshot-} and its number, 10
+ * digits; with {@value #UNFINISHED_SUFFIX} behind that it is not finished, and none. Little-endian.
+ *
+ * <pre>
+ *   0                   1                   2                   3
+ *   0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+ *  +---------------------------------------------------------------+
+ *  |                            Crc32c                             |
+ *  +---------------------------------------------------------------+
+ *  |                            Format                             |
+ *  +---------------------------------------------------------------+
+ *  |                             Magic                             |
+ *  |                                                               |
+ *  +---------------------------------------------------------------+
+ *  |                            Origin                             |
+ *  |                                                               |
+ *  +---------------------------------------------------------------+
+ *  |                            Number                             |
+ *  |                                                               |
+ *  +---------------------------------------------------------------+
+ *  |                            Begin                              |
+ *  |                                                               |
+ *  +---------------------------------------------------------------+
+ *  |                 zeros up to offset 512: a sector             ...
+ *  +---------------------------------------------------------------+
+ *  |                          The batches                         ...
+ *  +---------------------------------------------------------------+
+ * </pre>
+ *
+ * <ul>
+ *   <li><b>Crc32c</b>: of all that follows, up to the batches.
+ *   <li><b>Format</b>: of the snapshot, {@link #FORMAT}.
+ *   <li><b>Magic</b>: {@link #MAGIC}.
+ *   <li><b>Origin</b>: the first 64 bits of the directory's id.
+ *   <li><b>Number</b>: of the snapshot; a later one has a larger number.
+ *   <li><b>Begin</b>: position in the journal, where a batch ends; from there on a start reads the
+ *       journal.
+ *   <li><b>Batches</b>: as {@link BatchDescriptor} says, without gaps. Position is the offset in the
+ *       file, previous where the batch before ends, 0 in the first; durable is 0; origin is {@link
+ *       #batchOrigin}, so that a batch of another file is none here.
+ * </ul>
+ *
+ * <p>The records, as {@link RecordDescriptor} says, in this order: {@code CREATE_INDEX} of each
+ * index, by ascending numbers; what else belongs to the catalog; for each partition {@code
+ * PARTITION}, and {@code PUT} of its entries, whose LSN is the version. The last batch has {@code
+ * SNAPSHOT_END} alone. Its LSN is that up to which the catalog's records are in the snapshot; its
+ * value is this:
+ *
+ * <pre>
+ *   0                   1                   2                   3
+ *   0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+ *  +---------------------------------------------------------------+
+ *  |   End: the snapshot counts if the journal is durable so far   |
+ *  |                                                               |
+ *  +---------------------------------------------------------------+
+ *  |                Records: number of those before                |
+ *  |                                                               |
+ *  +---------------------------------------------------------------+
+ *  |        Newest: the largest number an index ever had           |
+ *  |                                                               |
+ *  +---------------------------------------------------------------+
+ *  |          File crc: Crc32c of the file up to this batch        |
+ *  +---------------------------------------------------------------+
+ *  |                      4 bytes of padding                       |
+ *  +---------------------------------------------------------------+
+ * </pre>
+ */
+public final class SnapshotDescriptor {
+  /** Offset of the checksum, 32 bits. */
+  public static final int CRC_OFFSET = 0;
+
+  /** Offset of the format, 32 bits. */
+  public static final int FORMAT_OFFSET = CRC_OFFSET + Integer.BYTES;
+
+  /** Offset of the magic number, 64 bits. */
+  public static final int MAGIC_OFFSET = FORMAT_OFFSET + Integer.BYTES;
+
+  /** Offset of the origin, 64 bits. */
+  public static final int ORIGIN_OFFSET = MAGIC_OFFSET + Long.BYTES;
+
+  /** Offset of the number, 64 bits. */
+  public static final int NUMBER_OFFSET = ORIGIN_OFFSET + Long.BYTES;
+
+  /** Offset of the begin, 64 bits. */
+  public static final int BEGIN_OFFSET = NUMBER_OFFSET + Long.BYTES;
+
+  /** Offset of the first batch. */
+  public static final int BATCH_OFFSET = 512;
+
+  /** The format that this version writes, and the only one that it reads. */
+  public static final int FORMAT = 1;
+
+  /** The magic number, "RFSNAPSH". */
+  public static final long MAGIC = 0x4853_5041_4E53_4652L;
+
+  /** In the value of the last record: offset of the end, 64 bits. */
+  public static final int END_OFFSET = 0;
+
+  /** In the value of the last record: offset of the number of records, 64 bits. */
+  public static final int RECORDS_OFFSET = END_OFFSET + Long.BYTES;
+
+  /** In the value of the last record: offset of the newest index's number, 64 bits. */
+  public static final int NEWEST_OFFSET = RECORDS_OFFSET + Long.BYTES;
+
+  /** In the value of the last record: offset of the file's checksum, 32 bits. */
+  public static final int FILE_CRC_OFFSET = NEWEST_OFFSET + Long.BYTES;
+
+  /** Length of the value of the last record. */
+  public static final int END_LENGTH = FILE_CRC_OFFSET + 2 * Integer.BYTES;
+
+  /** What the name of a snapshot ends with as long as it is not whole. */
+  public static final String UNFINISHED_SUFFIX = ".tmp";
+
+  private static final String PREFIX = "snapshot-";
+  private static final int DIGITS = 10;
+
+  private SnapshotDescriptor() {}
+
+  /** Name of the file of the snapshot with that number. */
+  static String name(long number) {
+    return PREFIX + String.format("%0" + DIGITS + "d", number);
+  }
+
+  /** Name of its file until it is finished. */
+  static String unfinishedName(long number) {
+    return name(number) + UNFINISHED_SUFFIX;
+  }
+
+  /** Number of the snapshot in the file of that name; -1 if it is none's. */
+  static long number(String name) {
+    return SegmentDescriptor.number(name, PREFIX);
+  }
+
+  /** Number of the unfinished snapshot in the file of that name; -1 if it is none's. */
+  static long unfinishedNumber(String name) {
+    return name.endsWith(UNFINISHED_SUFFIX)
+        ? number(name.substring(0, name.length() - UNFINISHED_SUFFIX.length()))
+        : -1;
+  }
+
+  /** Origin in the batches of a snapshot: no segment and no other snapshot has the same. */
+  static long batchOrigin(long origin, long number) {
+    return origin ^ MAGIC ^ number;
+  }
+
+  /** A header, up to the batches. */
+  static ByteBuffer header(long origin, long number, long begin) {
+    final ByteBuffer header =
+        ByteBuffer.allocateDirect(BATCH_OFFSET).order(ByteOrder.LITTLE_ENDIAN);
+    header
+        .putInt(FORMAT_OFFSET, FORMAT)
+        .putLong(MAGIC_OFFSET, MAGIC)
+        .putLong(ORIGIN_OFFSET, origin)
+        .putLong(NUMBER_OFFSET, number)
+        .putLong(BEGIN_OFFSET, begin);
+    return header.putInt(CRC_OFFSET, crc(header));
+  }
+
+  /** Checksum of a header. */
+  static int crc(ByteBuffer header) {
+    final CRC32C crc = new CRC32C();
+    crc.update(header.slice(FORMAT_OFFSET, BATCH_OFFSET - FORMAT_OFFSET));
+    return (int) crc.getValue();
+  }
+
+  /** The largest number that an index ever had, as the last record of a snapshot says it. */
+  public static long newestIndex(JournalRecord end) {
+    return end.value()
+        .asReadOnlyByteBuffer()
+        .order(ByteOrder.LITTLE_ENDIAN)
+        .getLong(NEWEST_OFFSET);
+  }
+}
