@@ -6,8 +6,8 @@ import java.util.regex.Pattern;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** A number of bytes on the command line: digits, and K, M, G or T for a power of 1024. */
-final class ByteCount implements ITypeConverter<Long> {
+/** A number of bytes on a command line: digits, and K, M, G or T for a power of 1024. */
+public final class ByteCount implements ITypeConverter<Long> {
   private static final Pattern FORM = Pattern.compile("(\\d{1,12})([KMGT]?)");
   private static final String UNITS = "KMGT";
 

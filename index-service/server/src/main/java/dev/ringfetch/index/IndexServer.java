@@ -91,14 +91,14 @@ public final class IndexServer implements Callable<Integer> {
       paramLabel = "LEVEL",
       defaultValue = "memory",
       converter = DurabilityLevel.class,
-      description = "Where new indexes are kept: memory, interval or disk.")
+      description = "Of new indexes: memory, interval or disk.")
   private Durability durability;
 
   @Option(
       names = "--sync-interval",
       paramLabel = "MILLIS",
       defaultValue = "10",
-      description = "With interval: longest wait for a sync. Default: 10.")
+      description = "Longest wait, if interval. Default: 10.")
   private long syncIntervalMillis;
 
   @Option(
@@ -110,7 +110,7 @@ public final class IndexServer implements Callable<Integer> {
 
   @Option(
       names = "--takeover",
-      description = "Use a data directory of another host, or of this one before it rebooted.")
+      description = "Use --data of another host, or of another boot.")
   private boolean takeover;
 
   @Option(

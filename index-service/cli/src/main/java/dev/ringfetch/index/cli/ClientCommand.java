@@ -27,10 +27,25 @@ abstract class ClientCommand implements Callable<Integer> {
   /** Checks and translates operands before there is a connection: throws on misuse. */
   void check() {}
 
+  /** Whether the operands need no server, so {@link #runOffline} is called, without one. */
+  boolean isOffline() {
+    return false;
+  }
+
+  /** Runs the command without a server; else as {@link #run}. */
+  int runOffline(Output out) throws Exception {
+    throw new IllegalStateException("offline=" + isOffline());
+  }
+
   @Override
   public final Integer call() throws Exception {
     check();
     final Output out = new Output(stdio().out());
+    if (isOffline()) {
+      final int code = runOffline(out);
+      out.flush();
+      return stop().isRequested() ? ExitCode.INTERRUPTED : code;
+    }
     final Connection connection = session.connect(server);
     boolean done = false;
     try {

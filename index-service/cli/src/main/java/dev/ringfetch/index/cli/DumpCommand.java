@@ -6,6 +6,7 @@ import dev.ringfetch.index.client.OrderedIndex;
 import dev.ringfetch.index.client.Range;
 import dev.ringfetch.index.client.Scan;
 import dev.ringfetch.index.client.ScanIterator;
+import dev.ringfetch.index.service.OfflineIndexes;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
@@ -18,10 +19,18 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** The command that writes the entries of an index to a file. */
-@Command(name = "dump", description = "Write entries as CSV or JSON lines, which load reads back.")
+@Command(
+    name = "dump",
+    description = {
+      "Write entries as CSV or JSON lines, which load reads back.",
+      "dump DIR [FILE] reads the data directory of a server that has ended."
+    })
 final class DumpCommand extends ClientCommand {
   /** How long a snapshot may be read. */
   static final Duration SNAPSHOT_LIFETIME = Duration.ofMinutes(30);
+
+  /** Bytes of index memory for a data directory's indexes. */
+  private static final long MEMORY = 64L << 30; // taken as it is needed
 
   private static final int PROGRESS_ENTRIES = 1_000;
 
@@ -32,6 +41,12 @@ final class DumpCommand extends ClientCommand {
       defaultValue = "-",
       description = "File to write; - is stdout. Default: -.")
   private String file;
+
+  @Parameters(index = "1", arity = "0..1", hidden = true)
+  private String second;
+
+  /** Null: the entries are a server's. */
+  private Path directory;
 
   @Option(
       names = "--format",
@@ -56,6 +71,45 @@ final class DumpCommand extends ClientCommand {
   void check() {
     index.name(session());
     dumped = range.range(types);
+    if (Files.isRegularFile(Path.of(file, "identity"))) {
+      directory = Path.of(file);
+      file = second == null ? "-" : second;
+    } else if (second != null) {
+      throw CommandFailure.misuse(
+          "one operand too many: " + second + ": " + file + " is not a data directory");
+    }
+  }
+
+  @Override
+  boolean isOffline() {
+    return directory != null;
+  }
+
+  @Override
+  int runOffline(Output out) throws IOException {
+    if (range.isGiven() || snapshot) {
+      throw CommandFailure.misuse("a data directory is dumped as a whole, as of its server's end");
+    }
+    final String name = index.name(session());
+    try (OfflineIndexes indexes = OfflineIndexes.open(directory, MEMORY)) {
+      if (indexes.found().stream().noneMatch(found -> found.name().equals(name))) {
+        throw new CommandFailure(
+            ExitCode.NOT_FOUND, "no durable index '" + name + "' in " + directory);
+      }
+      return dump(writer -> walk(indexes, name, writer), out);
+    }
+  }
+
+  private long walk(OfflineIndexes indexes, String name, EntryWriter writer) throws IOException {
+    final long[] count = new long[1];
+    indexes.walk(
+        name,
+        entry -> {
+          writer.write(entry.getKey(), entry.getValue());
+          count[0]++;
+          return !stop().isRequested();
+        });
+    return count[0];
   }
 
   @Override
@@ -65,11 +119,22 @@ final class DumpCommand extends ClientCommand {
     final Scan<IndexEntry<ByteString, ByteString>> scan = view.scan(dumped);
     final Scan<IndexEntry<ByteString, ByteString>> entries =
         snapshot ? scan.snapshot(SNAPSHOT_LIFETIME) : scan;
+    return dump(writer -> write(entries, view, writer), out);
+  }
+
+  /** Entries on their way to a file. */
+  @FunctionalInterface
+  private interface Entries {
+    /** Writes all; returns their number. */
+    long writeTo(EntryWriter writer) throws IOException;
+  }
+
+  private int dump(Entries entries, Output out) throws IOException {
     if (file.equals("-")) {
-      write(entries, view, out);
+      entries.writeTo(writer(out));
       return ExitCode.OK;
     }
-    final long count = writeFile(entries, view);
+    final long count = writeFile(entries);
     if (isJson()) {
       out.object()
           .text("index", index.name(session()))
@@ -84,16 +149,14 @@ final class DumpCommand extends ClientCommand {
   }
 
   /** Writes beside the file, and moves it there when all is written. */
-  private long writeFile(
-      Scan<IndexEntry<ByteString, ByteString>> entries, OrderedIndex<ByteString, ByteString> view)
-      throws IOException {
+  private long writeFile(Entries entries) throws IOException {
     final Path target = Path.of(file);
     if (Files.exists(target) && !Files.isRegularFile(target)) {
       if (Files.isDirectory(target)) {
         throw new CommandFailure(ExitCode.FAILED, file + ": is a directory, not a file");
       }
       try (OutputStream stream = Files.newOutputStream(target)) { // a pipe, /dev/null
-        return writeTo(stream, entries, view);
+        return writeTo(stream, entries);
       }
     }
     final Path part = target.resolveSibling(target.getFileName() + ".part");
@@ -101,7 +164,7 @@ final class DumpCommand extends ClientCommand {
     try {
       final long count;
       try (OutputStream stream = Files.newOutputStream(part)) {
-        count = writeTo(stream, entries, view);
+        count = writeTo(stream, entries);
       }
       if (stop().isRequested()) {
         throw new CommandFailure(ExitCode.INTERRUPTED, "interrupted: " + file + " is not written");
@@ -116,13 +179,9 @@ final class DumpCommand extends ClientCommand {
     }
   }
 
-  private long writeTo(
-      OutputStream stream,
-      Scan<IndexEntry<ByteString, ByteString>> entries,
-      OrderedIndex<ByteString, ByteString> view)
-      throws IOException {
+  private long writeTo(OutputStream stream, Entries entries) throws IOException {
     final Output output = new Output(stream);
-    final long count = write(entries, view, output);
+    final long count = entries.writeTo(writer(output));
     output.flush();
     return count;
   }
@@ -130,9 +189,8 @@ final class DumpCommand extends ClientCommand {
   private long write(
       Scan<IndexEntry<ByteString, ByteString>> entries,
       OrderedIndex<ByteString, ByteString> view,
-      Output output)
+      EntryWriter writer)
       throws IOException {
-    final EntryWriter writer = writer(output);
     long count = 0;
     try (LoadProgress progress = progress(view);
         ScanIterator<IndexEntry<ByteString, ByteString>> iterator = entries.iterator()) {

@@ -26,10 +26,13 @@ final class TestServer implements AutoCloseable {
   }
 
   static TestServer start(Path directory, long memory) throws IOException {
+    return start(directory, new IndexMemory.Context().budget(memory));
+  }
+
+  /** Starts a server with these options, besides the place of its memory. */
+  static TestServer start(Path directory, IndexMemory.Context context) throws IOException {
     final Indexes indexes =
-        new Indexes(
-            IndexMemory.shared(
-                new IndexMemory.Context().fabrics("shm").shmDirectory(directory).budget(memory)));
+        new Indexes(IndexMemory.shared(context.fabrics("shm").shmDirectory(directory)));
     final RingServerBuilder builder = RingServerBuilder.forPort(0).shmDirectory(directory);
     DirectAccessService.addTo(builder, indexes, DirectAccessService.Mode.ALWAYS);
     IndexServer.addServices(builder, indexes, new HealthStatusManager());

@@ -34,9 +34,9 @@ import java.util.Set;
  * <p>May be used from any thread.
  */
 public final class DataDirectory implements AutoCloseable {
-  private static final String LOCK = "lock";
-  private static final String IDENTITY = "identity";
-  private static final String GATE = "gate";
+  static final String LOCK = "lock";
+  static final String IDENTITY = "identity";
+  static final String GATE = "gate";
   private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
   private static final int ID_LENGTH = 16;
 
@@ -88,11 +88,7 @@ public final class DataDirectory implements AutoCloseable {
       throw new IOException("the directory that is to hold it does not exist: data=" + path, e);
     }
     final Path real = path.toRealPath();
-    synchronized (HELD) {
-      if (!HELD.add(real)) {
-        throw inUse(real);
-      }
-    }
+    hold(real);
     FileChannel lock = null;
     boolean opened = false;
     try {
@@ -105,6 +101,15 @@ public final class DataDirectory implements AutoCloseable {
     } finally {
       if (!opened) {
         release(real, lock);
+      }
+    }
+  }
+
+  /** Notes that this process uses a directory; throws if it does. */
+  static void hold(Path directory) throws IOException {
+    synchronized (HELD) {
+      if (!HELD.add(directory)) {
+        throw inUse(directory);
       }
     }
   }
@@ -136,7 +141,7 @@ public final class DataDirectory implements AutoCloseable {
     return channel;
   }
 
-  private static IOException inUse(Path directory) {
+  static IOException inUse(Path directory) {
     return new IOException("another server owns the directory: data=" + directory);
   }
 
@@ -178,7 +183,7 @@ public final class DataDirectory implements AutoCloseable {
 
   /** The first 64 bits of the {@link #id()}. */
   public long origin() {
-    return Long.parseUnsignedLong(id(), 0, Long.BYTES * 2, 16);
+    return identity.origin();
   }
 
   /** The owner's incarnation: positive, and never another owner's. */
@@ -212,7 +217,7 @@ public final class DataDirectory implements AutoCloseable {
     return path.toString();
   }
 
-  private static void release(Path directory, FileChannel lock) throws IOException {
+  static void release(Path directory, FileChannel lock) throws IOException {
     try {
       if (lock != null) {
         lock.close();

@@ -49,6 +49,11 @@ record Identity(String id, String boot, long incarnation) {
     return new Identity(matcher.group(2), matcher.group(3), Long.parseLong(matcher.group(4)));
   }
 
+  /** The first 64 bits of the id. */
+  long origin() {
+    return Long.parseUnsignedLong(id, 0, Long.BYTES * 2, 16);
+  }
+
   private static IOException damaged(Path path) {
     return new IOException("damaged, or not the identity of a data directory: file=" + path);
   }

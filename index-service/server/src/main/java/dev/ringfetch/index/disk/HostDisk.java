@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
@@ -20,10 +21,23 @@ import java.util.stream.Stream;
  */
 public final class HostDisk implements Disk {
   private final Path directory;
+  private final Set<OpenOption> opening;
 
   /** Uses a directory that is there. */
   public HostDisk(Path directory) {
+    this(
+        directory,
+        Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS));
+  }
+
+  private HostDisk(Path directory, Set<OpenOption> opening) {
     this.directory = directory;
+    this.opening = opening;
+  }
+
+  /** Uses a directory whose files are only read, and may be read-only. */
+  public static HostDisk readOnly(Path directory) {
+    return new HostDisk(directory, Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS));
   }
 
   @Override
@@ -49,12 +63,7 @@ public final class HostDisk implements Disk {
 
   @Override
   public DiskFile open(String name) throws IOException {
-    return new HostFile(
-        FileChannel.open(
-            directory.resolve(name),
-            StandardOpenOption.READ,
-            StandardOpenOption.WRITE,
-            LinkOption.NOFOLLOW_LINKS));
+    return new HostFile(FileChannel.open(directory.resolve(name), opening));
   }
 
   @Override

@@ -60,6 +60,7 @@ final class Checkpoint implements AutoCloseable {
   private long sequence;
   private long durable;
   private boolean clean;
+  private boolean whole = true;
 
   private Checkpoint(DiskFile file, long origin) {
     this.file = file;
@@ -99,6 +100,7 @@ final class Checkpoint implements AutoCloseable {
         throw new JournalDamagedException(
             "damaged, or of another directory or version: file=" + disk.describe(NAME));
       }
+      checkpoint.whole = first && second && checkpoint.isBlankBetween();
       opened = true;
       return checkpoint;
     } finally {
@@ -122,6 +124,21 @@ final class Checkpoint implements AutoCloseable {
       clean = slot.getInt(CLEAN_OFFSET) == 1;
     }
     return true;
+  }
+
+  private boolean isBlankBetween() throws IOException {
+    final ByteBuffer between = ByteBuffer.allocate(SLOT_DISTANCE - LENGTH);
+    return file.read(LENGTH, between) == between.capacity()
+        && between.flip().equals(ByteBuffer.allocate(between.capacity()))
+        && file.length() == SLOT_DISTANCE + LENGTH;
+  }
+
+  /**
+   * Whether both slots were valid, and nothing else in the file. A loss of power may have left one
+   * of them unfinished.
+   */
+  boolean isWhole() {
+    return whole;
   }
 
   private int crc() {

@@ -85,6 +85,54 @@ final class Recovery {
     }
   }
 
+  /** Reads all as {@link #open} does, and changes nothing. */
+  static JournalInspection verify(Disk disk, Journal.Context context, RecordSink sink)
+      throws IOException {
+    try (Checkpoint checkpoint = Checkpoint.open(disk, context.origin)) {
+      final Recovery recovery = new Recovery(disk, context, sink);
+      final long end = recovery.read(checkpoint);
+      return new JournalInspection(
+          recovery.segments.size(),
+          recovery.recordsRead,
+          end,
+          recovery.unfinishedBytes(end),
+          checkpoint.isClean(),
+          recovery.choice.snapshot() == null ? 0 : recovery.choice.snapshot().number(),
+          recovery.faults(checkpoint));
+    }
+  }
+
+  /** Bytes behind the end that a crash has left unfinished, up to the last that is not 0. */
+  private long unfinishedBytes(long end) throws IOException {
+    final int number = segments.size() - ends.size();
+    long bytes = 0;
+    for (int i = 0; i < ends.size(); i++) {
+      final int begin = i == 0 ? offset(segments.get(number), end) : SegmentDescriptor.BATCH_OFFSET;
+      bytes += ends.get(i).zerosFrom(begin) - begin;
+    }
+    for (final String name : unfinished) {
+      try (DiskFile file = disk.open(name)) {
+        bytes += file.length();
+      }
+    }
+    return bytes;
+  }
+
+  /** What is wrong and does not keep a server from starting. */
+  private List<String> faults(Checkpoint checkpoint) throws IOException {
+    final List<String> faults = new ArrayList<>();
+    if (!checkpoint.isWhole()) {
+      faults.add("damaged in one of its two slots: file=" + disk.describe(Checkpoint.NAME));
+    }
+    for (final String name : disk.list()) {
+      final long number = SnapshotDescriptor.number(name);
+      if (number >= 0 && SnapshotFile.read(disk, name, number, origin) == null) {
+        faults.add("a damaged snapshot, which a start passes over: file=" + disk.describe(name));
+      }
+    }
+    return faults;
+  }
+
   private static Journal create(Disk disk, Journal.Context context, SegmentWriter writer)
       throws IOException {
     boolean created = false;

@@ -1,0 +1,96 @@
+package dev.ringfetch.index.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.ringfetch.index.service.IndexMemory;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The commands for data directories that no server uses. */
+final class DataDirectoryTest {
+  @TempDir Path parent;
+  private String data;
+
+  private static Outcome run(String... args) {
+    return new Invocation("localhost:1").run(args);
+  }
+
+  private TestServer serve() throws IOException {
+    return TestServer.start(
+        parent,
+        new IndexMemory.Context().budget(TestServer.MEMORY).dataDirectory(parent.resolve("data")));
+  }
+
+  @BeforeEach
+  void entries() throws IOException {
+    data = parent.resolve("data").toString();
+    try (TestServer server = serve()) {
+      server.run("create", "books", "--durability=disk").done();
+      for (final String key : "c a b d".split(" ", -1)) {
+        server.run("put", key, "of " + key, "--index=books").done();
+      }
+      server.run("delete", "d", "--index=books").done();
+    }
+  }
+
+  private void damage() throws IOException {
+    final Path segment = parent.resolve("data").resolve("journal-0000000001");
+    final byte[] bytes = Files.readAllBytes(segment);
+    bytes[512] ^= 1; // the checksum of the first batch
+    Files.write(segment, bytes);
+  }
+
+  @Test
+  void aSoundDirectoryIsVerified() {
+    final String out = run("verify", data).done();
+    assertTrue(out.contains("ended in order"), out);
+    assertTrue(out.contains("books  ordered  disk              3"), out);
+    assertTrue(out.endsWith("sound\n"), out);
+    final String json = run("verify", data, "--json").done();
+    assertTrue(json.contains("\"faults\":0"), json);
+    assertTrue(
+        json.contains(
+            "{\"index\":\"books\",\"kind\":\"ordered\",\"durability\":\"disk\",\"entries\":3}"),
+        json);
+  }
+
+  @Test
+  void aDamagedDirectoryIsSalvaged() throws IOException {
+    damage();
+    run("verify", data).fails(ExitCode.FAILED, "journal-0000000001 offset=512");
+    run("dump", data, "--index=books").fails(ExitCode.FAILED, "offset=512");
+    final String salvaged = parent.resolve("salvaged").toString();
+    final String report = run("salvage", data, salvaged).done();
+    assertTrue(report.contains("wrote entries=3"), report);
+    run("dump", salvaged, "--index=books").prints("key,value,base64", "a,of a,", "b,of b,", "c,of c,");
+    run("salvage", data, salvaged).fails(ExitCode.FAILED, "not empty");
+  }
+
+  @Test
+  void aDirectoryIsDumped() {
+    run("dump", data, "--index=books").prints("key,value,base64", "a,of a,", "b,of b,", "c,of c,");
+    final Path file = parent.resolve("books.csv");
+    run("dump", data, file.toString(), "--index=books")
+        .prints("wrote 3 entries of 'books' to " + file);
+    run("dump", data).fails(ExitCode.NOT_FOUND, "no durable index 'default'");
+    run("dump", data, "--prefix=a").fails(ExitCode.MISUSE, "as a whole");
+    run("dump", parent.toString(), file.toString()).fails(ExitCode.MISUSE, "not a data directory");
+  }
+
+  @Test
+  void aServersDirectoryIsLeftAlone() throws IOException {
+    try (TestServer server = serve()) {
+      assertEquals("3\n", server.run("count", "--index=books").done());
+      run("verify", data).fails(ExitCode.FAILED, "another server owns the directory");
+      run("salvage", data, parent.resolve("new").toString())
+          .fails(ExitCode.FAILED, "another server owns the directory");
+    }
+    run("verify", parent.toString()).fails(ExitCode.FAILED, "not a data directory");
+    run("verify").fails(ExitCode.MISUSE, "DIR");
+  }
+}

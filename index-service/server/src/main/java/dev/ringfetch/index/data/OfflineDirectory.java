@@ -1,0 +1,152 @@
+package dev.ringfetch.index.data;
+
+import dev.ringfetch.fabric.GateDescriptor;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * A data directory that is held to be read: no server can use it meanwhile, and nothing in it
+ * changes. Also one on a file system that is read-only.
+ *
+ * <p>May be used from any thread.
+ */
+public final class OfflineDirectory implements AutoCloseable {
+  private static final String DAMAGED_GATE = "damaged, or not the page of a gate: file=";
+
+  private final Path path;
+  private final FileChannel lock;
+  private final Identity identity; // null: it is damaged
+  private final List<String> faults = new ArrayList<>();
+
+  private OfflineDirectory(Path path, FileChannel lock) throws IOException {
+    this.path = path;
+    this.lock = lock;
+    identity = readIdentity();
+    checkGate();
+  }
+
+  /**
+   * Holds a directory.
+   *
+   * @throws IOException if a server uses it, or it is no data directory
+   */
+  public static OfflineDirectory open(Path path) throws IOException {
+    if (!Files.isRegularFile(path.resolve(DataDirectory.LOCK), LinkOption.NOFOLLOW_LINKS)) {
+      throw new IOException("not a data directory: data=" + path);
+    }
+    final Path real = path.toRealPath();
+    DataDirectory.hold(real);
+    FileChannel lock = null;
+    boolean opened = false;
+    try {
+      lock =
+          FileChannel.open(
+              real.resolve(DataDirectory.LOCK),
+              Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS));
+      final FileLock held = lock.tryLock(0, Long.MAX_VALUE, true);
+      if (held == null) {
+        throw DataDirectory.inUse(real);
+      }
+      final OfflineDirectory directory = new OfflineDirectory(real, lock);
+      opened = true;
+      return directory;
+    } finally {
+      if (!opened) {
+        DataDirectory.release(real, lock);
+      }
+    }
+  }
+
+  private Identity readIdentity() {
+    final Path file = path.resolve(DataDirectory.IDENTITY);
+    try {
+      return Identity.read(file);
+    } catch (NoSuchFileException e) {
+      faults.add("missing: file=" + file);
+    } catch (IOException e) {
+      faults.add(e.getMessage());
+    }
+    return null;
+  }
+
+  private void checkGate() throws IOException {
+    final Path file = path.resolve(DataDirectory.GATE);
+    if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
+      faults.add("missing: file=" + file);
+      return;
+    }
+    final ByteBuffer page = ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.LITTLE_ENDIAN);
+    if (page.limit() != GateDescriptor.LENGTH) {
+      faults.add(DAMAGED_GATE + file);
+      return;
+    }
+    final long epoch = Math.abs(page.getLong(GateDescriptor.WORD_OFFSET));
+    final long magic = page.getLong(GateDescriptor.MAGIC_OFFSET);
+    page.putLong(GateDescriptor.WORD_OFFSET, 0).putLong(GateDescriptor.MAGIC_OFFSET, 0);
+    final boolean isBlank = page.equals(ByteBuffer.allocate(GateDescriptor.LENGTH));
+    if (magic != GateDescriptor.MAGIC || !isBlank) {
+      faults.add(DAMAGED_GATE + file);
+    } else if (identity != null && epoch != identity.incarnation()) {
+      // A server that ended before it served has left it so, too.
+      faults.add(
+          "of another incarnation than the last: file="
+              + file
+              + " epoch="
+              + epoch
+              + " incarnation="
+              + identity.incarnation());
+    }
+  }
+
+  /** The directory, without links in its path. */
+  public Path path() {
+    return path;
+  }
+
+  /** What is wrong with the identity and the gate, in lines for people; empty if nothing is. */
+  public List<String> faults() {
+    return List.copyOf(faults);
+  }
+
+  /** Whether the identity is there, without which no server starts. */
+  public boolean hasIdentity() {
+    return identity != null;
+  }
+
+  /** 128 random bits that name the directory for its life, in hexadecimal; needs the identity. */
+  public String id() {
+    return identity.id();
+  }
+
+  /** The first 64 bits of the id; 0 without an identity. */
+  public long origin() {
+    return identity == null ? 0 : identity.origin();
+  }
+
+  /** Incarnation of the server that owned it last; 0 without an identity. */
+  public long incarnation() {
+    return identity == null ? 0 : identity.incarnation();
+  }
+
+  /** Gives the directory up. */
+  @Override
+  public void close() throws IOException {
+    DataDirectory.release(path, lock);
+  }
+
+  @Override
+  public String toString() {
+    return path.toString();
+  }
+}

@@ -1,0 +1,36 @@
+package dev.ringfetch.index.journal;
+
+import dev.ringfetch.index.disk.Disk;
+import java.io.IOException;
+import java.util.List;
+
+/**
+ * The result of reading a journal as a start does, without changing it.
+ *
+ * @param segments number of segments
+ * @param records number of records that a start reads, those of a snapshot included
+ * @param end position behind the last whole batch
+ * @param unfinishedBytes bytes behind that, which a crash has left and a start cuts off
+ * @param clean whether its last server ended in order
+ * @param snapshot number of the snapshot that a start takes; 0: none
+ * @param faults what is wrong and keeps no server from starting, in lines for people
+ */
+public record JournalInspection(
+    int segments,
+    long records,
+    long end,
+    long unfinishedBytes,
+    boolean clean,
+    long snapshot,
+    List<String> faults) {
+  /**
+   * Reads the journal of a directory that no server uses, and passes its records to the sink.
+   *
+   * @param origin the first 64 bits of the directory's id
+   * @throws JournalDamagedException if no server would start on it
+   * @throws IOException if the disk fails, or the sink does
+   */
+  public static JournalInspection of(Disk disk, long origin, RecordSink sink) throws IOException {
+    return Recovery.verify(disk, new Journal.Context().owner(origin, 0), sink);
+  }
+}

@@ -1,0 +1,175 @@
+package dev.ringfetch.index.service;
+
+import dev.ringfetch.index.data.OfflineDirectory;
+import dev.ringfetch.index.disk.HostDisk;
+import dev.ringfetch.index.journal.Journal;
+import dev.ringfetch.index.journal.JournalInspection;
+import dev.ringfetch.index.store.EntryStore;
+import dev.ringfetch.index.store.EntryWalk;
+import dev.ringfetch.index.v1.Durability;
+import dev.ringfetch.index.v1.Entry;
+import dev.ringfetch.index.v1.IndexKind;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The indexes of a data directory that no server uses, as a server would find them at a start. The
+ * directory is read, checked and not changed; until this is closed, no server can use it.
+ *
+ * <p>Used by one thread at a time.
+ */
+public final class OfflineIndexes implements AutoCloseable {
+  private final OfflineDirectory directory;
+  private final IndexMemory memory;
+  private final JournalReplay replay;
+  private final JournalInspection inspection; // null: there is no journal
+
+  /**
+   * An index that was found.
+   *
+   * @param name of the index
+   * @param kind of the index
+   * @param durability of its writes
+   * @param entries number of entries
+   */
+  public record Found(String name, IndexKind kind, Durability durability, long entries) {}
+
+  /** Receives entries. */
+  @FunctionalInterface
+  public interface EntrySink {
+    /** Takes one; false ends the walk. */
+    boolean take(Entry entry) throws IOException;
+  }
+
+  private OfflineIndexes(OfflineDirectory directory, IndexMemory memory) throws IOException {
+    this.directory = directory;
+    this.memory = memory;
+    replay = new JournalReplay(memory.store());
+    final HostDisk disk = HostDisk.readOnly(directory.path());
+    inspection =
+        Journal.isIn(disk) ? JournalInspection.of(disk, directory.origin(), replay) : null;
+  }
+
+  /**
+   * Reads a directory as a whole.
+   *
+   * @param budget bytes of memory for its indexes
+   * @throws IOException if a server uses it, no server would start on it, which the message says
+   *     why, or the memory is too small
+   */
+  public static OfflineIndexes open(Path path, long budget) throws IOException {
+    final OfflineDirectory directory = OfflineDirectory.open(path);
+    final IndexMemory memory = IndexMemory.ofProcess(budget);
+    boolean opened = false;
+    try {
+      if (!directory.hasIdentity()) {
+        throw new IOException(directory.faults().get(0));
+      }
+      final OfflineIndexes indexes = new OfflineIndexes(directory, memory);
+      opened = true;
+      return indexes;
+    } finally {
+      if (!opened) {
+        memory.close();
+        directory.close();
+      }
+    }
+  }
+
+  /** The indexes, in the order in which they were created. */
+  public List<Found> found() {
+    return replay.indexes().stream()
+        .map(
+            index ->
+                new Found(
+                    index.entry().name(),
+                    index.entry().definition().kind(),
+                    index.entry().definition().durability(),
+                    index.index().count()))
+        .toList();
+  }
+
+  /** Incarnation of the server that owned the directory last. */
+  public long incarnation() {
+    return directory.incarnation();
+  }
+
+  /** 128 random bits that name the directory for its life, in hexadecimal. */
+  public String id() {
+    return directory.id();
+  }
+
+  /** Number of segments of the journal; 0: it has none. */
+  public int segments() {
+    return inspection == null ? 0 : inspection.segments();
+  }
+
+  /** Number of records that a start reads, those of a snapshot included. */
+  public long records() {
+    return inspection == null ? 0 : inspection.records();
+  }
+
+  /** Number of the snapshot that a start takes; 0: none. */
+  public long snapshot() {
+    return inspection == null ? 0 : inspection.snapshot();
+  }
+
+  /** Whether the last server ended in order. */
+  public boolean isClean() {
+    return inspection == null || inspection.clean();
+  }
+
+  /** Bytes that a crash has left unfinished, which no answer told of and a start cuts off. */
+  public long unfinishedBytes() {
+    return inspection == null ? 0 : inspection.unfinishedBytes();
+  }
+
+  /** What is wrong and keeps no server from starting, in lines for people. */
+  public List<String> faults() {
+    final List<String> faults = new ArrayList<>(directory.faults());
+    if (inspection != null) {
+      faults.addAll(inspection.faults());
+    }
+    return faults;
+  }
+
+  /**
+   * Passes all entries of an index to a sink: of an ORDERED one in the order of their keys, else in
+   * none.
+   *
+   * @return false if there is no such index
+   */
+  public boolean walk(String name, EntrySink sink) throws IOException {
+    for (final RecoveredIndex index : replay.indexes()) {
+      if (index.entry().name().equals(name)) {
+        walk(index, sink);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static void walk(RecoveredIndex index, EntrySink sink) throws IOException {
+    for (int i = 0; i < index.index().partitions(); i++) {
+      final EntryStore store = index.index().partition(i);
+      final EntryWalk walk = new EntryWalk();
+      while (!walk.isDone()) {
+        store.step(walk);
+        for (final Entry entry : walk.entries()) {
+          if (!sink.take(entry)) {
+            return;
+          }
+        }
+        walk.clear();
+      }
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    memory.close();
+    directory.close();
+  }
+}

@@ -1,0 +1,273 @@
+package dev.ringfetch.index.service;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.data.OfflineDirectory;
+import dev.ringfetch.index.partition.Write;
+import dev.ringfetch.index.v1.Durability;
+import dev.ringfetch.index.v1.IndexKind;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Data directories that no server uses: verified, dumped, salvaged. */
+@Timeout(120)
+class OfflineIndexesTest {
+  private static final long BUDGET = 64L << 20;
+  private static final int KEYS = 200;
+
+  private final long seed = Long.getLong("ringfetch.seed", 20261127);
+  private final Random random = new Random(seed);
+
+  @TempDir Path parent;
+  private Path data;
+
+  /** What each index has, by its name. */
+  private final Map<String, Map<ByteString, ByteString>> model = new TreeMap<>();
+
+  private Indexes open(Path directory) throws IOException {
+    return new Indexes(
+        IndexMemory.ofProcess(
+            new IndexMemory.Context().budget(BUDGET).dataDirectory(directory)));
+  }
+
+  @BeforeEach
+  void writes() throws Exception {
+    data = parent.resolve("data");
+    try (Indexes indexes = open(data)) {
+      for (final IndexKind kind : new IndexKind[] {IndexKind.HASH, IndexKind.ORDERED}) {
+        final ServedIndex index = indexes.create("of " + kind, kind, Durability.DISK).index();
+        final Map<ByteString, ByteString> content =
+            new TreeMap<>(ByteString.unsignedLexicographicalComparator());
+        model.put(index.name(), content);
+        for (int i = 0; i < 2 * KEYS; i++) {
+          final ByteString key = ByteString.copyFromUtf8("key" + random.nextInt(KEYS));
+          final byte[] value = new byte[random.nextInt(100)];
+          random.nextBytes(value);
+          final CountDownLatch answered = new CountDownLatch(1);
+          final Write write = new Write(done -> answered.countDown());
+          if (random.nextInt(4) == 0) {
+            write.delete(key);
+            content.remove(key);
+          } else {
+            write.put(key, ByteString.copyFrom(value));
+            content.put(key, write.value());
+          }
+          assertEquals(0, index.partition(key).submit(write));
+          if (i % 20 == 0) {
+            answered.await();
+          }
+        }
+      }
+    }
+  }
+
+  private static Map<ByteString, ByteString> content(OfflineIndexes indexes, String name)
+      throws IOException {
+    final Map<ByteString, ByteString> found =
+        new TreeMap<>(ByteString.unsignedLexicographicalComparator());
+    assertTrue(
+        indexes.walk(
+            name,
+            entry -> {
+              found.put(entry.getKey(), entry.getValue());
+              return true;
+            }));
+    return found;
+  }
+
+  private Path file(String prefix) throws IOException {
+    try (var files = Files.list(data)) {
+      return files.filter(file -> file.getFileName().toString().startsWith(prefix)).findFirst().get();
+    }
+  }
+
+  private void flip(Path file, long bit) throws IOException {
+    final byte[] bytes = Files.readAllBytes(file);
+    bytes[(int) (bit / 8)] ^= (byte) (1 << bit % 8);
+    Files.write(file, bytes);
+  }
+
+  /** What a verification says of the directory: empty if it is sound. */
+  private List<String> findings() throws IOException {
+    try (OfflineIndexes indexes = OfflineIndexes.open(data, BUDGET)) {
+      final List<String> findings = new ArrayList<>(indexes.faults());
+      if (indexes.unfinishedBytes() > 0) {
+        findings.add("unfinished");
+      }
+      return findings;
+    } catch (IOException e) {
+      return List.of(e.getMessage());
+    }
+  }
+
+  @Test
+  void whatIsThereIsFoundAndNothingChanges() throws Exception {
+    final Map<String, byte[]> before = files();
+    try (OfflineIndexes indexes = OfflineIndexes.open(data, BUDGET)) {
+      assertEquals(List.of(), indexes.faults());
+      assertTrue(indexes.isClean());
+      assertEquals(0, indexes.unfinishedBytes());
+      assertEquals(1, indexes.incarnation());
+      assertEquals(
+          List.of(
+              new OfflineIndexes.Found(
+                  "of HASH", IndexKind.HASH, Durability.DISK, model.get("of HASH").size()),
+              new OfflineIndexes.Found(
+                  "of ORDERED",
+                  IndexKind.ORDERED,
+                  Durability.DISK,
+                  model.get("of ORDERED").size())),
+          indexes.found());
+      for (final String name : model.keySet()) {
+        assertEquals(model.get(name), content(indexes, name), name);
+      }
+      assertFalse(indexes.walk("none", entry -> true));
+      assertThrows(IOException.class, () -> open(data).close());
+    }
+    assertEquals(before.keySet(), files().keySet());
+    for (final Map.Entry<String, byte[]> file : files().entrySet()) {
+      assertTrue(Arrays.equals(before.get(file.getKey()), file.getValue()), file.getKey());
+    }
+  }
+
+  private Map<String, byte[]> files() throws IOException {
+    final Map<String, byte[]> contents = new TreeMap<>();
+    try (var files = Files.list(data)) {
+      for (final Path file : files.toList()) {
+        contents.put(file.getFileName().toString(), Files.readAllBytes(file));
+      }
+    }
+    return contents;
+  }
+
+  @Test
+  void aServersDirectoryIsRefused() throws Exception {
+    try (Indexes indexes = open(data)) {
+      final IOException refused =
+          assertThrows(IOException.class, () -> OfflineIndexes.open(data, BUDGET));
+      assertTrue(refused.getMessage().contains("another server"), refused.getMessage());
+    }
+    assertThrows(IOException.class, () -> OfflineIndexes.open(parent, BUDGET));
+  }
+
+  @Test
+  void aReadOnlyDirectoryIsRead() throws Exception {
+    Files.setPosixFilePermissions(data, PosixFilePermissions.fromString("r-x------"));
+    try {
+      assertEquals(List.of(), findings());
+    } finally {
+      Files.setPosixFilePermissions(data, PosixFilePermissions.fromString("rwx------"));
+    }
+  }
+
+  @Test
+  void flippedBitsOfIdentityAndGateAreFound() throws Exception {
+    for (final String name : List.of("identity", "gate")) {
+      final Path file = data.resolve(name);
+      final byte[] whole = Files.readAllBytes(file);
+      final int most = Boolean.getBoolean("ringfetch.all") ? 1 : 150; // flips between two tested
+      for (int bit = random.nextInt(most); bit < whole.length * 8; bit += 1 + random.nextInt(most)) {
+        final byte[] bytes = whole.clone();
+        bytes[bit / 8] ^= (byte) (1 << bit % 8);
+        Files.write(file, bytes);
+        try (OfflineDirectory directory = OfflineDirectory.open(data)) {
+          final boolean isSign = name.equals("gate") && bytes[64 + 7] < 0 != whole[64 + 7] < 0;
+          assertTrue(isSign || !directory.faults().isEmpty(), name + " bit=" + bit);
+        }
+      }
+      Files.write(file, whole);
+    }
+    assertEquals(List.of(), findings());
+  }
+
+  @Test
+  void flippedBitsOfTheJournalAreFound() throws Exception {
+    final Path segment = file("journal-");
+    final byte[] whole = Files.readAllBytes(segment);
+    int used = whole.length;
+    while (whole[used - 1] == 0) {
+      used--;
+    }
+    for (int i = 0; i < 12; i++) {
+      final boolean behind = i % 4 == 0;
+      final long byteAt = behind ? random.nextInt(whole.length - used) + used : random.nextInt(used);
+      final long bit = byteAt * 8 + random.nextInt(8);
+      flip(segment, bit);
+      assertFalse(findings().isEmpty(), "seed=" + seed + " bit=" + bit);
+      flip(segment, bit);
+    }
+    assertEquals(List.of(), findings());
+  }
+
+  @Test
+  void salvageFindsAllButWhatIsDamaged() throws Exception {
+    final Path segment = file("journal-");
+    final byte[] bytes = Files.readAllBytes(segment);
+    // The header of a batch in the middle, and with it no record.
+    int at = bytes.length;
+    int batches = 0;
+    for (int i = 512; i < 60_000; i += 8) {
+      if (bytes[i + 8] == 'R' && bytes[i + 9] == 'F' && bytes[i + 10] == 'J' && bytes[i + 11] == 'B') {
+        batches++;
+        at = batches == 3 ? i : at;
+      }
+    }
+    assertTrue(batches > 5, "batches=" + batches);
+    bytes[at] ^= 1;
+    Files.write(segment, bytes);
+    assertThrows(IOException.class, () -> open(data).close());
+    final Path salvaged = parent.resolve("salvaged");
+    final List<String> report = Salvage.run(data, salvaged, BUDGET);
+    try (OfflineIndexes indexes = OfflineIndexes.open(salvaged, BUDGET)) {
+      for (final String name : model.keySet()) {
+        assertEquals(model.get(name), content(indexes, name), report.toString());
+      }
+    }
+    assertThrows(IOException.class, () -> Salvage.run(data, salvaged, BUDGET), "not empty");
+  }
+
+  @Test
+  void salvageGoesOnBehindWhatIsGone() throws Exception {
+    final Path segment = file("journal-");
+    final byte[] bytes = Files.readAllBytes(segment);
+    for (int i = 0; i < 6_000; i++) { // the header, the creation of the first index, and writes
+      bytes[i] = (byte) random.nextInt();
+    }
+    Files.write(segment, bytes);
+    Files.delete(data.resolve("identity"));
+    Files.delete(data.resolve("checkpoint"));
+    final Path salvaged = parent.resolve("salvaged");
+    final List<String> report = Salvage.run(data, salvaged, BUDGET);
+    assertTrue(report.toString().contains("creation of an index is lost"), report.toString());
+    assertTrue(report.toString().contains("missing: file="), report.toString());
+    assertTrue(report.toString().contains("no record: file="), report.toString());
+    try (OfflineIndexes indexes = OfflineIndexes.open(salvaged, BUDGET)) {
+      assertEquals(model.get("of ORDERED"), content(indexes, "of ORDERED"));
+      final Map<ByteString, ByteString> found = content(indexes, "salvaged-1");
+      // Each has a value that was written: the last one, if that record is left.
+      assertTrue(found.size() > KEYS / 4, "found=" + found.size());
+      int same = 0;
+      for (final Map.Entry<ByteString, ByteString> entry : found.entrySet()) {
+        same += entry.getValue().equals(model.get("of HASH").get(entry.getKey())) ? 1 : 0;
+      }
+      assertEquals(found.size(), same, "what was removed or replaced was so behind the damage");
+    }
+  }
+}
