@@ -200,6 +200,11 @@ public final class Journal {
     return recoveredFrom;
   }
 
+  /** Number of the snapshot from which the journal was recovered; 0: from all of its records. */
+  public long recoveredSnapshot() {
+    return recoveredFrom.snapshot() == null ? 0 : recoveredFrom.snapshot().number();
+  }
+
   /** Snapshots that were damaged and passed over, for people; empty if there was none. */
   public List<String> damagedSnapshots() {
     return recoveredFrom.damaged();

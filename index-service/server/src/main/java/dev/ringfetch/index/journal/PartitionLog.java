@@ -57,7 +57,7 @@ public final class PartitionLog implements CommitLog {
     return journal.isFailed() ? FAILED : committed;
   }
 
-  /** LSN up to which all records are durable, or that the log began after. Any thread. */
+  @Override
   public long durable() {
     return source.durable();
   }

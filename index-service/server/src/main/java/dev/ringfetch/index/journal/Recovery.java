@@ -333,12 +333,32 @@ final class Recovery {
     if (end < durable) {
       throw damaged(segment, offset, "damaged before durable=" + durable);
     }
-    if (choice.snapshot() != null && end < choice.snapshot().end()) {
-      throw shorter(choice.snapshot(), end);
+    final SnapshotFile snapshot = choice.snapshot();
+    if (snapshot != null && (end < snapshot.end() || !reaches(segment, snapshot))) {
+      throw shorter(snapshot, end);
     }
     if (checkpoint.isClean() && (end != checkpoint.durable() || !zero)) {
       throw damaged(segment, offset, "not as its server left it in order");
     }
+  }
+
+  /**
+   * Whether the journal was written up to a snapshot's begin: a batch follows there and says so, or
+   * else those of the segment lead to it.
+   */
+  private boolean reaches(SegmentFile segment, SnapshotFile snapshot) {
+    if (previous != snapshot.begin()) {
+      return true;
+    }
+    final SegmentContent content = ends.get(0);
+    final long to = snapshot.begin() - segment.base();
+    int offset = SegmentDescriptor.BATCH_OFFSET;
+    int length = content.batchAt(offset); // whichever it follows
+    while (length > 0 && offset < to) {
+      offset += length;
+      length = content.batchAfter(segment.base() + offset, offset);
+    }
+    return offset >= to;
   }
 
   private JournalDamagedException damaged(SegmentFile segment, int offset, String what) {

@@ -38,6 +38,11 @@ public interface CommitLog {
    */
   long committed();
 
+  /** The largest LSN that survives the end of the process. Any thread calls it. */
+  default long durable() {
+    return committed();
+  }
+
   /** Whether each record is committed, or the log has failed, when {@link #append} returns. */
   default boolean isImmediate() {
     return false;

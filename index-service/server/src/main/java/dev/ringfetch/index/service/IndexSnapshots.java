@@ -2,9 +2,9 @@ package dev.ringfetch.index.service;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.journal.Journal;
-import dev.ringfetch.index.journal.PartitionLog;
 import dev.ringfetch.index.journal.SnapshotSink;
 import dev.ringfetch.index.journal.SnapshotSource;
+import dev.ringfetch.index.partition.CommitLog;
 import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.store.EntryWalk;
 import dev.ringfetch.index.v1.Entry;
@@ -40,7 +40,7 @@ final class IndexSnapshots implements SnapshotSource {
   }
 
   /** An LSN up to which a log has to be durable. */
-  private record Needed(PartitionLog log, long lsn) {}
+  private record Needed(CommitLog log, long lsn) {}
 
   private final Journal journal;
   private final Supplier<CatalogState> catalog;
@@ -157,7 +157,7 @@ final class IndexSnapshots implements SnapshotSource {
 
   /** Notes how far the log has to be durable: what the walk has met, removals included, is. */
   private void endPartition(ServedIndex index) {
-    final PartitionLog log = (PartitionLog) index.log(partition);
+    final CommitLog log = index.log(partition);
     needed.add(new Needed(log, log.committed()));
     walk = null;
     partition++;

@@ -72,6 +72,11 @@ public final class SimulatedDisk implements Disk {
     onWrite = action;
   }
 
+  /** Names of all files. */
+  public List<String> names() {
+    return List.copyOf(files.keySet());
+  }
+
   /** Number of syncs of files. */
   public int syncs() {
     return syncs;

@@ -205,17 +205,17 @@ class DurableSnapshotsTest {
   void theJournalBeforeTheOlderOfTwoSnapshotsIsRemoved() throws Exception {
     start(Durability.DISK, 1L << 30);
     final String value = "v".repeat(100_000);
-    for (int i = 0; i < 4; i++) {
-      for (int j = 0; j < 40; j++) {
-        put("", 10 * j, 10 * j + 10, value); // 40 MB: more than a segment
-      }
+    for (int i = 0; i < 40; i++) {
+      put("", 10 * i, 10 * i + 10, value); // 40 MB: more than a segment
+    }
+    for (int i = 0; i < 3; i++) {
       snapshot();
     }
     awaitTrimmed(2);
-    assertEquals(List.of("snapshot-0000000003", "snapshot-0000000004"), files("snapshot"));
+    assertEquals(List.of("snapshot-0000000002", "snapshot-0000000003"), files("snapshot"));
     final List<String> segments = files("journal");
     assertFalse(segments.contains("journal-0000000001"), segments.toString());
-    assertTrue(segments.size() <= 5, segments.toString());
+    assertEquals(2, segments.size(), segments.toString());
     restart();
     assertEquals(400, count(""));
     put("", 0, 1, "later");
@@ -250,7 +250,7 @@ class DurableSnapshotsTest {
   }
 
   @Test
-  void aDamagedSnapshotIsPassedOverAndThenRefused() throws Exception {
+  void aDamagedSnapshotIsPassedOver() throws Exception {
     start(Durability.DISK, 1L << 30);
     put("", 0, 100, "value");
     snapshot();
