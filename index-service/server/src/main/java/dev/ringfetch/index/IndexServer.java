@@ -108,9 +108,7 @@ public final class IndexServer implements Callable<Integer> {
       description = "Of journal, at least 1M. Default: 256M, or twice the last snapshot.")
   private Long snapshotAfter;
 
-  @Option(
-      names = "--takeover",
-      description = "Use --data of another host, or of another boot.")
+  @Option(names = "--takeover", description = "Use --data of another host, or of another boot.")
   private boolean takeover;
 
   @Option(

@@ -19,6 +19,8 @@ import dev.ringfetch.index.v1.IndexDescription;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.ListIndexesRequest;
+import dev.ringfetch.index.v1.SnapshotRequest;
+import dev.ringfetch.index.v1.SnapshotResponse;
 import dev.ringfetch.rpc.RingChannel;
 import dev.ringfetch.rpc.RingChannelBuilder;
 import io.grpc.stub.AbstractStub;
@@ -35,6 +37,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * Those fail at once where no server is there, so each command begins with one of them.
  */
 final class Connection implements AutoCloseable {
+  private static final int SNAPSHOT_SECONDS = 3600;
   private static final int END_SECONDS = 2;
 
   private final String server;
@@ -115,6 +118,13 @@ final class Connection implements AutoCloseable {
     return limited(IndexAdminGrpc.newBlockingStub(channel))
         .listIndexes(ListIndexesRequest.getDefaultInstance())
         .getIndexesList();
+  }
+
+  /** Has the server take a snapshot, which may take longer than other calls. */
+  SnapshotResponse snapshot() {
+    return IndexAdminGrpc.newBlockingStub(channel)
+        .withDeadlineAfter(SNAPSHOT_SECONDS, TimeUnit.SECONDS)
+        .snapshot(SnapshotRequest.getDefaultInstance());
   }
 
   /** Creates an index; false if it was there already, in the same kind and durability. */

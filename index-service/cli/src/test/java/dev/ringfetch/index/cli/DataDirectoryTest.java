@@ -67,7 +67,8 @@ final class DataDirectoryTest {
     final String salvaged = parent.resolve("salvaged").toString();
     final String report = run("salvage", data, salvaged).done();
     assertTrue(report.contains("wrote entries=3"), report);
-    run("dump", salvaged, "--index=books").prints("key,value,base64", "a,of a,", "b,of b,", "c,of c,");
+    run("dump", salvaged, "--index=books")
+        .prints("key,value,base64", "a,of a,", "b,of b,", "c,of c,");
     run("salvage", data, salvaged).fails(ExitCode.FAILED, "not empty");
   }
 
@@ -80,6 +81,31 @@ final class DataDirectoryTest {
     run("dump", data).fails(ExitCode.NOT_FOUND, "no durable index 'default'");
     run("dump", data, "--prefix=a").fails(ExitCode.MISUSE, "as a whole");
     run("dump", parent.toString(), file.toString()).fails(ExitCode.MISUSE, "not a data directory");
+  }
+
+  @Test
+  void aBackupIsServed() throws IOException {
+    final String copy = parent.resolve("copy").toString();
+    try (TestServer server = serve()) {
+      server.run("put", "e", "of e", "--index=books").done();
+      final String out = server.run("backup", data, copy).done();
+      assertTrue(out.startsWith("copied "), out);
+      server.run("put", "f", "is not in it", "--index=books").done();
+      server.run("backup", data, copy).fails(ExitCode.FAILED, "not empty");
+      server.run("backup", parent.toString(), copy).fails(ExitCode.FAILED, "not a data directory");
+    }
+    final String verified = run("verify", copy).done();
+    assertTrue(verified.contains("from snapshot 1"), verified);
+    try (TestServer restored =
+        TestServer.start(
+            parent,
+            new IndexMemory.Context()
+                .budget(TestServer.MEMORY)
+                .dataDirectory(parent.resolve("copy")))) {
+      assertEquals("4\n", restored.run("count", "--index=books").done());
+      restored.run("put", "g", "of g", "--index=books").done();
+    }
+    assertEquals("sound", run("verify", copy).done().lines().reduce((a, b) -> b).orElse(""));
   }
 
   @Test

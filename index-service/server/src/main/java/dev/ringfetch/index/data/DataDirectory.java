@@ -114,12 +114,21 @@ public final class DataDirectory implements AutoCloseable {
     }
   }
 
+  /** Opens the file of the lock, which is created where it is missing. */
+  static FileChannel createLock(Path directory) throws IOException {
+    return FileChannel.open(
+        directory.resolve(LOCK),
+        Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS),
+        PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+  }
+
+  /** Creates a gate that was never opened. */
+  static void createGate(Path directory) throws IOException {
+    GatePage.open(directory.resolve(GATE)); // its mapping goes with the object
+  }
+
   private static FileChannel lock(Path directory) throws IOException {
-    final FileChannel channel =
-        FileChannel.open(
-            directory.resolve(LOCK),
-            Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS),
-            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+    final FileChannel channel = createLock(directory);
     FileLock held = null;
     boolean isElsewhere = false;
     try {
@@ -155,7 +164,7 @@ public final class DataDirectory implements AutoCloseable {
       return new Identity(randomId(), boot, 1);
     }
     final Identity last = Identity.read(file);
-    if (!last.boot().equals(boot) && !takeover) {
+    if (!last.boot().equals(boot) && !last.boot().equals(Identity.NO_BOOT) && !takeover) {
       throw new IOException(
           "was served last on another host, or before this boot: make sure that no process there"
               + " uses it, then take it over (--takeover, or takeover(true) in a"

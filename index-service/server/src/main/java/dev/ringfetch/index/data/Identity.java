@@ -21,7 +21,7 @@ import java.util.zip.CRC32C;
  * <pre>
  *   ringfetch-data 1
  *   id 00112233445566778899aabbccddeeff    random, for the directory's life
- *   boot 2e1c...                           boot id of the host that owns it
+ *   boot 2e1c...                           boot id of the host that owns it; none: a copy's
  *   incarnation 7                          of the server that owned it last
  *   crc32c 0a1b2c3d                        of the lines before
  * </pre>
@@ -31,6 +31,9 @@ import java.util.zip.CRC32C;
  * @param incarnation of the owner, positive.
  */
 record Identity(String id, String boot, long incarnation) {
+  /** Instead of a boot id: no server has owned the directory yet. */
+  static final String NO_BOOT = "none";
+
   private static final Pattern TEXT =
       Pattern.compile(
           "(ringfetch-data 1\\nid ([0-9a-f]{32})\\nboot ([0-9a-zA-Z-]{1,64})\\n"

@@ -86,7 +86,8 @@ public final class OfflineDirectory implements AutoCloseable {
       faults.add("missing: file=" + file);
       return;
     }
-    final ByteBuffer page = ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.LITTLE_ENDIAN);
+    final ByteBuffer page =
+        ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.LITTLE_ENDIAN);
     if (page.limit() != GateDescriptor.LENGTH) {
       faults.add(DAMAGED_GATE + file);
       return;
@@ -97,7 +98,7 @@ public final class OfflineDirectory implements AutoCloseable {
     final boolean isBlank = page.equals(ByteBuffer.allocate(GateDescriptor.LENGTH));
     if (magic != GateDescriptor.MAGIC || !isBlank) {
       faults.add(DAMAGED_GATE + file);
-    } else if (identity != null && epoch != identity.incarnation()) {
+    } else if (identity != null && epoch != (isCopy() ? 0 : identity.incarnation())) {
       // A server that ended before it served has left it so, too.
       faults.add(
           "of another incarnation than the last: file="
@@ -107,6 +108,10 @@ public final class OfflineDirectory implements AutoCloseable {
               + " incarnation="
               + identity.incarnation());
     }
+  }
+
+  private boolean isCopy() {
+    return identity.boot().equals(Identity.NO_BOOT);
   }
 
   /** The directory, without links in its path. */

@@ -10,8 +10,8 @@ import java.util.List;
 /**
  * The salvage of a journal that is damaged: finds each valid record in its files, also behind
  * damage, and says where something is missing. A record has its own checksum, so it counts even
- * where its batch does not; what it says may be of a write that was never answered, and records that
- * came later may be lost.
+ * where its batch does not; what it says may be of a write that was never answered, and records
+ * that came later may be lost.
  *
  * <p>Used by one thread, once.
  */

@@ -117,8 +117,7 @@ public final class SnapshotCycle {
     final SnapshotFile recovered = found.snapshot();
     if (recovered != null) {
       newest =
-          new Taken(
-              recovered.number(), recovered.begin(), recovered.length(), recovered.records());
+          new Taken(recovered.number(), recovered.begin(), recovered.length(), recovered.records());
     }
   }
 

@@ -48,8 +48,7 @@ public final class OfflineIndexes implements AutoCloseable {
     this.memory = memory;
     replay = new JournalReplay(memory.store());
     final HostDisk disk = HostDisk.readOnly(directory.path());
-    inspection =
-        Journal.isIn(disk) ? JournalInspection.of(disk, directory.origin(), replay) : null;
+    inspection = Journal.isIn(disk) ? JournalInspection.of(disk, directory.origin(), replay) : null;
   }
 
   /**

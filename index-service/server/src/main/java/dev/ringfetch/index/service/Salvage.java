@@ -163,7 +163,13 @@ public final class Salvage {
       throw new IOException("index=" + name + ": " + e.getStatus().getDescription(), e);
     }
     report.add(
-        "index=" + name + " kind=" + kind + " durability=" + durability + " entries="
+        "index="
+            + name
+            + " kind="
+            + kind
+            + " durability="
+            + durability
+            + " entries="
             + (entries - before));
   }
 

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.data.OfflineDirectory;
+import dev.ringfetch.index.journal.SnapshotCycle;
 import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexKind;
@@ -20,7 +21,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -43,8 +47,7 @@ class OfflineIndexesTest {
 
   private Indexes open(Path directory) throws IOException {
     return new Indexes(
-        IndexMemory.ofProcess(
-            new IndexMemory.Context().budget(BUDGET).dataDirectory(directory)));
+        IndexMemory.ofProcess(new IndexMemory.Context().budget(BUDGET).dataDirectory(directory)));
   }
 
   @BeforeEach
@@ -94,7 +97,10 @@ class OfflineIndexesTest {
 
   private Path file(String prefix) throws IOException {
     try (var files = Files.list(data)) {
-      return files.filter(file -> file.getFileName().toString().startsWith(prefix)).findFirst().get();
+      return files
+          .filter(file -> file.getFileName().toString().startsWith(prefix))
+          .findFirst()
+          .get();
     }
   }
 
@@ -183,7 +189,9 @@ class OfflineIndexesTest {
       final Path file = data.resolve(name);
       final byte[] whole = Files.readAllBytes(file);
       final int most = Boolean.getBoolean("ringfetch.all") ? 1 : 150; // flips between two tested
-      for (int bit = random.nextInt(most); bit < whole.length * 8; bit += 1 + random.nextInt(most)) {
+      for (int bit = random.nextInt(most);
+          bit < whole.length * 8;
+          bit += 1 + random.nextInt(most)) {
         final byte[] bytes = whole.clone();
         bytes[bit / 8] ^= (byte) (1 << bit % 8);
         Files.write(file, bytes);
@@ -207,13 +215,73 @@ class OfflineIndexesTest {
     }
     for (int i = 0; i < 12; i++) {
       final boolean behind = i % 4 == 0;
-      final long byteAt = behind ? random.nextInt(whole.length - used) + used : random.nextInt(used);
+      final long byteAt =
+          behind ? random.nextInt(whole.length - used) + used : random.nextInt(used);
       final long bit = byteAt * 8 + random.nextInt(8);
       flip(segment, bit);
       assertFalse(findings().isEmpty(), "seed=" + seed + " bit=" + bit);
       flip(segment, bit);
     }
     assertEquals(List.of(), findings());
+  }
+
+  @Test
+  void aBackupBesideWritersHasAllThatWasAnswered() throws Exception {
+    final AtomicInteger answered = new AtomicInteger();
+    final AtomicBoolean ending = new AtomicBoolean();
+    try (Indexes indexes = open(data)) {
+      final ServedIndex index = indexes.find("of HASH");
+      final Thread writer =
+          new Thread(
+              () -> {
+                for (int i = 0; !ending.get(); i++) {
+                  final ByteString key = ByteString.copyFromUtf8("new" + i);
+                  final CountDownLatch done = new CountDownLatch(1);
+                  index.partition(key).submit(new Write(write -> done.countDown()).put(key, key));
+                  try {
+                    done.await();
+                  } catch (InterruptedException e) {
+                    return;
+                  }
+                  answered.incrementAndGet();
+                }
+              });
+      writer.start();
+      for (int i = 0; i < 3; i++) {
+        final CompletableFuture<Long> taken = new CompletableFuture<>();
+        final int before = answered.get();
+        indexes
+            .memory()
+            .journal()
+            .snapshot(
+                new SnapshotCycle.Listener() {
+                  @Override
+                  public void onSnapshot(SnapshotCycle.Taken snapshot) {
+                    taken.complete(snapshot.number());
+                  }
+
+                  @Override
+                  public void onFailure(IOException failure) {
+                    taken.completeExceptionally(failure);
+                  }
+                });
+        final long number = taken.get();
+        final Path copy = parent.resolve("copy" + i);
+        assertTrue(Backup.of(data, copy).snapshot() >= number);
+        try (OfflineIndexes backup = OfflineIndexes.open(copy, BUDGET)) {
+          assertEquals(List.of(), backup.faults());
+          assertTrue(backup.isClean());
+          final Map<ByteString, ByteString> found = content(backup, "of HASH");
+          for (int k = 0; k < before; k++) {
+            assertTrue(found.containsKey(ByteString.copyFromUtf8("new" + k)), "k=" + k);
+          }
+          assertTrue(found.entrySet().containsAll(model.get("of HASH").entrySet()));
+        }
+      }
+      ending.set(true);
+      writer.join();
+    }
+    assertTrue(answered.get() > 0);
   }
 
   @Test
@@ -224,7 +292,10 @@ class OfflineIndexesTest {
     int at = bytes.length;
     int batches = 0;
     for (int i = 512; i < 60_000; i += 8) {
-      if (bytes[i + 8] == 'R' && bytes[i + 9] == 'F' && bytes[i + 10] == 'J' && bytes[i + 11] == 'B') {
+      if (bytes[i + 8] == 'R'
+          && bytes[i + 9] == 'F'
+          && bytes[i + 10] == 'J'
+          && bytes[i + 11] == 'B') {
         batches++;
         at = batches == 3 ? i : at;
       }

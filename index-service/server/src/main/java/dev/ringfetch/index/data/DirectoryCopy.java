@@ -1,0 +1,48 @@
+package dev.ringfetch.index.data;
+
+import dev.ringfetch.index.disk.HostDisk;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+
+/**
+ * The begin of a copy of a data directory: a directory with the same identity, of which no server
+ * has been the owner yet, on any host. It is the same directory's: one of the two is to be served.
+ *
+ * @param path of the copy
+ * @param origin the first 64 bits of the id of both
+ */
+public record DirectoryCopy(Path path, long origin) {
+  /**
+   * Creates the copy's directory.
+   *
+   * @param source directory, which a server may use meanwhile
+   * @param target absent, or empty
+   */
+  public static DirectoryCopy of(Path source, Path target) throws IOException {
+    final Identity identity = Identity.read(source.resolve(DataDirectory.IDENTITY));
+    if (Files.isDirectory(target)) {
+      try (var files = Files.list(target)) {
+        if (files.findAny().isPresent()) {
+          throw new IOException("not empty: data=" + target);
+        }
+      }
+    } else {
+      Files.createDirectory(
+          target,
+          PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+    }
+    return new DirectoryCopy(target.toRealPath(), identity.origin());
+  }
+
+  /** Completes the copy, whose journal is there: from now on a server starts on it. */
+  public void complete(Path source) throws IOException {
+    final Identity identity = Identity.read(source.resolve(DataDirectory.IDENTITY));
+    DataDirectory.createLock(path).close();
+    DataDirectory.createGate(path);
+    new Identity(identity.id(), Identity.NO_BOOT, identity.incarnation())
+        .write(path.resolve(DataDirectory.IDENTITY));
+    new HostDisk(path.getParent()).syncDirectory();
+  }
+}

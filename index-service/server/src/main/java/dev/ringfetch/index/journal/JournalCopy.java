@@ -1,0 +1,93 @@
+package dev.ringfetch.index.journal;
+
+import dev.ringfetch.index.disk.Disk;
+import dev.ringfetch.index.disk.DiskFile;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.NoSuchFileException;
+
+/**
+ * A copy of a journal that a server goes on to write: its newest snapshot, and what was synced
+ * behind the snapshot's begin. The copy is as of a server that ended in order at that moment.
+ *
+ * <p>Used by one thread at a time.
+ *
+ * @param snapshot number of the snapshot in the copy
+ * @param bytes length of all files together
+ */
+public record JournalCopy(long snapshot, long bytes) {
+  private static final int STEP_LENGTH = 1 << 20;
+
+  /**
+   * Copies.
+   *
+   * @param from the directory in use, which is only read
+   * @param to an empty one
+   * @param origin the first 64 bits of the directory's id
+   * @throws NoSuchFileException if the server has removed a file meanwhile, as it has a newer
+   *     snapshot: try again
+   * @throws IOException if there is no snapshot, or a disk fails
+   */
+  public static JournalCopy of(Disk from, Disk to, long origin) throws IOException {
+    final long durable; // first: all before is in the files
+    try (Checkpoint checkpoint = Checkpoint.open(from, origin)) {
+      durable = checkpoint.durable();
+    }
+    SnapshotFile snapshot = null;
+    for (final String name : from.list()) {
+      final long number = SnapshotDescriptor.number(name);
+      final SnapshotFile found = number > 0 ? SnapshotFile.read(from, name, number, origin) : null;
+      if (found != null && found.end() <= durable) {
+        snapshot = found;
+      }
+    }
+    if (snapshot == null) {
+      throw new IOException("there is no snapshot that is whole: data=" + from);
+    }
+    long bytes = copy(from, to, snapshot.name(), snapshot.length(), snapshot.length());
+    for (final String name : from.list()) {
+      final long number = SegmentDescriptor.number(name);
+      final SegmentFile segment = number > 0 ? SegmentFile.read(from, name, number, origin) : null;
+      if (segment != null && segment.end() > snapshot.begin() && segment.base() < durable) {
+        bytes +=
+            copy(
+                from,
+                to,
+                name,
+                Math.min(durable, segment.end()) - segment.base(),
+                segment.length());
+      }
+    }
+    to.syncDirectory();
+    try (Checkpoint checkpoint = Checkpoint.create(to, origin)) {
+      checkpoint.write(durable, true);
+      checkpoint.write(durable, true);
+      checkpoint.sync();
+    }
+    return new JournalCopy(snapshot.number(), bytes);
+  }
+
+  /** Copies what a file begins with, and fills the rest with zeros; returns its length. */
+  private static long copy(Disk from, Disk to, String name, long used, long length)
+      throws IOException {
+    final ByteBuffer buffer = ByteBuffer.allocateDirect(STEP_LENGTH);
+    try (DiskFile source = from.open(name);
+        DiskFile target = to.create(name)) {
+      long position = 0;
+      while (position < length) {
+        buffer.clear().limit((int) Math.min(STEP_LENGTH, length - position));
+        final int data = (int) Math.max(0, Math.min(buffer.limit(), used - position));
+        if (data > 0 && source.read(position, buffer.slice(0, data)) != data) {
+          throw new IOException("shorter than its length: file=" + from.describe(name));
+        }
+        for (int i = data; i < buffer.limit(); i++) {
+          buffer.put(i, (byte) 0);
+        }
+        target.write(position, buffer);
+        position += buffer.limit();
+      }
+      target.sync();
+    }
+    return length;
+  }
+}

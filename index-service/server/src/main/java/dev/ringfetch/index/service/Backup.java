@@ -1,0 +1,55 @@
+package dev.ringfetch.index.service;
+
+import dev.ringfetch.index.data.DirectoryCopy;
+import dev.ringfetch.index.disk.HostDisk;
+import dev.ringfetch.index.journal.JournalCopy;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+
+/**
+ * The backup of a data directory that a server goes on to use: a directory on which a server starts
+ * as of a moment of the backup. Indexes keep their incarnations, and entries their versions.
+ *
+ * <p>The copy is the same data directory: only one of the two is to be served, or clients take what
+ * they know of the one for what the other has.
+ *
+ * @param snapshot number of the snapshot in it
+ * @param bytes length of its files
+ */
+public record Backup(long snapshot, long bytes) {
+  private static final int ATTEMPTS = 3;
+
+  /**
+   * Copies a directory, of which the caller has had the server take a snapshot.
+   *
+   * @param target absent, or empty
+   * @throws IOException if there is no snapshot, or a disk fails; the target is then no data
+   *     directory
+   */
+  public static Backup of(Path data, Path target) throws IOException {
+    final DirectoryCopy copy = DirectoryCopy.of(data, target);
+    for (int attempt = 1; ; attempt++) {
+      try {
+        final JournalCopy journal =
+            JournalCopy.of(HostDisk.readOnly(data), new HostDisk(copy.path()), copy.origin());
+        copy.complete(data);
+        return new Backup(journal.snapshot(), journal.bytes());
+      } catch (NoSuchFileException e) { // the server has taken another snapshot
+        if (attempt == ATTEMPTS) {
+          throw e;
+        }
+        clear(copy.path());
+      }
+    }
+  }
+
+  private static void clear(Path directory) throws IOException {
+    try (var files = Files.list(directory)) {
+      for (final Path file : files.toList()) {
+        Files.delete(file);
+      }
+    }
+  }
+}
