@@ -72,13 +72,27 @@ final class SnapshotWriter implements SnapshotSink {
     return length;
   }
 
-  /** Number of records so far. */
+  /** Number of records so far, without the last one. */
   long records() {
     return records;
   }
 
   @Override
   public void add(
+      int type,
+      long index,
+      int partition,
+      long lsn,
+      long client,
+      long request,
+      ByteString key,
+      ByteString value)
+      throws IOException {
+    append(type, index, partition, lsn, client, request, key, value);
+    records++;
+  }
+
+  private void append(
       int type,
       long index,
       int partition,
@@ -103,7 +117,6 @@ final class SnapshotWriter implements SnapshotSink {
       full = true;
     }
     batch.add(bytes, 0, aligned);
-    records++;
   }
 
   @Override
@@ -147,7 +160,7 @@ final class SnapshotWriter implements SnapshotSink {
         .putLong(SnapshotDescriptor.RECORDS_OFFSET, records)
         .putLong(SnapshotDescriptor.NEWEST_OFFSET, source.newestIndex())
         .putInt(SnapshotDescriptor.FILE_CRC_OFFSET, (int) crc.getValue());
-    add(
+    append(
         RecordDescriptor.SNAPSHOT_END,
         0,
         0,

@@ -121,10 +121,11 @@ final class SnapshotWorld {
   }
 
   private void live(int epoch) throws IOException {
-    if (random.nextInt(5) == 0) {
+    final boolean mayFail = random.nextInt(5) == 0;
+    if (mayFail) {
       disk.failAfter(random.nextInt(60), SimulatedDisk.Fault.IO_ERROR);
     }
-    if (!open(epoch)) {
+    if (!open(epoch, mayFail)) {
       coverage.unopened++;
       end(true);
       return;
@@ -148,7 +149,7 @@ final class SnapshotWorld {
 
   // A start.
 
-  private boolean open(int epoch) throws IOException {
+  private boolean open(int epoch, boolean mayFail) throws IOException {
     memory =
         new StoreMemory(
             new StoreMemory.Context()
@@ -172,6 +173,9 @@ final class SnapshotWorld {
     } catch (JournalDamagedException e) {
       throw new AssertionError("refused what a crash has left", e);
     } catch (IOException e) { // a server that ended while it recovered
+      if (!mayFail) {
+        throw new AssertionError("a whole disk was refused", e);
+      }
       return false;
     }
     coverage.recovered += journal.recoveredSnapshot() != 0 ? 1 : 0;
