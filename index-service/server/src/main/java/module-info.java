@@ -8,6 +8,7 @@ module dev.ringfetch.index {
   requires dev.ringfetch.index.reader;
   requires transitive dev.ringfetch.rpc;
   requires info.picocli;
+  requires static micrometer.core;
   requires io.grpc.services;
   requires org.agrona;
 

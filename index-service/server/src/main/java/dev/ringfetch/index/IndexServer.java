@@ -48,6 +48,12 @@ import picocli.CommandLine.Spec;
     versionProvider = VersionResource.class,
     sortOptions = false)
 public final class IndexServer implements Callable<Integer> {
+  /**
+   * The service that health is asked for about writes: NOT_SERVING once the disk has failed, and
+   * indexes that are kept on it take none any more. Reads go on, so other services are SERVING.
+   */
+  public static final String WRITING = IndexGrpc.SERVICE_NAME + ".writing";
+
   /** How long calls in flight may take to finish after the signal. */
   static final int GRACE_SECONDS = 30;
 
@@ -140,6 +146,8 @@ public final class IndexServer implements Callable<Integer> {
       description = "How long a polling thread polls before it sleeps. Default: 50.")
   private Integer spinMicros;
 
+  private final HealthStatusManager health = new HealthStatusManager();
+
   @Spec private CommandSpec spec;
 
   /** Runs the program; ends the JVM. */
@@ -160,6 +168,7 @@ public final class IndexServer implements Callable<Integer> {
       B builder, Indexes indexes, HealthStatusManager health) {
     health.setStatus(IndexGrpc.SERVICE_NAME, ServingStatus.SERVING);
     health.setStatus(IndexAdminGrpc.SERVICE_NAME, ServingStatus.SERVING);
+    health.setStatus(WRITING, ServingStatus.SERVING);
     builder
         .addService(new IndexService(indexes))
         .addService(new IndexAdminService(indexes))
@@ -194,6 +203,7 @@ public final class IndexServer implements Callable<Integer> {
           .takeover(takeover)
           .durability(durability)
           .syncInterval(Duration.ofMillis(syncIntervalMillis))
+          .onWritingEnded(() -> health.setStatus(WRITING, ServingStatus.NOT_SERVING))
           .progress(new RecoveryReport(spec.commandLine().getOut(), System::nanoTime));
       if (snapshotAfter != null) {
         context.snapshotAfter(snapshotAfter);
@@ -218,7 +228,6 @@ public final class IndexServer implements Callable<Integer> {
   }
 
   private int serve(RingServerBuilder builder, Indexes indexes) throws InterruptedException {
-    final HealthStatusManager health = new HealthStatusManager();
     addServices(builder, indexes, health);
     DirectAccessService.addTo(builder, indexes, directReads);
     final StartBarrier barrier = new StartBarrier();

@@ -3,6 +3,7 @@ package dev.ringfetch.index;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -24,7 +25,13 @@ public final class ServerProcess implements AutoCloseable {
 
   /** Starts the program with these arguments. */
   public static ServerProcess start(String... arguments) throws IOException {
-    final List<String> command = TestJvm.command();
+    return startUnder(List.of(), arguments);
+  }
+
+  /** Starts the program with these arguments as the operand of another command, such as strace. */
+  static ServerProcess startUnder(List<String> prefix, String... arguments) throws IOException {
+    final List<String> command = new ArrayList<>(prefix);
+    command.addAll(TestJvm.command());
     command.add("-cp");
     command.add(System.getProperty("java.class.path"));
     command.add(IndexServer.class.getName());
@@ -34,7 +41,10 @@ public final class ServerProcess implements AutoCloseable {
 
   /** Waits for the line that says that it serves; returns the port in it. */
   public int awaitPort() throws Exception {
-    final String line = readLine();
+    String line = readLine();
+    while (line != null && line.startsWith("recovering: ")) {
+      line = readLine();
+    }
     final Matcher matcher = LISTENING.matcher(String.valueOf(line));
     if (!matcher.matches()) {
       throw new AssertionError("instead of the line with the port: " + line + "\n" + errors());
@@ -84,6 +94,7 @@ public final class ServerProcess implements AutoCloseable {
 
   @Override
   public void close() {
+    process.descendants().forEach(ProcessHandle::destroyForcibly); // under a tracer
     process.destroyForcibly();
   }
 

@@ -13,6 +13,8 @@ import dev.ringfetch.index.client.OrderedIndex;
 import dev.ringfetch.index.v1.CreateIndexRequest;
 import dev.ringfetch.index.v1.DescribeRequest;
 import dev.ringfetch.index.v1.DescribeResponse;
+import dev.ringfetch.index.v1.DescribeServerRequest;
+import dev.ringfetch.index.v1.DescribeServerResponse;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexAdminGrpc;
 import dev.ringfetch.index.v1.IndexDescription;
@@ -23,6 +25,8 @@ import dev.ringfetch.index.v1.SnapshotRequest;
 import dev.ringfetch.index.v1.SnapshotResponse;
 import dev.ringfetch.rpc.RingChannel;
 import dev.ringfetch.rpc.RingChannelBuilder;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
 import io.grpc.stub.AbstractStub;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -118,6 +122,20 @@ final class Connection implements AutoCloseable {
     return limited(IndexAdminGrpc.newBlockingStub(channel))
         .listIndexes(ListIndexesRequest.getDefaultInstance())
         .getIndexesList();
+  }
+
+  /** The state of the server; empty if it is too old to say. */
+  Optional<DescribeServerResponse> describeServer() {
+    try {
+      return Optional.of(
+          limited(IndexAdminGrpc.newBlockingStub(channel))
+              .describeServer(DescribeServerRequest.getDefaultInstance()));
+    } catch (StatusRuntimeException e) {
+      if (e.getStatus().getCode() == Status.Code.UNIMPLEMENTED) {
+        return Optional.empty();
+      }
+      throw e;
+    }
   }
 
   /** Has the server take a snapshot, which may take longer than other calls. */

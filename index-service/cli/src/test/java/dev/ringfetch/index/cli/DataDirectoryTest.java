@@ -88,7 +88,12 @@ final class DataDirectoryTest {
     final String copy = parent.resolve("copy").toString();
     try (TestServer server = serve()) {
       server.run("put", "e", "of e", "--index=books").done();
+      final String before = server.run("stat", "--once").done();
+      assertTrue(before.contains("snapshot: none; "), before);
       final String out = server.run("backup", data, copy).done();
+      final String after = server.run("stat", "--once").done();
+      assertTrue(after.contains("journal: ") && after.contains("snapshot: 1, "), after);
+      assertTrue(server.run("stat", "--once", "--json").done().contains("\"snapshot\":1"));
       assertTrue(out.startsWith("copied "), out);
       server.run("put", "f", "is not in it", "--index=books").done();
       server.run("backup", data, copy).fails(ExitCode.FAILED, "not empty");

@@ -11,6 +11,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongSupplier;
 import org.agrona.ErrorHandler;
 
 /**
@@ -53,6 +54,9 @@ public final class Journal {
   private final long epoch;
   private final long intervalNs;
   private final ErrorHandler errors;
+  private final LongSupplier clock;
+  private final SyncListener syncs;
+  private final JournalCounts counts = new JournalCounts();
   private final Batch batch = new Batch();
   private final Set<JournalSource> sources = ConcurrentHashMap.newKeySet();
   private final JournalCatalog catalog;
@@ -77,6 +81,9 @@ public final class Journal {
   private boolean retrying;
   private long previous;
 
+  /** Records that were written since the last sync. */
+  private long unsyncedRecords;
+
   /** Position up to which all is synced. */
   private volatile long durable;
 
@@ -98,6 +105,8 @@ public final class Journal {
     long origin;
     long epoch;
     ErrorHandler errors = failure -> {};
+    LongSupplier clock = System::nanoTime;
+    SyncListener syncs = (durationNs, records, bytes) -> {};
     RecoveryProgress progress = (bytes, total, records) -> {};
 
     /** Creates the defaults. */
@@ -136,6 +145,13 @@ public final class Journal {
       return this;
     }
 
+    /** Sets what is told of each sync, and the clock by which it is measured, in nanoseconds. */
+    public Context syncs(SyncListener listener, LongSupplier nanoClock) {
+      syncs = listener;
+      clock = nanoClock;
+      return this;
+    }
+
     /** Sets what is told why the journal has failed, once, on the journal's thread. */
     public Context errors(ErrorHandler handler) {
       errors = handler;
@@ -152,6 +168,8 @@ public final class Journal {
     epoch = context.epoch;
     intervalNs = context.intervalNs;
     errors = context.errors;
+    clock = context.clock;
+    syncs = context.syncs;
     previous = recovered.previous();
     durable = recovered.end();
     clean = recovered.clean();
@@ -329,6 +347,11 @@ public final class Journal {
     return obstacle;
   }
 
+  /** What was counted since the journal was opened. Any thread. */
+  public JournalCounts counts() {
+    return counts;
+  }
+
   // The duty cycle.
 
   /**
@@ -381,6 +404,7 @@ public final class Journal {
     if (listed.isEmpty()) {
       return false;
     }
+    counts.waits(nowNs);
     if (!waiting) {
       waiting = true;
       waitingSinceNs = nowNs;
@@ -431,13 +455,26 @@ public final class Journal {
     }
     take(catalog.source(), Long.MAX_VALUE);
     flush();
-    segments.sync();
+    sync();
     final List<JournalSource> empty = listed;
     listed = kept;
     kept = empty;
     kept.clear();
     durable = segments.position();
     checkpoint.write(durable, false);
+    if (listed.isEmpty()) {
+      counts.isIdle();
+    }
+  }
+
+  private void sync() throws IOException {
+    final long beginNs = clock.getAsLong();
+    segments.sync();
+    final long durationNs = clock.getAsLong() - beginNs;
+    final long bytes = segments.position() - durable;
+    counts.synced(durationNs, unsyncedRecords, bytes);
+    syncs.onSync(durationNs, unsyncedRecords, bytes);
+    unsyncedRecords = 0;
   }
 
   /** Moves the records of a source into batches, up to about that position. */
@@ -473,6 +510,7 @@ public final class Journal {
     }
     segments.write(batch.end(origin, segments.position(), previous, durable));
     segments.room().written(batch.records());
+    unsyncedRecords += batch.records();
     previous = segments.position();
     batch.begin(segments.remaining());
   }

@@ -125,7 +125,7 @@ public final class SnapshotDescriptor {
   private SnapshotDescriptor() {}
 
   /** Name of the file of the snapshot with that number. */
-  static String name(long number) {
+  public static String name(long number) {
     return PREFIX + String.format("%0" + DIGITS + "d", number);
   }
 

@@ -3,6 +3,8 @@ package dev.ringfetch.index.service;
 import dev.ringfetch.index.journal.SnapshotCycle;
 import dev.ringfetch.index.v1.CreateIndexRequest;
 import dev.ringfetch.index.v1.CreateIndexResponse;
+import dev.ringfetch.index.v1.DescribeServerRequest;
+import dev.ringfetch.index.v1.DescribeServerResponse;
 import dev.ringfetch.index.v1.DropIndexRequest;
 import dev.ringfetch.index.v1.DropIndexResponse;
 import dev.ringfetch.index.v1.Durability;
@@ -127,6 +129,12 @@ public final class IndexAdminService extends IndexAdminGrpc.IndexAdminImplBase {
       return;
     }
     journal.snapshot(new SnapshotCall(responses));
+  }
+
+  @Override
+  public void describeServer(
+      DescribeServerRequest request, StreamObserver<DescribeServerResponse> responses) {
+    WriteCall.answer(responses, indexes.memory().describe());
   }
 
   /** Answers when the snapshot is there, or has failed. */

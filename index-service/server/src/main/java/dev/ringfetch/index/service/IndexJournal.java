@@ -3,15 +3,20 @@ package dev.ringfetch.index.service;
 import dev.ringfetch.index.data.DataDirectory;
 import dev.ringfetch.index.disk.HostDisk;
 import dev.ringfetch.index.journal.Journal;
+import dev.ringfetch.index.journal.JournalCounts;
 import dev.ringfetch.index.journal.JournalThread;
 import dev.ringfetch.index.journal.RecoveryProgress;
 import dev.ringfetch.index.journal.SnapshotCycle;
+import dev.ringfetch.index.journal.SnapshotDescriptor;
 import dev.ringfetch.index.journal.SnapshotThread;
 import dev.ringfetch.index.partition.CommitLog;
 import dev.ringfetch.index.store.StoreMemory;
+import dev.ringfetch.index.v1.JournalDescription;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -30,6 +35,7 @@ final class IndexJournal implements AutoCloseable {
 
   private final Journal journal;
   private final DataDirectory data;
+  private final JournalMetrics.Recovered recovery;
   private final JournalThread thread;
   private final long snapshotAfter;
   private final List<SnapshotExtra> extras = new ArrayList<>();
@@ -39,9 +45,14 @@ final class IndexJournal implements AutoCloseable {
   private long newest;
 
   private IndexJournal(
-      Journal journal, DataDirectory data, JournalReplay replay, long snapshotAfter) {
+      Journal journal,
+      DataDirectory data,
+      JournalReplay replay,
+      JournalMetrics.Recovered recovery,
+      long snapshotAfter) {
     this.journal = journal;
     this.data = data;
+    this.recovery = recovery;
     this.snapshotAfter = snapshotAfter;
     recovered = List.copyOf(replay.indexes());
     newest = replay.newest();
@@ -66,14 +77,18 @@ final class IndexJournal implements AutoCloseable {
                 .owner(data.origin(), data.incarnation())
                 .interval(options.interval().toNanos())
                 .progress(options.progress())
+                .syncs(options.metrics()::onSync, System::nanoTime)
                 .errors(
-                    failure ->
-                        LOGGER.log(Level.ERROR, "nothing is written any more: " + data, failure)),
+                    failure -> {
+                      LOGGER.log(Level.ERROR, "nothing is written any more: " + data, failure);
+                      options.onFailure().run();
+                    }),
             replay);
     for (final String name : journal.damagedSnapshots()) {
       LOGGER.log(
           Level.WARNING, "a damaged snapshot was passed over: file=" + name + " data=" + data);
     }
+    final long recoveryNs = System.nanoTime() - beginNs;
     if (replay.records() > 0) {
       LOGGER.log(
           Level.INFO,
@@ -82,7 +97,7 @@ final class IndexJournal implements AutoCloseable {
               + " indexes from "
               + replay.records()
               + " records in "
-              + (System.nanoTime() - beginNs) / 1_000_000
+              + recoveryNs / 1_000_000
               + " ms: data="
               + data);
     }
@@ -92,7 +107,11 @@ final class IndexJournal implements AutoCloseable {
         journal.skip();
         replay.indexes().forEach(index -> index.skip(Journal.LOST_LIMIT));
       }
-      final IndexJournal started = new IndexJournal(journal, data, replay, options.snapshotAfter());
+      final JournalMetrics.Recovered recovery =
+          new JournalMetrics.Recovered(recoveryNs, replay.records());
+      final IndexJournal started =
+          new IndexJournal(journal, data, replay, recovery, options.snapshotAfter());
+      options.metrics().onOpen(recovery, started.levels());
       opened = true;
       return started;
     } finally {
@@ -108,8 +127,15 @@ final class IndexJournal implements AutoCloseable {
    * @param interval see {@link IndexMemory.Context#syncInterval}
    * @param snapshotAfter see {@link IndexMemory.Context#snapshotAfter}
    * @param progress is told how far the recovery has come
+   * @param metrics see {@link IndexMemory.Context#journalMetrics}
+   * @param onFailure see {@link IndexMemory.Context#onWritingEnded}
    */
-  record Options(Duration interval, long snapshotAfter, RecoveryProgress progress) {}
+  record Options(
+      Duration interval,
+      long snapshotAfter,
+      RecoveryProgress progress,
+      JournalMetrics metrics,
+      Runnable onFailure) {}
 
   /** Adds what belongs to the catalog besides indexes; before the snapshots are started. */
   void add(SnapshotExtra extra) {
@@ -202,6 +228,63 @@ final class IndexJournal implements AutoCloseable {
    */
   boolean drop(CatalogEntry entry, Runnable done) {
     return journal.drop(entry.number(), done);
+  }
+
+  private JournalMetrics.Levels levels() {
+    return new JournalMetrics.Levels(
+        () -> journal.counts().waitingNs(System.nanoTime()) / 1e9,
+        () -> snapshotAgeMillis() < 0 ? Double.NaN : snapshotAgeMillis() / 1e3,
+        this::unsnapshottedBytes,
+        () -> journal.isFailed() ? 1 : 0);
+  }
+
+  /** The number of the newest snapshot; 0: there is none. */
+  private long newestSnapshot() {
+    final SnapshotCycle cycle = snapshots;
+    if (cycle == null) {
+      return journal.recoveredSnapshot();
+    }
+    final SnapshotCycle.Taken newestTaken = cycle.newest();
+    return newestTaken == null ? 0 : newestTaken.number();
+  }
+
+  private long snapshotAgeMillis() {
+    final long number = newestSnapshot();
+    if (number == 0) {
+      return -1;
+    }
+    try {
+      final Path file = data.path().resolve(SnapshotDescriptor.name(number));
+      return Math.max(0, System.currentTimeMillis() - Files.getLastModifiedTime(file).toMillis());
+    } catch (IOException e) {
+      return -1; // a newer one has just taken its place
+    }
+  }
+
+  private long unsnapshottedBytes() {
+    final SnapshotCycle cycle = snapshots;
+    final SnapshotCycle.Taken newestTaken = cycle == null ? null : cycle.newest();
+    return journal.durable() - (newestTaken == null ? 0 : newestTaken.begin());
+  }
+
+  /** What operators look at. */
+  JournalDescription describe() {
+    final JournalCounts counts = journal.counts();
+    final IOException noSnapshot = snapshotObstacle();
+    return JournalDescription.newBuilder()
+        .setSyncs(counts.syncs())
+        .setSyncNs(counts.syncNs())
+        .setLongestSyncNs(counts.longestSyncNs())
+        .setRecords(counts.records())
+        .setBytes(counts.bytes())
+        .setWaitingNs(counts.waitingNs(System.nanoTime()))
+        .setUnsnapshottedBytes(unsnapshottedBytes())
+        .setSnapshot(newestSnapshot())
+        .setSnapshotAgeMs(Math.max(0, snapshotAgeMillis()))
+        .setSnapshotObstacle(noSnapshot == null ? "" : String.valueOf(noSnapshot.getMessage()))
+        .setRecoveryNs(recovery.durationNs())
+        .setRecoveredRecords(recovery.records())
+        .build();
   }
 
   /** Why nothing is written any more, or null. */

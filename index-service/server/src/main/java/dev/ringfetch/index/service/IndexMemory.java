@@ -14,6 +14,7 @@ import dev.ringfetch.index.journal.Journal;
 import dev.ringfetch.index.partition.Handover;
 import dev.ringfetch.index.store.StoreMemory;
 import dev.ringfetch.index.store.StoredIndex;
+import dev.ringfetch.index.v1.DescribeServerResponse;
 import dev.ringfetch.index.v1.Durability;
 import io.grpc.Status;
 import java.io.IOException;
@@ -97,7 +98,11 @@ public final class IndexMemory implements AutoCloseable {
     this.durability = context.durability;
     this.journalOptions =
         new IndexJournal.Options(
-            context.syncInterval, context.snapshotAfter, context.progress::onProgress);
+            context.syncInterval,
+            context.snapshotAfter,
+            context.progress::onProgress,
+            context.journalMetrics,
+            context.onWritingEnded);
     this.epoch = data == null ? RANDOM.nextLong(1, Long.MAX_VALUE) : data.incarnation();
     this.origin = data == null ? 0 : data.origin();
     if (fabrics.isEmpty()) {
@@ -188,6 +193,8 @@ public final class IndexMemory implements AutoCloseable {
     private Durability durability = Durability.MEMORY;
     private Duration syncInterval = SYNC_INTERVAL_DEFAULT;
     private long snapshotAfter;
+    private JournalMetrics journalMetrics = JournalMetrics.NONE;
+    private Runnable onWritingEnded = () -> {};
     private RecoveryListener progress = (bytes, total, records) -> {};
 
     /** Creates the defaults, without a data directory. */
@@ -317,6 +324,21 @@ public final class IndexMemory implements AutoCloseable {
     /** Sets what is told how far the recovery has come, on the thread that opens the memory. */
     public Context progress(RecoveryListener told) {
       this.progress = told;
+      return this;
+    }
+
+    /** Sets what is told what the journal measures. */
+    public Context journalMetrics(JournalMetrics metrics) {
+      this.journalMetrics = metrics;
+      return this;
+    }
+
+    /**
+     * Sets what is run when the disk has failed, and indexes that are kept on it take no writes any
+     * more until another server starts. Run once, on the journal's thread; reads go on.
+     */
+    public Context onWritingEnded(Runnable ended) {
+      this.onWritingEnded = ended;
       return this;
     }
 
@@ -568,6 +590,25 @@ public final class IndexMemory implements AutoCloseable {
   /** Whether nothing is written to the disk any more. */
   boolean isJournalFailed() {
     return journal != null && journal.failure() != null;
+  }
+
+  /** What operators look at. */
+  DescribeServerResponse describe() {
+    final DescribeServerResponse.Builder description =
+        DescribeServerResponse.newBuilder()
+            .setIncarnation(epoch)
+            .setDataDirectory(data == null ? "" : data.toString());
+    final IndexJournal opened = journal;
+    if (opened != null) {
+      description.setJournal(opened.describe());
+      if (opened.failure() != null) {
+        description.setWritingEnded(String.valueOf(opened.failure().getMessage()));
+      }
+      if (opened.obstacle() != null) {
+        description.setObstacle(String.valueOf(opened.obstacle().getMessage()));
+      }
+    }
+    return description.build();
   }
 
   /** Why nothing is written any more, as the end of a sentence. */

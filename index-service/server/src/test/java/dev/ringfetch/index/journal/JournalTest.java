@@ -76,6 +76,27 @@ class JournalTest {
   }
 
   @Test
+  void syncsAndWaitingRecordsAreCounted() throws IOException {
+    final JournalLife life = new JournalLife(disk, 1);
+    life.work();
+    final PartitionLog log = log(life, Durability.INTERVAL, new ArrayList<>());
+    final JournalCounts counts = life.journal.counts();
+    assertEquals(0, counts.syncs());
+    assertEquals(0, counts.waitingNs(life.nowNs));
+    log.append(put(1, 10));
+    log.append(put(2, 10));
+    life.work();
+    assertEquals(7, counts.waitingNs(life.nowNs + 7));
+    life.nowNs += JournalLife.INTERVAL_NS;
+    life.work();
+    assertEquals(1, counts.syncs());
+    assertEquals(2, counts.records());
+    assertEquals(0, counts.waitingNs(life.nowNs + 7));
+    final int record = RecordDescriptor.aligned(JournalRecord.length("key1".length(), 10));
+    assertEquals(BatchDescriptor.RECORD_OFFSET + 2 * record, counts.bytes());
+  }
+
+  @Test
   void anUrgentRecordTakesTheOthersAlong() throws IOException {
     final JournalLife life = new JournalLife(disk, 1);
     life.work();
