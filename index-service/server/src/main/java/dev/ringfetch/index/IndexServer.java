@@ -176,12 +176,19 @@ public final class IndexServer implements Callable<Integer> {
     final RingServerBuilder builder = builder();
     final IndexMemory.Context context = memoryContext();
     final IndexMemory opened;
+    final boolean reads;
     try {
-      opened = IndexMemory.shared(context);
+      opened = IndexMemory.unrecovered(context);
     } catch (IOException e) {
       return failed(e.getMessage());
     }
-    return serve(builder, Indexes.unserved(opened));
+    try {
+      reads = opened.hasJournal();
+    } catch (IOException e) {
+      opened.close();
+      return failed(e.getMessage());
+    }
+    return serve(builder, Indexes.unrecovered(opened), reads);
   }
 
   /** Options of memory that clients can be granted, over those fabrics that are there. */
@@ -219,9 +226,18 @@ public final class IndexServer implements Callable<Integer> {
     return context;
   }
 
-  private int serve(RingServerBuilder builder, Indexes indexes) throws InterruptedException {
+  /**
+   * Serves.
+   *
+   * @param reads whether there is a journal, which takes time to read: meanwhile health says
+   *     NOT_SERVING, and other calls end UNAVAILABLE. Else connections wait for the moment that it
+   *     takes.
+   */
+  private int serve(RingServerBuilder builder, Indexes indexes, boolean reads)
+      throws InterruptedException {
     final HealthStatusManager health = new HealthStatusManager();
     addServices(builder, indexes, health);
+    say(health, ServingStatus.NOT_SERVING);
     DirectAccessService.addTo(builder, indexes, directReads);
     final StartBarrier barrier = new StartBarrier();
     final RingServer server = builder.addTransportFilter(barrier).build();
@@ -232,15 +248,29 @@ public final class IndexServer implements Callable<Integer> {
       indexes.close();
       return failed("cannot listen on port " + port + ": " + FailureReason.of(e));
     }
-    try {
-      indexes.serve();
-    } catch (IllegalArgumentException e) { // of the gate: it was written by others
-      server.shutdownNow();
-      indexes.close();
-      return failed("cannot move the gate: " + FailureReason.of(e));
-    } finally {
+    if (reads) {
       barrier.open();
     }
+    String obstacle = "the start has failed";
+    boolean started = false;
+    try {
+      indexes.recoverAndServe();
+      started = true;
+    } catch (IOException e) {
+      obstacle = e.getMessage();
+    } catch (IllegalArgumentException e) { // of the gate: it was written by others
+      obstacle = "cannot move the gate: " + FailureReason.of(e);
+    } finally {
+      if (!started) {
+        server.shutdownNow();
+        indexes.close();
+      }
+      barrier.open();
+    }
+    if (!started) {
+      return failed(obstacle);
+    }
+    say(health, ServingStatus.SERVING);
     final CountDownLatch stopped = new CountDownLatch(1);
     final Runnable stop =
         () -> {
@@ -256,6 +286,13 @@ public final class IndexServer implements Callable<Integer> {
     // JVM waits for no thread but the hook.
     stopped.await();
     return CommandLine.ExitCode.OK;
+  }
+
+  /** Sets the health of the server and of its services. */
+  private static void say(HealthStatusManager health, ServingStatus status) {
+    health.setStatus(HealthStatusManager.SERVICE_NAME_ALL_SERVICES, status);
+    health.setStatus(IndexGrpc.SERVICE_NAME, status);
+    health.setStatus(IndexAdminGrpc.SERVICE_NAME, status);
   }
 
   private int failed(String reason) {

@@ -34,7 +34,10 @@ public final class ServerProcess implements AutoCloseable {
 
   /** Waits for the line that says that it serves; returns the port in it. */
   public int awaitPort() throws Exception {
-    final String line = readLine();
+    String line = readLine();
+    while (line != null && line.startsWith("recovering: ")) {
+      line = readLine();
+    }
     final Matcher matcher = LISTENING.matcher(String.valueOf(line));
     if (!matcher.matches()) {
       throw new AssertionError("instead of the line with the port: " + line + "\n" + errors());
