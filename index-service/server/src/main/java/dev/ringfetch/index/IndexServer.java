@@ -91,7 +91,7 @@ public final class IndexServer implements Callable<Integer> {
       paramLabel = "LEVEL",
       defaultValue = "memory",
       converter = DurabilityLevel.class,
-      description = "Where new indexes are kept: memory, interval or disk.")
+      description = "Of new indexes: memory, interval or disk.")
   private Durability durability;
 
   @Option(
@@ -105,7 +105,7 @@ public final class IndexServer implements Callable<Integer> {
       names = "--snapshot-after",
       paramLabel = "BYTES",
       converter = ByteCount.class,
-      description = "Of journal, at least 1M. Default: 256M, or twice the last snapshot.")
+      description = "Journal between snapshots. Default: 256M or more.")
   private Long snapshotAfter;
 
   @Option(

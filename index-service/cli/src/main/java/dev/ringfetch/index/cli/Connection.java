@@ -19,6 +19,8 @@ import dev.ringfetch.index.v1.IndexDescription;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.ListIndexesRequest;
+import dev.ringfetch.index.v1.SnapshotRequest;
+import dev.ringfetch.index.v1.SnapshotResponse;
 import dev.ringfetch.rpc.RingChannel;
 import dev.ringfetch.rpc.RingChannelBuilder;
 import io.grpc.stub.AbstractStub;
@@ -159,6 +161,12 @@ final class Connection implements AutoCloseable {
   /** Drops an index; false if there was none. */
   boolean drop(String index) {
     return client.drop(index);
+  }
+
+  /** Has the server take a snapshot; returns when it counts. */
+  SnapshotResponse snapshot() {
+    return limited(IndexAdminGrpc.newBlockingStub(channel))
+        .snapshot(SnapshotRequest.getDefaultInstance());
   }
 
   /** Reads of the client so far that calls have answered, wholly or in part. */

@@ -11,7 +11,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What the program says of itself, and of wrong command lines; there is no server. */
 final class HelpTest {
   private static final String COMMANDS =
-      "serve create drop list describe put get delete scan count load dump stat shell";
+      "serve create drop list describe put get delete scan count load dump stat snapshot shell";
 
   private static Outcome run(String... args) {
     return new Invocation("localhost:1").run(args);
