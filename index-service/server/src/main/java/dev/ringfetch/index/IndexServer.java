@@ -111,7 +111,7 @@ public final class IndexServer implements Callable<Integer> {
       names = "--snapshot-after",
       paramLabel = "BYTES",
       converter = ByteCount.class,
-      description = "Of journal, at least 1M. Default: 256M, or twice the last snapshot.")
+      description = "Journal between snapshots. Default: 256M or more.")
   private Long snapshotAfter;
 
   @Option(names = "--takeover", description = "Use --data of another host, or of another boot.")
@@ -147,6 +147,7 @@ public final class IndexServer implements Callable<Integer> {
   private Integer spinMicros;
 
   private final HealthStatusManager health = new HealthStatusManager();
+  private volatile boolean writingEnded;
 
   @Spec private CommandSpec spec;
 
@@ -183,12 +184,19 @@ public final class IndexServer implements Callable<Integer> {
     final RingServerBuilder builder = builder();
     final IndexMemory.Context context = memoryContext();
     final IndexMemory opened;
+    final boolean reads;
     try {
-      opened = IndexMemory.shared(context);
+      opened = IndexMemory.unrecovered(context);
     } catch (IOException e) {
       return failed(e.getMessage());
     }
-    return serve(builder, Indexes.unserved(opened));
+    try {
+      reads = opened.hasJournal();
+    } catch (IOException e) {
+      opened.close();
+      return failed(e.getMessage());
+    }
+    return serve(builder, Indexes.unrecovered(opened), reads);
   }
 
   /** Options of memory that clients can be granted, over those fabrics that are there. */
@@ -203,7 +211,7 @@ public final class IndexServer implements Callable<Integer> {
           .takeover(takeover)
           .durability(durability)
           .syncInterval(Duration.ofMillis(syncIntervalMillis))
-          .onWritingEnded(() -> health.setStatus(WRITING, ServingStatus.NOT_SERVING))
+          .onWritingEnded(this::onWritingEnded)
           .progress(new RecoveryReport(spec.commandLine().getOut(), System::nanoTime));
       if (snapshotAfter != null) {
         context.snapshotAfter(snapshotAfter);
@@ -227,8 +235,17 @@ public final class IndexServer implements Callable<Integer> {
     return context;
   }
 
-  private int serve(RingServerBuilder builder, Indexes indexes) throws InterruptedException {
+  /**
+   * Serves.
+   *
+   * @param reads whether there is a journal, which takes time to read: meanwhile health says
+   *     NOT_SERVING, and other calls end UNAVAILABLE. Else connections wait for the moment that it
+   *     takes.
+   */
+  private int serve(RingServerBuilder builder, Indexes indexes, boolean reads)
+      throws InterruptedException {
     addServices(builder, indexes, health);
+    say(ServingStatus.NOT_SERVING);
     DirectAccessService.addTo(builder, indexes, directReads);
     final StartBarrier barrier = new StartBarrier();
     final RingServer server = builder.addTransportFilter(barrier).build();
@@ -239,15 +256,29 @@ public final class IndexServer implements Callable<Integer> {
       indexes.close();
       return failed("cannot listen on port " + port + ": " + FailureReason.of(e));
     }
-    try {
-      indexes.serve();
-    } catch (IllegalArgumentException e) { // of the gate: it was written by others
-      server.shutdownNow();
-      indexes.close();
-      return failed("cannot move the gate: " + FailureReason.of(e));
-    } finally {
+    if (reads) {
       barrier.open();
     }
+    String obstacle = "the start has failed";
+    boolean started = false;
+    try {
+      indexes.recoverAndServe();
+      started = true;
+    } catch (IOException e) {
+      obstacle = e.getMessage();
+    } catch (IllegalArgumentException e) { // of the gate: it was written by others
+      obstacle = "cannot move the gate: " + FailureReason.of(e);
+    } finally {
+      if (!started) {
+        server.shutdownNow();
+        indexes.close();
+      }
+      barrier.open();
+    }
+    if (!started) {
+      return failed(obstacle);
+    }
+    say(ServingStatus.SERVING);
     final CountDownLatch stopped = new CountDownLatch(1);
     final Runnable stop =
         () -> {
@@ -263,6 +294,22 @@ public final class IndexServer implements Callable<Integer> {
     // JVM waits for no thread but the hook.
     stopped.await();
     return CommandLine.ExitCode.OK;
+  }
+
+  /** Sets the health of the server and of its services. */
+  private void say(ServingStatus status) {
+    health.setStatus(HealthStatusManager.SERVICE_NAME_ALL_SERVICES, status);
+    health.setStatus(IndexGrpc.SERVICE_NAME, status);
+    health.setStatus(IndexAdminGrpc.SERVICE_NAME, status);
+    health.setStatus(WRITING, status);
+    if (writingEnded) { // before this, or beside it
+      health.setStatus(WRITING, ServingStatus.NOT_SERVING);
+    }
+  }
+
+  private void onWritingEnded() {
+    writingEnded = true;
+    health.setStatus(WRITING, ServingStatus.NOT_SERVING);
   }
 
   private int failed(String reason) {

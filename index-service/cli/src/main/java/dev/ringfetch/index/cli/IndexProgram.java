@@ -61,6 +61,7 @@ public final class IndexProgram implements Runnable {
     COMMANDS.put("load", LoadCommand::new);
     COMMANDS.put("dump", DumpCommand::new);
     COMMANDS.put("stat", StatCommand::new);
+    COMMANDS.put("snapshot", SnapshotCommand::new);
     COMMANDS.put("backup", BackupCommand::new);
     COMMANDS.put("verify", VerifyCommand::new);
     COMMANDS.put("salvage", SalvageCommand::new);

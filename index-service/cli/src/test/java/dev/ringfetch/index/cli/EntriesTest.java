@@ -210,6 +210,7 @@ final class EntriesTest {
     assertTrue(run("describe").done().startsWith("index        default\n"));
     assertTrue(run("stat", "--once").done().contains("memory: "));
     assertTrue(run("stat", "--once", "tree", "--json").done().contains("growth_per_second"));
+    run("snapshot").fails(1, "there is no journal"); // a server without a data directory
     run("drop", "plain").prints("dropped index 'plain', about 0 entries");
     run("drop", "plain").fails(ExitCode.NOT_FOUND, "no index is called 'plain'", "index list");
     for (final String command : new String[] {"scan", "count", "dump"}) {

@@ -11,7 +11,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What the program says of itself, and of wrong command lines; there is no server. */
 final class HelpTest {
   private static final String COMMANDS =
-      "serve create drop list describe put get delete scan count load dump stat "
+      "serve create drop list describe put get delete scan count load dump stat snapshot "
           + "backup verify salvage shell";
 
   private static Outcome run(String... args) {

@@ -118,6 +118,7 @@ public final class DirectAccessService extends DirectAccessGrpc.DirectAccessImpl
   }
 
   private GrantResponse grant(GrantRequest request, Caller caller) throws StatusException {
+    indexes.checkStarted();
     final ServedIndex index = indexes.find(request.getIndex());
     if (index == null) {
       throw Status.NOT_FOUND

@@ -111,24 +111,32 @@ public final class IndexAdminService extends IndexAdminGrpc.IndexAdminImplBase {
   @Override
   public void listIndexes(
       ListIndexesRequest request, StreamObserver<ListIndexesResponse> responses) {
-    final ListIndexesResponse.Builder response = ListIndexesResponse.newBuilder();
-    for (final ServedIndex index : indexes.all()) {
-      response.addIndexes(indexes.describe(index));
+    try {
+      indexes.checkStarted();
+      final ListIndexesResponse.Builder response = ListIndexesResponse.newBuilder();
+      for (final ServedIndex index : indexes.all()) {
+        response.addIndexes(indexes.describe(index));
+      }
+      WriteCall.answer(responses, response.build());
+    } catch (StatusException e) {
+      responses.onError(e);
     }
-    WriteCall.answer(responses, response.build());
   }
 
   @Override
   public void snapshot(SnapshotRequest request, StreamObserver<SnapshotResponse> responses) {
-    final IndexJournal journal = indexes.memory().journal();
-    if (journal == null) {
-      responses.onError(
-          Status.FAILED_PRECONDITION
-              .withDescription("no index is kept on disk: there is no journal")
-              .asException());
-      return;
+    try {
+      indexes.checkStarted();
+      final IndexJournal journal = indexes.memory().journal();
+      if (journal == null) {
+        throw Status.FAILED_PRECONDITION
+            .withDescription("no index is kept on disk: there is no journal")
+            .asException();
+      }
+      journal.snapshot(new SnapshotCall(responses));
+    } catch (StatusException e) {
+      responses.onError(e);
     }
-    journal.snapshot(new SnapshotCall(responses));
   }
 
   @Override

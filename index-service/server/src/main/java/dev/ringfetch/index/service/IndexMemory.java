@@ -398,7 +398,7 @@ public final class IndexMemory implements AutoCloseable {
    *     message.
    */
   public static IndexMemory ofProcess(Context context) throws IOException {
-    return open(context, List.of());
+    return open(context, List.of(), true);
   }
 
   /**
@@ -410,10 +410,24 @@ public final class IndexMemory implements AutoCloseable {
    *     stays open then.
    */
   public static IndexMemory shared(Context context) throws IOException {
+    return shared(context, true);
+  }
+
+  /**
+   * Memory as {@link #shared}, of which the journal is not read yet: for {@link
+   * Indexes#unrecovered}.
+   *
+   * @throws IOException as {@link #shared} does.
+   */
+  public static IndexMemory unrecovered(Context context) throws IOException {
+    return shared(context, false);
+  }
+
+  private static IndexMemory shared(Context context, boolean recovers) throws IOException {
     final List<Fabric> fabrics = context.openFabrics();
     boolean opened = false;
     try {
-      final IndexMemory memory = open(context, fabrics);
+      final IndexMemory memory = open(context, fabrics, recovers);
       opened = true;
       return memory;
     } finally {
@@ -423,7 +437,8 @@ public final class IndexMemory implements AutoCloseable {
     }
   }
 
-  private static IndexMemory open(Context context, List<Fabric> fabrics) throws IOException {
+  private static IndexMemory open(Context context, List<Fabric> fabrics, boolean recovers)
+      throws IOException {
     final DataDirectory data = context.openData();
     IndexMemory memory = null;
     boolean opened = false;
@@ -432,7 +447,9 @@ public final class IndexMemory implements AutoCloseable {
         throw new IOException("no data directory: durability=" + context.durability);
       }
       memory = new IndexMemory(context, fabrics, data);
-      memory.recover();
+      if (recovers) {
+        memory.recover();
+      }
       opened = true;
       return memory;
     } finally {
@@ -446,8 +463,13 @@ public final class IndexMemory implements AutoCloseable {
     }
   }
 
+  /** Whether the data directory has a journal, which a start reads. */
+  public boolean hasJournal() throws IOException {
+    return data != null && IndexJournal.isIn(data);
+  }
+
   /** Builds the indexes of the journal, if the data directory has one, or is to have one. */
-  private void recover() throws IOException {
+  void recover() throws IOException {
     if (data != null && (durability != Durability.MEMORY || IndexJournal.isIn(data))) {
       journal = IndexJournal.open(data, store, journalOptions);
     }

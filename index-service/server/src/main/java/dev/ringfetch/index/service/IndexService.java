@@ -329,6 +329,8 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
     if (found == null) {
       // Only here: a name under which there is an index was checked when that was created.
       RequestLimits.checkIndexName(name);
+      indexes.checkStarted();
+      return indexes.find(name); // it may have started between the two
     }
     return found;
   }

@@ -51,6 +51,9 @@ public final class Indexes implements AutoCloseable {
   /** Of the Index services over these indexes. */
   private final Set<ServerCallHandler<?, ?>> handlers = ConcurrentHashMap.newKeySet();
 
+  /** False until the indexes of the journal are there: no call is answered before. */
+  private volatile boolean started;
+
   /** Creates the default index, empty, in memory of this process. */
   public Indexes() {
     this(IndexMemory.ofProcess(IndexMemory.BUDGET_DEFAULT));
@@ -63,22 +66,28 @@ public final class Indexes implements AutoCloseable {
    * @throws IllegalArgumentException when another process has moved the gate of the data directory.
    */
   public Indexes(IndexMemory memory) {
-    this(memory, true);
+    this(memory, Start.SERVING);
   }
 
-  private Indexes(IndexMemory memory, boolean serves) {
+  private enum Start {
+    /** The memory is recovered, and readers may begin. */
+    SERVING,
+    /** The memory is recovered. */
+    RECOVERED,
+    LATER
+  }
+
+  private Indexes(IndexMemory memory, Start start) {
     this.memory = memory;
     writers = new ServedIndex.WriterContext(Indexes::onError, memory.handover());
+    if (start == Start.LATER) {
+      return;
+    }
     boolean created = false;
     try {
-      recover();
-      if (find(DEFAULT_NAME) == null) {
-        createAbsent(DEFAULT_NAME, IndexKind.HASH, memory.durability());
-      }
-      if (memory.journal() != null) {
-        memory.journal().startSnapshots(this);
-      }
-      if (serves) {
+      fill();
+      started = true;
+      if (start == Start.SERVING) {
         serve();
       }
       created = true;
@@ -86,6 +95,49 @@ public final class Indexes implements AutoCloseable {
       if (!created) {
         memory.close();
       }
+    }
+  }
+
+  /** Serves the recovered indexes, and creates the default one if it is not among them. */
+  private void fill() {
+    recover();
+    if (!indexes.containsKey(DEFAULT_NAME)) {
+      createAbsent(DEFAULT_NAME, IndexKind.HASH, memory.durability());
+    }
+    if (memory.journal() != null) {
+      memory.journal().startSnapshots(this);
+    }
+  }
+
+  /**
+   * Takes memory that was opened {@linkplain IndexMemory#unrecovered unrecovered}, which becomes
+   * the indexes' own. Until {@link #recoverAndServe} has returned, calls end UNAVAILABLE.
+   */
+  public static Indexes unrecovered(IndexMemory memory) {
+    return new Indexes(memory, Start.LATER);
+  }
+
+  /**
+   * Reads the journal, if the data directory has one, turns the readers of earlier servers away,
+   * and lets calls and readers begin. Called once, after {@link #unrecovered}; what it throws leaves
+   * the indexes to be closed.
+   *
+   * @throws IOException if the disk fails, the journal is damaged, or the memory is too small.
+   * @throws IllegalArgumentException when another process has moved the gate of the data directory.
+   */
+  public void recoverAndServe() throws IOException {
+    memory.recover();
+    fill();
+    serve();
+    started = true;
+  }
+
+  /** Refuses calls as long as the journal is read. */
+  void checkStarted() throws StatusException {
+    if (!started) {
+      throw Status.UNAVAILABLE
+          .withDescription("recovering: the server reads its journal; try again")
+          .asException();
     }
   }
 
@@ -115,7 +167,7 @@ public final class Indexes implements AutoCloseable {
    * come before {@link #serve}, nor does a reader of an earlier server notice anything.
    */
   public static Indexes unserved(IndexMemory memory) {
-    return new Indexes(memory, false);
+    return new Indexes(memory, Start.RECOVERED);
   }
 
   /** Turns the readers of earlier servers away, and lets readers begin. Called once. */
@@ -171,9 +223,9 @@ public final class Indexes implements AutoCloseable {
     return found;
   }
 
-  /** Returns the index of that name, or null if there is none. */
+  /** Returns the index of that name, or null if there is none, or none {@link #checkStarted yet}. */
   ServedIndex find(String name) {
-    return indexes.get(name.isEmpty() ? DEFAULT_NAME : name);
+    return started ? indexes.get(name.isEmpty() ? DEFAULT_NAME : name) : null;
   }
 
   /** All indexes, in the order of their names. */
@@ -206,6 +258,7 @@ public final class Indexes implements AutoCloseable {
    */
   synchronized Creation create(String name, IndexKind kind, Durability durability)
       throws StatusException {
+    checkStarted();
     final ServedIndex found = find(name);
     if (found != null) {
       if (durability != Durability.DURABILITY_UNSPECIFIED && durability != found.durability()) {
@@ -315,6 +368,7 @@ public final class Indexes implements AutoCloseable {
     final ServedIndex dropped;
     final AtomicInteger open = new AtomicInteger(2); // the record, and the writers
     synchronized (this) {
+      checkStarted();
       dropped = find(name);
       if (dropped == null) {
         return false;
