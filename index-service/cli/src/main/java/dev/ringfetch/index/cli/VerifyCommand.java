@@ -11,7 +11,8 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "verify",
     description = {
-      "Read all of a data directory that no server uses, and change nothing.",
+      "Check a data directory that no server uses.",
+      "It reads all, as a start does, and changes nothing.",
       "Exit code 1 if anything is damaged: 'salvage' finds what is left."
     })
 final class VerifyCommand extends OfflineCommand {
