@@ -152,7 +152,7 @@ final class OrderedCardTest {
   }
 
   private static EntrySink into(List<ByteString> keys) {
-    return (array, keyOffset, keyLength, valueLength, version) ->
+    return (array, keyOffset, keyLength, valueLength, version, deadline) ->
         keys.add(ByteString.copyFrom(array, keyOffset, keyLength));
   }
 
@@ -182,7 +182,8 @@ final class OrderedCardTest {
     final EntrySink one =
         new EntrySink() {
           @Override
-          public boolean take(byte[] array, int offset, int length, int valueLength, long version) {
+          public boolean take(
+              byte[] array, int offset, int length, int valueLength, long version, long deadline) {
             keys.add(ByteString.copyFrom(array, offset, length));
             return false;
           }

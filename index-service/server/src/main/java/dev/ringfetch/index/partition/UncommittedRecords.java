@@ -33,6 +33,15 @@ final class UncommittedRecords {
 
   /** Adds a record, whose LSN is the largest. */
   void add(Write record) {
+    addLast(record);
+    final Write before = newest.put(record.key(), record);
+    if (before != null) {
+      before.overwritten = true;
+    }
+  }
+
+  /** Adds a record that is not of a key. */
+  void addLast(Write record) {
     if (first == null) {
       first = record;
     } else {
@@ -41,10 +50,6 @@ final class UncommittedRecords {
     last = record;
     record.next = null;
     record.overwritten = false;
-    final Write before = newest.put(record.key(), record);
-    if (before != null) {
-      before.overwritten = true;
-    }
     count++;
   }
 
@@ -65,7 +70,7 @@ final class UncommittedRecords {
     final Write record = first;
     first = record.next;
     record.next = null;
-    if (!record.overwritten) {
+    if (!record.overwritten && record.kind() != Write.Kind.TICK) {
       newest.remove(record.key());
     }
     count--;

@@ -30,13 +30,18 @@ import java.util.function.Supplier;
  * <p>Used by one thread at a time.
  */
 final class JournalReplay implements RecordSink {
-  /** What a record says of an entry. */
+  /**
+   * What a record says of an entry, or of the clock.
+   *
+   * @param time the deadline of a put, 0 if it has none; the time of a tick
+   */
   private record Change(
       int partition,
       long lsn,
-      boolean isDelete,
+      int type,
       ByteString key,
       ByteString value,
+      long time,
       Supplier<String> place) {}
 
   private final StoreMemory memory;
@@ -95,7 +100,8 @@ final class JournalReplay implements RecordSink {
           indexes.values().forEach(index -> index.skip(Journal.LOST_LIMIT));
       case RecordDescriptor.CREATE_INDEX -> create(record, place);
       case RecordDescriptor.DROP_INDEX -> drop(record.index());
-      case RecordDescriptor.PUT, RecordDescriptor.DELETE -> write(record, place);
+      case RecordDescriptor.PUT, RecordDescriptor.DELETE, RecordDescriptor.TICK ->
+          write(record, place);
       default ->
           throw new IOException(
               "unknown, of a newer version: " + place.get() + " type=" + record.type());
@@ -145,9 +151,10 @@ final class JournalReplay implements RecordSink {
         new Change(
             record.partition(),
             record.lsn(),
-            record.type() == RecordDescriptor.DELETE,
+            record.type(),
             record.key(),
             record.value(),
+            record.type() == RecordDescriptor.TICK ? record.number() : record.deadline(),
             place);
     if (index == null) {
       early.computeIfAbsent(record.index(), unused -> new ArrayList<>()).add(change);
@@ -167,15 +174,19 @@ final class JournalReplay implements RecordSink {
               + " lsn="
               + change.lsn());
     }
-    if (change.isDelete()) {
+    if (change.type() == RecordDescriptor.TICK) {
+      store.expiry().advance(change.time());
+      return;
+    }
+    if (change.type() == RecordDescriptor.DELETE) {
       store.delete(change.key());
       return;
     }
     final boolean unused = store.version(change.key()) != 0; // finds the place that the put takes
-    if (store.reserve(change.key().size(), change.value().size()) != 0) {
+    if (store.reserve(change.key().size(), change.value().size(), change.time() != 0) != 0) {
       throw full(null);
     }
-    store.put(change.key(), change.value(), change.lsn());
+    store.put(change.key(), change.value(), change.lsn(), change.time());
     store.grow();
   }
 }

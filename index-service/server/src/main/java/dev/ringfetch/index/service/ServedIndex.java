@@ -8,8 +8,9 @@ import dev.ringfetch.index.layout.OrderedReader;
 import dev.ringfetch.index.layout.ReadResult;
 import dev.ringfetch.index.layout.ScanCursor;
 import dev.ringfetch.index.partition.CommitLog;
-import dev.ringfetch.index.partition.Handover;
+import dev.ringfetch.index.partition.OwnerContext;
 import dev.ringfetch.index.partition.Partition;
+import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.store.HashIndex;
 import dev.ringfetch.index.store.OrderedIndex;
 import dev.ringfetch.index.store.StoredIndex;
@@ -18,6 +19,7 @@ import dev.ringfetch.index.v1.Entry;
 import dev.ringfetch.index.v1.IndexKind;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntConsumer;
 import java.util.function.IntFunction;
 import org.agrona.ErrorHandler;
 
@@ -56,7 +58,7 @@ final class ServedIndex {
       StoredIndex index,
       CompletableFuture<Void> recorded,
       IntFunction<CommitLog> logs,
-      WriterContext writers) {
+      OwnerContext writers) {
     this.entry = entry;
     this.index = index;
     this.recorded = recorded;
@@ -68,19 +70,10 @@ final class ServedIndex {
               index.partition(i),
               logs.apply(i),
               QUEUE_CAPACITY,
-              writers.errors(),
-              writers.handover());
+              writers);
     }
     readers = ThreadLocal.withInitial(() -> new LocalReader(index.newReader()));
   }
-
-  /**
-   * What all partitions' writers share.
-   *
-   * @param errors is told what fails in a writer, by any thread.
-   * @param handover bounds what a thread does for other calls.
-   */
-  record WriterContext(ErrorHandler errors, Handover handover) {}
 
   String name() {
     return entry.name();
@@ -136,6 +129,20 @@ final class ServedIndex {
   /** The writer of a key's partition. */
   Partition partition(ByteString key) {
     return partitions[index.partitionOf(key)];
+  }
+
+  /**
+   * Looks at the clocks of all partitions.
+   *
+   * @param tell is told for each partition, on any thread, how that ended: as a write does.
+   */
+  void tick(IntConsumer tell) {
+    for (final Partition partition : partitions) {
+      final int refused = partition.submit(new Write(write -> tell.accept(write.outcome())).tick());
+      if (refused != 0) {
+        tell.accept(refused);
+      }
+    }
   }
 
   /** The present thread's reader. */
@@ -233,6 +240,7 @@ final class ServedIndex {
           .setKey(key)
           .setValue(found.value())
           .setVersion(found.version())
+          .setDeadlineMs(found.deadline())
           .build();
     }
   }

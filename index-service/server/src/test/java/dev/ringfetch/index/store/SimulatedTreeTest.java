@@ -231,7 +231,7 @@ class SimulatedTreeTest {
         result =
             reader.scan(
                 cursor,
-                (array, keyOffset, keyLength, valueLength, entryVersion) -> {
+                (array, keyOffset, keyLength, valueLength, entryVersion, deadline) -> {
                   results.add(
                       new ScanChecker.Result(
                           ByteString.copyFrom(array, keyOffset, keyLength), entryVersion));
