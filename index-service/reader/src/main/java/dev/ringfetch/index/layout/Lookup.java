@@ -466,7 +466,13 @@ final class Lookup {
 
   /** Decides about the entry that was found, or begins again with the clock that is known now. */
   private void takeClock(Reads reads) {
-    clock = reads.region(firstRead).getLongAcquire(reads.offset(firstRead));
+    final long word = reads.region(firstRead).getLongAcquire(reads.offset(firstRead));
+    final long time = ClockDescriptor.time(word, incarnation);
+    if (time < 0) { // the root's memory has another index by now: the next batch finds that out
+      again();
+      return;
+    }
+    clock = time;
     if (found.deadline() > clock) {
       end(ReadResult.FOUND);
     } else {

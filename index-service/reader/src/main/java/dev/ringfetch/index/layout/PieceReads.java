@@ -10,6 +10,7 @@ final class PieceReads {
   private final Reads reads;
   private final GatedReads gated;
   private final long clockAddress;
+  private final long incarnation;
   private long clock;
   private boolean served;
   private int piece;
@@ -17,6 +18,7 @@ final class PieceReads {
 
   PieceReads(Reads reads, OrderedLocation location) {
     this.reads = reads;
+    incarnation = location.incarnation();
     clockAddress = location.root() + TreeDescriptor.CLOCK_OFFSET;
     gated = new GatedReads(reads, location.epoch(), location.root(), location.incarnation());
   }
@@ -37,7 +39,12 @@ final class PieceReads {
     if (!read(clockAddress, Long.BYTES)) {
       return false;
     }
-    clock = region().getLongAcquire(offset());
+    final long time = ClockDescriptor.time(region().getLongAcquire(offset()), incarnation);
+    if (time < 0) { // the root's memory has another index by now
+      failure = ReadResult.UNDECIDED;
+      return false;
+    }
+    clock = time;
     return true;
   }
 

@@ -30,9 +30,8 @@ package dev.ringfetch.index.layout;
  *   <li><b>Open</b>: incarnation of the index while it is open; any other value is closed.
  *   <li><b>Seed</b>, <b>Partitions</b>: as in the {@link HashLocation}, for tools that inspect
  *       memory.
- *   <li><b>Clock</b>: a word of 64 bits with 56 bytes of padding, a line that the owner of the
- *       partition alone writes: its time in milliseconds since 1970, as far as it is committed. Only
- *       grows. Entries whose deadline it has come to are absent.
+ *   <li><b>Clock</b>: as {@link ClockDescriptor} says, with 56 bytes of padding: a line that the
+ *       owner of the partition alone writes.
  * </ul>
  */
 public final class RootDescriptor {

@@ -29,8 +29,7 @@ package dev.ringfetch.index.layout;
  *   <li><b>Tree</b>: the number of changes of this word, modulo 2^16 (highest 16 bits), the level
  *       of the highest node (8 bits), and its address in units of a node's length (40 bits).
  *       Written in one store, after the node.
- *   <li><b>Clock</b>: time of the index in milliseconds since 1970, as far as it is committed. Only
- *       grows. Entries whose deadline it has come to are absent.
+ *   <li><b>Clock</b>: as {@link ClockDescriptor} says.
  * </ul>
  */
 public final class TreeDescriptor {

@@ -33,6 +33,10 @@ final class BlockStore {
     this.seed = seed;
   }
 
+  long incarnation() {
+    return incarnation;
+  }
+
   /**
    * Writes an entry into a block, of which readers see nothing yet: its checksum is wrong until
    * {@link #publish}. Before the first byte of a block that was in use changes, no slot leads to it

@@ -2,15 +2,17 @@ package dev.ringfetch.index.store;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.fabric.MemoryRegion;
+import dev.ringfetch.index.layout.ClockDescriptor;
 import java.util.function.ToLongFunction;
 
 /**
  * The clock of a partition, which says to readers which entries are absent, and the deadlines of
  * the entries, which say to the owner which ones to remove.
  *
- * <p>Deadlines that no entry has any more are at most as many as the others, and {@value #SLACK}:
- * with more, each change of an entry looks at a few of them. So a deadline costs up to twice {@value
- * Deadlines#BYTES} bytes of the Java heap.
+ * <p>Where deadlines that no entry has any more are more than the others, and {@value #SLACK}, each
+ * change of an entry looks at a few. So an entry with a deadline costs about {@value
+ * Deadlines#BYTES} bytes of the Java heap, and about twice that where entries are replaced long
+ * before their deadlines.
  *
  * <p>Used by the partition's owner alone.
  */
@@ -26,6 +28,7 @@ public final class Expiry {
 
   private final MemoryRegion region;
   private final int offset;
+  private final long incarnation;
   private final BlockStore blocks;
   private final ToLongFunction<ByteString> versions;
   private final Deadlines deadlines = new Deadlines();
@@ -47,8 +50,10 @@ public final class Expiry {
       StoreMemory memory, long address, BlockStore blocks, ToLongFunction<ByteString> versions) {
     region = memory.region(address);
     offset = memory.offset(address);
+    incarnation = blocks.incarnation();
     this.blocks = blocks;
     this.versions = versions;
+    show();
   }
 
   /** The clock in milliseconds since 1970; 0 if it has never been set. */
@@ -59,9 +64,13 @@ public final class Expiry {
   /** Sets the clock forward, for readers at once; never back. */
   public void advance(long timeMs) {
     if (timeMs > clock) {
-      clock = timeMs;
-      region.putLongRelease(offset, timeMs);
+      clock = Math.min(timeMs, ClockDescriptor.MAX_TIME);
+      show();
     }
+  }
+
+  private void show() {
+    region.putLongRelease(offset, ClockDescriptor.word(clock, incarnation));
   }
 
   /** The earliest deadline, perhaps one that no entry has any more; {@link #NONE} if none. */
