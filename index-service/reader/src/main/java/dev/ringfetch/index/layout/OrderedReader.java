@@ -213,6 +213,7 @@ public final class OrderedReader implements KeyReader {
 
   /** Looks for the key once; null if memory did not fit together. */
   private ReadResult find(byte[] key, int offset, int length, Found found) {
+    final long before = pieces.clock();
     if (!descent.toLeaf()) {
       return descent.failure();
     }
@@ -235,7 +236,7 @@ public final class OrderedReader implements KeyReader {
       if (order == 0) {
         final long deadline = block.deadline();
         found.found(block.valueOffset(), block.valueLength(), block.version(), deadline);
-        return deadline == 0 ? ReadResult.FOUND : compareWithClock(deadline);
+        return deadline == 0 ? ReadResult.FOUND : compareWithClock(deadline, before);
       }
       if (order > 0) {
         low = middle + 1;
@@ -251,9 +252,11 @@ public final class OrderedReader implements KeyReader {
    * the deadline before the search began: then it was absent all the time that the search lies in.
    * A clock that was loaded later tells this of a moment at which another entry may be there
    * already, so null: search again. If it has not come to the deadline, the entry was present.
+   *
+   * @param before what the clock was before the search for the leaf
    */
-  private ReadResult compareWithClock(long deadline) {
-    if (deadline <= pieces.clock()) {
+  private ReadResult compareWithClock(long deadline, long before) {
+    if (deadline <= before) {
       return ReadResult.ABSENT;
     }
     if (!pieces.loadClock()) {

@@ -77,7 +77,12 @@ final class ExpiryCycle {
 
   /** Whether a deadline has come that the clock has not. */
   boolean isTickDue() {
-    return clock < expiry.first() && expiry.first() <= nowMs();
+    return isTickDue(nowMs());
+  }
+
+  /** Also while entries that have ended are left: behind the first there may be one that has not. */
+  private boolean isTickDue(long now) {
+    return clock < now && expiry.first() <= now;
   }
 
   /** Appends a tick that was submitted; returns false if the log refuses it. */
@@ -117,7 +122,7 @@ final class ExpiryCycle {
       expiry.removeFirst();
       left--;
     }
-    if (clock < expiry.first() && expiry.first() <= now && now - tickedMs >= TICK_MS) {
+    if (isTickDue(now) && now - tickedMs >= TICK_MS) {
       append(new Write(NOBODY).tick(), now, cycle);
     }
     while (expiry.first() <= clock && left > 0 && cycle.mayRemove()) {
