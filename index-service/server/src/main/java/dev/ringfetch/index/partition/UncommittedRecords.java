@@ -34,6 +34,7 @@ final class UncommittedRecords {
   /** Adds a record, whose LSN is the largest. */
   void add(Write record) {
     addLast(record);
+    record.overwritten = false;
     final Write before = newest.put(record.key(), record);
     if (before != null) {
       before.overwritten = true;
@@ -49,7 +50,7 @@ final class UncommittedRecords {
     }
     last = record;
     record.next = null;
-    record.overwritten = false;
+    record.overwritten = true; // no key leads to it
     count++;
   }
 
@@ -70,7 +71,7 @@ final class UncommittedRecords {
     final Write record = first;
     first = record.next;
     record.next = null;
-    if (!record.overwritten && record.kind() != Write.Kind.TICK) {
+    if (!record.overwritten) {
       newest.remove(record.key());
     }
     count--;

@@ -268,6 +268,47 @@ class ExpiryTest {
     assertEquals(0, store.count());
   }
 
+  /** However many end at once, a cycle removes a few: a write waits for no more. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void cycleRemovesFew(boolean ordered) {
+    index = ProcessIndexes.create(ordered);
+    store = index.partition(0);
+    partition =
+        new Partition(store, late, 4096, new OwnerContext(errors::add, Handover.never(), time));
+    final int entries = 1_000;
+    for (int i = 0; i < entries; i++) {
+      submit(write().put(ByteString.copyFromUtf8("key" + i), VALUE).ttl(25));
+    }
+    late.commitAll();
+    time.pass(25);
+    assertEquals(1 + entries + 1 + entries, late.records().size());
+    assertTrue(
+        late.mostAppendedBetweenLooks() <= ExpiryCycle.LIMIT + 1,
+        "appended=" + late.mostAppendedBetweenLooks());
+    late.commitAll();
+    assertEquals(0, store.count());
+  }
+
+  /** A wake-up that comes while the owner is past its look at the time is not lost. */
+  @Test
+  void wakeUpDuringACycle() {
+    open(true, late);
+    submit(write().put(KEY, VALUE).ttl(25));
+    late.commitAll();
+    final boolean[] passed = {false};
+    late.hook(
+        () -> {
+          if (!passed[0]) { // the owner looks for commits, behind its look at the time
+            passed[0] = true;
+            time.pass(25);
+          }
+        });
+    submit(write().read(KEY));
+    assertTrue(passed[0]);
+    assertEquals(List.of("tick 0", "put 25", "tick 25", "expired"), log());
+  }
+
   /** Ticks come only where deadlines do, and at most every 10 ms. */
   @Test
   void ticksAreFew() {
