@@ -177,8 +177,7 @@ final class Load {
     if (filling.read > 0) {
       sent = filling;
       filling = new Batch();
-      sent.outcome =
-          ttl == null ? index.putAll(sent.entries()) : index.putAll(sent.entries(), ttl);
+      sent.outcome = ttl == null ? index.putAll(sent.entries()) : index.putAll(sent.entries(), ttl);
     }
   }
 

@@ -79,8 +79,7 @@ final class PutCommand extends ClientCommand {
       }
       version = outcome.entry().orElseThrow().version();
     } else {
-      version =
-          ttl == null ? view.put(keyBytes, valueBytes) : view.put(keyBytes, valueBytes, ttl);
+      version = ttl == null ? view.put(keyBytes, valueBytes) : view.put(keyBytes, valueBytes, ttl);
     }
     if (isJson()) {
       out.object()

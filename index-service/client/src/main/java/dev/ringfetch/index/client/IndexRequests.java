@@ -50,12 +50,7 @@ final class IndexRequests<K, V> {
   Call<PutRequest, PutResponse> put(ByteString key, ByteString value, long ttlMs) {
     return Call.writing(
         IndexGrpc.getPutMethod(),
-        PutRequest.newBuilder()
-            .setIndex(name)
-            .setKey(key)
-            .setValue(value)
-            .setTtlMs(ttlMs)
-            .build());
+        PutRequest.newBuilder().setIndex(name).setKey(key).setValue(value).setTtlMs(ttlMs).build());
   }
 
   Call<CompareAndSetRequest, CompareAndSetResponse> compareAndSet(

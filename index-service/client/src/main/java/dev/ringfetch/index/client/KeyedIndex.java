@@ -202,9 +202,9 @@ public abstract class KeyedIndex<K, V> {
   /**
    * Writes a value that is there for a time, whether or not there was one.
    *
-   * @param ttl from the write on, at most 3650 days, rounded up to milliseconds. After it the key is
-   *     absent, for reads of all kinds at the same moment: at most 10 ms and the time of one sync
-   *     later by the server's clock.
+   * @param ttl from the write on, at most 3650 days, rounded up to milliseconds. After it the key
+   *     is absent, for reads of all kinds at the same moment: at most 10 ms and the time of one
+   *     sync later by the server's clock.
    * @return the version of the entry.
    * @throws IllegalArgumentException unless the time is longer than 0.
    */
@@ -220,7 +220,8 @@ public abstract class KeyedIndex<K, V> {
         encoded,
         run -> {
           view.known().ensure(view.calls(), run);
-          return view.call(run, view.requests().put(encoded, bytes, ttlMs), PutResponse::getIncarnation)
+          return view.call(
+                  run, view.requests().put(encoded, bytes, ttlMs), PutResponse::getIncarnation)
               .getVersion();
         });
   }

@@ -11,8 +11,8 @@ import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.time.Instant;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumMap;
@@ -114,7 +114,8 @@ final class HashIndexTest {
     assertTrue(index.putIfAbsent("absent", 2L, day));
     assertFalse(index.putIfAbsent("absent", 3L, day));
     index.putAll(Map.of("all 1", 4L, "all 2", 5L), day);
-    assertTrue(index.compareAndSet("compared", 0, 6L, day).entry().orElseThrow().deadline().isPresent());
+    assertTrue(
+        index.compareAndSet("compared", 0, 6L, day).entry().orElseThrow().deadline().isPresent());
     assertEquals(7L, index.update("updated", value -> 7L, day));
     index.async().put("async put", 8L, day).get();
     assertTrue(index.async().putIfAbsent("async absent", 9L, day).get());
@@ -123,8 +124,18 @@ final class HashIndexTest {
     assertEquals(12L, index.async().update("async updated", value -> 12L, day).get());
     final HashIndex<String, Long> direct = index.access(Access.DIRECT);
     for (final String key :
-        List.of("put", "absent", "all 1", "all 2", "compared", "updated", "async put",
-            "async absent", "async all", "async compared", "async updated")) {
+        List.of(
+            "put",
+            "absent",
+            "all 1",
+            "all 2",
+            "compared",
+            "updated",
+            "async put",
+            "async absent",
+            "async all",
+            "async compared",
+            "async updated")) {
       final IndexEntry<String, Long> entry = index.getEntry(key).orElseThrow();
       final Instant deadline = entry.deadline().orElseThrow();
       assertFalse(deadline.isBefore(before.plus(day).minusSeconds(1)), key);

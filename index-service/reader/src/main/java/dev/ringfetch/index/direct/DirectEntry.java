@@ -58,9 +58,7 @@ public final class DirectEntry {
     return version;
   }
 
-  /**
-   * When the entry ends, in milliseconds since 1970, by the clock of its partition; 0 if never.
-   */
+  /** When the entry ends, in milliseconds since 1970, by the clock of its partition; 0 if never. */
   public long deadline() {
     return deadline;
   }

@@ -213,8 +213,7 @@ final class BatchSearch {
 
   /** Forgets the entries with deadlines that were found: the clock cannot be read. */
   private void forgetAll(int count) {
-    final ReadResult failure =
-        pieces.failure() == ReadResult.UNDECIDED ? null : pieces.failure();
+    final ReadResult failure = pieces.failure() == ReadResult.UNDECIDED ? null : pieces.failure();
     for (int i = 0; i < count; i++) {
       if (keys[i].result == ReadResult.FOUND && keys[i].found.deadline() != 0) {
         keys[i].result = failure;

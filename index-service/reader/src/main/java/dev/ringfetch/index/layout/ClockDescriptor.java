@@ -15,10 +15,10 @@ package dev.ringfetch.index.layout;
  * </pre>
  *
  * <ul>
- *   <li><b>Tag</b>: {@value #TAG_BITS} bits of the incarnation of the index, never 0: so a word that
- *       is another index's, in the memory of a root that was used again, is told from its own.
- *   <li><b>Time</b>: milliseconds since 1970, as far as they are committed; 0 while no entry has had
- *       a deadline. Only grows. Entries whose deadline it has come to are absent.
+ *   <li><b>Tag</b>: {@value #TAG_BITS} bits of the incarnation of the index, never 0: so a word
+ *       that is another index's, in the memory of a root that was used again, is told from its own.
+ *   <li><b>Time</b>: milliseconds since 1970, as far as they are committed; 0 while no entry has
+ *       had a deadline. Only grows. Entries whose deadline it has come to are absent.
  * </ul>
  */
 public final class ClockDescriptor {

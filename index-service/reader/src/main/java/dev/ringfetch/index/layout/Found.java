@@ -33,9 +33,7 @@ public final class Found {
     return version;
   }
 
-  /**
-   * When the entry ends, in milliseconds since 1970, by the clock of its partition; 0 if never.
-   */
+  /** When the entry ends, in milliseconds since 1970, by the clock of its partition; 0 if never. */
   public long deadline() {
     return deadline;
   }

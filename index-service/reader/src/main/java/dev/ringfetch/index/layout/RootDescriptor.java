@@ -2,8 +2,8 @@ package dev.ringfetch.index.layout;
 
 /**
  * Layout of the root of a hash index: an open word, then the heads of two tables for each
- * partition, and the clock of each. The memory of a root is only ever used for roots, so an open word is never anything
- * else. Little-endian.
+ * partition, and the clock of each. The memory of a root is only ever used for roots, so an open
+ * word is never anything else. Little-endian.
  *
  * <pre>
  *   0                   1                   2                   3
@@ -62,9 +62,7 @@ public final class RootDescriptor {
 
   /** Offset of the clock of a partition, 64 bits. */
   public static int clock(int partition, int partitions) {
-    return TABLES_OFFSET
-        + 2 * partitions * TableDescriptor.HEAD_LENGTH
-        + partition * CLOCK_LENGTH;
+    return TABLES_OFFSET + 2 * partitions * TableDescriptor.HEAD_LENGTH + partition * CLOCK_LENGTH;
   }
 
   /** Address of the head of a partition's table 0 or 1. */

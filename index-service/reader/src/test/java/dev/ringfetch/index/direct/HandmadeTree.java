@@ -144,8 +144,7 @@ final class HandmadeTree {
     final int length = (int) BlockDescriptor.length(key.length, value.size(), deadline != 0);
     final int sizeClass = SizeClasses.of(length);
     final byte[] copy = new byte[BlockDescriptor.COPY_OFFSET + SizeClasses.length(sizeClass)];
-    final int at =
-        BlockDescriptor.putHeader(copy, number + 1, key.length, value.size(), deadline);
+    final int at = BlockDescriptor.putHeader(copy, number + 1, key.length, value.size(), deadline);
     System.arraycopy(key, 0, copy, at, key.length);
     value.copyTo(copy, at + key.length);
     final int sum = BlockDescriptor.crc(crc, copy, length, NUMBER, nextBlock);

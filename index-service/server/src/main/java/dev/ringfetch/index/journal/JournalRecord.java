@@ -182,7 +182,9 @@ public final class JournalRecord {
     return ByteString.copyFrom(bytes, start + RecordDescriptor.KEY_OFFSET, keyLength());
   }
 
-  /** The value of a record whose value is one number: the time of a {@link RecordDescriptor#TICK}. */
+  /**
+   * The value of a record whose value is one number: the time of a {@link RecordDescriptor#TICK}.
+   */
   public long number() {
     return getLong(bytes, start + RecordDescriptor.KEY_OFFSET + keyLength());
   }

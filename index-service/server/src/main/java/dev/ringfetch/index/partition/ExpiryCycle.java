@@ -80,7 +80,9 @@ final class ExpiryCycle {
     return isTickDue(nowMs());
   }
 
-  /** Also while entries that have ended are left: behind the first there may be one that has not. */
+  /**
+   * Also while entries that have ended are left: behind the first there may be one that has not.
+   */
   private boolean isTickDue(long now) {
     return clock < now && expiry.first() <= now;
   }

@@ -23,7 +23,9 @@ public interface TimeSource {
     void after(long delayMs);
   }
 
-  /** The time of the system, without wake-ups: deadlines are looked at when something is written. */
+  /**
+   * The time of the system, without wake-ups: deadlines are looked at when something is written.
+   */
   static TimeSource ofSystem() {
     return new TimeSource() {
       @Override

@@ -282,7 +282,9 @@ public final class IndexMemory implements AutoCloseable {
       return this;
     }
 
-    /** Sets the time by which entries end, which the memory closes; that of the system unless set. */
+    /**
+     * Sets the time by which entries end, which the memory closes; that of the system unless set.
+     */
     Context time(ServerTime source) {
       this.time = source;
       return this;

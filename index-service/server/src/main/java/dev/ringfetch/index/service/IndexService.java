@@ -39,8 +39,8 @@ import java.util.List;
  *
  * <ul>
  *   <li>with INVALID_ARGUMENT if a key is empty or longer than 1 KiB, a value longer than 1 MiB,
- *       the name of an index longer than 255 bytes, a time to live longer than 3650 days, or a batch
- *       of more than 10,000 keys; the description names the size and the limit;
+ *       the name of an index longer than 255 bytes, a time to live longer than 3650 days, or a
+ *       batch of more than 10,000 keys; the description names the size and the limit;
  *   <li>with RESOURCE_EXHAUSTED if it would create one index too many, if index memory is full, if
  *       too many writes wait, or if the answer to a batch would be longer than the 4 MiB that a
  *       gRPC client takes unless told otherwise;

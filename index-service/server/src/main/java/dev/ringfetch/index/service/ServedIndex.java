@@ -65,12 +65,7 @@ final class ServedIndex {
     errors = writers.errors();
     partitions = new Partition[index.partitions()];
     for (int i = 0; i < partitions.length; i++) {
-      partitions[i] =
-          new Partition(
-              index.partition(i),
-              logs.apply(i),
-              QUEUE_CAPACITY,
-              writers);
+      partitions[i] = new Partition(index.partition(i), logs.apply(i), QUEUE_CAPACITY, writers);
     }
     readers = ThreadLocal.withInitial(() -> new LocalReader(index.newReader()));
   }

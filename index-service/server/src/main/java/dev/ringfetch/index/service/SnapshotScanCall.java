@@ -103,7 +103,8 @@ final class SnapshotScanCall extends RangeCall<ScanResponse> {
       byte[] array, int keyOffset, int keyLength, int valueLength, long version, long deadline) {
     if (snapshot.contains(version)) {
       final ByteString key = ByteString.copyFrom(array, keyOffset, keyLength);
-      final Entry.Builder entry = Entry.newBuilder().setKey(key).setVersion(version).setDeadlineMs(deadline);
+      final Entry.Builder entry =
+          Entry.newBuilder().setKey(key).setVersion(version).setDeadlineMs(deadline);
       if (!keysOnly) {
         entry.setValue(ByteString.copyFrom(array, keyOffset + keyLength, valueLength));
         bytes += valueLength;

@@ -7,8 +7,8 @@ import java.util.Arrays;
  * takes {@value #BYTES} bytes of the Java heap, in arrays of {@value #CHUNK} deadlines, so that no
  * addition copies more than references.
  *
- * <p>A deadline stays when its entry is replaced or removed, until it comes or {@link
- * Expiry#sweep} finds it. Used by the partition's owner alone.
+ * <p>A deadline stays when its entry is replaced or removed, until it comes or {@link Expiry#sweep}
+ * finds it. Used by the partition's owner alone.
  */
 final class Deadlines {
   /** Of an empty heap: later than every deadline. */

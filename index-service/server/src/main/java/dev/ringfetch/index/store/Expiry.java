@@ -46,8 +46,7 @@ public final class Expiry {
    * @param blocks for this alone
    * @param versions tells the version of a key's entry, 0 if it has none
    */
-  Expiry(
-      StoreMemory memory, long address, BlockStore blocks, ToLongFunction<ByteString> versions) {
+  Expiry(StoreMemory memory, long address, BlockStore blocks, ToLongFunction<ByteString> versions) {
     region = memory.region(address);
     offset = memory.offset(address);
     incarnation = blocks.incarnation();

@@ -1,5 +1,6 @@
 package dev.ringfetch.index.partition;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -11,6 +12,7 @@ import dev.ringfetch.index.layout.ScanCursor;
 import dev.ringfetch.index.store.EntryStore;
 import dev.ringfetch.index.store.StoredIndex;
 import java.util.ArrayList;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -81,16 +83,13 @@ class ExpiryModelTest {
     private final boolean ordered;
     private final List<Throwable> errors = new ArrayList<>();
     private final List<Logged> records = new ArrayList<>();
-    private final List<Runnable> checks = new ArrayList<>(); // of answers
     private State appended = new State();
     private State committed = new State();
     private int committedCount;
-    private long lastTick;
     private Runnable listener;
     private ManualTime time = new ManualTime(NOW);
     private StoredIndex index;
     private Partition partition;
-    private long life; // milliseconds since the last start
     private long behind; // by how much the partition's clock was ahead of the time then
     private int values;
     private boolean refuses; // some records, as a full log
@@ -194,7 +193,6 @@ class ExpiryModelTest {
     }
 
     private void pass(long millis) {
-      life += millis;
       time.pass(millis);
     }
 
@@ -242,7 +240,7 @@ class ExpiryModelTest {
     private record Expected(Kept found, int records, long expectedVersion) {}
 
     private Write submitted; // being submitted, and not answered
-    private final Map<Write, Expected> pending = new java.util.IdentityHashMap<>();
+    private final IdentityHashMap<Write, Expected> pending = new IdentityHashMap<>();
 
     private void answered(Write write, ByteString key, int kind) {
       final Expected of = pending.remove(write);
@@ -288,7 +286,8 @@ class ExpiryModelTest {
         final ByteString key = ByteString.copyFromUtf8("key " + (char) ('a' + i));
         final Kept kept = committed.get(key);
         final ReadResult result = index.newReader().get(key, found);
-        assertEquals(kept == null ? ReadResult.ABSENT : ReadResult.FOUND, result, key::toStringUtf8);
+        assertEquals(
+            kept == null ? ReadResult.ABSENT : ReadResult.FOUND, result, key::toStringUtf8);
         if (kept != null) {
           assertEquals(kept, new Kept(found.version(), found.value(), found.deadline()));
         }
@@ -300,7 +299,7 @@ class ExpiryModelTest {
                 .scan(
                     ScanCursor.forward(ByteString.EMPTY, ByteString.EMPTY),
                     (array, at, length, valueLength, version, deadline) ->
-                        keys.add(new String(array, at, length)));
+                        keys.add(new String(array, at, length, UTF_8)));
         assertEquals(ReadResult.ABSENT, result);
         final List<String> expectedKeys = new ArrayList<>();
         for (final String key : committed.entries.keySet()) {
@@ -335,13 +334,13 @@ class ExpiryModelTest {
       committed = new State();
       records.subList(0, committedCount).forEach(committed::apply);
       pending.clear();
-      life = 0;
       time = new ManualTime(time.nowMs() + random.nextInt(400_000) - 200_000);
       open();
       final long now = nowMs();
       for (int i = 0; i < KEYS; i++) {
         final Kept left = committed.get(ByteString.copyFromUtf8("key " + (char) ('a' + i)));
-        assertTrue(left == null || left.deadline() == 0 || left.deadline() > now, "ended meanwhile");
+        assertTrue(
+            left == null || left.deadline() == 0 || left.deadline() > now, "ended meanwhile");
       }
     }
   }

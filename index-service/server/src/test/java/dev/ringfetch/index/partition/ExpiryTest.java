@@ -77,8 +77,7 @@ class ExpiryTest {
                 switch (record.kind()) {
                   case TICK -> "tick " + (record.deadline() - NOW);
                   case DELETE -> record.isExpired() ? "expired" : "delete";
-                  default ->
-                      "put " + (record.deadline() == 0 ? "" : record.deadline() - NOW);
+                  default -> "put " + (record.deadline() == 0 ? "" : record.deadline() - NOW);
                 })
         .toList();
   }

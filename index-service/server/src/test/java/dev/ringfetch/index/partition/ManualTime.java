@@ -3,7 +3,9 @@ package dev.ringfetch.index.partition;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A time that goes on when the test says so, and wake-ups that it runs then. Used by one thread. */
+/**
+ * A time that goes on when the test says so, and wake-ups that it runs then. Used by one thread.
+ */
 final class ManualTime implements TimeSource {
   private final List<Alarm> alarms = new ArrayList<>();
   private long now;

@@ -169,10 +169,7 @@ class ExpiringEntriesTest {
     pass(5_000);
     final CompareAndSetResponse won =
         stub.compareAndSet(
-            comparison
-                .setExpectedVersion(lost.getEntry().getVersion())
-                .setTtlMs(20_000)
-                .build());
+            comparison.setExpectedVersion(lost.getEntry().getVersion()).setTtlMs(20_000).build());
     assertTrue(won.getApplied());
     assertEquals(NOW + 25_000, won.getEntry().getDeadlineMs());
     assertEquals(get("o", "a"), won.getEntry());
@@ -189,11 +186,7 @@ class ExpiringEntriesTest {
       assertEquals(Status.Code.INVALID_ARGUMENT, refused.getStatus().getCode());
       assertTrue(refused.getMessage().contains("limit=" + limit), refused.getMessage());
       final CompareAndSetRequest comparison =
-          CompareAndSetRequest.newBuilder()
-              .setIndex("o")
-              .setKey(bytes("a"))
-              .setTtlMs(ttl)
-              .build();
+          CompareAndSetRequest.newBuilder().setIndex("o").setKey(bytes("a")).setTtlMs(ttl).build();
       assertThrows(StatusRuntimeException.class, () -> stub.compareAndSet(comparison));
     }
     final PutEntry.Builder entry = PutEntry.newBuilder().setKey(bytes("b"));
@@ -306,8 +299,7 @@ class ExpiringEntriesTest {
     await(() -> !isThere("o", "key 299"));
     await(() -> count("o") == 2);
     pages.forEachRemaining(
-        page ->
-            page.getEntriesList().forEach(entry -> keys.add(entry.getKey().toStringUtf8())));
+        page -> page.getEntriesList().forEach(entry -> keys.add(entry.getKey().toStringUtf8())));
     assertTrue(keys.remove("other"));
     assertEquals(entries / 2, keys.size());
     assertTrue(keys.stream().allMatch(key -> (key.charAt(key.length() - 1) & 1) == 1));

@@ -18,9 +18,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * 100,000 entries that end at once, beside puts: they are absent at once and removed soon, and a put
- * waits for some of the removals, not for all. Prints how long all that takes; how many removals one
- * cycle does is proved elsewhere.
+ * 100,000 entries that end at once, beside puts: they are absent at once and removed soon, and a
+ * put waits for some of the removals, not for all. Prints how long all that takes; how many
+ * removals one cycle does is proved elsewhere.
  */
 @Tag("slow")
 @Timeout(60)

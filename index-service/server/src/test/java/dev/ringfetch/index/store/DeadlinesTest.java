@@ -64,9 +64,7 @@ class DeadlinesTest {
   private long version;
 
   private EntryStore store(boolean ordered) {
-    return ordered
-        ? new OrderedIndex(memory).partition(0)
-        : new HashIndex(memory, 2).partition(0);
+    return ordered ? new OrderedIndex(memory).partition(0) : new HashIndex(memory, 2).partition(0);
   }
 
   private void put(EntryStore store, String key, long deadline) {

@@ -1,5 +1,6 @@
 package dev.ringfetch.index.store;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -94,7 +95,9 @@ class ExpiredReadTest {
       assertEquals(0, found.deadline());
     }
 
-    /** The key is there all the time: so "absent", by a clock of after the replacement, is wrong. */
+    /**
+     * The key is there all the time: so "absent", by a clock of after the replacement, is wrong.
+     */
     @Test
     void entryThatIsReplacedBeforeTheClockComesToItsDeadline() {
       put(KEY, 110);
@@ -205,7 +208,8 @@ class ExpiredReadTest {
             @Override
             public boolean take(
                 byte[] array, int keyOffset, int keyLength, int length, long of, long deadline) {
-              entries.add(new String(array, keyOffset, keyLength) + " " + of + " " + deadline);
+              entries.add(
+                  new String(array, keyOffset, keyLength, UTF_8) + " " + of + " " + deadline);
               return true;
             }
 
