@@ -78,6 +78,7 @@ final class GetCommand extends ClientCommand {
           .data("key", types.keyType(), entry.key())
           .data("value", types.valueType(), entry.value())
           .number("version", entry.version())
+          .time("deadline", entry.deadline())
           .end();
     } else if (encoded.size() == 1) {
       out.line(types.valueType().show(entry.value()));

@@ -6,6 +6,7 @@ import dev.ringfetch.index.client.AsyncIndex;
 import dev.ringfetch.index.client.FullException;
 import dev.ringfetch.index.client.IndexException;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -28,6 +29,7 @@ final class Load {
   private final AsyncIndex<ByteString, ByteString> index;
   private final Stdio stdio;
   private final long maxBad;
+  private final Duration ttl;
   private final long beginNs = System.nanoTime();
   private Batch filling = new Batch();
   private Batch sent; // null: none
@@ -66,7 +68,19 @@ final class Load {
     }
   }
 
-  Load(EntryFile file, AsyncIndex<ByteString, ByteString> index, Stdio stdio, long maxBad) {
+  /**
+   * Creates it.
+   *
+   * @param maxBad lines after which it gives up.
+   * @param ttl how long entries are there; null: until they are removed.
+   */
+  Load(
+      EntryFile file,
+      AsyncIndex<ByteString, ByteString> index,
+      Stdio stdio,
+      long maxBad,
+      Duration ttl) {
+    this.ttl = ttl;
     this.file = file;
     this.index = index;
     this.stdio = stdio;
@@ -163,7 +177,7 @@ final class Load {
     if (filling.read > 0) {
       sent = filling;
       filling = new Batch();
-      sent.outcome = index.putAll(sent.entries());
+      sent.outcome = ttl == null ? index.putAll(sent.entries()) : index.putAll(sent.entries(), ttl);
     }
   }
 

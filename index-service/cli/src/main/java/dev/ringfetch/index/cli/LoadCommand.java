@@ -3,6 +3,7 @@ package dev.ringfetch.index.cli;
 import dev.ringfetch.index.AtLeast;
 import dev.ringfetch.index.cli.EntryReader.Fields;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.Locale;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -49,6 +50,13 @@ final class LoadCommand extends ClientCommand {
       description = "Give up after more bad lines. Default: never.")
   private Integer maxBad;
 
+  @Option(
+      names = "--ttl",
+      paramLabel = "TIME",
+      converter = TimeSpan.class,
+      description = "How long each entry is there, such as 30s. Default: for ever.")
+  private Duration ttl;
+
   @Mixin private IndexOption index;
   @Mixin private TypeOptions types;
 
@@ -87,7 +95,8 @@ final class LoadCommand extends ClientCommand {
               connection.async(
                   index.name(session()), connection.orCreate(index.name(session()), stdio())),
               stdio(),
-              maxBad == null ? Long.MAX_VALUE : maxBad);
+              maxBad == null ? Long.MAX_VALUE : maxBad,
+              ttl);
       try {
         load.run(reader, stop(), isJson());
       } finally {

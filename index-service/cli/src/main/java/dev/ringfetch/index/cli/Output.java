@@ -11,6 +11,7 @@ import java.io.OutputStreamWriter;
 import java.io.UncheckedIOException;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
 import java.util.Base64;
 import java.util.Optional;
 
@@ -103,6 +104,11 @@ final class Output {
     Json number(String field, double number) {
       run(() -> generator.writeNumberField(field, Math.round(number * 1e3) / 1e3));
       return this;
+    }
+
+    /** A time in UTC, as ISO 8601 has it; nothing if there is none. */
+    Json time(String field, Optional<Instant> time) {
+      return time.isEmpty() ? this : text(field, time.get().toString());
     }
 
     /** True or false. */

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -30,6 +31,13 @@ final class PutCommand extends ClientCommand {
 
   @Option(names = "--if-absent", description = "Only if there is no such key; 1 if there is.")
   private boolean ifAbsent;
+
+  @Option(
+      names = "--ttl",
+      paramLabel = "TIME",
+      converter = TimeSpan.class,
+      description = "How long the entry is there, such as 30s, 5m, 2h or 7d.")
+  private Duration ttl;
 
   @Mixin private IndexOption index;
   @Mixin private TypeOptions types;
@@ -61,14 +69,17 @@ final class PutCommand extends ClientCommand {
             index.name(session()), connection.orCreate(index.name(session()), stdio()));
     final long version;
     if (ifAbsent) {
-      final var outcome = view.compareAndSet(keyBytes, 0, valueBytes);
+      final var outcome =
+          ttl == null
+              ? view.compareAndSet(keyBytes, 0, valueBytes)
+              : view.compareAndSet(keyBytes, 0, valueBytes, ttl);
       if (!outcome.applied()) {
         throw new CommandFailure(
             ExitCode.FAILED, "key '" + Printable.shorten(key) + "' is there already; not written");
       }
       version = outcome.entry().orElseThrow().version();
     } else {
-      version = view.put(keyBytes, valueBytes);
+      version = ttl == null ? view.put(keyBytes, valueBytes) : view.put(keyBytes, valueBytes, ttl);
     }
     if (isJson()) {
       out.object()

@@ -95,6 +95,7 @@ final class ScanCommand extends ClientCommand {
                 .data("key", types.keyType(), entry.key())
                 .data("value", types.valueType(), entry.value())
                 .number("version", entry.version())
+                .time("deadline", entry.deadline())
                 .end();
           } else {
             table.row(

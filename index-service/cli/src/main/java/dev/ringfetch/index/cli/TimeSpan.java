@@ -7,11 +7,11 @@ import java.util.regex.Pattern;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** A time on the command line: a number with ms, s, m or h; without a unit, seconds. */
+/** A time on the command line: a number with ms, s, m, h or d; without a unit, seconds. */
 final class TimeSpan implements ITypeConverter<Duration> {
-  private static final Pattern FORM = Pattern.compile("(\\d{1,9})(ms|s|m|h)?");
+  private static final Pattern FORM = Pattern.compile("(\\d{1,9})(ms|s|m|h|d)?");
   private static final Map<String, Long> MILLIS =
-      Map.of("ms", 1L, "s", 1_000L, "m", 60_000L, "h", 3_600_000L);
+      Map.of("ms", 1L, "s", 1_000L, "m", 60_000L, "h", 3_600_000L, "d", 86_400_000L);
 
   @Override
   public Duration convert(String text) {

@@ -2,6 +2,7 @@ package dev.ringfetch.index.cli;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.ByteArrayInputStream;
@@ -10,6 +11,8 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.Arrays;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -55,6 +58,29 @@ final class EntriesTest {
     run("delete", "greeting", "--json").fails(ExitCode.NOT_FOUND, "greeting");
     assertTrue(run("put", "greeting", "", "--if-absent").done().contains("version"));
     run("get", "greeting").prints("");
+  }
+
+  @Test
+  void anEntryIsThereForATime() throws InterruptedException {
+    run("put", "-i", "ttl", "long", "value", "--ttl", "1d").done();
+    final String found = run("get", "-i", "ttl", "long", "--json").done();
+    final Instant deadline =
+        Instant.parse(found.replaceFirst(".*\"deadline\":\"([^\"]+)\".*", "$1").strip());
+    final Duration left = Duration.between(Instant.now(), deadline);
+    assertTrue(left.toMinutes() > 23 * 60 && left.toHours() <= 24, "left=" + left);
+    assertEquals(found, run("scan", "-i", "ttl", "--json").done());
+    assertEquals(found, run("scan", "-i", "ttl", "--json", "--direct").done());
+    assertEquals(found, run("get", "-i", "ttl", "long", "--json", "--direct").done());
+    run("put", "-i", "ttl", "short", "value", "--ttl", "1ms").done();
+    Thread.sleep(50);
+    run("get", "-i", "ttl", "short").fails(ExitCode.NOT_FOUND, "no such key");
+    run("scan", "-i", "ttl", "--keys-only").prints("long");
+    run("put", "-i", "ttl", "short", "value", "--ttl", "2h", "--if-absent").done();
+    run("put", "-i", "ttl", "long", "value").done();
+    assertFalse(run("get", "-i", "ttl", "long", "--json").done().contains("deadline"));
+    run("put", "-i", "ttl", "long", "value", "--ttl", "3651d")
+        .fails(1, "ttl is too long", "3650 days");
+    run("put", "-i", "ttl", "long", "value", "--ttl", "soon").fails(2, "not a time");
   }
 
   @Test

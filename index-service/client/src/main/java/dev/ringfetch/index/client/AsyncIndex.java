@@ -9,6 +9,7 @@ import dev.ringfetch.index.v1.DeleteResponse;
 import dev.ringfetch.index.v1.GetResponse;
 import dev.ringfetch.index.v1.KeyRange;
 import dev.ringfetch.index.v1.PutResponse;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.Map;
 import java.util.Objects;
@@ -93,8 +94,17 @@ public class AsyncIndex<K, V> {
         });
   }
 
-  /** As {@link KeyedIndex#put}. */
+  /** As {@link KeyedIndex#put(Object, Object)}. */
   public CompletableFuture<Long> put(K key, V value) {
+    return put(key, value, TimeToLive.NONE);
+  }
+
+  /** As {@link KeyedIndex#put(Object, Object, Duration)}. */
+  public CompletableFuture<Long> put(K key, V value, Duration ttl) {
+    return put(key, value, TimeToLive.millis(ttl));
+  }
+
+  private CompletableFuture<Long> put(K key, V value, long ttlMs) {
     final ByteString encoded = requests.encodeKey(key);
     final ByteString bytes = requests.encodeValue(value);
     return run(
@@ -106,7 +116,7 @@ public class AsyncIndex<K, V> {
                 () ->
                     view.send(
                         future,
-                        requests.put(encoded, bytes),
+                        requests.put(encoded, bytes, ttlMs),
                         PutResponse::getIncarnation,
                         response -> future.succeed(response.getVersion()))));
   }
@@ -115,8 +125,17 @@ public class AsyncIndex<K, V> {
     view.known().ensure(view.calls(), future, next);
   }
 
-  /** As {@link KeyedIndex#putIfAbsent}. */
+  /** As {@link KeyedIndex#putIfAbsent(Object, Object)}. */
   public CompletableFuture<Boolean> putIfAbsent(K key, V value) {
+    return putIfAbsent(key, value, TimeToLive.NONE);
+  }
+
+  /** As {@link KeyedIndex#putIfAbsent(Object, Object, Duration)}. */
+  public CompletableFuture<Boolean> putIfAbsent(K key, V value, Duration ttl) {
+    return putIfAbsent(key, value, TimeToLive.millis(ttl));
+  }
+
+  private CompletableFuture<Boolean> putIfAbsent(K key, V value, long ttlMs) {
     final ByteString encoded = requests.encodeKey(key);
     final ByteString bytes = requests.encodeValue(value);
     return run(
@@ -125,13 +144,22 @@ public class AsyncIndex<K, V> {
         future ->
             compareAndSet(
                 future,
-                requests.compareAndSet(encoded, 0, bytes),
+                requests.compareAndSet(encoded, 0, bytes, ttlMs),
                 response -> future.succeed(response.getApplied())));
   }
 
-  /** As {@link KeyedIndex#putAll}. */
+  /** As {@link KeyedIndex#putAll(Map)}. */
   public CompletableFuture<Void> putAll(Map<? extends K, ? extends V> entries) {
-    final PutAll<K, V> steps = new PutAll<>(requests, entries);
+    return putAll(entries, TimeToLive.NONE);
+  }
+
+  /** As {@link KeyedIndex#putAll(Map, Duration)}. */
+  public CompletableFuture<Void> putAll(Map<? extends K, ? extends V> entries, Duration ttl) {
+    return putAll(entries, TimeToLive.millis(ttl));
+  }
+
+  private CompletableFuture<Void> putAll(Map<? extends K, ? extends V> entries, long ttlMs) {
+    final PutAll<K, V> steps = new PutAll<>(requests, entries, ttlMs);
     return run(
         Operation.PUT_ALL,
         null,
@@ -175,9 +203,20 @@ public class AsyncIndex<K, V> {
                 response -> future.succeed(response.getExisted())));
   }
 
-  /** As {@link KeyedIndex#compareAndSet}. */
+  /** As {@link KeyedIndex#compareAndSet(Object, long, Object)}. */
   public CompletableFuture<CompareAndSetResult<K, V>> compareAndSet(
       K key, long expectedVersion, V value) {
+    return compareAndSet(key, expectedVersion, value, TimeToLive.NONE);
+  }
+
+  /** As {@link KeyedIndex#compareAndSet(Object, long, Object, Duration)}. */
+  public CompletableFuture<CompareAndSetResult<K, V>> compareAndSet(
+      K key, long expectedVersion, V value, Duration ttl) {
+    return compareAndSet(key, expectedVersion, value, TimeToLive.millis(ttl));
+  }
+
+  private CompletableFuture<CompareAndSetResult<K, V>> compareAndSet(
+      K key, long expectedVersion, V value, long ttlMs) {
     final ByteString encoded = requests.encodeKey(key);
     final ByteString bytes = requests.encodeValue(value);
     return run(
@@ -186,7 +225,7 @@ public class AsyncIndex<K, V> {
         future ->
             compareAndSet(
                 future,
-                requests.compareAndSet(encoded, expectedVersion, bytes),
+                requests.compareAndSet(encoded, expectedVersion, bytes, ttlMs),
                 response ->
                     future.succeed(
                         new CompareAndSetResult<>(
@@ -212,17 +251,32 @@ public class AsyncIndex<K, V> {
   }
 
   /**
-   * As {@link KeyedIndex#update}.
+   * As {@link KeyedIndex#update(Object, Function)}.
    *
    * @param function is called on threads of the channel, and must not wait.
    */
   public CompletableFuture<V> update(K key, Function<? super Optional<V>, ? extends V> function) {
+    return update(key, function, TimeToLive.NONE);
+  }
+
+  /**
+   * As {@link KeyedIndex#update(Object, Function, Duration)}.
+   *
+   * @param function is called on threads of the channel, and must not wait.
+   */
+  public CompletableFuture<V> update(
+      K key, Function<? super Optional<V>, ? extends V> function, Duration ttl) {
+    return update(key, function, TimeToLive.millis(ttl));
+  }
+
+  private CompletableFuture<V> update(
+      K key, Function<? super Optional<V>, ? extends V> function, long ttlMs) {
     final ByteString encoded = requests.encodeKey(key);
     return run(
         Operation.UPDATE,
         encoded,
         future -> {
-          final Update update = new Update(future, key, encoded, function);
+          final Update update = new Update(future, key, encoded, function, ttlMs);
           find(future, key, encoded, update::write);
         });
   }
@@ -233,13 +287,16 @@ public class AsyncIndex<K, V> {
     private final K key;
     private final ByteString encoded;
     private final Function<? super Optional<V>, ? extends V> function;
+    private final long ttlMs;
     private int attempts;
 
     Update(
         CallFuture<V> future,
         K key,
         ByteString encoded,
-        Function<? super Optional<V>, ? extends V> function) {
+        Function<? super Optional<V>, ? extends V> function,
+        long ttlMs) {
+      this.ttlMs = ttlMs;
       this.future = future;
       this.key = key;
       this.encoded = encoded;
@@ -255,7 +312,7 @@ public class AsyncIndex<K, V> {
       final long version = present.map(IndexEntry::version).orElse(0L);
       compareAndSet(
           future,
-          requests.compareAndSet(encoded, version, requests.encodeValue(next)),
+          requests.compareAndSet(encoded, version, requests.encodeValue(next), ttlMs),
           response -> {
             if (response.getApplied()) {
               future.succeed(next);

@@ -96,7 +96,11 @@ final class DirectPages implements Pages, DirectSink {
 
   @Override
   public boolean take(DirectEntry found) {
-    final Entry.Builder entry = Entry.newBuilder().setKey(found.key()).setVersion(found.version());
+    final Entry.Builder entry =
+        Entry.newBuilder()
+            .setKey(found.key())
+            .setVersion(found.version())
+            .setDeadlineMs(found.deadline());
     if (!keysOnly) {
       entry.setValue(found.value());
     }

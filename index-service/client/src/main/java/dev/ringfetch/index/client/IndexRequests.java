@@ -47,14 +47,14 @@ final class IndexRequests<K, V> {
         IndexGrpc.getGetMethod(), GetRequest.newBuilder().setIndex(name).setKey(key).build());
   }
 
-  Call<PutRequest, PutResponse> put(ByteString key, ByteString value) {
+  Call<PutRequest, PutResponse> put(ByteString key, ByteString value, long ttlMs) {
     return Call.writing(
         IndexGrpc.getPutMethod(),
-        PutRequest.newBuilder().setIndex(name).setKey(key).setValue(value).build());
+        PutRequest.newBuilder().setIndex(name).setKey(key).setValue(value).setTtlMs(ttlMs).build());
   }
 
   Call<CompareAndSetRequest, CompareAndSetResponse> compareAndSet(
-      ByteString key, long expectedVersion, ByteString value) {
+      ByteString key, long expectedVersion, ByteString value, long ttlMs) {
     return Call.writing(
         IndexGrpc.getCompareAndSetMethod(),
         CompareAndSetRequest.newBuilder()
@@ -62,6 +62,7 @@ final class IndexRequests<K, V> {
             .setKey(key)
             .setValue(value)
             .setExpectedVersion(expectedVersion)
+            .setTtlMs(ttlMs)
             .build());
   }
 
@@ -85,14 +86,18 @@ final class IndexRequests<K, V> {
   /** An entry whose key is known. */
   Optional<IndexEntry<K, V>> found(Subject subject, K key, boolean present, Entry entry) {
     return present
-        ? Optional.of(new IndexEntry<>(key, value(subject, entry.getValue()), entry.getVersion()))
+        ? Optional.of(entry(key, value(subject, entry.getValue()), entry))
         : Optional.empty();
   }
 
   /** An entry of a range. */
   IndexEntry<K, V> entry(Subject subject, Entry entry) {
+    return entry(key(subject, entry), value(subject, entry.getValue()), entry);
+  }
+
+  private IndexEntry<K, V> entry(K key, V value, Entry entry) {
     return new IndexEntry<>(
-        key(subject, entry), value(subject, entry.getValue()), entry.getVersion());
+        key, value, entry.getVersion(), IndexEntry.deadline(entry.getDeadlineMs()));
   }
 
   K key(Subject subject, Entry entry) {

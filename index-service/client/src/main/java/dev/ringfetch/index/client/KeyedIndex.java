@@ -13,6 +13,7 @@ import dev.ringfetch.index.v1.KeyRange;
 import dev.ringfetch.index.v1.PutResponse;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -120,7 +121,8 @@ public abstract class KeyedIndex<K, V> {
       return Optional.empty();
     }
     final V decoded = view.requests().value(run.subject(), value.value());
-    return Optional.of(new IndexEntry<>(key, decoded, value.version()));
+    return Optional.of(
+        new IndexEntry<>(key, decoded, value.version(), IndexEntry.deadline(value.deadline())));
   }
 
   /**
@@ -188,11 +190,29 @@ public abstract class KeyedIndex<K, V> {
   }
 
   /**
-   * Writes a value, whether or not there was one.
+   * Writes a value, whether or not there was one. It stays until it is removed, also where there
+   * was one with a deadline.
    *
    * @return the version of the entry.
    */
   public long put(K key, V value) {
+    return put(key, value, TimeToLive.NONE);
+  }
+
+  /**
+   * Writes a value that is there for a time, whether or not there was one.
+   *
+   * @param ttl from the write on, at most 3650 days, rounded up to milliseconds. After it the key
+   *     is absent, for reads of all kinds at the same moment: at most 10 ms and the time of one
+   *     sync later by the server's clock.
+   * @return the version of the entry.
+   * @throws IllegalArgumentException unless the time is longer than 0.
+   */
+  public long put(K key, V value, Duration ttl) {
+    return put(key, value, TimeToLive.millis(ttl));
+  }
+
+  private long put(K key, V value, long ttlMs) {
     final ByteString encoded = view.requests().encodeKey(key);
     final ByteString bytes = view.requests().encodeValue(value);
     return run(
@@ -200,7 +220,8 @@ public abstract class KeyedIndex<K, V> {
         encoded,
         run -> {
           view.known().ensure(view.calls(), run);
-          return view.call(run, view.requests().put(encoded, bytes), PutResponse::getIncarnation)
+          return view.call(
+                  run, view.requests().put(encoded, bytes, ttlMs), PutResponse::getIncarnation)
               .getVersion();
         });
   }
@@ -211,12 +232,26 @@ public abstract class KeyedIndex<K, V> {
    * @return whether it was written.
    */
   public boolean putIfAbsent(K key, V value) {
+    return putIfAbsent(key, value, TimeToLive.NONE);
+  }
+
+  /**
+   * Writes a value that is there for a time, if there is none.
+   *
+   * @param ttl as of {@link #put(Object, Object, Duration)}.
+   * @return whether it was written.
+   */
+  public boolean putIfAbsent(K key, V value, Duration ttl) {
+    return putIfAbsent(key, value, TimeToLive.millis(ttl));
+  }
+
+  private boolean putIfAbsent(K key, V value, long ttlMs) {
     final ByteString encoded = view.requests().encodeKey(key);
     final ByteString bytes = view.requests().encodeValue(value);
     return run(
         Operation.PUT_IF_ABSENT,
         encoded,
-        run -> compareAndSet(run, encoded, 0, bytes).getApplied());
+        run -> compareAndSet(run, encoded, 0, bytes, ttlMs).getApplied());
   }
 
   /**
@@ -227,7 +262,20 @@ public abstract class KeyedIndex<K, V> {
    *     were written before; those of that call may be, and later ones are not.
    */
   public void putAll(Map<? extends K, ? extends V> entries) {
-    final PutAll<K, V> steps = new PutAll<>(view.requests(), entries);
+    putAll(entries, TimeToLive.NONE);
+  }
+
+  /**
+   * Writes many values that are there for a time, as {@link #putAll(Map)} does.
+   *
+   * @param ttl as of {@link #put(Object, Object, Duration)}.
+   */
+  public void putAll(Map<? extends K, ? extends V> entries, Duration ttl) {
+    putAll(entries, TimeToLive.millis(ttl));
+  }
+
+  private void putAll(Map<? extends K, ? extends V> entries, long ttlMs) {
+    final PutAll<K, V> steps = new PutAll<>(view.requests(), entries, ttlMs);
     run(
         Operation.PUT_ALL,
         null,
@@ -265,6 +313,22 @@ public abstract class KeyedIndex<K, V> {
    * @param expectedVersion of an {@link IndexEntry}; 0: the key must be absent.
    */
   public CompareAndSetResult<K, V> compareAndSet(K key, long expectedVersion, V value) {
+    return compareAndSet(key, expectedVersion, value, TimeToLive.NONE);
+  }
+
+  /**
+   * Writes a value that is there for a time, if the entry has a known version.
+   *
+   * @param expectedVersion of an {@link IndexEntry}; 0: the key must be absent.
+   * @param ttl as of {@link #put(Object, Object, Duration)}.
+   */
+  public CompareAndSetResult<K, V> compareAndSet(
+      K key, long expectedVersion, V value, Duration ttl) {
+    return compareAndSet(key, expectedVersion, value, TimeToLive.millis(ttl));
+  }
+
+  private CompareAndSetResult<K, V> compareAndSet(
+      K key, long expectedVersion, V value, long ttlMs) {
     final ByteString encoded = view.requests().encodeKey(key);
     final ByteString bytes = view.requests().encodeValue(value);
     return run(
@@ -272,7 +336,7 @@ public abstract class KeyedIndex<K, V> {
         encoded,
         run -> {
           final CompareAndSetResponse response =
-              compareAndSet(run, encoded, expectedVersion, bytes);
+              compareAndSet(run, encoded, expectedVersion, bytes, ttlMs);
           return new CompareAndSetResult<>(
               response.getApplied(),
               view.requests().found(run.subject(), key, response.hasEntry(), response.getEntry()));
@@ -280,25 +344,40 @@ public abstract class KeyedIndex<K, V> {
   }
 
   private CompareAndSetResponse compareAndSet(
-      OperationRun run, ByteString key, long expectedVersion, ByteString value) {
+      OperationRun run, ByteString key, long expectedVersion, ByteString value, long ttlMs) {
     if (expectedVersion == 0) {
       view.known().ensure(view.calls(), run);
     }
     return view.call(
         run,
-        view.requests().compareAndSet(key, expectedVersion, value),
+        view.requests().compareAndSet(key, expectedVersion, value, ttlMs),
         CompareAndSetResponse::getIncarnation);
   }
 
   /**
    * Replaces a value by one computed of it, as often as others write in between; all in all no
-   * longer than the deadline.
+   * longer than the deadline. The new value stays until it is removed.
    *
    * @param function gets the present value, empty if there is none, and returns the new one, never
    *     null. It may be called several times.
    * @return the value that was written.
    */
   public V update(K key, Function<? super Optional<V>, ? extends V> function) {
+    return update(key, function, TimeToLive.NONE);
+  }
+
+  /**
+   * Replaces a value by one computed of it, as {@link #update(Object, Function)} does, which is
+   * there for a time.
+   *
+   * @param ttl as of {@link #put(Object, Object, Duration)}.
+   * @return the value that was written.
+   */
+  public V update(K key, Function<? super Optional<V>, ? extends V> function, Duration ttl) {
+    return update(key, function, TimeToLive.millis(ttl));
+  }
+
+  private V update(K key, Function<? super Optional<V>, ? extends V> function, long ttlMs) {
     final ByteString encoded = view.requests().encodeKey(key);
     return run(
         Operation.UPDATE,
@@ -313,7 +392,8 @@ public abstract class KeyedIndex<K, V> {
                     run,
                     encoded,
                     present.map(IndexEntry::version).orElse(0L),
-                    view.requests().encodeValue(next));
+                    view.requests().encodeValue(next),
+                    ttlMs);
             if (response.getApplied()) {
               return next;
             }

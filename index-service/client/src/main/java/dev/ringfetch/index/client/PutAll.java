@@ -30,7 +30,7 @@ final class PutAll<K, V> {
   private ByteString firstKey; // of an entry that was refused
   private Status first;
 
-  PutAll(IndexRequests<K, V> requests, Map<? extends K, ? extends V> map) {
+  PutAll(IndexRequests<K, V> requests, Map<? extends K, ? extends V> map, long ttlMs) {
     this.requests = requests;
     map.forEach(
         (key, value) ->
@@ -38,6 +38,7 @@ final class PutAll<K, V> {
                 PutEntry.newBuilder()
                     .setKey(requests.encodeKey(key))
                     .setValue(requests.encodeValue(value))
+                    .setTtlMs(ttlMs)
                     .build()));
   }
 

@@ -11,6 +11,7 @@ import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -103,6 +104,68 @@ final class HashIndexTest {
     final CompareAndSetResult<String, Long> none = index.compareAndSet("b", version, 3L);
     assertFalse(none.applied());
     assertEquals(Optional.empty(), none.entry());
+  }
+
+  @Test
+  void entriesAreThereForATime() throws Exception {
+    final Duration day = Duration.ofDays(1);
+    final Instant before = Instant.now();
+    index.put("put", 1L, day);
+    assertTrue(index.putIfAbsent("absent", 2L, day));
+    assertFalse(index.putIfAbsent("absent", 3L, day));
+    index.putAll(Map.of("all 1", 4L, "all 2", 5L), day);
+    assertTrue(
+        index.compareAndSet("compared", 0, 6L, day).entry().orElseThrow().deadline().isPresent());
+    assertEquals(7L, index.update("updated", value -> 7L, day));
+    index.async().put("async put", 8L, day).get();
+    assertTrue(index.async().putIfAbsent("async absent", 9L, day).get());
+    index.async().putAll(Map.of("async all", 10L), day).get();
+    assertTrue(index.async().compareAndSet("async compared", 0, 11L, day).get().applied());
+    assertEquals(12L, index.async().update("async updated", value -> 12L, day).get());
+    final HashIndex<String, Long> direct = index.access(Access.DIRECT);
+    for (final String key :
+        List.of(
+            "put",
+            "absent",
+            "all 1",
+            "all 2",
+            "compared",
+            "updated",
+            "async put",
+            "async absent",
+            "async all",
+            "async compared",
+            "async updated")) {
+      final IndexEntry<String, Long> entry = index.getEntry(key).orElseThrow();
+      final Instant deadline = entry.deadline().orElseThrow();
+      assertFalse(deadline.isBefore(before.plus(day).minusSeconds(1)), key);
+      assertTrue(deadline.isBefore(Instant.now().plus(day).plusSeconds(1)), key);
+      assertEquals(Optional.of(entry), direct.getEntry(key));
+    }
+    index.put("put", 1L);
+    assertEquals(Optional.empty(), index.getEntry("put").orElseThrow().deadline());
+    index.update("updated", value -> value.orElseThrow() + 1);
+    assertEquals(Optional.empty(), index.getEntry("updated").orElseThrow().deadline());
+    index.put("absent", 1L, Duration.ofNanos(1)); // one millisecond
+    while (index.get("absent").isPresent()) {
+      Thread.sleep(1); // the test's timeout ends it
+    }
+    assertEquals(Optional.empty(), direct.get("absent"));
+    assertTrue(index.putIfAbsent("absent", 2L));
+  }
+
+  @Test
+  void timesThatAreNoneAreRefused() {
+    assertThrows(IllegalArgumentException.class, () -> index.put("a", 1L, Duration.ZERO));
+    assertThrows(IllegalArgumentException.class, () -> index.put("a", 1L, Duration.ofMillis(-1)));
+    for (final Duration tooLong :
+        List.of(Duration.ofDays(3650).plusMillis(1), Duration.ofSeconds(Long.MAX_VALUE))) {
+      final IndexException refused =
+          assertThrows(IndexException.class, () -> index.put("a", 1L, tooLong));
+      assertEquals(Status.Code.INVALID_ARGUMENT, refused.code());
+      assertTrue(refused.getMessage().contains("3650 days"), refused.getMessage());
+    }
+    index.put("a", 1L, Duration.ofDays(3650));
   }
 
   @Test

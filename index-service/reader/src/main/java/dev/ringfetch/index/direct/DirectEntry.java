@@ -12,15 +12,20 @@ public final class DirectEntry {
   private int keyLength;
   private int valueLength;
   private long version;
+  private long deadline;
 
   DirectEntry() {}
 
-  void set(byte[] bytes, int offset, int lengthOfKey, int lengthOfValue, long newVersion) {
+  void set(byte[] bytes, int offset, int lengthOfKey, int lengthOfValue) {
     array = bytes;
     keyOffset = offset;
     keyLength = lengthOfKey;
     valueLength = lengthOfValue;
+  }
+
+  void stamp(long newVersion, long newDeadline) {
     version = newVersion;
+    deadline = newDeadline;
   }
 
   /** Bytes that contain key and value. */
@@ -51,6 +56,11 @@ public final class DirectEntry {
   /** Version of the entry, at least 1. */
   public long version() {
     return version;
+  }
+
+  /** When the entry ends, in milliseconds since 1970, by the clock of its partition; 0 if never. */
+  public long deadline() {
+    return deadline;
   }
 
   /** A copy of the key. */

@@ -264,7 +264,7 @@ public final class DirectReader implements AutoCloseable {
   private static boolean isFound(GetResponse response, Found found) {
     if (response.hasEntry()) {
       final Entry entry = response.getEntry();
-      found.set(entry.getValue(), entry.getVersion());
+      found.set(entry.getValue(), entry.getVersion(), entry.getDeadlineMs());
     }
     return response.hasEntry();
   }

@@ -4,9 +4,9 @@ import com.google.protobuf.ByteString;
 import dev.ringfetch.index.layout.Found;
 
 /**
- * The value that a read of a {@link DirectReader} found, as a private copy, its version, and the
- * incarnation of the index. Reusable: the next read into it replaces all. Used by one thread at a
- * time.
+ * The value that a read of a {@link DirectReader} found, as a private copy, its version, its
+ * deadline, and the incarnation of the index. Reusable: the next read into it replaces all. Used by
+ * one thread at a time.
  */
 public final class DirectValue {
   /** What the reader below fills; layouts are not a client's business. */
@@ -35,6 +35,11 @@ public final class DirectValue {
   /** Version of the entry, at least 1. */
   public long version() {
     return found.version();
+  }
+
+  /** When the entry ends, in milliseconds since 1970, by the clock of its partition; 0 if never. */
+  public long deadline() {
+    return found.deadline();
   }
 
   /** A copy of the value. */

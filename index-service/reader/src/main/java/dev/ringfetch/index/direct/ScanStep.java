@@ -14,6 +14,9 @@ final class ScanStep implements EntrySink {
   /** Entries of a step out of memory: it takes well below a millisecond. */
   static final int ENTRIES = 1000;
 
+  /** Entries whose deadlines have come that end a step, about as fast to pass as to give. */
+  private static final int PASSED = 1000;
+
   /** Bytes of keys and values that end a step out of memory. */
   private static final int BYTES = 256 << 10;
 
@@ -24,6 +27,7 @@ final class ScanStep implements EntrySink {
   private GrantedIndex granted;
   private int given;
   private int bytes;
+  private int passed;
   private boolean wantsMore;
 
   /** Reads on in memory. */
@@ -63,6 +67,7 @@ final class ScanStep implements EntrySink {
     sink = to;
     given = 0;
     bytes = 0;
+    passed = 0;
     wantsMore = true;
   }
 
@@ -83,20 +88,28 @@ final class ScanStep implements EntrySink {
     scan.pass(key.toByteArray());
     key.copyTo(copy, 0);
     value.copyTo(copy, key.size());
-    entry.set(copy, 0, key.size(), value.size(), found.getVersion());
+    entry.set(copy, 0, key.size(), value.size());
+    entry.stamp(found.getVersion(), found.getDeadlineMs());
     given++;
     wantsMore = sink.take(entry);
   }
 
   @Override
-  public boolean take(byte[] array, int keyOffset, int keyLength, int valueLength, long version) {
+  public boolean take(
+      byte[] array, int keyOffset, int keyLength, int valueLength, long version, long deadline) {
     scan.incarnation(granted.incarnation());
-    entry.set(array, keyOffset, keyLength, scan.isKeysOnly() ? 0 : valueLength, version);
+    entry.set(array, keyOffset, keyLength, scan.isKeysOnly() ? 0 : valueLength);
+    entry.stamp(version, deadline);
     scan.count();
     given++;
     bytes += keyLength + valueLength;
     wantsMore = sink.take(entry);
     return wantsMore && !scan.isDone() && given < ENTRIES && bytes < BYTES;
+  }
+
+  @Override
+  public boolean passes() {
+    return ++passed < PASSED;
   }
 
   @Override

@@ -68,6 +68,7 @@ final class BatchSearch {
       takeLeaves(bytes, count);
       if (planBlocks(bytes, count) && executed(count)) {
         takeBlocks(bytes, count);
+        compareWithClock(count);
       }
     }
   }
@@ -78,6 +79,7 @@ final class BatchSearch {
     keys[0].leaf = leaf;
     if (planBlocks(bytes, 1) && executed(1)) {
       takeBlocks(bytes, 1);
+      compareWithClock(1);
     }
     return keys[0].result;
   }
@@ -184,14 +186,50 @@ final class BatchSearch {
     }
   }
 
+  /**
+   * Looks at the deadlines of what was found, with one more batch if there are any. A key whose
+   * entry the clock has come to meanwhile is to be searched for on its own: another entry may have
+   * replaced it before.
+   */
+  private void compareWithClock(int count) {
+    boolean loaded = false;
+    for (int i = 0; i < count; i++) {
+      final Key key = keys[i];
+      if (key.leaf == null || key.result != ReadResult.FOUND || key.found.deadline() == 0) {
+        continue;
+      }
+      if (!loaded) {
+        if (!pieces.loadClock()) {
+          forgetAll(count);
+          return;
+        }
+        loaded = true;
+      }
+      if (key.found.deadline() <= pieces.clock()) {
+        key.result = null;
+      }
+    }
+  }
+
+  /** Forgets the entries with deadlines that were found: the clock cannot be read. */
+  private void forgetAll(int count) {
+    final ReadResult failure = pieces.failure() == ReadResult.UNDECIDED ? null : pieces.failure();
+    for (int i = 0; i < count; i++) {
+      if (keys[i].result == ReadResult.FOUND && keys[i].found.deadline() != 0) {
+        keys[i].result = failure;
+      }
+    }
+  }
+
   private ReadResult takeBlocks(Key key) {
     ReadResult result = ReadResult.ABSENT;
     for (int i = key.from; i < key.to; i++) {
       final int piece = key.piece + i - key.from;
       final int order = descent.compareWithPiece(key.leaf, NodeDescriptor.entry(0, i), piece);
       if (order == 0) {
-        key.found.found(block.valueOffset(), block.valueLength(), block.version());
-        return ReadResult.FOUND;
+        final long deadline = block.deadline();
+        key.found.found(block.valueOffset(), block.valueLength(), block.version(), deadline);
+        return deadline != 0 && deadline <= pieces.clock() ? ReadResult.ABSENT : ReadResult.FOUND;
       }
       if (order == TreeDescent.TORN) {
         result = null;

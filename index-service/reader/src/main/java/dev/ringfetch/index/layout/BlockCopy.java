@@ -108,6 +108,11 @@ final class BlockCopy {
     return BlockDescriptor.version(bytes);
   }
 
+  /** Deadline of the entry, in milliseconds since 1970; 0 if it has none. */
+  long deadline() {
+    return BlockDescriptor.deadline(bytes, lengths);
+  }
+
   /** Compares a key with that of the block; negative if it is less. */
   int compare(byte[] key, int offset, int length) {
     return Arrays.compareUnsigned(

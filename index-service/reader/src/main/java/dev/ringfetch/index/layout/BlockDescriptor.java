@@ -20,6 +20,8 @@ import java.util.zip.CRC32C;
  *  +---------------------------------------------------------------+
  *  |                    Value Length (varint)                     ...
  *  +---------------------------------------------------------------+
+ *  |                    Deadline (64 bits), or nothing            ...
+ *  +---------------------------------------------------------------+
  *  |                             Key                              ...
  *  +---------------------------------------------------------------+
  *  |                            Value                             ...
@@ -31,10 +33,14 @@ import java.util.zip.CRC32C;
  *       bits) and all that follows the checksum, up to the value's end. Until the block's slot is
  *       stored, this is the complement: so a valid block is a published one.
  *   <li><b>Version</b>: 48 bits. No two blocks of a partition ever have the same.
+ *   <li><b>Key Length</b>: with {@link #DEADLINE_FLAG} added if the block has a deadline, so it has
+ *       two bytes then.
+ *   <li><b>Deadline</b>: in milliseconds since 1970, at least 1. The entry is absent as soon as the
+ *       clock of its partition has come to it.
  * </ul>
  *
- * <p>With lengths below 128 the header has {@value #SHORT_HEADER_LENGTH} bytes. Blocks begin at
- * multiples of 4.
+ * <p>With lengths below 128 and without a deadline the header has {@value #SHORT_HEADER_LENGTH}
+ * bytes. Blocks begin at multiples of 4.
  *
  * <p>A private copy of a block stands in an array {@value #COPY_OFFSET} bytes behind what the
  * checksum covers, so that it can be taken in one go. Methods with a copy overwrite these bytes and
@@ -56,8 +62,14 @@ public final class BlockDescriptor {
   /** Length of the header if both lengths are below 128. */
   public static final int SHORT_HEADER_LENGTH = LENGTHS_OFFSET + 2;
 
+  /** Part of a key length that says that there is a deadline: no key is as long. */
+  public static final int DEADLINE_FLAG = 1 << 13;
+
   /** Offset of the copy of a block in an array. */
   public static final int COPY_OFFSET = 2 * Long.BYTES - Integer.BYTES;
+
+  /** Of lengths: there is a deadline in front of the key. */
+  private static final long HAS_DEADLINE = 1L << 62;
 
   private static final VarHandle LONG =
       MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
@@ -68,10 +80,17 @@ public final class BlockDescriptor {
 
   private BlockDescriptor() {}
 
-  /** Length of a block in bytes. */
+  /** Length of a block without a deadline in bytes. */
   public static long length(int keyLength, int valueLength) {
+    return length(keyLength, valueLength, false);
+  }
+
+  /** Length of a block in bytes. */
+  public static long length(int keyLength, int valueLength, boolean hasDeadline) {
     return (long) LENGTHS_OFFSET
-        + varintLength(keyLength)
+        + (hasDeadline
+            ? varintLength(keyLength | DEADLINE_FLAG) + Long.BYTES
+            : varintLength(keyLength))
         + varintLength(valueLength)
         + keyLength
         + valueLength;
@@ -81,16 +100,29 @@ public final class BlockDescriptor {
     return (38 - Integer.numberOfLeadingZeros(value | 1)) / 7;
   }
 
+  /** As the method with a deadline, of a block without one. */
+  public static int putHeader(byte[] array, long version, int keyLength, int valueLength) {
+    return putHeader(array, version, keyLength, valueLength, 0);
+  }
+
   /**
-   * Writes version and lengths into the copy of a block.
+   * Writes version, lengths and deadline into the copy of a block.
    *
+   * @param deadline in milliseconds since 1970; 0 if the block has none
    * @return where in the array the key begins, followed by the value
    */
-  public static int putHeader(byte[] array, long version, int keyLength, int valueLength) {
+  public static int putHeader(
+      byte[] array, long version, int keyLength, int valueLength, long deadline) {
     INT.set(array, COPY_OFFSET + VERSION_OFFSET, (int) version);
     SHORT.set(array, COPY_OFFSET + VERSION_OFFSET + Integer.BYTES, (short) (version >>> 32));
-    final int at = putVarint(array, COPY_OFFSET + LENGTHS_OFFSET, keyLength);
-    return putVarint(array, at, valueLength);
+    final int flag = deadline == 0 ? 0 : DEADLINE_FLAG;
+    final int at = putVarint(array, COPY_OFFSET + LENGTHS_OFFSET, keyLength | flag);
+    final int end = putVarint(array, at, valueLength);
+    if (deadline == 0) {
+      return end;
+    }
+    LONG.set(array, end, deadline);
+    return end + Long.BYTES;
   }
 
   private static int putVarint(byte[] array, int offset, int value) {
@@ -135,7 +167,7 @@ public final class BlockDescriptor {
    * Takes the lengths out of a copy, whose bytes may be anything.
    *
    * @return -1 if they are not those of an entry that fits; else for {@link #keyOffset}, {@link
-   *     #keyLength} and {@link #valueLength}
+   *     #keyLength}, {@link #valueLength} and {@link #deadline}
    */
   public static long lengths(byte[] array, int blockLength) {
     final int end = COPY_OFFSET + blockLength;
@@ -160,6 +192,14 @@ public final class BlockDescriptor {
         valueLength = value;
       }
     }
+    if ((keyLength & DEADLINE_FLAG) != 0) {
+      keyLength ^= DEADLINE_FLAG;
+      at += Long.BYTES;
+      if (keyLength + valueLength > end - at) {
+        return -1;
+      }
+      return HAS_DEADLINE | ((long) at << 44) | ((long) keyLength << 22) | valueLength;
+    }
     if (keyLength + valueLength > end - at) {
       return -1;
     }
@@ -168,7 +208,17 @@ public final class BlockDescriptor {
 
   /** Where in the array the key begins. */
   public static int keyOffset(long lengths) {
-    return (int) (lengths >>> 44);
+    return (int) (lengths >>> 44) & 0xFFFF;
+  }
+
+  /** The deadline in a copy with these lengths, in milliseconds since 1970; 0 if it has none. */
+  public static long deadline(byte[] array, long lengths) {
+    return (lengths & HAS_DEADLINE) == 0 ? 0 : deadlineAt(array, keyOffset(lengths));
+  }
+
+  /** A deadline of 0, which only memory has that is no block, is one that has come long ago. */
+  private static long deadlineAt(byte[] array, int keyOffset) {
+    return Math.max(1, (long) LONG.get(array, keyOffset - Long.BYTES));
   }
 
   /** Length of the key in bytes. */

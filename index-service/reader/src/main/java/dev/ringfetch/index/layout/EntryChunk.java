@@ -15,13 +15,16 @@ final class EntryChunk {
   private final int[] keyLengths = new int[NodeDescriptor.LEAF_ENTRIES];
   private final int[] valueLengths = new int[NodeDescriptor.LEAF_ENTRIES];
   private final long[] versions = new long[NodeDescriptor.LEAF_ENTRIES];
+  private final long[] deadlines = new long[NodeDescriptor.LEAF_ENTRIES];
   private byte[] bytes = new byte[4096];
   private int used;
   private int count;
+  private long latest;
 
   void clear() {
     used = 0;
     count = 0;
+    latest = 0;
   }
 
   /** Adds the entry of a block. */
@@ -35,6 +38,8 @@ final class EntryChunk {
     keyLengths[count] = block.keyLength();
     valueLengths[count] = block.valueLength();
     versions[count] = block.version();
+    deadlines[count] = block.deadline();
+    latest = Math.max(latest, deadlines[count]);
     used += length;
     count++;
   }
@@ -61,5 +66,15 @@ final class EntryChunk {
 
   long version(int number) {
     return versions[number];
+  }
+
+  /** Deadline of an entry, 0 if it has none. */
+  long deadline(int number) {
+    return deadlines[number];
+  }
+
+  /** The latest deadline of all entries, 0 if none has one. */
+  long latestDeadline() {
+    return latest;
   }
 }

@@ -3,14 +3,15 @@ package dev.ringfetch.index.layout;
 import com.google.protobuf.ByteString;
 
 /**
- * The value that a read found, as a private copy, and its version. Reusable: the next read into it
- * replaces both. Used by one thread at a time.
+ * The value that a read found, as a private copy, its version and its deadline. Reusable: the next
+ * read into it replaces all. Used by one thread at a time.
  */
 public final class Found {
   private byte[] array = new byte[256];
   private int offset;
   private int length;
   private long version;
+  private long deadline;
 
   /** Bytes that contain the value. They change with the next read into this object. */
   public byte[] array() {
@@ -32,15 +33,20 @@ public final class Found {
     return version;
   }
 
+  /** When the entry ends, in milliseconds since 1970, by the clock of its partition; 0 if never. */
+  public long deadline() {
+    return deadline;
+  }
+
   /** A copy of the value. */
   public ByteString value() {
     return ByteString.copyFrom(array, offset, length);
   }
 
   /** Makes this what a call found: copies its value. */
-  public void set(ByteString value, long newVersion) {
+  public void set(ByteString value, long newVersion, long newDeadline) {
     value.copyTo(ensure(value.size()), 0);
-    found(0, value.size(), newVersion);
+    found(0, value.size(), newVersion, newDeadline);
   }
 
   /** Makes room for a block; what was found before is lost. */
@@ -51,9 +57,10 @@ public final class Found {
     return array;
   }
 
-  void found(int offset, int length, long version) {
+  void found(int offset, int length, long version, long deadline) {
     this.offset = offset;
     this.length = length;
     this.version = version;
+    this.deadline = deadline;
   }
 }

@@ -123,7 +123,8 @@ public final class HashReader implements KeyReader {
     final long hash = KeyHash.of(key, offset, length, location.seed());
     final int partition = KeyHash.partition(hash, location.partitions());
     lookups[number].key(key, offset, length, hash);
-    lookups[number].start(table(partition, 0), table(partition, 1), found);
+    final long clock = location.root() + RootDescriptor.clock(partition, location.partitions());
+    lookups[number].start(table(partition, 0), table(partition, 1), clock, found);
   }
 
   private TableView table(int partition, int table) {

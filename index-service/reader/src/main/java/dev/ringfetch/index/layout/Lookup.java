@@ -24,6 +24,11 @@ import java.util.zip.CRC32C;
  * the block, both unchanged. The block was the other key's both times and so at the load of the
  * slot.
  *
+ * <p><b>Absent by deadline</b>: the clock was loaded before the search that found the block, and
+ * had come to its deadline: so the entry was absent all the time that the search lies in. A clock
+ * that was loaded later tells this of a moment at which another entry may be there already; but if
+ * it has not come to the deadline, the entry was present at the load of the slot.
+ *
  * <p>Reusable. Takes bounded time, whatever memory contains.
  */
 final class Lookup {
@@ -32,6 +37,7 @@ final class Lookup {
     BUCKETS,
     SPILL,
     BLOCKS,
+    CLOCK,
     CONFIRM,
     DONE
   }
@@ -90,6 +96,10 @@ final class Lookup {
   private int rounds;
   private int spills;
   private int bytes;
+  private long clockAddress;
+
+  /** What the clock was before the present search; 0 if nothing is known of it. */
+  private long clock;
 
   /** Creates a lookup in an index of that incarnation. */
   Lookup(long incarnation) {
@@ -106,9 +116,11 @@ final class Lookup {
     halves[1] = KeyHash.half(hash, 1);
   }
 
-  /** Begins to search in the tables of the key's partition. */
-  void start(TableView table0, TableView table1, Found found) {
+  /** Begins to search in the tables of the key's partition, whose clock has this address. */
+  void start(TableView table0, TableView table1, long clockAddress, Found found) {
     this.found = found;
+    this.clockAddress = clockAddress;
+    clock = 0;
     tables[0] = table0;
     tables[1] = table1;
     rounds = 0;
@@ -183,6 +195,7 @@ final class Lookup {
                   SizeClasses.length(GroupDescriptor.sizeClass(slots[i]))));
         }
       }
+      case CLOCK -> planned(reads.add(clockAddress, Long.BYTES));
       case CONFIRM -> {
         for (int i = 0; i < candidates; i++) {
           planned(reads.add(slotAddresses[i], Long.BYTES));
@@ -218,6 +231,7 @@ final class Lookup {
       case BUCKETS -> takeBuckets(reads);
       case SPILL -> takeSpills(reads);
       case BLOCKS -> takeBlocks(reads);
+      case CLOCK -> takeClock(reads);
       case CONFIRM -> takeProofs(reads);
       case DONE -> throw new IllegalStateException("state=" + state);
     }
@@ -435,11 +449,35 @@ final class Lookup {
   }
 
   private void take(byte[] copy, long lengths) {
+    final long deadline = BlockDescriptor.deadline(copy, lengths);
     found.found(
         BlockDescriptor.keyOffset(lengths) + keyLength,
         BlockDescriptor.valueLength(lengths),
-        BlockDescriptor.version(copy));
-    end(ReadResult.FOUND);
+        BlockDescriptor.version(copy),
+        deadline);
+    if (deadline == 0) {
+      end(ReadResult.FOUND);
+    } else if (deadline <= clock) {
+      end(ReadResult.ABSENT);
+    } else {
+      state = State.CLOCK;
+    }
+  }
+
+  /** Decides about the entry that was found, or begins again with the clock that is known now. */
+  private void takeClock(Reads reads) {
+    final long word = reads.region(firstRead).getLongAcquire(reads.offset(firstRead));
+    final long time = ClockDescriptor.time(word, incarnation);
+    if (time < 0) { // the root's memory has another index by now: the next batch finds that out
+      again();
+      return;
+    }
+    clock = time;
+    if (found.deadline() > clock) {
+      end(ReadResult.FOUND);
+    } else {
+      again();
+    }
   }
 
   /**

@@ -32,6 +32,10 @@ public final class OrderedReader implements KeyReader {
   /** Rounds that an owner's stores may cost, without an entry in between. */
   private static final int MAX_ROUNDS = 64;
 
+  private static final int GIVEN = 0;
+  private static final int ENDED = 1;
+  private static final int DOUBTFUL = 2;
+
   private final PieceReads pieces;
   private final TreeDescent descent;
   private final BlockCopy block;
@@ -41,6 +45,11 @@ public final class OrderedReader implements KeyReader {
   private byte[] keyCopy = new byte[64];
   private int firstPiece; // of the chunk's batch
   private int rounds;
+
+  /** Of a scan: what the clock was before the present leaf was loaded, and behind the chunk. */
+  private long clockBefore;
+
+  private long clockBehind;
 
   /** Keeps the loads of {@link #touch} from being optimised away. */
   @SuppressWarnings("unused")
@@ -204,6 +213,7 @@ public final class OrderedReader implements KeyReader {
 
   /** Looks for the key once; null if memory did not fit together. */
   private ReadResult find(byte[] key, int offset, int length, Found found) {
+    final long before = pieces.clock();
     if (!descent.toLeaf()) {
       return descent.failure();
     }
@@ -224,8 +234,9 @@ public final class OrderedReader implements KeyReader {
         return descent.failure();
       }
       if (order == 0) {
-        found.found(block.valueOffset(), block.valueLength(), block.version());
-        return ReadResult.FOUND;
+        final long deadline = block.deadline();
+        found.found(block.valueOffset(), block.valueLength(), block.version(), deadline);
+        return deadline == 0 ? ReadResult.FOUND : compareWithClock(deadline, before);
       }
       if (order > 0) {
         low = middle + 1;
@@ -237,10 +248,30 @@ public final class OrderedReader implements KeyReader {
   }
 
   /**
+   * Decides about an entry with a deadline that was found. It is absent if the clock had come to
+   * the deadline before the search began: then it was absent all the time that the search lies in.
+   * A clock that was loaded later tells this of a moment at which another entry may be there
+   * already, so null: search again. If it has not come to the deadline, the entry was present.
+   *
+   * @param before what the clock was before the search for the leaf
+   */
+  private ReadResult compareWithClock(long deadline, long before) {
+    if (deadline <= before) {
+      return ReadResult.ABSENT;
+    }
+    if (!pieces.loadClock()) {
+      return pieces.failure();
+    }
+    return deadline > pieces.clock() ? ReadResult.FOUND : null;
+  }
+
+  /**
    * Gives out the entries of a leaf from the cursor's place on, and moves the cursor on. Null if
    * the scan is to go on at the cursor.
    */
   private ReadResult scanLeaf(ScanCursor cursor, EntrySink sink) {
+    final long fixed = sink.clock();
+    clockBefore = fixed < 0 ? pieces.clock() : fixed;
     if (!descent.toLeaf()) {
       return tryLater();
     }
@@ -256,11 +287,21 @@ public final class OrderedReader implements KeyReader {
       if (!sink.admits()) {
         return ReadResult.CLOSED;
       }
-      final ReadResult result = give(cursor, sink);
-      if (result != null || cursor.isDone()) {
-        return result;
+      clockBehind = clockBefore;
+      if (fixed < 0 && chunk.latestDeadline() > clockBefore) {
+        if (!pieces.loadClock()) {
+          return tryLater();
+        }
+        clockBehind = pieces.clock();
       }
-      if (!complete) {
+      final int given = give(cursor, sink);
+      if (given == ENDED) {
+        return ReadResult.FOUND;
+      }
+      if (cursor.isDone()) {
+        return null;
+      }
+      if (!complete || given == DOUBTFUL) {
         return tryLater();
       }
       next += reverse ? -chunk.count() : chunk.count();
@@ -332,8 +373,12 @@ public final class OrderedReader implements KeyReader {
     return planned;
   }
 
-  /** Gives out the entries of the chunk; {@link ReadResult#FOUND} if the sink wants no more. */
-  private ReadResult give(ScanCursor cursor, EntrySink sink) {
+  /**
+   * Gives out the entries of the chunk: {@link #GIVEN}; {@link #ENDED} if the sink wants no more;
+   * {@link #DOUBTFUL} if the clock has come to the deadline of the next one since the leaf was
+   * loaded: another entry may have replaced that before.
+   */
+  private int give(ScanCursor cursor, EntrySink sink) {
     final byte[] bytes = chunk.bytes();
     for (int i = 0; i < chunk.count(); i++) {
       final int keyOffset = chunk.keyOffset(i);
@@ -343,15 +388,23 @@ public final class OrderedReader implements KeyReader {
       }
       if (cursor.isBeyond(bytes, keyOffset, keyLength)) {
         cursor.end();
-        return null;
+        return GIVEN;
+      }
+      final long deadline = chunk.deadline(i);
+      final boolean absent = deadline != 0 && deadline <= clockBehind;
+      if (absent && deadline > clockBefore) {
+        return DOUBTFUL;
       }
       rounds = 0;
       cursor.pass(bytes, keyOffset, keyLength);
-      if (!sink.take(bytes, keyOffset, keyLength, chunk.valueLength(i), chunk.version(i))) {
-        return ReadResult.FOUND;
+      final int valueLength = chunk.valueLength(i);
+      if (absent
+          ? !sink.passes()
+          : !sink.take(bytes, keyOffset, keyLength, valueLength, chunk.version(i), deadline)) {
+        return ENDED;
       }
     }
-    return null;
+    return GIVEN;
   }
 
   private ReadResult tryLater() {

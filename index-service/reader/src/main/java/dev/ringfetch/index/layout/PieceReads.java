@@ -9,18 +9,43 @@ import dev.ringfetch.fabric.MemoryRegion;
 final class PieceReads {
   private final Reads reads;
   private final GatedReads gated;
+  private final long clockAddress;
+  private final long incarnation;
+  private long clock;
   private boolean served;
   private int piece;
   private ReadResult failure;
 
   PieceReads(Reads reads, OrderedLocation location) {
     this.reads = reads;
+    incarnation = location.incarnation();
+    clockAddress = location.root() + TreeDescriptor.CLOCK_OFFSET;
     gated = new GatedReads(reads, location.epoch(), location.root(), location.incarnation());
   }
 
-  /** Forgets the failure of an earlier call. */
+  /** Forgets the failure of an earlier call, and what the clock was. */
   void begin() {
     failure = null;
+    clock = 0;
+  }
+
+  /** What the clock was when it was loaded last in this call; 0 if it was not. */
+  long clock() {
+    return clock;
+  }
+
+  /** Loads the clock. What was read before is no longer valid. False if that failed. */
+  boolean loadClock() {
+    if (!read(clockAddress, Long.BYTES)) {
+      return false;
+    }
+    final long time = ClockDescriptor.time(region().getLongAcquire(offset()), incarnation);
+    if (time < 0) { // the root's memory has another index by now
+      failure = ReadResult.UNDECIDED;
+      return false;
+    }
+    clock = time;
+    return true;
   }
 
   /** Why a read failed that returned false; null if none has. */

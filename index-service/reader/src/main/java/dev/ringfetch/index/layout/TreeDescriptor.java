@@ -2,8 +2,8 @@ package dev.ringfetch.index.layout;
 
 /**
  * Layout of the root of an ordered index: an open word at the place that {@link RootDescriptor} has
- * it at, and the word that leads to the highest node of the tree. The memory of a root is only ever
- * used for roots. Little-endian.
+ * it at, the word that leads to the highest node of the tree, and the clock. Each is in a line of
+ * its own. The memory of a root is only ever used for roots. Little-endian.
  *
  * <pre>
  *   0                   1                   2                   3
@@ -17,6 +17,11 @@ package dev.ringfetch.index.layout;
  *  |                             Tree                              |
  *  |                                                               |
  *  +---------------------------------------------------------------+
+ *  |                       56 bytes of padding                    ...
+ *  +---------------------------------------------------------------+
+ *  |                             Clock                             |
+ *  |                                                               |
+ *  +---------------------------------------------------------------+
  * </pre>
  *
  * <ul>
@@ -24,6 +29,7 @@ package dev.ringfetch.index.layout;
  *   <li><b>Tree</b>: the number of changes of this word, modulo 2^16 (highest 16 bits), the level
  *       of the highest node (8 bits), and its address in units of a node's length (40 bits).
  *       Written in one store, after the node.
+ *   <li><b>Clock</b>: as {@link ClockDescriptor} says.
  * </ul>
  */
 public final class TreeDescriptor {
@@ -33,8 +39,11 @@ public final class TreeDescriptor {
   /** Offset of the tree word, 64 bits. */
   public static final int TREE_OFFSET = 64;
 
+  /** Offset of the clock, 64 bits. */
+  public static final int CLOCK_OFFSET = 128;
+
   /** Length of a root in bytes. */
-  public static final int LENGTH = TREE_OFFSET + Long.BYTES;
+  public static final int LENGTH = CLOCK_OFFSET + Long.BYTES;
 
   private static final int LEVEL_SHIFT = 40;
   private static final int CHANGES_SHIFT = 48;

@@ -6,6 +6,7 @@ import com.google.protobuf.ByteString;
 import dev.ringfetch.fabric.GateDescriptor;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.index.layout.BlockDescriptor;
+import dev.ringfetch.index.layout.ClockDescriptor;
 import dev.ringfetch.index.layout.GroupDescriptor;
 import dev.ringfetch.index.layout.KeyOrder;
 import dev.ringfetch.index.layout.NodeDescriptor;
@@ -13,6 +14,7 @@ import dev.ringfetch.index.layout.OrderedLocation;
 import dev.ringfetch.index.layout.SizeClasses;
 import dev.ringfetch.index.layout.StoreDescriptor;
 import dev.ringfetch.index.layout.TreeDescriptor;
+import java.util.function.IntToLongFunction;
 import java.util.zip.CRC32C;
 
 /** An ordered index of three leaves and an inner node, written into a segment by hand. */
@@ -30,6 +32,7 @@ final class HandmadeTree {
 
   private final MemoryRegion segment;
   private final boolean longKeys;
+  private final IntToLongFunction deadlines;
   private final CRC32C crc = new CRC32C();
   private int nextBlock = FIRST_BLOCK;
 
@@ -39,6 +42,12 @@ final class HandmadeTree {
    * @param longKeys whether all keys of a leaf have the same head.
    */
   HandmadeTree(CardDomain domain, boolean longKeys) {
+    this(domain, longKeys, number -> 0);
+  }
+
+  /** Same, with the deadlines of the entries; 0 for none. */
+  HandmadeTree(CardDomain domain, boolean longKeys, IntToLongFunction deadlines) {
+    this.deadlines = deadlines;
     this.segment = domain.segment;
     this.longKeys = longKeys;
     domain.gate.putLong(GateDescriptor.WORD_OFFSET, EPOCH);
@@ -60,6 +69,11 @@ final class HandmadeTree {
 
   static OrderedLocation location() {
     return new OrderedLocation(EPOCH, ROOT, NUMBER);
+  }
+
+  /** Sets the clock. */
+  void clock(long time) {
+    segment.putLong(ROOT + TreeDescriptor.CLOCK_OFFSET, ClockDescriptor.word(time, NUMBER));
   }
 
   static int leaf(int number) {
@@ -126,10 +140,11 @@ final class HandmadeTree {
   private void putEntry(byte[] node, int reference, int number) {
     final byte[] key = key(number).toByteArray();
     final ByteString value = value(number);
-    final int length = (int) BlockDescriptor.length(key.length, value.size());
+    final long deadline = deadlines.applyAsLong(number);
+    final int length = (int) BlockDescriptor.length(key.length, value.size(), deadline != 0);
     final int sizeClass = SizeClasses.of(length);
     final byte[] copy = new byte[BlockDescriptor.COPY_OFFSET + SizeClasses.length(sizeClass)];
-    final int at = BlockDescriptor.putHeader(copy, number + 1, key.length, value.size());
+    final int at = BlockDescriptor.putHeader(copy, number + 1, key.length, value.size(), deadline);
     System.arraycopy(key, 0, copy, at, key.length);
     value.copyTo(copy, at + key.length);
     final int sum = BlockDescriptor.crc(crc, copy, length, NUMBER, nextBlock);

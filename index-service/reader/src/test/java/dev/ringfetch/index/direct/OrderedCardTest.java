@@ -105,6 +105,84 @@ final class OrderedCardTest {
     }
   }
 
+  /** One more READ than for an entry without a deadline, of the clock. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void deadlineTakesARoundTrip(boolean longKeys) throws IOException {
+    open(longKeys, 16);
+    tree = new HandmadeTree(domain, longKeys, number -> number % 3 == 0 ? 0 : 1000 + number);
+    final OrderedReader reader = open(domain, 16);
+    tree.clock(1000);
+    assertFound(reader, 0);
+    doorbells();
+    domain.reads = 0;
+    assertFound(reader, 1);
+    assertEquals(1001, found.deadline());
+    assertEquals(3, doorbells(), "leaf, block, clock");
+    assertFound(reader, 3);
+    assertEquals(0, found.deadline());
+    assertEquals(2, doorbells());
+    final List<ByteString> keys = new ArrayList<>();
+    final Found[] founds = new Found[60];
+    for (int i = 0; i < founds.length; i++) {
+      keys.add(tree.key(2 * i));
+      founds[i] = new Found();
+    }
+    final ReadResult[] results = new ReadResult[founds.length];
+    reader.batchGet(keys, founds, results);
+    assertEquals(3, doorbells(), "leaves, blocks, clock");
+    for (int i = 0; i < founds.length; i++) {
+      assertEquals(ReadResult.FOUND, results[i]);
+      assertEquals(2 * i % 3 == 0 ? 0 : 1000 + 2 * i, founds[i].deadline());
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void whatHasEndedIsAbsent(boolean longKeys) throws IOException {
+    open(longKeys, 16);
+    tree = new HandmadeTree(domain, longKeys, number -> number % 3 == 0 ? 0 : 1000 + number);
+    final OrderedReader reader = open(domain, 16);
+    tree.clock(1050);
+    final List<ByteString> keys = new ArrayList<>();
+    final Found[] founds = new Found[60];
+    for (int i = 0; i < founds.length; i++) {
+      keys.add(tree.key(2 * i));
+      founds[i] = new Found();
+    }
+    final ReadResult[] results = new ReadResult[founds.length];
+    reader.batchGet(keys, founds, results);
+    final List<ByteString> left = new ArrayList<>();
+    for (int i = 0; i < HandmadeTree.KEYS; i++) {
+      final boolean isThere = i % 3 == 0 || i > 50;
+      if (isThere) {
+        left.add(tree.key(i));
+      }
+      if (i % 2 == 0) {
+        assertEquals(isThere ? ReadResult.FOUND : ReadResult.ABSENT, results[i / 2], "i=" + i);
+      }
+    }
+    final List<ByteString> scanned = new ArrayList<>();
+    assertEquals(ReadResult.ABSENT, reader.scan(cursor(false), into(scanned)));
+    assertEquals(left, scanned);
+  }
+
+  /** Of another index, whose root has the memory by now: nothing is known by that. */
+  @Test
+  void clockOfAnotherIndexDecidesNothing() throws IOException {
+    open(false, 16);
+    tree = new HandmadeTree(domain, false, number -> 1000);
+    final OrderedReader reader = open(domain, 16);
+    assertEquals(ReadResult.UNDECIDED, reader.get(tree.key(1), found)); // 0, as if it were new
+    final Found[] founds = {new Found(), new Found()};
+    final ReadResult[] results = new ReadResult[2];
+    reader.batchGet(List.of(tree.key(1), tree.key(2)), founds, results);
+    assertEquals(List.of(ReadResult.UNDECIDED, ReadResult.UNDECIDED), List.of(results));
+    final List<ByteString> scanned = new ArrayList<>();
+    assertEquals(ReadResult.UNDECIDED, reader.scan(cursor(false), into(scanned)));
+    assertEquals(List.of(), scanned);
+  }
+
   /** What is remembered is old: keys that moved to the right are found there all the same. */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
@@ -152,7 +230,7 @@ final class OrderedCardTest {
   }
 
   private static EntrySink into(List<ByteString> keys) {
-    return (array, keyOffset, keyLength, valueLength, version) ->
+    return (array, keyOffset, keyLength, valueLength, version, deadline) ->
         keys.add(ByteString.copyFrom(array, keyOffset, keyLength));
   }
 
@@ -182,7 +260,8 @@ final class OrderedCardTest {
     final EntrySink one =
         new EntrySink() {
           @Override
-          public boolean take(byte[] array, int offset, int length, int valueLength, long version) {
+          public boolean take(
+              byte[] array, int offset, int length, int valueLength, long version, long deadline) {
             keys.add(ByteString.copyFrom(array, offset, length));
             return false;
           }

@@ -73,7 +73,27 @@ class LayoutTest {
     assertEquals(
         drawn.get("Table heads, 2 of 256 bytes for each partition"), RootDescriptor.TABLES_OFFSET);
     assertEquals(64 + 5 * 256, RootDescriptor.table(0, 2, 1));
-    assertEquals(64 + 8 * 256, RootDescriptor.length(4));
+    assertEquals(64 + 8 * 256, RootDescriptor.clock(0, 4));
+    assertEquals(64 + 8 * 256 + 3 * 64, RootDescriptor.clock(3, 4));
+    assertEquals(64 + 8 * 256 + 4 * 64, RootDescriptor.length(4));
+    assertEquals(0, RootDescriptor.clock(0, 4) % 64, "a line of its own");
+  }
+
+  @Test
+  void clockIsAsDrawn() throws Exception {
+    final Map<String, Integer> drawn = diagram(ClockDescriptor.class, Map.of());
+    assertEquals(0, drawn.get("Tag"));
+    assertEquals(ClockDescriptor.TAG_BITS / 8, drawn.get("Time, lower"));
+    assertEquals(Long.BYTES, drawn.get("end"));
+    final long word = ClockDescriptor.word(0x192_3456_789AL, 0xABCDE);
+    assertEquals(0x1923456789AL << 20 | 0xABCDF, word);
+    assertEquals(0x192_3456_789AL, ClockDescriptor.time(word, 0xABCDE));
+    assertEquals(-1, ClockDescriptor.time(word, 0xABCDF));
+    assertEquals(-1, ClockDescriptor.time(0, 0), "memory that is new");
+    assertEquals(-1, ClockDescriptor.time(0, 0xFFFFF), "memory that is new");
+    final long latest = ClockDescriptor.word(ClockDescriptor.MAX_TIME, 5);
+    assertEquals(ClockDescriptor.MAX_TIME, ClockDescriptor.time(latest, 5));
+    assertEquals(0, ClockDescriptor.time(ClockDescriptor.word(0, 7), 7));
   }
 
   @Test
@@ -115,12 +135,35 @@ class LayoutTest {
     assertEquals(drawn.get("Key Length (varint)"), BlockDescriptor.LENGTHS_OFFSET);
   }
 
+  /** A deadline stands in front of the key, and takes a second byte of a short key's length. */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 127, 128, 1024})
+  void blockMayHaveADeadline(int keyLength) {
+    final byte[] copy = new byte[2048];
+    final long deadline = 0x192_3456_789AL;
+    final int without = BlockDescriptor.putHeader(copy, 5, keyLength, 9);
+    assertEquals(0, BlockDescriptor.deadline(copy, BlockDescriptor.lengths(copy, 2000)));
+    final int key = BlockDescriptor.putHeader(copy, 5, keyLength, 9, deadline);
+    assertEquals(without + (keyLength < 128 ? 9 : 8), key);
+    final int length = (int) BlockDescriptor.length(keyLength, 9, true);
+    final long lengths = BlockDescriptor.lengths(copy, length);
+    assertEquals(key, BlockDescriptor.keyOffset(lengths));
+    assertEquals(keyLength, BlockDescriptor.keyLength(lengths));
+    assertEquals(9, BlockDescriptor.valueLength(lengths));
+    assertEquals(length, BlockDescriptor.usedLength(lengths));
+    assertEquals(deadline, BlockDescriptor.deadline(copy, lengths));
+    assertEquals(5, BlockDescriptor.version(copy));
+    assertEquals(-1, BlockDescriptor.lengths(copy, length - 1));
+    assertEquals(0x92, copy[key - 8 + 4] & 0xFF, "little-endian");
+  }
+
   @Test
   void treeIsAsDrawn() throws Exception {
     final Map<String, Integer> drawn =
         diagram(TreeDescriptor.class, Map.of("56 bytes of padding", 56));
     assertEquals(drawn.get("Open"), TreeDescriptor.OPEN_OFFSET);
     assertEquals(drawn.get("Tree"), TreeDescriptor.TREE_OFFSET);
+    assertEquals(drawn.get("Clock"), TreeDescriptor.CLOCK_OFFSET);
     assertEquals(drawn.get("end"), TreeDescriptor.LENGTH);
     final long tree = TreeDescriptor.tree(0x1_FFFE, 7, 0xFE_DCBA_9876L * 1024);
     assertEquals(0xFFFE_07FE_DCBA_9876L, tree);

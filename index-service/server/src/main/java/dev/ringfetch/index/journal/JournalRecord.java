@@ -55,6 +55,18 @@ public final class JournalRecord {
     return this;
   }
 
+  /** Adds a deadline, for which there is room behind the record; nothing if it is 0. */
+  JournalRecord deadline(long deadline) {
+    if (deadline != 0) {
+      putLong(bytes, start + length, deadline);
+      length += Long.BYTES;
+      putInt(bytes, start + RecordDescriptor.LENGTH_OFFSET, length);
+      Arrays.fill(bytes, start + length, start + RecordDescriptor.aligned(length), (byte) 0);
+      bytes[start + RecordDescriptor.FLAGS_OFFSET] |= (byte) RecordDescriptor.DEADLINE;
+    }
+    return this;
+  }
+
   JournalRecord partition(long index, int partition) {
     putLong(bytes, start + RecordDescriptor.INDEX_OFFSET, index);
     putInt(bytes, start + RecordDescriptor.PARTITION_OFFSET, partition);
@@ -168,6 +180,13 @@ public final class JournalRecord {
   /** A copy of the key. */
   public ByteString key() {
     return ByteString.copyFrom(bytes, start + RecordDescriptor.KEY_OFFSET, keyLength());
+  }
+
+  /**
+   * The value of a record whose value is one number: the time of a {@link RecordDescriptor#TICK}.
+   */
+  public long number() {
+    return getLong(bytes, start + RecordDescriptor.KEY_OFFSET + keyLength());
   }
 
   /** A copy of the value. */

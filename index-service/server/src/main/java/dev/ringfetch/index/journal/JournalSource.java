@@ -51,14 +51,30 @@ final class JournalSource {
     return urgent;
   }
 
+  /** As the method with a deadline, of a record without one. */
+  int append(
+      int type, int flags, long index, int partition, long lsn, ByteString key, ByteString value) {
+    return append(type, flags, index, partition, lsn, key, value, 0);
+  }
+
   /**
    * Appends a record.
    *
+   * @param deadline of the entry; 0 if it has none.
    * @return 0; {@link Journal#FULL} or {@link Journal#FAILED}, if nothing was appended.
    */
   int append(
-      int type, int flags, long index, int partition, long lsn, ByteString key, ByteString value) {
-    final int length = RecordDescriptor.aligned(JournalRecord.length(key.size(), value.size()));
+      int type,
+      int flags,
+      long index,
+      int partition,
+      long lsn,
+      ByteString key,
+      ByteString value,
+      long deadline) {
+    final int deadlineLength = deadline == 0 ? 0 : Long.BYTES;
+    final int length =
+        RecordDescriptor.aligned(JournalRecord.length(key.size(), value.size()) + deadlineLength);
     final int refused = journal.reserve(length, type);
     if (refused != 0) {
       return refused;
@@ -67,6 +83,7 @@ final class JournalSource {
     record
         .begin(array, pending.offset(), type, key, value)
         .flags(flags)
+        .deadline(deadline)
         .partition(index, partition)
         .place(journal.epoch(), lsn)
         .end();

@@ -1,5 +1,6 @@
 package dev.ringfetch.index.journal;
 
+import com.google.protobuf.ByteString;
 import dev.ringfetch.index.partition.CommitLog;
 import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.v1.Durability;
@@ -34,21 +35,43 @@ public final class PartitionLog implements CommitLog {
     if (lsn > MAX_LSN) {
       return EXHAUSTED;
     }
+    final boolean isTick = write.kind() == Write.Kind.TICK;
     final boolean isDelete = write.kind() == Write.Kind.DELETE;
     final int refused =
-        source.append(
-            isDelete ? RecordDescriptor.DELETE : RecordDescriptor.PUT,
-            write.created() || write.existed() ? RecordDescriptor.POSITIVE : 0,
-            index,
-            partition,
-            lsn,
-            write.key(),
-            write.value());
+        isTick
+            ? appendTick(lsn, write.deadline())
+            : source.append(
+                isDelete ? RecordDescriptor.DELETE : RecordDescriptor.PUT,
+                flags(write),
+                index,
+                partition,
+                lsn,
+                write.key(),
+                write.value(),
+                write.deadline());
     if (refused != 0) {
       return refused == Journal.FULL ? FULL : FAILED;
     }
     appended = lsn;
     return lsn;
+  }
+
+  private static int flags(Write write) {
+    return (write.created() || write.existed() ? RecordDescriptor.POSITIVE : 0)
+        | (write.isExpired() ? RecordDescriptor.EXPIRED : 0);
+  }
+
+  private int appendTick(long lsn, long timeMs) {
+    final byte[] time = new byte[Long.BYTES];
+    RecordDescriptor.putLong(time, 0, timeMs);
+    return source.append(
+        RecordDescriptor.TICK,
+        0,
+        index,
+        partition,
+        lsn,
+        ByteString.EMPTY,
+        ByteString.copyFrom(time));
   }
 
   @Override

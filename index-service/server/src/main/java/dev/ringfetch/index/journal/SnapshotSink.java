@@ -3,6 +3,8 @@ package dev.ringfetch.index.journal;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.v1.Entry;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 
 /** Takes the records of a snapshot, in the order that {@link SnapshotDescriptor} says. */
 public interface SnapshotSink {
@@ -32,9 +34,16 @@ public interface SnapshotSink {
     add(RecordDescriptor.CREATE_INDEX, index, 0, 0, 0, 0, key, definition.encoded());
   }
 
-  /** Adds a partition, whose records up to this LSN are in the snapshot. */
-  default void partition(long index, int partition, long lsn, ByteString clock) throws IOException {
-    add(RecordDescriptor.PARTITION, index, partition, lsn, 0, 0, ByteString.EMPTY, clock);
+  /**
+   * Adds a partition.
+   *
+   * @param lsn up to which all records are in the snapshot
+   * @param clock of the partition, in milliseconds since 1970; 0 if it was never set
+   */
+  default void partition(long index, int partition, long lsn, long clock) throws IOException {
+    final ByteBuffer value = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    final ByteString time = ByteString.copyFrom(value.putLong(0, clock));
+    add(RecordDescriptor.PARTITION, index, partition, lsn, 0, 0, ByteString.EMPTY, time);
   }
 
   /** Whether one step has added enough. */

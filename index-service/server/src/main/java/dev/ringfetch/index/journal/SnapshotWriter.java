@@ -88,7 +88,7 @@ final class SnapshotWriter implements SnapshotSink {
       ByteString key,
       ByteString value)
       throws IOException {
-    append(type, index, partition, lsn, client, request, key, value);
+    append(type, index, partition, lsn, client, request, key, value, 0);
     records++;
   }
 
@@ -100,14 +100,18 @@ final class SnapshotWriter implements SnapshotSink {
       long client,
       long request,
       ByteString key,
-      ByteString value)
+      ByteString value,
+      long deadline)
       throws IOException {
-    final int aligned = RecordDescriptor.aligned(JournalRecord.length(key.size(), value.size()));
+    final int deadlineLength = deadline == 0 ? 0 : Long.BYTES;
+    final int aligned =
+        RecordDescriptor.aligned(JournalRecord.length(key.size(), value.size()) + deadlineLength);
     if (bytes.length < aligned) {
       bytes = new byte[Math.max(aligned, 2 * bytes.length)];
     }
     record
         .begin(bytes, 0, type, key, value)
+        .deadline(deadline)
         .partition(index, partition)
         .request(client, request)
         .place(epoch, lsn)
@@ -121,7 +125,7 @@ final class SnapshotWriter implements SnapshotSink {
 
   @Override
   public void put(long index, int partition, Entry entry) throws IOException {
-    add(
+    append(
         RecordDescriptor.PUT,
         index,
         partition,
@@ -129,7 +133,9 @@ final class SnapshotWriter implements SnapshotSink {
         0,
         0,
         entry.getKey(),
-        entry.getValue());
+        entry.getValue(),
+        entry.getDeadlineMs());
+    records++;
   }
 
   @Override
@@ -168,7 +174,8 @@ final class SnapshotWriter implements SnapshotSink {
         0,
         0,
         ByteString.EMPTY,
-        ByteString.copyFrom(value));
+        ByteString.copyFrom(value),
+        0);
     flush();
     file.sync();
     close();

@@ -32,6 +32,11 @@ public final class Partition {
   private final CommitLog log;
   private final WriteCycle cycle;
   private final ErrorHandler errors;
+  private final TimeSource.WakeUp wakeUp;
+
+  /** Whether the wake-up has come since the owner looked. */
+  private volatile boolean wokenUp;
+
   private final AtomicBoolean owned = new AtomicBoolean();
   private final AtomicReference<Runnable> closing = new AtomicReference<>();
   private final Runnable cycles = this::doCycles;
@@ -55,14 +60,27 @@ public final class Partition {
    */
   public Partition(
       EntryStore store, CommitLog log, int capacity, ErrorHandler errors, Handover handover) {
+    this(store, log, capacity, new OwnerContext(errors, handover, TimeSource.ofSystem()));
+  }
+
+  /**
+   * Creates the writer of a store, which nothing else changes from now on.
+   *
+   * @param log of this partition alone.
+   * @param capacity as above.
+   * @param context what all partitions share.
+   * @throws IllegalArgumentException if the capacity is less than 1.
+   */
+  public Partition(EntryStore store, CommitLog log, int capacity, OwnerContext context) {
     if (capacity < 1) {
       throw new IllegalArgumentException("capacity=" + capacity);
     }
     this.log = log;
-    this.errors = errors;
-    this.handover = handover;
+    errors = context.errors();
+    handover = context.handover();
     queue = new WriteQueue(capacity);
-    cycle = new WriteCycle(store, log, queue, capacity, errors);
+    cycle = new WriteCycle(store, log, queue, capacity, context);
+    wakeUp = context.time().wakeUp(this::onWakeUp);
     log.onCommit(this::drive);
   }
 
@@ -112,6 +130,11 @@ public final class Partition {
     Delivery.ofThread().run(cycles, handover.cycles());
   }
 
+  private void onWakeUp() {
+    wokenUp = true;
+    drive();
+  }
+
   private void takeOver() {
     handedOver.set(false); // first: what comes later needs a task of its own, or is seen here
     drive();
@@ -149,6 +172,10 @@ public final class Partition {
       final Write answers;
       try {
         final boolean closedBefore = cycle.isClosed();
+        if (wokenUp) {
+          wokenUp = false; // before the cycle looks at the time
+          cycle.wokenUp();
+        }
         cycle.work(closing.get() != null);
         again = cycle.isDue() || (cycle.isGrowing() && ++growth < GROWTH_CYCLES);
         closed = cycle.isClosed();
@@ -157,6 +184,10 @@ public final class Partition {
         mayTake = cycle.mayTake();
         committed = cycle.committedSeen();
         answers = cycle.takeAnswers();
+        final long wakeUpMs = again ? -1 : cycle.wakeUpMs();
+        if (wakeUpMs > 0) {
+          wakeUp.after(wakeUpMs); // within the ownership: owners set it one after the other
+        }
       } finally {
         owned.set(false); // in any case: a partition with a lost token hangs
       }
@@ -168,6 +199,7 @@ public final class Partition {
       again |= mayTake && !queue.isEmpty();
       again |= open && log.committed() != committed;
       again |= !closed && closing.get() != null;
+      again |= wokenUp;
     }
   }
 

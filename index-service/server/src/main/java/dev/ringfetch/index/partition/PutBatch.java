@@ -53,11 +53,21 @@ public final class PutBatch {
    * @throws IllegalStateException if the batch is submitted and not answered.
    */
   public void add(Partition partition, ByteString key, ByteString value) {
+    add(partition, key, value, 0);
+  }
+
+  /**
+   * Adds a put.
+   *
+   * @param ttlMs how long the entry is there, in milliseconds; 0: until it is removed.
+   * @throws IllegalStateException if the batch is submitted and not answered.
+   */
+  public void add(Partition partition, ByteString key, ByteString value, long ttlMs) {
     checkAnswered();
     if (size == writes.size()) {
       writes.add(new Write(write -> answered()));
     }
-    final Write write = writes.get(size).put(key, value);
+    final Write write = writes.get(size).put(key, value).ttl(ttlMs);
     size++;
     chainOf(partition).add(write);
   }

@@ -38,6 +38,16 @@ final class UncommittedRecords {
 
   /** Adds a record, whose LSN is the largest. */
   void add(Write record) {
+    addLast(record);
+    record.overwritten = false;
+    final Write before = newest.put(record.key(), record);
+    if (before != null) {
+      before.overwritten = true;
+    }
+  }
+
+  /** Adds a record that is not of a key. */
+  void addLast(Write record) {
     if (first == null) {
       first = record;
     } else {
@@ -45,11 +55,7 @@ final class UncommittedRecords {
     }
     last = record;
     record.next = null;
-    record.overwritten = false;
-    final Write before = newest.put(record.key(), record);
-    if (before != null) {
-      before.overwritten = true;
-    }
+    record.overwritten = true; // no key leads to it
     count++;
   }
 

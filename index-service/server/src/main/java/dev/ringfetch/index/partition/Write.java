@@ -78,7 +78,9 @@ public final class Write {
      */
     BARRIER,
     /** Writes nothing: the owner takes a walk one step on. */
-    WALK
+    WALK,
+    /** Writes no entry: sets the partition's clock forward if a deadline has come. */
+    TICK
   }
 
   /** Receives the answer of a write. */
@@ -107,6 +109,9 @@ public final class Write {
   private long expectedVersion;
   private Snapshot snapshot;
   private EntryWalk walk;
+  private long ttlMs;
+  private long deadline;
+  private boolean expired;
 
   private int outcome;
   private boolean positive;
@@ -204,6 +209,39 @@ public final class Write {
     return this;
   }
 
+  /**
+   * Prepares a look at the clock: its answer comes when readers see all entries as absent whose
+   * deadlines have come before.
+   *
+   * @return this.
+   * @throws IllegalStateException if the write is submitted and not answered.
+   */
+  public Write tick() {
+    return prepare(Kind.TICK, ByteString.EMPTY, ByteString.EMPTY, 0);
+  }
+
+  /** Prepares the removal of an entry whose deadline has come. */
+  Write expire(ByteString key) {
+    delete(key);
+    expired = true;
+    return this;
+  }
+
+  /**
+   * Limits the time of the entry that the prepared put or compare-and-set writes.
+   *
+   * @param millis from the write on; 0, as unless set: the entry stays until it is removed.
+   * @return this.
+   * @throws IllegalStateException if the write is not prepared, or writes no entry.
+   */
+  public Write ttl(long millis) {
+    if (state != State.PREPARED || !writesEntry() || millis < 0) {
+      throw new IllegalStateException("state=" + state + " kind=" + kind + " ttl=" + millis);
+    }
+    ttlMs = millis;
+    return this;
+  }
+
   private Write prepare(Kind kind, ByteString key, ByteString value, long expectedVersion) {
     if (state == State.SUBMITTED) {
       throw new IllegalStateException("state=" + state);
@@ -220,6 +258,9 @@ public final class Write {
     excess = 0;
     snapshot = null;
     walk = null;
+    ttlMs = 0;
+    deadline = 0;
+    expired = false;
     return this;
   }
 
@@ -249,6 +290,37 @@ public final class Write {
   /** The version that a compare-and-set expects, 0 if none or not a compare-and-set. */
   public long expectedVersion() {
     return expectedVersion;
+  }
+
+  /** How long the entry is there, in milliseconds from the write on; 0 if not limited. */
+  public long ttlMs() {
+    return ttlMs;
+  }
+
+  /**
+   * When the entry that this writes ends, in milliseconds since 1970, by the partition's clock; 0
+   * if never. Known once the record is appended. Of a tick: what the clock is set to.
+   */
+  public long deadline() {
+    return deadline;
+  }
+
+  /** The partition's clock at a barrier, in milliseconds since 1970; 0 if it was never set. */
+  public long clock() {
+    return deadline;
+  }
+
+  void clock(long timeMs) {
+    deadline = timeMs;
+  }
+
+  void deadline(long timeMs) {
+    deadline = timeMs;
+  }
+
+  /** Whether this is a delete by the owner, of an entry whose deadline has come. */
+  public boolean isExpired() {
+    return expired;
   }
 
   /** How it ended: {@link #DONE}, or one of the negative constants. */
@@ -291,7 +363,12 @@ public final class Write {
 
   /** The entry that this writes. */
   Entry written() {
-    return Entry.newBuilder().setKey(key).setValue(value).setVersion(version).build();
+    return Entry.newBuilder()
+        .setKey(key)
+        .setValue(value)
+        .setVersion(version)
+        .setDeadlineMs(deadline)
+        .build();
   }
 
   boolean writesEntry() {

@@ -5,6 +5,7 @@ import dev.ringfetch.fabric.MemoryFaults;
 import dev.ringfetch.index.store.EntryStore;
 import dev.ringfetch.index.store.PartitionStore;
 import dev.ringfetch.index.store.StoreDamagedException;
+import java.util.Objects;
 import org.agrona.ErrorHandler;
 
 /**
@@ -36,6 +37,7 @@ final class WriteCycle {
   private final WriteQueue queue;
   private final int capacity;
   private final ErrorHandler errors;
+  private final ExpiryCycle expiry; // null if the store keeps no deadlines
   private final boolean immediate;
   private final UncommittedRecords records = new UncommittedRecords();
 
@@ -54,12 +56,14 @@ final class WriteCycle {
    *
    * @param capacity the most writes that wait for their commit.
    */
-  WriteCycle(EntryStore store, CommitLog log, WriteQueue queue, int capacity, ErrorHandler errors) {
+  WriteCycle(
+      EntryStore store, CommitLog log, WriteQueue queue, int capacity, OwnerContext context) {
     this.store = store;
     this.log = log;
     this.queue = queue;
     this.capacity = capacity;
-    this.errors = errors;
+    errors = context.errors();
+    expiry = store.expiry() == null ? null : new ExpiryCycle(store.expiry(), context.time());
     committed = log.committed();
     appended = committed;
     immediate = log.isImmediate();
@@ -97,9 +101,10 @@ final class WriteCycle {
     int left = CYCLE_LIMIT;
     while (left-- > 0 && mayTake() && take()) {
       handle();
-      if (immediate && state == State.OPEN) {
-        commit(); // the store has found the key just now
-      }
+      applyImmediate();
+    }
+    if (state == State.OPEN && expiry != null) {
+      expiry.work(this);
     }
     if (state == State.OPEN) {
       commit();
@@ -134,7 +139,21 @@ final class WriteCycle {
 
   /** Whether this has left writes that it took from the queue, or records to apply. */
   boolean isDue() {
-    return (mayTake() && (chain != null || elements != null)) || isCommitted(records.first());
+    return (mayTake() && (chain != null || elements != null))
+        || isCommitted(records.first())
+        || (expiry != null && state == State.OPEN && expiry.isDue());
+  }
+
+  /** Notes that the wake-up has come. */
+  void wokenUp() {
+    if (expiry != null) {
+      expiry.wokenUp();
+    }
+  }
+
+  /** As {@link ExpiryCycle#wakeUpMs}. */
+  long wakeUpMs() {
+    return expiry == null || state != State.OPEN ? -1 : expiry.wakeUpMs();
   }
 
   /** Whether the store has to grow further. */
@@ -205,25 +224,35 @@ final class WriteCycle {
       }
       case BARRIER -> {
         write.logged(appended);
+        write.clock(expiry == null ? 0 : expiry.clock());
         answerAfter(records.last(), write);
       }
       case WALK -> {
         store.step(write.walk());
         answer(write, Write.DONE);
       }
+      case TICK -> validateTick(write);
       default -> validateEntry(write);
     }
   }
 
   private void validateEntry(Write write) {
+    if (write.ttlMs() != 0) {
+      Objects.requireNonNull(expiry, "the store keeps no deadlines").stamp(write, this);
+    }
     final ByteString key = write.key();
     final Write newest = records.newest(key);
-    final long version = newest == null ? store.version(key) : newest.versionAfter();
+    long version = newest == null ? store.version(key) : newest.versionAfter();
+    Write seen = newest; // the record that an answer waits for, if none is appended
+    if (version != 0 && expiry != null && expiry.isUsed() && hasEnded(newest)) {
+      version = 0;
+      seen = expiry.tick();
+    }
     switch (write.kind()) {
       case PUT -> append(write, newest, version == 0);
       case DELETE -> {
         if (version == 0) {
-          answerAfter(newest, write);
+          answerAfter(seen, write);
         } else {
           append(write, newest, true);
         }
@@ -235,7 +264,7 @@ final class WriteCycle {
           if (version != 0) {
             write.found(newest == null ? store.entry(key) : newest.written());
           }
-          answerAfter(newest, write);
+          answerAfter(seen, write);
         }
       }
       case READ -> {
@@ -243,10 +272,73 @@ final class WriteCycle {
         if (version != 0) {
           write.found(newest == null ? store.entry(key) : newest.written());
         }
-        answerAfter(newest, write);
+        answerAfter(seen, write);
       }
-      case SNAPSHOT, BARRIER, WALK -> throw new IllegalStateException("kind=" + write.kind());
+      case SNAPSHOT, BARRIER, WALK, TICK ->
+          throw new IllegalStateException("kind=" + write.kind());
     }
+  }
+
+  private void validateTick(Write write) {
+    if (expiry == null || !expiry.isTickDue()) {
+      answerAfter(expiry == null ? null : expiry.tick(), write);
+    } else if (!expiry.append(write, this)) {
+      answer(write, state == State.OPEN ? Write.LOG_FULL : Write.UNAVAILABLE);
+    }
+  }
+
+  /** Whether the present entry of a key, or that of its newest record, has ended. */
+  private boolean hasEnded(Write newest) {
+    return expiry.hasEnded(newest == null ? store.deadline() : newest.deadline());
+  }
+
+  /** Whether a key has a record that is not applied. */
+  boolean isChanging(ByteString key) {
+    return records.newest(key) != null;
+  }
+
+  /** Whether the removal of an entry that has ended may wait for its commit: half of all may. */
+  boolean mayRemove() {
+    return state == State.OPEN && records.count() < Math.max(1, capacity / 2);
+  }
+
+  /** Appends a removal; returns false if the log refuses it. */
+  boolean appendRemoval(Write removal) {
+    removal.found(true);
+    if (!log(removal)) {
+      return false;
+    }
+    records.add(removal);
+    applyImmediate();
+    return true;
+  }
+
+  /** Appends a tick; returns false if the log refuses it. */
+  boolean appendTick(Write tick) {
+    if (!log(tick)) {
+      return false;
+    }
+    records.addLast(tick);
+    return true;
+  }
+
+  private void applyImmediate() {
+    if (immediate && state == State.OPEN) {
+      commit(); // the store has found the key just now
+    }
+  }
+
+  /** Gives a record of the owner its place in the log; returns false if that refuses it. */
+  private boolean log(Write record) {
+    final long lsn = log.append(record);
+    if (lsn == CommitLog.FAILED) {
+      fail();
+    }
+    if (lsn < 0) {
+      return false;
+    }
+    logged(record, lsn);
+    return true;
   }
 
   private void append(Write write, Write newest, boolean found) {
@@ -256,7 +348,7 @@ final class WriteCycle {
       // A key that has a record was admitted when it had none.
       int refused = newest == null ? store.admit(valueLength) : 0;
       if (refused == 0) {
-        refused = store.reserve(keyLength, valueLength);
+        refused = store.reserve(keyLength, valueLength, write.deadline() != 0);
       } else {
         write.exceeds(store.excess());
       }
@@ -269,7 +361,7 @@ final class WriteCycle {
     final long lsn = log.append(write);
     if (lsn < 0) {
       if (write.writesEntry()) {
-        store.release(keyLength, valueLength);
+        store.release(keyLength, valueLength, write.deadline() != 0);
       }
       if (lsn == CommitLog.FAILED) {
         fail();
@@ -277,12 +369,16 @@ final class WriteCycle {
       answer(write, outcomeOfLog(lsn));
       return;
     }
+    logged(write, lsn);
+    records.add(write);
+  }
+
+  private void logged(Write write, long lsn) {
     if (lsn <= appended || lsn > CommitLog.MAX_LSN) {
       throw new IllegalStateException("lsn=" + lsn + " previous=" + appended);
     }
     appended = lsn;
     write.logged(lsn);
-    records.add(write);
   }
 
   private static int outcomeOfLog(long refused) {
@@ -332,8 +428,10 @@ final class WriteCycle {
 
   private void apply(Write record) {
     if (record.writesEntry()) {
-      store.put(record.key(), record.value(), record.version());
+      store.put(record.key(), record.value(), record.version(), record.deadline());
       growing = true;
+    } else if (record.kind() == Write.Kind.TICK) {
+      expiry.apply(record);
     } else {
       store.delete(record.key());
     }
@@ -357,7 +455,7 @@ final class WriteCycle {
   private void giveBack() {
     for (Write record = records.first(); record != null; record = record.next) {
       if (record.writesEntry()) {
-        store.release(record.key().size(), record.value().size());
+        store.release(record.key().size(), record.value().size(), record.deadline() != 0);
       }
     }
   }

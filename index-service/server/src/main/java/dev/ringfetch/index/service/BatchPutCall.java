@@ -42,7 +42,8 @@ final class BatchPutCall {
       try {
         RequestLimits.checkKey(key);
         RequestLimits.checkValue(entry.getValue());
-        batch.add(index.partition(key), key, entry.getValue());
+        RequestLimits.checkTtl(entry.getTtlMs());
+        batch.add(index.partition(key), key, entry.getValue(), entry.getTtlMs());
       } catch (StatusException e) {
         refused[i] = outcome(e.getStatus());
       }

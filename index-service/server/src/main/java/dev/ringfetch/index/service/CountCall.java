@@ -15,7 +15,8 @@ final class CountCall extends RangeCall<CountResponse> {
   }
 
   @Override
-  public boolean take(byte[] array, int keyOffset, int keyLength, int valueLength, long version) {
+  public boolean take(
+      byte[] array, int keyOffset, int keyLength, int valueLength, long version, long deadline) {
     return ++count % STEP != 0;
   }
 

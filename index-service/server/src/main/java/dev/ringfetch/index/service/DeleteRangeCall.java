@@ -71,7 +71,8 @@ final class DeleteRangeCall extends RangeCall<DeleteRangeResponse> {
   }
 
   @Override
-  public boolean take(byte[] array, int keyOffset, int keyLength, int valueLength, long version) {
+  public boolean take(
+      byte[] array, int keyOffset, int keyLength, int valueLength, long version, long deadline) {
     keys.add(ByteString.copyFrom(array, keyOffset, keyLength));
     return --left > 0 && keys.size() < STEP;
   }

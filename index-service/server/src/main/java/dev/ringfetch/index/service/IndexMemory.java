@@ -12,6 +12,7 @@ import dev.ringfetch.fabric.Obstacle;
 import dev.ringfetch.index.data.DataDirectory;
 import dev.ringfetch.index.journal.Journal;
 import dev.ringfetch.index.partition.Handover;
+import dev.ringfetch.index.partition.TimeSource;
 import dev.ringfetch.index.store.StoreMemory;
 import dev.ringfetch.index.store.StoredIndex;
 import dev.ringfetch.index.v1.DescribeServerResponse;
@@ -87,6 +88,7 @@ public final class IndexMemory implements AutoCloseable {
   private final BackgroundThread writer = new BackgroundThread("index-writer");
   private final BackgroundThread scanner = new BackgroundThread("index-scanner");
   private final Handover handover = new Handover(writer, Handover.CYCLES_DEFAULT);
+  private final ServerTime time;
 
   /** The one that makes the memory comes first; empty: it is of this process alone. */
   private final List<SharedMemory> shared = new CopyOnWriteArrayList<>();
@@ -95,6 +97,7 @@ public final class IndexMemory implements AutoCloseable {
       throws IOException {
     this.data = data;
     this.partitions = context.partitions;
+    this.time = context.time == null ? new ServerTime() : context.time;
     this.durability = context.durability;
     this.journalOptions =
         new IndexJournal.Options(
@@ -196,6 +199,7 @@ public final class IndexMemory implements AutoCloseable {
     private JournalMetrics journalMetrics = JournalMetrics.NONE;
     private Runnable onWritingEnded = () -> {};
     private RecoveryListener progress = (bytes, total, records) -> {};
+    private ServerTime time; // null: that of the system
 
     /** Creates the defaults, without a data directory. */
     public Context() {}
@@ -339,6 +343,14 @@ public final class IndexMemory implements AutoCloseable {
      */
     public Context onWritingEnded(Runnable ended) {
       this.onWritingEnded = ended;
+      return this;
+    }
+
+    /**
+     * Sets the time by which entries end, which the memory closes; that of the system unless set.
+     */
+    Context time(ServerTime source) {
+      this.time = source;
       return this;
     }
 
@@ -536,6 +548,11 @@ public final class IndexMemory implements AutoCloseable {
     return handover;
   }
 
+  /** The time by which entries end. */
+  TimeSource time() {
+    return time;
+  }
+
   /** Where calls for ranges go on, a page at a time. */
   Executor scanner() {
     return scanner;
@@ -648,6 +665,7 @@ public final class IndexMemory implements AutoCloseable {
     if (gate.epoch() == epoch) { // not a predecessor's, which may still be read
       gate.close();
     }
+    time.close();
     growth.close();
     scanner.close(); // before what it may hand over to
     writer.close();

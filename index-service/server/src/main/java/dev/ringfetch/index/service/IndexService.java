@@ -39,8 +39,8 @@ import java.util.List;
  *
  * <ul>
  *   <li>with INVALID_ARGUMENT if a key is empty or longer than 1 KiB, a value longer than 1 MiB,
- *       the name of an index longer than 255 bytes, or a batch of more than 10,000 keys; the
- *       description names the size and the limit;
+ *       the name of an index longer than 255 bytes, a time to live longer than 3650 days, or a
+ *       batch of more than 10,000 keys; the description names the size and the limit;
  *   <li>with RESOURCE_EXHAUSTED if it would create one index too many, if index memory is full, if
  *       too many writes wait, or if the answer to a batch would be longer than the 4 MiB that a
  *       gRPC client takes unless told otherwise;
@@ -170,11 +170,13 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
     try {
       RequestLimits.checkKey(request.getKey());
       RequestLimits.checkValue(request.getValue());
+      RequestLimits.checkTtl(request.getTtlMs());
       final ServedIndex index = indexToWrite(request.getIndex());
       submit(
           index,
           new Write(new WriteCall<>(index, outcomes, responses, IndexService::written))
-              .put(request.getKey(), request.getValue()));
+              .put(request.getKey(), request.getValue())
+              .ttl(request.getTtlMs()));
     } catch (StatusException e) {
       responses.onError(e);
     }
@@ -204,6 +206,7 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
     try {
       RequestLimits.checkKey(request.getKey());
       RequestLimits.checkValue(request.getValue());
+      RequestLimits.checkTtl(request.getTtlMs());
       final long expected = request.getExpectedVersion();
       final ServedIndex index =
           expected == 0 ? indexToWrite(request.getIndex()) : indexToRead(request.getIndex());
@@ -214,7 +217,8 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
       submit(
           index,
           new Write(new WriteCall<>(index, outcomes, responses, IndexService::compared))
-              .compareAndSet(request.getKey(), expected, request.getValue()));
+              .compareAndSet(request.getKey(), expected, request.getValue())
+              .ttl(request.getTtlMs()));
     } catch (StatusException e) {
       responses.onError(e);
     }

@@ -21,8 +21,6 @@ import java.util.function.Supplier;
  * <p>Used by one thread at a time.
  */
 final class IndexSnapshots implements SnapshotSource {
-  /** The partition's clock, which has not begun. */
-  private static final ByteString NO_CLOCK = ByteString.copyFrom(new byte[Long.BYTES]);
 
   /** A write that the owner of a partition was asked for. */
   private static final class Asked {
@@ -124,7 +122,7 @@ final class IndexSnapshots implements SnapshotSource {
     if (answer.outcome() != Write.DONE) {
       end(index);
     } else if (walk == null) {
-      sink.partition(index.entry().number(), partition, answer.version(), NO_CLOCK);
+      sink.partition(index.entry().number(), partition, answer.version(), answer.clock());
       walk = new EntryWalk();
     } else {
       for (final Entry entry : walk.entries()) {

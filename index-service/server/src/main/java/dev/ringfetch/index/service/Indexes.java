@@ -2,6 +2,7 @@ package dev.ringfetch.index.service;
 
 import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.partition.ImmediateLog;
+import dev.ringfetch.index.partition.OwnerContext;
 import dev.ringfetch.index.store.HashIndex;
 import dev.ringfetch.index.store.OrderedIndex;
 import dev.ringfetch.index.store.StoreDamagedException;
@@ -45,7 +46,7 @@ public final class Indexes implements AutoCloseable {
   private static final System.Logger LOGGER = System.getLogger(Indexes.class.getName());
 
   private final IndexMemory memory;
-  private final ServedIndex.WriterContext writers;
+  private final OwnerContext writers;
   private final ConcurrentHashMap<String, ServedIndex> indexes = new ConcurrentHashMap<>();
 
   /** Of the Index services over these indexes. */
@@ -79,7 +80,7 @@ public final class Indexes implements AutoCloseable {
 
   private Indexes(IndexMemory memory, Start start) {
     this.memory = memory;
-    writers = new ServedIndex.WriterContext(Indexes::onError, memory.handover());
+    writers = new OwnerContext(Indexes::onError, memory.handover(), memory.time());
     if (start == Start.LATER) {
       return;
     }
@@ -170,8 +171,12 @@ public final class Indexes implements AutoCloseable {
     return new Indexes(memory, Start.RECOVERED);
   }
 
-  /** Turns the readers of earlier servers away, and lets readers begin. Called once. */
+  /**
+   * Turns the readers of earlier servers away, and lets readers begin. Entries whose deadlines have
+   * come while no server ran are absent from then on. Called once.
+   */
   public void serve() {
+    new ExpiredMeanwhile(all()).await();
     memory.serve();
   }
 

@@ -31,13 +31,18 @@ import java.util.function.Supplier;
  * <p>Used by one thread at a time.
  */
 final class JournalReplay implements RecordSink {
-  /** What a record says of an entry. */
+  /**
+   * What a record says of an entry, or of the clock.
+   *
+   * @param time the deadline of a put, 0 if it has none; the time of a tick
+   */
   private record Change(
       int partition,
       long lsn,
-      boolean isDelete,
+      int type,
       ByteString key,
       ByteString value,
+      long time,
       Supplier<String> place) {}
 
   private final StoreMemory memory;
@@ -113,6 +118,7 @@ final class JournalReplay implements RecordSink {
         if (index == null || !index.begin(record.partition(), record.lsn())) {
           throw new IOException("not a partition that can be: " + place.get() + " " + record);
         }
+        index.restored(record.partition()).expiry().advance(record.number());
       }
       case RecordDescriptor.PUT -> {
         final EntryStore store = index == null ? null : index.restored(record.partition());
@@ -122,7 +128,13 @@ final class JournalReplay implements RecordSink {
         apply(
             store,
             new Change(
-                record.partition(), record.lsn(), false, record.key(), record.value(), place));
+                record.partition(),
+                record.lsn(),
+                record.type(),
+                record.key(),
+                record.value(),
+                record.deadline(),
+                place));
       }
       case RecordDescriptor.SNAPSHOT_END -> {
         newest = Math.max(newest, SnapshotDescriptor.newestIndex(record));
@@ -147,7 +159,8 @@ final class JournalReplay implements RecordSink {
           indexes.values().forEach(index -> index.skip(Journal.LOST_LIMIT));
       case RecordDescriptor.CREATE_INDEX -> create(record, place);
       case RecordDescriptor.DROP_INDEX -> drop(record.index());
-      case RecordDescriptor.PUT, RecordDescriptor.DELETE -> write(record, place);
+      case RecordDescriptor.PUT, RecordDescriptor.DELETE, RecordDescriptor.TICK ->
+          write(record, place);
       default ->
           throw new IOException(
               "unknown, of a newer version: " + place.get() + " type=" + record.type());
@@ -197,9 +210,10 @@ final class JournalReplay implements RecordSink {
         new Change(
             record.partition(),
             record.lsn(),
-            record.type() == RecordDescriptor.DELETE,
+            record.type(),
             record.key(),
             record.value(),
+            record.type() == RecordDescriptor.TICK ? record.number() : record.deadline(),
             place);
     if (index == null) {
       early.computeIfAbsent(record.index(), unused -> new ArrayList<>()).add(change);
@@ -227,18 +241,22 @@ final class JournalReplay implements RecordSink {
 
   /** Carries a change out unless the snapshot has a later one of the key. */
   private static void apply(EntryStore store, Change change) throws IOException {
+    if (change.type() == RecordDescriptor.TICK) {
+      store.expiry().advance(change.time());
+      return;
+    }
     // It also finds the place that the put takes.
     if (store.version(change.key()) >= change.lsn()) {
       return;
     }
-    if (change.isDelete()) {
+    if (change.type() == RecordDescriptor.DELETE) {
       store.delete(change.key());
       return;
     }
-    if (store.reserve(change.key().size(), change.value().size()) != 0) {
+    if (store.reserve(change.key().size(), change.value().size(), change.time() != 0) != 0) {
       throw full(null);
     }
-    store.put(change.key(), change.value(), change.lsn());
+    store.put(change.key(), change.value(), change.lsn(), change.time());
     store.grow();
   }
 }

@@ -35,11 +35,13 @@ final class Page implements EntrySink {
   }
 
   @Override
-  public boolean take(byte[] array, int keyOffset, int keyLength, int valueLength, long version) {
+  public boolean take(
+      byte[] array, int keyOffset, int keyLength, int valueLength, long version, long deadline) {
     final Entry.Builder entry =
         Entry.newBuilder()
             .setKey(ByteString.copyFrom(array, keyOffset, keyLength))
-            .setVersion(version);
+            .setVersion(version)
+            .setDeadlineMs(deadline);
     if (!keysOnly) {
       entry.setValue(ByteString.copyFrom(array, keyOffset + keyLength, valueLength));
     }

@@ -29,6 +29,9 @@ abstract class RangeCall<T> implements EntrySink {
   /** How often the owner is asked without an entry in between. */
   private static final int MAX_ASKED = 100;
 
+  /** Entries whose deadlines have come that end a step. */
+  private static final int PASSED = 1000;
+
   private static final System.Logger LOGGER = System.getLogger(RangeCall.class.getName());
 
   private static final ByteString LAST_KEY = lastKey();
@@ -60,6 +63,7 @@ abstract class RangeCall<T> implements EntrySink {
 
   private volatile Write answer;
   private int asked;
+  private int passed; // in this step
 
   /** Creates a call, which {@link #start} begins. */
   RangeCall(RangeCalls.Range range, StreamObserver<T> responses, RangeCalls calls) {
@@ -158,7 +162,13 @@ abstract class RangeCall<T> implements EntrySink {
     }
   }
 
+  @Override
+  public final boolean passes() {
+    return ++passed < PASSED;
+  }
+
   private Next step() {
+    passed = 0;
     final ReadResult result = read();
     return switch (result) {
       case FOUND, ABSENT -> {

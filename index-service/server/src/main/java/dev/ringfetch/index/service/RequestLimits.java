@@ -20,6 +20,9 @@ final class RequestLimits {
   /** The most keys in one batch. */
   static final int MAX_BATCH_KEYS = 10_000;
 
+  /** Longest time that the deadline of an entry may be ahead, in milliseconds: 3650 days. */
+  static final long MAX_TTL_MS = 3650L * 24 * 60 * 60 * 1000;
+
   private RequestLimits() {}
 
   static void checkIndexName(String name) throws StatusException {
@@ -48,6 +51,18 @@ final class RequestLimits {
   static void checkValue(ByteString value) throws StatusException {
     if (value.size() > MAX_VALUE_BYTES) {
       throw tooLong("value", value.size(), MAX_VALUE_BYTES);
+    }
+  }
+
+  /** Checks a time to live, which is an unsigned number. */
+  static void checkTtl(long millis) throws StatusException {
+    if (Long.compareUnsigned(millis, MAX_TTL_MS) > 0) {
+      throw invalid(
+          "ttl is too long: ttl_ms="
+              + Long.toUnsignedString(millis)
+              + " limit="
+              + MAX_TTL_MS
+              + " ms, 3650 days");
     }
   }
 

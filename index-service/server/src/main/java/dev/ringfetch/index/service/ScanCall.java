@@ -35,8 +35,9 @@ final class ScanCall extends RangeCall<ScanResponse> {
   }
 
   @Override
-  public boolean take(byte[] array, int keyOffset, int keyLength, int valueLength, long version) {
-    return page.take(array, keyOffset, keyLength, valueLength, version);
+  public boolean take(
+      byte[] array, int keyOffset, int keyLength, int valueLength, long version, long deadline) {
+    return page.take(array, keyOffset, keyLength, valueLength, version, deadline);
   }
 
   @Override
@@ -46,6 +47,9 @@ final class ScanCall extends RangeCall<ScanResponse> {
 
   @Override
   Next stepped(boolean isEnd) {
+    if (!isEnd && page.isEmpty()) { // entries have passed by that are absent
+      return Next.STEP;
+    }
     final ByteString token =
         isEnd
             ? ByteString.EMPTY

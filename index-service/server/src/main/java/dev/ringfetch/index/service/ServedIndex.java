@@ -8,8 +8,9 @@ import dev.ringfetch.index.layout.OrderedReader;
 import dev.ringfetch.index.layout.ReadResult;
 import dev.ringfetch.index.layout.ScanCursor;
 import dev.ringfetch.index.partition.CommitLog;
-import dev.ringfetch.index.partition.Handover;
+import dev.ringfetch.index.partition.OwnerContext;
 import dev.ringfetch.index.partition.Partition;
+import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.store.HashIndex;
 import dev.ringfetch.index.store.OrderedIndex;
 import dev.ringfetch.index.store.StoredIndex;
@@ -18,6 +19,7 @@ import dev.ringfetch.index.v1.Entry;
 import dev.ringfetch.index.v1.IndexKind;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntConsumer;
 import java.util.function.IntFunction;
 import org.agrona.ErrorHandler;
 
@@ -57,7 +59,7 @@ final class ServedIndex {
       StoredIndex index,
       CompletableFuture<Void> recorded,
       IntFunction<CommitLog> logs,
-      WriterContext writers) {
+      OwnerContext writers) {
     this.entry = entry;
     this.index = index;
     this.recorded = recorded;
@@ -66,24 +68,10 @@ final class ServedIndex {
     this.logs = new CommitLog[partitions.length];
     for (int i = 0; i < partitions.length; i++) {
       this.logs[i] = logs.apply(i);
-      partitions[i] =
-          new Partition(
-              index.partition(i),
-              this.logs[i],
-              QUEUE_CAPACITY,
-              writers.errors(),
-              writers.handover());
+      partitions[i] = new Partition(index.partition(i), this.logs[i], QUEUE_CAPACITY, writers);
     }
     readers = ThreadLocal.withInitial(() -> new LocalReader(index.newReader()));
   }
-
-  /**
-   * What all partitions' writers share.
-   *
-   * @param errors is told what fails in a writer, by any thread.
-   * @param handover bounds what a thread does for other calls.
-   */
-  record WriterContext(ErrorHandler errors, Handover handover) {}
 
   String name() {
     return entry.name();
@@ -149,6 +137,20 @@ final class ServedIndex {
   /** The log of a partition. */
   CommitLog log(int number) {
     return logs[number];
+  }
+
+  /**
+   * Looks at the clocks of all partitions.
+   *
+   * @param tell is told for each partition, on any thread, how that ended: as a write does.
+   */
+  void tick(IntConsumer tell) {
+    for (final Partition partition : partitions) {
+      final int refused = partition.submit(new Write(write -> tell.accept(write.outcome())).tick());
+      if (refused != 0) {
+        tell.accept(refused);
+      }
+    }
   }
 
   /** The present thread's reader. */
@@ -246,6 +248,7 @@ final class ServedIndex {
           .setKey(key)
           .setValue(found.value())
           .setVersion(found.version())
+          .setDeadlineMs(found.deadline())
           .build();
     }
   }

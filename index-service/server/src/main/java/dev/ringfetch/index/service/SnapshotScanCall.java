@@ -99,10 +99,12 @@ final class SnapshotScanCall extends RangeCall<ScanResponse> {
   }
 
   @Override
-  public boolean take(byte[] array, int keyOffset, int keyLength, int valueLength, long version) {
+  public boolean take(
+      byte[] array, int keyOffset, int keyLength, int valueLength, long version, long deadline) {
     if (snapshot.contains(version)) {
       final ByteString key = ByteString.copyFrom(array, keyOffset, keyLength);
-      final Entry.Builder entry = Entry.newBuilder().setKey(key).setVersion(version);
+      final Entry.Builder entry =
+          Entry.newBuilder().setKey(key).setVersion(version).setDeadlineMs(deadline);
       if (!keysOnly) {
         entry.setValue(ByteString.copyFrom(array, keyOffset + keyLength, valueLength));
         bytes += valueLength;
@@ -111,6 +113,12 @@ final class SnapshotScanCall extends RangeCall<ScanResponse> {
       entries.put(key, entry.build());
     }
     return ++looked < STEP && bytes < Page.MAX_BYTES;
+  }
+
+  /** The state's: what has ended since belongs to it. */
+  @Override
+  public long clock() {
+    return snapshot.clock();
   }
 
   @Override

@@ -13,6 +13,9 @@ import java.util.zip.CRC32C;
  * copies with a good checksum. Used by the partition's owner alone.
  */
 final class BlockStore {
+  /** More bytes than a header has in front of the key. */
+  private static final int MAX_HEADER = 64;
+
   private final StoreMemory memory;
   private final long incarnation;
   private final long seed;
@@ -30,15 +33,23 @@ final class BlockStore {
     this.seed = seed;
   }
 
+  long incarnation() {
+    return incarnation;
+  }
+
   /**
    * Writes an entry into a block, of which readers see nothing yet: its checksum is wrong until
    * {@link #publish}. Before the first byte of a block that was in use changes, no slot leads to it
    * any more; a reader that still comes finds its checksum wrong.
+   *
+   * @param deadline in milliseconds since 1970; 0 if there is none
    */
-  void write(long address, byte[] key, int keyLength, ByteString value, long version) {
-    final int length = (int) BlockDescriptor.length(keyLength, value.size());
+  void write(
+      long address, byte[] key, int keyLength, ByteString value, long version, long deadline) {
+    final int length = (int) BlockDescriptor.length(keyLength, value.size(), deadline != 0);
     ensure(length);
-    final int keyOffset = BlockDescriptor.putHeader(copy, version, keyLength, value.size());
+    final int keyOffset =
+        BlockDescriptor.putHeader(copy, version, keyLength, value.size(), deadline);
     System.arraycopy(key, 0, copy, keyOffset, keyLength);
     value.copyTo(copy, keyOffset + keyLength);
     pendingCrc = BlockDescriptor.crc(crc, copy, length, incarnation, address);
@@ -113,6 +124,32 @@ final class BlockStore {
   /** Version of the block that was loaded last. */
   long version() {
     return BlockDescriptor.version(copy);
+  }
+
+  /** Deadline of the block that was loaded last; 0 if it has none. */
+  long deadline() {
+    return BlockDescriptor.deadline(copy, lengths);
+  }
+
+  /**
+   * Key of the block that was written there with this version, as far as it can be told without a
+   * look at its checksum: what stands there may be anything by now. Null if it is another one.
+   */
+  ByteString key(long slot, long version) {
+    final long address = GroupDescriptor.address(slot);
+    final int blockLength = SizeClasses.length(GroupDescriptor.sizeClass(slot));
+    final int length = Math.min(blockLength, MAX_HEADER + BlockDescriptor.MAX_KEY_LENGTH);
+    ensure(length);
+    memory
+        .region(address)
+        .getBytes(memory.offset(address), copy, BlockDescriptor.COPY_OFFSET, length);
+    lengths = BlockDescriptor.lengths(copy, blockLength);
+    return lengths >= 0
+            && BlockDescriptor.keyLength(lengths) <= BlockDescriptor.MAX_KEY_LENGTH
+            && version() == version
+        ? ByteString.copyFrom(
+            copy, BlockDescriptor.keyOffset(lengths), BlockDescriptor.keyLength(lengths))
+        : null;
   }
 
   /** Value of the block that was loaded last. */

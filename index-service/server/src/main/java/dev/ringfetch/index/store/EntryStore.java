@@ -14,6 +14,19 @@ public interface EntryStore {
   /** Returns the version of a key's entry, 0 if there is none. */
   long version(ByteString key);
 
+  /**
+   * Deadline of the entry that the last {@link #version} or {@link #entry} found, in milliseconds
+   * since 1970; 0 if it has none.
+   */
+  default long deadline() {
+    return 0;
+  }
+
+  /** The clock and the deadlines of the entries; null if entries have no deadlines here. */
+  default Expiry expiry() {
+    return null;
+  }
+
   /** Returns the entry of a key, which later writes do not change, or null if there is none. */
   Entry entry(ByteString key);
 
@@ -43,8 +56,18 @@ public interface EntryStore {
    */
   int reserve(int keyLength, int valueLength);
 
+  /** As {@link #reserve(int, int)}, for a put that may have a deadline. */
+  default int reserve(int keyLength, int valueLength, boolean hasDeadline) {
+    return reserve(keyLength, valueLength);
+  }
+
   /** Gives a reservation back that no put will use. */
   void release(int keyLength, int valueLength);
+
+  /** As {@link #release(int, int)}, of a put that may have a deadline. */
+  default void release(int keyLength, int valueLength, boolean hasDeadline) {
+    release(keyLength, valueLength);
+  }
 
   /**
    * Writes an entry, visible to readers at once, and uses one reservation of its lengths up.
@@ -52,6 +75,18 @@ public interface EntryStore {
    * @param version of the entry, larger than all that the store was given before.
    */
   void put(ByteString key, ByteString value, long version);
+
+  /**
+   * As {@link #put(ByteString, ByteString, long)}, of an entry that may have a deadline.
+   *
+   * @param deadline in milliseconds since 1970; 0 if there is none.
+   */
+  default void put(ByteString key, ByteString value, long version, long deadline) {
+    if (deadline != 0) {
+      throw new UnsupportedOperationException("no deadlines: deadline=" + deadline);
+    }
+    put(key, value, version);
+  }
 
   /** Removes the entry of a key, for readers at once; returns whether there was one. */
   boolean delete(ByteString key);

@@ -63,7 +63,7 @@ public final class HashIndex extends StoredIndex {
             seed,
             partitions.length);
     for (int p = 0; p < partitions.length; p++) {
-      partitions[p] = new PartitionStore(memory, created, seed, p);
+      partitions[p] = new PartitionStore(memory, created, location, p);
       if (!partitions[p].open()) {
         return false;
       }

@@ -6,6 +6,7 @@ import dev.ringfetch.index.layout.GroupDescriptor;
 import dev.ringfetch.index.layout.KeyOrder;
 import dev.ringfetch.index.layout.NodeDescriptor;
 import dev.ringfetch.index.layout.SizeClasses;
+import dev.ringfetch.index.layout.TreeDescriptor;
 import dev.ringfetch.index.v1.Entry;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicLong;
@@ -33,6 +34,7 @@ public final class OrderedStore implements EntryStore {
   private final Separators separators;
   private final Tree tree;
   private final FullLeaf full;
+  private final Expiry expiry;
   private final AtomicLong count = new AtomicLong();
   private final Snapshots snapshots = new Snapshots();
   private int reservations;
@@ -72,6 +74,12 @@ public final class OrderedStore implements EntryStore {
     separators = new Separators(memory, allocator, root.incarnation());
     tree = new Tree(memory, root, nodes, separators);
     full = new FullLeaf(tree, nodes, separators, blocks);
+    expiry =
+        new Expiry(
+            memory,
+            root.address() + TreeDescriptor.CLOCK_OFFSET,
+            new BlockStore(memory, root.incarnation(), 0),
+            this::version);
   }
 
   /** Creates the first leaf; returns false if there is no memory. */
@@ -100,18 +108,40 @@ public final class OrderedStore implements EntryStore {
     return find(key) ? entryAtPlace(key) : null;
   }
 
+  @Override
+  public long deadline() {
+    return found ? deadlineAtPlace() : 0;
+  }
+
+  @Override
+  public Expiry expiry() {
+    return expiry;
+  }
+
+  private long deadlineAtPlace() {
+    if (loaded != place) {
+      loadEntry(place);
+    }
+    return blocks.deadline();
+  }
+
   private long versionAtPlace() {
     return loaded == place ? blocks.version() : loadEntry(place);
   }
 
   private Entry entryAtPlace(ByteString key) {
     final long version = versionAtPlace();
-    return Entry.newBuilder().setKey(key).setValue(blocks.value()).setVersion(version).build();
+    return Entry.newBuilder()
+        .setKey(key)
+        .setValue(blocks.value())
+        .setVersion(version)
+        .setDeadlineMs(blocks.deadline())
+        .build();
   }
 
   @Override
   public void begin(Snapshot snapshot) {
-    snapshot.begin(newest);
+    snapshot.begin(newest, expiry.clock());
     snapshots.add(snapshot);
   }
 
@@ -224,7 +254,13 @@ public final class OrderedStore implements EntryStore {
    */
   @Override
   public int reserve(int keyLength, int valueLength) {
-    final int sizeClass = memory.sizeClass(BlockDescriptor.length(keyLength, valueLength));
+    return reserve(keyLength, valueLength, false);
+  }
+
+  @Override
+  public int reserve(int keyLength, int valueLength, boolean hasDeadline) {
+    final int sizeClass =
+        memory.sizeClass(BlockDescriptor.length(keyLength, valueLength, hasDeadline));
     if (sizeClass == 0) {
       return PartitionStore.TOO_LONG;
     }
@@ -246,7 +282,13 @@ public final class OrderedStore implements EntryStore {
 
   @Override
   public void release(int keyLength, int valueLength) {
-    allocator.release(SizeClasses.of((int) BlockDescriptor.length(keyLength, valueLength)));
+    release(keyLength, valueLength, false);
+  }
+
+  @Override
+  public void release(int keyLength, int valueLength, boolean hasDeadline) {
+    allocator.release(
+        SizeClasses.of((int) BlockDescriptor.length(keyLength, valueLength, hasDeadline)));
     separators.release();
     endReservation();
   }
@@ -274,6 +316,11 @@ public final class OrderedStore implements EntryStore {
    */
   @Override
   public void put(ByteString key, ByteString value, long version) {
+    put(key, value, version, 0);
+  }
+
+  @Override
+  public void put(ByteString key, ByteString value, long version, long deadline) {
     if (version < 1 || version > PartitionStore.MAX_VERSION) {
       throw new IllegalArgumentException("not a version: version=" + version);
     }
@@ -282,10 +329,14 @@ public final class OrderedStore implements EntryStore {
     if (isThere && snapshots.areOpen()) {
       keep(key);
     }
+    if (isThere) {
+      endDeadline();
+    }
     change();
-    final int sizeClass = SizeClasses.of((int) BlockDescriptor.length(keyLength, value.size()));
+    final int sizeClass =
+        SizeClasses.of((int) BlockDescriptor.length(keyLength, value.size(), deadline != 0));
     final long address = allocator.take(sizeClass);
-    blocks.write(address, keyBytes, keyLength, value, version);
+    blocks.write(address, keyBytes, keyLength, value, version, deadline);
     final long slot = GroupDescriptor.slot(code, sizeClass, address);
     final int entry = NodeDescriptor.entry(0, place);
     final int entries = NodeDescriptor.count(image);
@@ -308,6 +359,17 @@ public final class OrderedStore implements EntryStore {
     }
     separators.release();
     endReservation();
+    if (deadline != 0) {
+      expiry.added(deadline, version, slot);
+    }
+    expiry.sweep();
+  }
+
+  /** Notes that the entry that was found ends. */
+  private void endDeadline() {
+    if (expiry.isUsed() && deadlineAtPlace() != 0) {
+      expiry.ended();
+    }
   }
 
   /** Forgets what a search has found, before it is not so any more. */
@@ -324,6 +386,7 @@ public final class OrderedStore implements EntryStore {
     if (snapshots.areOpen()) {
       keep(key);
     }
+    endDeadline();
     final int entry = NodeDescriptor.entry(0, place);
     final int entries = NodeDescriptor.count(image);
     final long slot = NodeDescriptor.slot(image, entry);
@@ -337,6 +400,7 @@ public final class OrderedStore implements EntryStore {
       leaf = null; // its neighbours change, too
       tree.remove(empty);
     }
+    expiry.sweep();
     return true;
   }
 
@@ -363,7 +427,12 @@ public final class OrderedStore implements EntryStore {
       final ByteString key = ByteString.copyFrom(blocks.key());
       walk.key = key.concat(BEHIND);
       if (!walk.add(
-          Entry.newBuilder().setKey(key).setValue(blocks.value()).setVersion(version).build())) {
+          Entry.newBuilder()
+              .setKey(key)
+              .setValue(blocks.value())
+              .setVersion(version)
+              .setDeadlineMs(blocks.deadline())
+              .build())) {
         return false;
       }
     }

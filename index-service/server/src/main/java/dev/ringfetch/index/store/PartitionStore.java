@@ -3,6 +3,7 @@ package dev.ringfetch.index.store;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.layout.BlockDescriptor;
 import dev.ringfetch.index.layout.GroupDescriptor;
+import dev.ringfetch.index.layout.HashLocation;
 import dev.ringfetch.index.layout.KeyHash;
 import dev.ringfetch.index.layout.RootDescriptor;
 import dev.ringfetch.index.layout.SizeClasses;
@@ -69,6 +70,7 @@ public final class PartitionStore implements EntryStore {
   private final long seed;
   private final BlockAllocator allocator;
   private final BlockStore blocks;
+  private final Expiry expiry;
   private final BucketTable[] tables = new BucketTable[2];
   private final AtomicLong count = new AtomicLong();
   private long reservations;
@@ -101,12 +103,18 @@ public final class PartitionStore implements EntryStore {
   private boolean spilled;
 
   /** Creates an empty partition, still without memory. */
-  PartitionStore(StoreMemory memory, IndexRoot root, long seed, int number) {
+  PartitionStore(StoreMemory memory, IndexRoot root, HashLocation location, int number) {
     this.memory = memory;
     this.root = root;
-    this.seed = seed;
+    seed = location.seed();
     allocator = new BlockAllocator(memory);
     blocks = new BlockStore(memory, root.incarnation(), seed);
+    expiry =
+        new Expiry(
+            memory,
+            root.address() + RootDescriptor.clock(number, location.partitions()),
+            new BlockStore(memory, root.incarnation(), seed),
+            this::version);
     for (int t = 0; t < 2; t++) {
       final long head = RootDescriptor.table(root.address(), number, t);
       tables[t] = new BucketTable(memory, allocator, blocks, head, t);
@@ -131,6 +139,16 @@ public final class PartitionStore implements EntryStore {
     return find(key) ? blocks.version() : 0;
   }
 
+  @Override
+  public long deadline() {
+    return found ? blocks.deadline() : 0;
+  }
+
+  @Override
+  public Expiry expiry() {
+    return expiry;
+  }
+
   /** The entry of a key, or null if it has none. */
   @Override
   public Entry entry(ByteString key) {
@@ -141,6 +159,7 @@ public final class PartitionStore implements EntryStore {
         .setKey(key)
         .setValue(blocks.value())
         .setVersion(blocks.version())
+        .setDeadlineMs(blocks.deadline())
         .build();
   }
 
@@ -182,7 +201,13 @@ public final class PartitionStore implements EntryStore {
    */
   @Override
   public int reserve(int keyLength, int valueLength) {
-    final int sizeClass = memory.sizeClass(BlockDescriptor.length(keyLength, valueLength));
+    return reserve(keyLength, valueLength, false);
+  }
+
+  @Override
+  public int reserve(int keyLength, int valueLength, boolean hasDeadline) {
+    final int sizeClass =
+        memory.sizeClass(BlockDescriptor.length(keyLength, valueLength, hasDeadline));
     if (sizeClass == 0) {
       return TOO_LONG;
     }
@@ -207,7 +232,13 @@ public final class PartitionStore implements EntryStore {
   /** Gives the reservation of a put back that does not come. */
   @Override
   public void release(int keyLength, int valueLength) {
-    allocator.release(SizeClasses.of((int) BlockDescriptor.length(keyLength, valueLength)));
+    release(keyLength, valueLength, false);
+  }
+
+  @Override
+  public void release(int keyLength, int valueLength, boolean hasDeadline) {
+    allocator.release(
+        SizeClasses.of((int) BlockDescriptor.length(keyLength, valueLength, hasDeadline)));
     allocator.release(BucketTable.SPILL_CLASS);
     reservations--;
   }
@@ -220,17 +251,25 @@ public final class PartitionStore implements EntryStore {
    */
   @Override
   public void put(ByteString key, ByteString value, long version) {
+    put(key, value, version, 0);
+  }
+
+  @Override
+  public void put(ByteString key, ByteString value, long version, long deadline) {
     if (version < 1 || version > MAX_VERSION) {
       throw new IllegalArgumentException("not a version: version=" + version);
     }
     final boolean isThere = findToWrite(key);
     searched = null;
     final long oldSlot = slot;
+    if (isThere && blocks.deadline() != 0) {
+      expiry.ended();
+    }
     spilled = false;
-    final int length = (int) BlockDescriptor.length(keyLength, value.size());
+    final int length = (int) BlockDescriptor.length(keyLength, value.size(), deadline != 0);
     final int sizeClass = SizeClasses.of(length);
     final long address = allocator.take(sizeClass);
-    blocks.write(address, keyBytes, keyLength, value, version);
+    blocks.write(address, keyBytes, keyLength, value, version, deadline);
     if (!isThere) {
       place();
     }
@@ -241,14 +280,18 @@ public final class PartitionStore implements EntryStore {
     if (!spilled) {
       allocator.release(BucketTable.SPILL_CLASS);
     }
+    if (deadline != 0) {
+      expiry.added(deadline, version, newSlot);
+    }
     if (isThere) {
       allocator.give(GroupDescriptor.address(oldSlot));
-      return;
+    } else {
+      count.lazySet(count.getPlain() + 1);
+      if (isFuller(0, URGENT_PERCENT)) {
+        grow();
+      }
     }
-    count.lazySet(count.getPlain() + 1);
-    if (isFuller(0, URGENT_PERCENT)) {
-      grow();
-    }
+    expiry.sweep();
   }
 
   /** Removes the entry of a key; returns whether there was one. */
@@ -258,9 +301,13 @@ public final class PartitionStore implements EntryStore {
       return false;
     }
     searched = null;
+    if (blocks.deadline() != 0) {
+      expiry.ended();
+    }
     table.store(bucket, slotNumber, 0);
     allocator.give(GroupDescriptor.address(slot));
     count.lazySet(count.getPlain() - 1);
+    expiry.sweep();
     return true;
   }
 
@@ -295,6 +342,7 @@ public final class PartitionStore implements EntryStore {
         .setKey(ByteString.copyFrom(blocks.key()))
         .setValue(blocks.value())
         .setVersion(blocks.version())
+        .setDeadlineMs(blocks.deadline())
         .build();
   }
 

@@ -65,7 +65,7 @@ final class Separators {
       tookReserved = true;
     }
     final long address = allocator.take(sizeClass);
-    blocks.write(address, key, key.length, ByteString.EMPTY, ++versions);
+    blocks.write(address, key, key.length, ByteString.EMPTY, ++versions, 0);
     blocks.publish(address);
     return new Separator(key, head, GroupDescriptor.slot(code, sizeClass, address), (int) versions);
   }

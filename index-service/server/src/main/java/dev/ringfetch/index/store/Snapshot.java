@@ -33,6 +33,7 @@ public final class Snapshot {
   private final NavigableMap<ByteString, Entry> kept =
       new ConcurrentSkipListMap<>(ByteString.unsignedLexicographicalComparator());
   private volatile long version;
+  private volatile long clock;
 
   /** The owner's. */
   private long bytes;
@@ -46,15 +47,16 @@ public final class Snapshot {
     this.limit = limit;
   }
 
-  /** Begins: entries up to this version belong to the state. */
-  void begin(long newestVersion) {
+  /** Begins: entries up to this version belong to the state, but for those that had ended. */
+  void begin(long newestVersion, long clockMs) {
     version = newestVersion;
+    clock = clockMs;
     final boolean unused = state.compareAndSet(State.NEW, State.OPEN); // unless it was closed
   }
 
   /** Keeps an entry that is about to be replaced or removed, if it belongs to the state. */
   void keep(Entry entry) {
-    if (entry.getVersion() > version || state.get() != State.OPEN) {
+    if (entry.getVersion() > version || hasEnded(entry) || state.get() != State.OPEN) {
       return;
     }
     bytes += entry.getKey().size() + entry.getValue().size() + ENTRY_OVERHEAD;
@@ -63,6 +65,15 @@ public final class Snapshot {
     } else if (state.compareAndSet(State.OPEN, State.EXCEEDED)) {
       kept.clear();
     }
+  }
+
+  private boolean hasEnded(Entry entry) {
+    return entry.getDeadlineMs() != 0 && entry.getDeadlineMs() <= clock;
+  }
+
+  /** The clock at the begin, by which entries of the state are absent. */
+  public long clock() {
+    return clock;
   }
 
   /** Whether entries are to be kept. */

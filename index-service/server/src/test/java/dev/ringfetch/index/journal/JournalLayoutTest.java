@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.Locale;
@@ -60,6 +61,35 @@ class JournalLayoutTest {
       final String constant = field.getKey().replace("CRC32C", "CRC") + "_OFFSET";
       assertEquals(field.getValue(), layout.getDeclaredField(constant).getInt(null), constant);
     }
+  }
+
+  /** The deadline ends the record, behind the value and in its length. */
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 7, 8})
+  void aRecordMayHaveADeadline(int valueLength) {
+    final byte[] bytes = new byte[160];
+    Arrays.fill(bytes, (byte) 0x55);
+    final ByteString key = ByteString.copyFromUtf8("key");
+    final ByteString value = ByteString.copyFrom(new byte[valueLength]);
+    new JournalRecord()
+        .begin(bytes, 8, RecordDescriptor.PUT, key, value)
+        .flags(RecordDescriptor.POSITIVE)
+        .deadline(0x192_3456_789AL)
+        .partition(1, 2)
+        .place(3, 4)
+        .end();
+    final int length = RecordDescriptor.KEY_OFFSET + 3 + valueLength + Long.BYTES;
+    final JournalRecord read = new JournalRecord();
+    assertTrue(read.wrap(bytes, 8, bytes.length));
+    assertEquals(length, read.length());
+    assertEquals(RecordDescriptor.POSITIVE | RecordDescriptor.DEADLINE, read.flags());
+    assertEquals(key, read.key());
+    assertEquals(value, read.value());
+    assertEquals(0x192_3456_789AL, read.deadline());
+    for (int i = 8 + length; i < 8 + RecordDescriptor.aligned(length); i++) {
+      assertEquals(0, bytes[i], "what fills it up: " + i);
+    }
+    assertEquals(0x55, bytes[8 + RecordDescriptor.aligned(length)]);
   }
 
   @Test

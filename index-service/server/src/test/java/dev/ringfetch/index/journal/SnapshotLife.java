@@ -127,7 +127,7 @@ final class SnapshotLife implements SnapshotSource {
     }
     if (!hasPartition) {
       hasPartition = true;
-      sink.partition(INDEX, 0, log.committed(), ByteString.EMPTY);
+      sink.partition(INDEX, 0, log.committed(), 0);
       return Progress.MORE;
     }
     final Map.Entry<String, Entry> next = entries.higherEntry(at);

@@ -14,6 +14,8 @@ import dev.ringfetch.index.journal.RecordDescriptor;
 import dev.ringfetch.index.journal.RecordSink;
 import dev.ringfetch.index.journal.SnapshotCycle;
 import dev.ringfetch.index.partition.Handover;
+import dev.ringfetch.index.partition.OwnerContext;
+import dev.ringfetch.index.partition.TimeSource;
 import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.store.HashIndex;
 import dev.ringfetch.index.store.StoreMemory;
@@ -83,11 +85,12 @@ class IndexSnapshotsTest {
             new HashIndex(memory, 1, 7),
             CompletableFuture.completedFuture(null),
             partition -> journal.log(NUMBER, partition, durability, 0),
-            new ServedIndex.WriterContext(
+            new OwnerContext(
                 failure -> {
                   throw new AssertionError(failure);
                 },
-                Handover.never()));
+                Handover.never(),
+                TimeSource.ofSystem()));
     indexes.add(index);
     final IndexSnapshots source =
         new IndexSnapshots(

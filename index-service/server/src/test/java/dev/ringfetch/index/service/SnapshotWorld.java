@@ -15,6 +15,8 @@ import dev.ringfetch.index.journal.SnapshotSink;
 import dev.ringfetch.index.journal.SnapshotSource;
 import dev.ringfetch.index.partition.CommitLog;
 import dev.ringfetch.index.partition.Handover;
+import dev.ringfetch.index.partition.OwnerContext;
+import dev.ringfetch.index.partition.TimeSource;
 import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.store.EntryStore;
 import dev.ringfetch.index.store.HashIndex;
@@ -219,11 +221,12 @@ final class SnapshotWorld {
                         index.entry.definition().durability(),
                         found == null ? 0 : found.last(partition)),
                     index.parts[partition]),
-            new ServedIndex.WriterContext(
+            new OwnerContext(
                 failure -> {
                   throw new AssertionError(failure);
                 },
-                Handover.never())));
+                Handover.never(),
+                TimeSource.ofSystem())));
   }
 
   /** Compares what was recovered with what there may be, and goes on from there. */

@@ -178,7 +178,7 @@ class DamagedTreeTest {
     final ReadResult result =
         reader.scan(
             cursor,
-            (array, keyOffset, keyLength, valueLength, version) -> {
+            (array, keyOffset, keyLength, valueLength, version, deadline) -> {
               final ByteString key = ByteString.copyFrom(array, keyOffset, keyLength);
               assertEquals(expected.get(key).getVersion(), version);
               keys.add(key);
@@ -262,7 +262,7 @@ class DamagedTreeTest {
       for (int i = 0; i < 40; i++) {
         scribble();
       }
-      if (index.newReader().scan(cursor, (a, o, k, v, n) -> true) == ReadResult.UNDECIDED) {
+      if (index.newReader().scan(cursor, (a, o, k, v, n, d) -> true) == ReadResult.UNDECIDED) {
         stuck++;
         final ByteString place =
             cursor.place().isEmpty() && reverse ? key(KEYS - 1) : cursor.place();
@@ -370,7 +370,7 @@ class DamagedTreeTest {
                 .newReader()
                 .scan(
                     cursor,
-                    (array, keyOffset, keyLength, valueLength, version) -> {
+                    (array, keyOffset, keyLength, valueLength, version, deadline) -> {
                       keys.add(ByteString.copyFrom(array, keyOffset, keyLength));
                       if (keys.size() == at) {
                         truncate(files);

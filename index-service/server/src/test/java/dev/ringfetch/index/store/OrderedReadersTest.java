@@ -137,7 +137,7 @@ class OrderedReadersTest {
       result =
           reader.scan(
               cursor,
-              (array, keyOffset, keyLength, valueLength, version) -> {
+              (array, keyOffset, keyLength, valueLength, version, deadline) -> {
                 assertEquals(
                     value(version), ByteString.copyFrom(array, keyOffset + keyLength, valueLength));
                 results.add(

@@ -126,7 +126,7 @@ class OrderedStoreTest {
       final ReadResult result =
           reader.scan(
               cursor,
-              (array, keyOffset, keyLength, valueLength, entryVersion) -> {
+              (array, keyOffset, keyLength, valueLength, entryVersion, deadline) -> {
                 entries.add(
                     entry(
                         ByteString.copyFrom(array, keyOffset, keyLength),
@@ -305,7 +305,7 @@ class OrderedStoreTest {
     assertEquals(
         ReadResult.CLOSED,
         reader.scan(
-            ScanCursor.forward(ByteString.EMPTY, ByteString.EMPTY), (a, o, k, v, n) -> true));
+            ScanCursor.forward(ByteString.EMPTY, ByteString.EMPTY), (a, o, k, v, n, d) -> true));
     assertNull(store.entry(ByteString.copyFromUtf8("other")));
   }
 

@@ -8,10 +8,17 @@ import java.util.Queue;
 final class ScriptedReads implements Reads {
   private final Reads reads;
   private final Queue<Runnable> script;
+  private final boolean ordered;
 
   ScriptedReads(Reads reads, Queue<Runnable> script) {
+    this(reads, script, reads.ordered());
+  }
+
+  /** Creates reads that say themselves whether they keep their order. */
+  ScriptedReads(Reads reads, Queue<Runnable> script, boolean ordered) {
     this.reads = reads;
     this.script = script;
+    this.ordered = ordered;
   }
 
   @Override
@@ -49,7 +56,7 @@ final class ScriptedReads implements Reads {
 
   @Override
   public boolean ordered() {
-    return reads.ordered();
+    return ordered;
   }
 
   @Override

@@ -49,7 +49,10 @@ class SimulatedOwnerTest {
     /** Number of stores after which nothing may be read any more. */
     long closed = Long.MAX_VALUE;
 
-    World(long seed, boolean ordered) {
+    /** Null if no entry has a deadline. */
+    final EndingEntries ending;
+
+    World(long seed, boolean ordered, boolean expiring) {
       random = new Random(seed);
       log = new StoreLog(random, this::operate);
       logged = new LoggedMemory(log, seed);
@@ -60,6 +63,7 @@ class SimulatedOwnerTest {
       reader = new HashReader(reads, location);
       life = 500 + random.nextInt(4000);
       chooseKeys();
+      ending = expiring ? new EndingEntries(store.expiry(), random, KEYS) : null;
       log.flush();
     }
 
@@ -98,14 +102,23 @@ class SimulatedOwnerTest {
       }
       final int key = key();
       final long begin = log.appended();
-      if (random.nextInt(3) == 0) {
-        if (store.delete(keys.get(key))) {
+      if (ending != null && random.nextInt(3) == 0) {
+        ending.remove(store, keys::indexOf, removed -> {});
+        final long ticked = log.appended();
+        ending.tick(ended -> history.became(ended, 0, ticked, log.appended()));
+      } else if (random.nextInt(3) == 0) {
+        final boolean hadEnded = ending != null && ending.hasEnded(key);
+        if (store.delete(keys.get(key)) && !hadEnded) {
           history.became(key, 0, begin, log.appended());
+        }
+        if (ending != null) {
+          ending.removed(key);
         }
       } else {
         final ByteString value = value(key, ++version);
-        assertEquals(0, store.reserve(keys.get(key).size(), value.size()));
-        store.put(keys.get(key), value, version);
+        final long deadline = ending == null ? 0 : ending.choose(key);
+        assertEquals(0, store.reserve(keys.get(key).size(), value.size(), deadline != 0));
+        store.put(keys.get(key), value, version, deadline);
         history.became(key, version, begin, log.appended());
       }
       if (random.nextInt(4) == 0) {
@@ -193,13 +206,28 @@ class SimulatedOwnerTest {
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void answersAreOfTheRead(boolean ordered) {
+    final Map<ReadResult, Integer> counts = run(ordered, false);
+    if (!ordered) {
+      assertEquals(null, counts.get(ReadResult.ABSENT));
+    }
+  }
+
+  /** That an entry has ended, loads in any order can show as well. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void answersAreOfTheReadWithDeadlines(boolean ordered) {
+    final Map<ReadResult, Integer> counts = run(ordered, true);
+    assertTrue(counts.get(ReadResult.ABSENT) > 0, counts::toString);
+  }
+
+  private static Map<ReadResult, Integer> run(boolean ordered, boolean expiring) {
     System.out.println("ringfetch.seed=" + SEED);
     int all = 0;
     final Map<ReadResult, Integer> counts = new EnumMap<>(ReadResult.class);
     for (int w = 0; w < WORLDS; w++) {
       final long seed = SEED * 1_000_003 + w;
       try {
-        final World world = new World(seed, ordered);
+        final World world = new World(seed, ordered, expiring);
         int reads = 0;
         for (int ended = 0; ended < READS_AFTER_END; ended += world.hasEnded() ? 1 : 0) {
           counts.merge(world.read(), 1, Integer::sum);
@@ -216,8 +244,7 @@ class SimulatedOwnerTest {
     if (ordered) {
       assertTrue(counts.get(ReadResult.ABSENT) > all / 8, counts::toString);
       assertTrue(counts.getOrDefault(ReadResult.UNDECIDED, 0) < all / 4, counts::toString);
-    } else {
-      assertEquals(null, counts.get(ReadResult.ABSENT));
     }
+    return counts;
   }
 }

@@ -52,7 +52,10 @@ class SimulatedTreeTest {
     /** Number of stores after which nothing may be read any more. */
     long closed = Long.MAX_VALUE;
 
-    World(long seed, boolean ordered) {
+    /** Null if no entry has a deadline. */
+    final EndingEntries ending;
+
+    World(long seed, boolean ordered, boolean expiring) {
       random = new Random(seed);
       sameHead = random.nextBoolean();
       left = 300 + random.nextInt(1200);
@@ -62,6 +65,7 @@ class SimulatedTreeTest {
       store = index.partition(0);
       final Reads reads = ordered ? logged.liveReads() : logged.copyingReads(random);
       reader = new OrderedReader(reads, index.location(), random.nextBoolean() ? 0 : 4);
+      ending = expiring ? new EndingEntries(store.expiry(), random, KEYS) : null;
       for (int i = 0; i < KEYS; i++) {
         if (random.nextInt(3) > 0) {
           put(i);
@@ -81,9 +85,10 @@ class SimulatedTreeTest {
 
     private void put(int number) {
       final ByteString value = value(number, ++version);
-      assertEquals(0, store.reserve(key(number).size(), value.size()));
+      final long deadline = ending == null ? 0 : ending.choose(number);
+      assertEquals(0, store.reserve(key(number).size(), value.size(), deadline != 0));
       final long begin = log.appended();
-      store.put(key(number), value, version);
+      store.put(key(number), value, version, deadline);
       became(number, version, begin);
       present[number] = true;
     }
@@ -103,6 +108,10 @@ class SimulatedTreeTest {
         put(random.nextInt(HOT));
         return;
       }
+      if (ending != null && random.nextInt(4) == 0) {
+        end(random.nextInt(30));
+        return;
+      }
       if (run == 0) {
         run = 1 << random.nextInt(8);
         at = random.nextInt(KEYS);
@@ -115,9 +124,28 @@ class SimulatedTreeTest {
       } else if (present[at]) {
         final long begin = log.appended();
         assertTrue(store.delete(key(at)));
-        became(at, 0, begin);
+        if (ending == null || !ending.hasEnded(at)) {
+          became(at, 0, begin);
+        }
+        if (ending != null) {
+          ending.removed(at);
+        }
         present[at] = false;
       }
+    }
+
+    /** Ends entries by a tick, and removes some that have ended. */
+    private void end(int removals) {
+      final long begin = log.appended();
+      ending.tick(number -> became(number, 0, begin));
+      for (int i = 0; i < removals; i++) {
+        ending.remove(store, this::number, number -> present[number] = false);
+      }
+    }
+
+    private int number(ByteString key) {
+      final String text = key.toStringUtf8();
+      return Integer.parseInt(text.substring(text.length() - 4));
     }
 
     /** Moves the gate and fills the memory with something else, or drops the index. */
@@ -231,7 +259,7 @@ class SimulatedTreeTest {
         result =
             reader.scan(
                 cursor,
-                (array, keyOffset, keyLength, valueLength, entryVersion) -> {
+                (array, keyOffset, keyLength, valueLength, entryVersion, deadline) -> {
                   results.add(
                       new ScanChecker.Result(
                           ByteString.copyFrom(array, keyOffset, keyLength), entryVersion));
@@ -250,13 +278,23 @@ class SimulatedTreeTest {
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void answersAreOfTheRead(boolean ordered) {
+    run(ordered, false);
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void answersAreOfTheReadWithDeadlines(boolean ordered) {
+    run(ordered, true);
+  }
+
+  private static void run(boolean ordered, boolean expiring) {
     System.out.println("ringfetch.seed=" + SEED);
     int all = 0;
     final Map<ReadResult, Integer> counts = new EnumMap<>(ReadResult.class);
     for (int w = 0; w < WORLDS; w++) {
       final long seed = SEED * 1_000_003 + w;
       try {
-        final World world = new World(seed, ordered);
+        final World world = new World(seed, ordered, expiring);
         for (int ended = 0; ended < READS_AFTER_END; ended += world.hasEnded() ? 1 : 0) {
           counts.merge(world.read(), 1, Integer::sum);
           all++;

@@ -1,0 +1,141 @@
+package dev.ringfetch.index;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.direct.DirectReader;
+import dev.ringfetch.index.direct.DirectScan;
+import dev.ringfetch.index.direct.DirectValue;
+import dev.ringfetch.index.v1.CountRequest;
+import dev.ringfetch.index.v1.CreateIndexRequest;
+import dev.ringfetch.index.v1.GetRequest;
+import dev.ringfetch.index.v1.IndexKind;
+import dev.ringfetch.index.v1.PutRequest;
+import dev.ringfetch.index.v1.ScanRequest;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.Timeout.ThreadMode;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Deadlines of a real server, by its clock: calls and direct reads agree on what has ended. */
+@Timeout(value = 60, threadMode = ThreadMode.SEPARATE_THREAD)
+class DirectExpiryTest {
+  private static final String INDEX = "expiring";
+  private static final int ROUNDS = 15;
+
+  /** By when an entry is absent: a tick, and some time for the thread that makes it. */
+  private static final long LAG_MS = 20;
+
+  @TempDir Path directory;
+
+  private DirectServer server;
+
+  @BeforeEach
+  void start() throws Exception {
+    server = DirectServer.start(directory);
+  }
+
+  @AfterEach
+  void stop() {
+    server.close();
+  }
+
+  private static ByteString key(int number) {
+    return ByteString.copyFromUtf8("key " + number);
+  }
+
+  private void put(int number, long ttlMs) {
+    final var unused =
+        server
+            .index()
+            .put(
+                PutRequest.newBuilder()
+                    .setIndex(INDEX)
+                    .setKey(key(number))
+                    .setValue(key(number))
+                    .setTtlMs(ttlMs)
+                    .build());
+  }
+
+  private boolean isThereByCall(int number) {
+    return server
+        .index()
+        .get(GetRequest.newBuilder().setIndex(INDEX).setKey(key(number)).build())
+        .hasEntry();
+  }
+
+  private static boolean isScanned(DirectReader reader, int number) {
+    final boolean[] seen = {false};
+    final boolean more =
+        reader.scan(
+            new DirectScan(ScanRequest.getDefaultInstance()),
+            entry -> {
+              seen[0] |= entry.key().equals(key(number));
+              return true;
+            });
+    assertFalse(more);
+    return seen[0];
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = IndexKind.class,
+      names = {"HASH", "ORDERED"})
+  void entryEndsByAllWaysAtOnce(IndexKind kind) throws Exception {
+    final boolean ordered = kind == IndexKind.ORDERED;
+    final var created =
+        server
+            .admin()
+            .createIndex(CreateIndexRequest.newBuilder().setIndex(INDEX).setKind(kind).build());
+    assertTrue(created.getCreated());
+    put(1_000, 0);
+    final List<Long> lags = new ArrayList<>();
+    try (DirectReader reader = server.openReader(INDEX)) {
+      final DirectValue value = new DirectValue();
+      for (int round = 0; round < ROUNDS; round++) {
+        put(round, 60 + round % 7);
+        assertTrue(reader.get(key(round), value));
+        final long deadline = value.deadline();
+        final long left = deadline - System.currentTimeMillis();
+        assertTrue(left <= 60 + round % 7, "left=" + left);
+        final int way = round % (ordered ? 3 : 2); // the one that looks first
+        boolean present;
+        do {
+          present =
+              switch (way) {
+                case 0 -> reader.get(key(round), value);
+                case 1 -> isThereByCall(round);
+                default -> isScanned(reader, round);
+              };
+        } while (present);
+        final long absentMs = System.currentTimeMillis();
+        assertTrue(absentMs >= deadline, "too early: " + (deadline - absentMs) + " ms");
+        lags.add(absentMs - deadline);
+        assertFalse(reader.get(key(round), value), "absent by way " + way + ", and there again");
+        assertFalse(isThereByCall(round), "absent by way " + way + ", and there again");
+        assertFalse(ordered && isScanned(reader, round));
+      }
+      assertTrue(reader.get(key(1_000), value));
+      assertEquals(0, value.deadline());
+      assertTrue(reader.isDirect());
+      assertEquals(0, reader.callReads());
+    }
+    final long[] sorted = lags.stream().mapToLong(Long::longValue).sorted().toArray();
+    System.out.println(kind + " lags in ms: " + Arrays.toString(sorted));
+    // Not of all: other processes may keep the thread from the processor.
+    assertTrue(sorted[ROUNDS / 2] <= LAG_MS, () -> "lags=" + Arrays.toString(sorted));
+    while (server.index().count(CountRequest.newBuilder().setIndex(INDEX).build()).getEntries()
+        > 1) {
+      Thread.sleep(1); // the test's timeout ends it
+    }
+  }
+}
