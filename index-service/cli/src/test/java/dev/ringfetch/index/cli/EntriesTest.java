@@ -84,6 +84,17 @@ final class EntriesTest {
   }
 
   @Test
+  void entriesOfAFileAreThereForATime() throws IOException {
+    final Path file = directory.resolve("timed.csv");
+    Files.writeString(file, "key,value\na,1\nb,2\n");
+    run("load", "-i", "timed", file.toString(), "--ttl", "1h").done();
+    final String found = run("scan", "-i", "timed", "--json").done();
+    assertEquals(2, found.lines().filter(line -> line.contains("\"deadline\":\"")).count(), found);
+    run("load", "-i", "timed", file.toString()).done();
+    assertFalse(run("scan", "-i", "timed", "--json").done().contains("deadline"));
+  }
+
+  @Test
   void severalKeysAreReadInLines() {
     fill("several", "a", "longer");
     final Outcome some = run("get", "-i", "several", "a", "none", "longer");
