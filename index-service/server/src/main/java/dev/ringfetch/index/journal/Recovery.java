@@ -27,8 +27,7 @@ final class Recovery {
    * @param clean whether the writer had ended in order, or there was none
    * @param choice the snapshot that was taken
    */
-  record Result(
-      long end, long previous, long catalogLsn, boolean clean, SnapshotChoice choice) {}
+  record Result(long end, long previous, long catalogLsn, boolean clean, SnapshotChoice choice) {}
 
   private final Disk disk;
   private final long origin;
@@ -92,7 +91,11 @@ final class Recovery {
       writer.create();
       final Checkpoint checkpoint = Checkpoint.create(disk, context.origin);
       created = true;
-      return new Journal(context, writer, checkpoint, new Result(writer.position(), 0, 0, true, SnapshotChoice.none()));
+      return new Journal(
+          context,
+          writer,
+          checkpoint,
+          new Result(writer.position(), 0, 0, true, SnapshotChoice.none()));
     } finally {
       if (!created) {
         writer.close();

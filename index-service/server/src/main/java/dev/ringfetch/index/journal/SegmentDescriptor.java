@@ -94,7 +94,9 @@ public final class SegmentDescriptor {
     return number(name, PREFIX);
   }
 
-  /** Number behind a prefix, as files have it in their names; -1 if the name is not of that form. */
+  /**
+   * Number behind a prefix, as files have it in their names; -1 if the name is not of that form.
+   */
   static long number(String name, String prefix) {
     if (name.length() != prefix.length() + DIGITS || !name.startsWith(prefix)) {
       return -1;

@@ -43,9 +43,9 @@ import java.util.zip.CRC32C;
  *   <li><b>Number</b>: of the snapshot; a later one has a larger number.
  *   <li><b>Begin</b>: position in the journal, where a batch ends; from there on a start reads the
  *       journal.
- *   <li><b>Batches</b>: as {@link BatchDescriptor} says, without gaps. Position is the offset in the
- *       file, previous where the batch before ends, 0 in the first; durable is 0; origin is {@link
- *       #batchOrigin}, so that a batch of another file is none here.
+ *   <li><b>Batches</b>: as {@link BatchDescriptor} says, without gaps. Position is the offset in
+ *       the file, previous where the batch before ends, 0 in the first; durable is 0; origin is
+ *       {@link #batchOrigin}, so that a batch of another file is none here.
  * </ul>
  *
  * <p>The records, as {@link RecordDescriptor} says, in this order: {@code CREATE_INDEX} of each
@@ -173,9 +173,6 @@ public final class SnapshotDescriptor {
 
   /** The largest number that an index ever had, as the last record of a snapshot says it. */
   public static long newestIndex(JournalRecord end) {
-    return end.value()
-        .asReadOnlyByteBuffer()
-        .order(ByteOrder.LITTLE_ENDIAN)
-        .getLong(NEWEST_OFFSET);
+    return end.value().asReadOnlyByteBuffer().order(ByteOrder.LITTLE_ENDIAN).getLong(NEWEST_OFFSET);
   }
 }

@@ -19,13 +19,7 @@ import java.util.zip.CRC32C;
  * @param catalogLsn LSN up to which the catalog's records are in it
  */
 record SnapshotFile(
-    String name,
-    long number,
-    long length,
-    long begin,
-    long end,
-    long records,
-    long catalogLsn) {
+    String name, long number, long length, long begin, long end, long records, long catalogLsn) {
 
   /** Receives the records of a snapshot, the last one included. */
   @FunctionalInterface
@@ -80,8 +74,7 @@ record SnapshotFile(
       final int headerLength = file.read(0, header);
       if (headerLength < SnapshotDescriptor.BATCH_OFFSET
           || !new Reader(file, header, origin, number).readAll(visitor)) {
-        throw new JournalDamagedException(
-            "changed while it was read: file=" + disk.describe(name));
+        throw new JournalDamagedException("changed while it was read: file=" + disk.describe(name));
       }
     }
   }
@@ -105,7 +98,7 @@ record SnapshotFile(
       this.file = file;
       this.number = number;
       batchOrigin = SnapshotDescriptor.batchOrigin(origin, number);
-      fileCrc.update(header.array());
+      fileCrc.update(header.duplicate().rewind());
     }
 
     SnapshotFile snapshot(String name, long begin) {

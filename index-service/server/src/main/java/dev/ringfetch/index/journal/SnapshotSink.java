@@ -33,8 +33,7 @@ public interface SnapshotSink {
   }
 
   /** Adds a partition, whose records up to this LSN are in the snapshot. */
-  default void partition(long index, int partition, long lsn, ByteString clock)
-      throws IOException {
+  default void partition(long index, int partition, long lsn, ByteString clock) throws IOException {
     add(RecordDescriptor.PARTITION, index, partition, lsn, 0, 0, ByteString.EMPTY, clock);
   }
 

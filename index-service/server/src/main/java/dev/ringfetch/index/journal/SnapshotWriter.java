@@ -29,8 +29,7 @@ final class SnapshotWriter implements SnapshotSink {
   private boolean full;
   private boolean closed;
 
-  private SnapshotWriter(
-      Disk disk, Batch batch, DiskFile file, Journal journal, long number) {
+  private SnapshotWriter(Disk disk, Batch batch, DiskFile file, Journal journal, long number) {
     this.disk = disk;
     this.batch = batch;
     this.file = file;

@@ -71,7 +71,8 @@ final class IndexJournal implements AutoCloseable {
                         LOGGER.log(Level.ERROR, "nothing is written any more: " + data, failure)),
             replay);
     for (final String name : journal.damagedSnapshots()) {
-      LOGGER.log(Level.WARNING, "a damaged snapshot was passed over: file=" + name + " data=" + data);
+      LOGGER.log(
+          Level.WARNING, "a damaged snapshot was passed over: file=" + name + " data=" + data);
     }
     if (replay.records() > 0) {
       LOGGER.log(

@@ -96,7 +96,8 @@ public final class IndexMemory implements AutoCloseable {
     this.partitions = context.partitions;
     this.durability = context.durability;
     this.journalOptions =
-        new IndexJournal.Options(context.syncInterval, context.snapshotAfter, context.progress::onProgress);
+        new IndexJournal.Options(
+            context.syncInterval, context.snapshotAfter, context.progress::onProgress);
     this.epoch = data == null ? RANDOM.nextLong(1, Long.MAX_VALUE) : data.incarnation();
     this.origin = data == null ? 0 : data.origin();
     if (fabrics.isEmpty()) {

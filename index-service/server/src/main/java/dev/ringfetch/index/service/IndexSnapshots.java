@@ -70,10 +70,7 @@ final class IndexSnapshots implements SnapshotSource {
    * @param wake is run when an owner has answered, on any thread
    */
   IndexSnapshots(
-      Journal journal,
-      Supplier<CatalogState> catalog,
-      List<SnapshotExtra> extras,
-      Runnable wake) {
+      Journal journal, Supplier<CatalogState> catalog, List<SnapshotExtra> extras, Runnable wake) {
     this.journal = journal;
     this.catalog = catalog;
     this.extras = extras;

@@ -363,11 +363,7 @@ public final class OrderedStore implements EntryStore {
       final ByteString key = ByteString.copyFrom(blocks.key());
       walk.key = key.concat(BEHIND);
       if (!walk.add(
-          Entry.newBuilder()
-              .setKey(key)
-              .setValue(blocks.value())
-              .setVersion(version)
-              .build())) {
+          Entry.newBuilder().setKey(key).setValue(blocks.value()).setVersion(version).build())) {
         return false;
       }
     }

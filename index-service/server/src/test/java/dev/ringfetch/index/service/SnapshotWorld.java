@@ -164,9 +164,7 @@ final class SnapshotWorld {
     try {
       journal =
           Journal.open(
-              disk,
-              new Journal.Context().segmentLength(SEGMENT_LENGTH).owner(5, epoch),
-              replay);
+              disk, new Journal.Context().segmentLength(SEGMENT_LENGTH).owner(5, epoch), replay);
       if (!journal.wasClean()) {
         coverage.unclean++;
         journal.skip();
@@ -437,8 +435,7 @@ final class SnapshotWorld {
   private void create() {
     final boolean isHash = random.nextBoolean();
     final long seed = random.nextLong();
-    final StoredIndex stored =
-        isHash ? new HashIndex(memory, 2, seed) : new OrderedIndex(memory);
+    final StoredIndex stored = isHash ? new HashIndex(memory, 2, seed) : new OrderedIndex(memory);
     final CatalogEntry entry =
         new CatalogEntry(
             ++newest,
@@ -498,8 +495,7 @@ final class SnapshotWorld {
       noteDurable();
       for (final Index index : indexes.values()) {
         for (final Part part : index.parts) {
-          assertTrue(
-              !served.containsKey(index.entry.number()) || part.safe == part.changes.size());
+          assertTrue(!served.containsKey(index.entry.number()) || part.safe == part.changes.size());
         }
       }
       coverage.ends++;
