@@ -139,10 +139,13 @@ class SnapshotProcessTest {
   }
 
   private void delete(IndexGrpc.IndexBlockingStub stub, int kind, int key) {
-    sent[kind][key] = -++number;
+    sent[kind][key] = - ++number;
     final boolean unused =
         stub.delete(
-                DeleteRequest.newBuilder().setIndex(KINDS.get(kind).name()).setKey(key(key)).build())
+                DeleteRequest.newBuilder()
+                    .setIndex(KINDS.get(kind).name())
+                    .setKey(key(key))
+                    .build())
             .getExisted();
     answered[kind][key] = sent[kind][key];
     answers++;
@@ -289,7 +292,8 @@ class SnapshotProcessTest {
                     .get(GetRequest.newBuilder().setKey(key(entries - 1)).build());
             assertTrue(found.hasEntry());
             System.out.printf(
-                "from %s: %d ms to the first Get%n", from, (System.nanoTime() - beginNs) / 1_000_000);
+                "from %s: %d ms to the first Get%n",
+                from, (System.nanoTime() - beginNs) / 1_000_000);
             assertEquals(
                 entries,
                 IndexGrpc.newBlockingStub(channel)

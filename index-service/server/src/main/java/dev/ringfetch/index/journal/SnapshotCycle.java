@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * The snapshots of a journal: writes one after so many bytes of journal, or where it is asked for
@@ -83,7 +84,7 @@ public final class SnapshotCycle {
   private volatile State state = State.IDLE;
   private volatile IOException obstacle;
   private volatile Taken newest;
-  private volatile long taken;
+  private final AtomicLong taken = new AtomicLong();
 
   /** Those whose snapshot has not begun. */
   private final List<Listener> asking = new ArrayList<>();
@@ -153,7 +154,7 @@ public final class SnapshotCycle {
 
   /** Number of snapshots that this has taken. Any thread. */
   public long taken() {
-    return taken;
+    return taken.get();
   }
 
   /**
@@ -249,7 +250,7 @@ public final class SnapshotCycle {
     newest = new Taken(writer.number(), begin, writer.length(), writer.records());
     writer = null;
     nextNumber++;
-    taken++;
+    taken.incrementAndGet();
     obstacle = null;
     retryDelayNs = 0;
     become(State.TRIMMING);

@@ -98,7 +98,7 @@ record SnapshotFile(
       this.file = file;
       this.number = number;
       batchOrigin = SnapshotDescriptor.batchOrigin(origin, number);
-      fileCrc.update(header.array());
+      fileCrc.update(header.duplicate().rewind());
     }
 
     SnapshotFile snapshot(String name, long begin) {

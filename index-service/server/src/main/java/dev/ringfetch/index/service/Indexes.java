@@ -120,8 +120,8 @@ public final class Indexes implements AutoCloseable {
 
   /**
    * Reads the journal, if the data directory has one, turns the readers of earlier servers away,
-   * and lets calls and readers begin. Called once, after {@link #unrecovered}; what it throws leaves
-   * the indexes to be closed.
+   * and lets calls and readers begin. Called once, after {@link #unrecovered}; what it throws
+   * leaves the indexes to be closed.
    *
    * @throws IOException if the disk fails, the journal is damaged, or the memory is too small.
    * @throws IllegalArgumentException when another process has moved the gate of the data directory.
@@ -228,7 +228,9 @@ public final class Indexes implements AutoCloseable {
     return found;
   }
 
-  /** Returns the index of that name, or null if there is none, or none {@link #checkStarted yet}. */
+  /**
+   * Returns the index of that name, or null if there is none, or none {@link #checkStarted yet}.
+   */
   ServedIndex find(String name) {
     return started ? indexes.get(name.isEmpty() ? DEFAULT_NAME : name) : null;
   }
