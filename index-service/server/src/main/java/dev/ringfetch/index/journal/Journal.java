@@ -77,8 +77,8 @@ public final class Journal {
   private boolean retrying;
   private long previous;
 
-  /** Position up to which all is synced. */
-  private long durable;
+  /** Position up to which all is synced; of the journal's thread, read by any. */
+  private volatile long durable;
 
   /** Options of a journal. Setters return this. */
   public static final class Context {
@@ -181,6 +181,11 @@ public final class Journal {
    */
   public boolean wasClean() {
     return clean;
+  }
+
+  /** The reader of the journal's files on this disk, which is not the journal's own. */
+  public JournalReader reader(Disk disk) {
+    return new JournalReader(disk, origin, () -> durable);
   }
 
   /** Epoch of the server, as records say it. */

@@ -38,7 +38,7 @@ public final class PartitionLog implements CommitLog {
     final int refused =
         source.append(
             isDelete ? RecordDescriptor.DELETE : RecordDescriptor.PUT,
-            write.created() || write.existed() ? RecordDescriptor.POSITIVE : 0,
+            write.creates() || write.existed() ? RecordDescriptor.POSITIVE : 0,
             index,
             partition,
             lsn,
@@ -55,6 +55,11 @@ public final class PartitionLog implements CommitLog {
   public long committed() {
     final long committed = waits ? source.durable() : appended;
     return journal.isFailed() ? FAILED : committed;
+  }
+
+  @Override
+  public long durable() {
+    return source.durable();
   }
 
   @Override

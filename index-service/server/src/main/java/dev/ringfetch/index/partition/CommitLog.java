@@ -38,6 +38,11 @@ public interface CommitLog {
    */
   long committed();
 
+  /** The largest LSN whose record survives a crash, where the log keeps records at all. */
+  default long durable() {
+    return committed();
+  }
+
   /** Whether each record is committed, or the log has failed, when {@link #append} returns. */
   default boolean isImmediate() {
     return false;

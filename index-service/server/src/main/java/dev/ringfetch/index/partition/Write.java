@@ -70,7 +70,11 @@ public final class Write {
     /** Writes nothing: the owner reads the entry, where readers could not decide. */
     READ,
     /** Writes nothing: the owner begins a snapshot, of all writes that were answered before. */
-    SNAPSHOT
+    SNAPSHOT,
+    /** Writes nothing: the owner begins to tell a listener the changes. */
+    WATCH,
+    /** Writes nothing: the owner tells the listener no more changes. */
+    UNWATCH
   }
 
   /** Receives the answer of a write. */
@@ -98,6 +102,7 @@ public final class Write {
   private ByteString value;
   private long expectedVersion;
   private Snapshot snapshot;
+  private ChangeListener changes;
 
   private int outcome;
   private boolean positive;
@@ -173,6 +178,31 @@ public final class Write {
     return this;
   }
 
+  /**
+   * Prepares the begin of a watch: the owner tells the listener all changes from then on, and none
+   * to another listener.
+   *
+   * @return this.
+   * @throws IllegalStateException if the write is submitted and not answered.
+   */
+  public Write watch(ChangeListener listener) {
+    prepare(Kind.WATCH, ByteString.EMPTY, ByteString.EMPTY, 0);
+    changes = listener;
+    return this;
+  }
+
+  /**
+   * Prepares the end of a watch: without effect if another listener is told the changes.
+   *
+   * @return this.
+   * @throws IllegalStateException if the write is submitted and not answered.
+   */
+  public Write unwatch(ChangeListener listener) {
+    prepare(Kind.UNWATCH, ByteString.EMPTY, ByteString.EMPTY, 0);
+    changes = listener;
+    return this;
+  }
+
   private Write prepare(Kind kind, ByteString key, ByteString value, long expectedVersion) {
     if (state == State.SUBMITTED) {
       throw new IllegalStateException("state=" + state);
@@ -188,7 +218,12 @@ public final class Write {
     entry = null;
     excess = 0;
     snapshot = null;
+    changes = null;
     return this;
+  }
+
+  ChangeListener changes() {
+    return changes;
   }
 
   Snapshot snapshot() {
@@ -223,6 +258,11 @@ public final class Write {
   /** Whether a put found no entry. */
   public boolean created() {
     return kind == Kind.PUT && positive;
+  }
+
+  /** Whether the record of this, once it is committed, writes a key that was absent. */
+  public boolean creates() {
+    return created() || (kind == Kind.COMPARE_AND_SET && expectedVersion == 0);
   }
 
   /** Whether a delete found an entry. */

@@ -46,6 +46,7 @@ final class WriteCycle {
   private long committed;
   private long appended;
   private boolean growing;
+  private ChangeListener changes; // null: nobody watches
   private Write firstAnswer;
   private Write lastAnswer;
 
@@ -106,6 +107,9 @@ final class WriteCycle {
     }
     if (isGrowing()) {
       growing = store.grow();
+    }
+    if (changes != null) {
+      changes.onCycleEnd();
     }
   }
 
@@ -203,6 +207,11 @@ final class WriteCycle {
       answer(write, Write.DONE);
       return;
     }
+    if (write.changes() != null) {
+      watch(write);
+      answer(write, Write.DONE);
+      return;
+    }
     final ByteString key = write.key();
     final Write newest = records.newest(key);
     final long version = newest == null ? store.version(key) : newest.versionAfter();
@@ -232,7 +241,17 @@ final class WriteCycle {
         }
         answerAfter(newest, write);
       }
-      case SNAPSHOT -> throw new IllegalStateException("kind=" + write.kind());
+      case SNAPSHOT, WATCH, UNWATCH -> throw new IllegalStateException("kind=" + write.kind());
+    }
+  }
+
+  private void watch(Write write) {
+    if (write.kind() == Write.Kind.UNWATCH) {
+      changes = changes == write.changes() ? null : changes;
+    } else if (changes != write.changes()) {
+      changes = write.changes();
+      // All records before the first that is not applied are.
+      changes.begin(records.first() == null ? appended : records.first().version() - 1);
     }
   }
 
@@ -323,6 +342,9 @@ final class WriteCycle {
       growing = true;
     } else {
       store.delete(record.key());
+    }
+    if (changes != null) {
+      changes.onChange(record);
     }
   }
 

@@ -3,6 +3,7 @@ package dev.ringfetch.index.service;
 import dev.ringfetch.index.data.DataDirectory;
 import dev.ringfetch.index.disk.HostDisk;
 import dev.ringfetch.index.journal.Journal;
+import dev.ringfetch.index.journal.JournalReader;
 import dev.ringfetch.index.journal.JournalThread;
 import dev.ringfetch.index.partition.CommitLog;
 import dev.ringfetch.index.store.StoreMemory;
@@ -24,11 +25,13 @@ final class IndexJournal implements AutoCloseable {
 
   private final Journal journal;
   private final JournalThread thread;
+  private final JournalReader reader;
   private List<RecoveredIndex> recovered;
   private long newest;
 
-  private IndexJournal(Journal journal, JournalReplay replay) {
+  private IndexJournal(Journal journal, JournalReplay replay, DataDirectory data) {
     this.journal = journal;
+    reader = journal.reader(new HostDisk(data.path()));
     recovered = List.copyOf(replay.indexes());
     newest = replay.newest();
     thread = new JournalThread(journal);
@@ -73,7 +76,7 @@ final class IndexJournal implements AutoCloseable {
         journal.skip();
         replay.indexes().forEach(index -> index.skip(Journal.LOST_LIMIT));
       }
-      final IndexJournal started = new IndexJournal(journal, replay);
+      final IndexJournal started = new IndexJournal(journal, replay, data);
       opened = true;
       return started;
     } finally {
@@ -127,6 +130,11 @@ final class IndexJournal implements AutoCloseable {
    */
   boolean drop(CatalogEntry entry, Runnable done) {
     return journal.drop(entry.number(), done);
+  }
+
+  /** The reader of what was written, of the thread for calls for ranges. */
+  JournalReader reader() {
+    return reader;
   }
 
   /** Why nothing is written any more, or null. */

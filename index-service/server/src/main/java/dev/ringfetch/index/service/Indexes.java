@@ -46,6 +46,7 @@ public final class Indexes implements AutoCloseable {
 
   private final IndexMemory memory;
   private final ServedIndex.WriterContext writers;
+  private final WatchCalls watches;
   private final ConcurrentHashMap<String, ServedIndex> indexes = new ConcurrentHashMap<>();
 
   /** Of the Index services over these indexes. */
@@ -69,6 +70,7 @@ public final class Indexes implements AutoCloseable {
   private Indexes(IndexMemory memory, boolean serves) {
     this.memory = memory;
     writers = new ServedIndex.WriterContext(Indexes::onError, memory.handover());
+    watches = new WatchCalls(memory);
     boolean created = false;
     try {
       recover();
@@ -131,6 +133,19 @@ public final class Indexes implements AutoCloseable {
     builder.addService(new IndexService(this)).addService(new IndexAdminService(this));
     DirectAccessService.addTo(builder, this, mode);
     return builder;
+  }
+
+  /** The calls that watch these indexes. */
+  WatchCalls watches() {
+    return watches;
+  }
+
+  /**
+   * Ends all watches with UNAVAILABLE, and refuses later ones. To be called before the server is
+   * shut down in order, which waits for the calls that are under way. Idempotent.
+   */
+  public void endWatches() {
+    watches.end();
   }
 
   IndexMemory memory() {

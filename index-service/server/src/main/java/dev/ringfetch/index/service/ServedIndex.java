@@ -138,6 +138,16 @@ final class ServedIndex {
     return partitions[index.partitionOf(key)];
   }
 
+  /** The writer of the partition of that number. */
+  Partition partition(int number) {
+    return partitions[number];
+  }
+
+  /** Number of a key's partition. */
+  int partitionOf(ByteString key) {
+    return index.partitionOf(key);
+  }
+
   /** The present thread's reader. */
   LocalReader reader() {
     return readers.get();
