@@ -57,7 +57,8 @@ public final class JournalReader {
     private long length;
     private int offset;
     private int records; // of the batch there, that were passed
-    private long previous = -1; // where the batch before ends; -1: unknown
+    private long previous = -1; // where the batch before ends; -1: before the oldest segment
+    private long oldestBase;
     private boolean complete;
     private long skips;
     private Summary summary; // of the segment; null where it is not read from its begin
@@ -140,6 +141,7 @@ public final class JournalReader {
     final long oldest = place.segment;
     summaries.keySet().removeIf(number -> number < oldest);
     open(place, oldest);
+    place.oldestBase = place.base;
     place.complete = place.base == 0;
     boolean passing = true;
     while (passing) {
@@ -259,7 +261,8 @@ public final class JournalReader {
       throw damaged(place, "no whole batch, although durable");
     }
     final long previous = RecordDescriptor.getLong(bytes, at + BatchDescriptor.PREVIOUS_OFFSET);
-    if (place.records == 0 && place.previous >= 0 && previous != place.previous) {
+    if (place.records == 0
+        && (place.previous < 0 ? previous > place.oldestBase : previous != place.previous)) {
       throw damaged(place, "a batch is missing before this one");
     }
     return length;

@@ -15,8 +15,7 @@ import java.util.Arrays;
  *
  * <p>No change is lost between the two: the ring began before the journal was read. None comes
  * twice, nor before it is applied: a partition counts as joined at the latest where the journal
- * passes a record behind the newest change of the ring, and changes of the ring up to the place are
- * passed over.
+ * passes a record behind the newest change of the ring.
  *
  * <p>The journal may have lost its begin. Whether a record is missing between the place and the
  * first record that is there shows in the LSNs, which have no gaps but those that {@link
@@ -191,11 +190,9 @@ public final class WatchCursor {
   }
 
   private void pass(int partition, Change change, EventBatch batch) {
-    if (change.version() > lsns[partition]) {
-      lsns[partition] = change.version();
-      if (!batch.add(change)) {
-        passedBytes[partition] += change.bytes();
-      }
+    lsns[partition] = change.version();
+    if (!batch.add(change)) {
+      passedBytes[partition] += change.bytes();
     }
   }
 
