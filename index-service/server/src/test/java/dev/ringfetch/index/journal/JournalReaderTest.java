@@ -76,12 +76,12 @@ class JournalReaderTest {
     open();
     final JournalReader.Place place = reader.begin(1, new long[] {0});
     assertEquals(List.of(), read(place));
-    append(120, 100_000);
-    assertEquals(numbers(1, 120), read(place));
+    append(122, 100_000);
+    assertEquals(numbers(1, 122), read(place));
     log.append(new Write(w -> {}).put(KEY, KEY));
     assertEquals(List.of(), read(place)); // not durable yet
     life.work();
-    assertEquals(List.of(121L), read(place));
+    assertEquals(List.of(123L), read(place));
     assertTrue(place.isComplete());
   }
 

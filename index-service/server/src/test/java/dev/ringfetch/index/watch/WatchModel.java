@@ -208,6 +208,14 @@ final class WatchModel implements WatchedIndex {
     assertTrue(errors.isEmpty(), errors::toString);
   }
 
+  /** As {@link #work}; between a sync and the owners' learning of it, something else happens. */
+  void work(Runnable meanwhile) {
+    // The first write is that of a batch, the second one says in the checkpoint what was synced.
+    disk.onNextWrite(() -> disk.onNextWrite(meanwhile));
+    work();
+    disk.onNextWrite(() -> {});
+  }
+
   /** Has the owners tell their changes, as for a watch. */
   void begin() {
     for (int i = 0; i < PARTITIONS; i++) {

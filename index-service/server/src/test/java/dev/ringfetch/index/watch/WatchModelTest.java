@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.v1.Durability;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -34,21 +35,30 @@ class WatchModelTest {
   }
 
   /** One step of the world, or of one of the watches. */
-  private static void step(WatchModel model, List<Watcher> watchers, int valueLimit)
-      throws IOException {
+  private static void step(WatchModel model, List<Watcher> watchers, int valueLimit) {
     final Random random = model.random;
     final int what = random.nextInt(100);
     if (what < 45) {
       model.write(valueLimit);
-    } else if (what < 60) {
+    } else if (what < 57) {
       model.work();
+    } else if (what < 60) {
+      model.work(() -> stepOne(watchers.get(random.nextInt(watchers.size()))));
     } else if (what < 62) {
       watchers.get(random.nextInt(watchers.size())).reconnect();
     } else {
       final int which = random.nextInt(watchers.size());
       if (which != 0 || random.nextInt(6) == 0) { // the first one is slow
-        final boolean unused = watchers.get(which).step();
+        stepOne(watchers.get(which));
       }
+    }
+  }
+
+  private static void stepOne(Watcher watcher) {
+    try {
+      final boolean unused = watcher.step();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 
@@ -96,7 +106,7 @@ class WatchModelTest {
           new WatchModel(
               random,
               random.nextBoolean() ? Durability.DISK : Durability.INTERVAL,
-              3L * (2_000 + random.nextInt(60_000)));
+              3L * (random.nextBoolean() ? 1_000 : random.nextInt(60_000)));
       final List<Watcher> watchers = watchers(model);
       final int lives = 1 + random.nextInt(4);
       for (int life = 0; life < lives; life++) {
@@ -167,5 +177,20 @@ class WatchModelTest {
     model.write(0, 100);
     finish(model, List.of(watcher));
     assertTrue(gone == 0 && events >= 2, "gone=" + gone + " events=" + events);
+  }
+
+  @Test
+  void changesThatAreInNeitherRingNorJournalYetAreWaitedFor() throws IOException {
+    final WatchModel model = new WatchModel(new Random(SEED), Durability.INTERVAL, 3);
+    final Watcher watcher = new Watcher(model, ByteString.EMPTY);
+    for (int i = 0; i < 20; i++) { // the ring keeps the newest alone, and nothing is written
+      model.write(0, 100);
+    }
+    for (int i = 0; i < 5; i++) {
+      stepOne(watcher);
+    }
+    assertTrue(watcher.events() == 0, "events=" + watcher.events());
+    finish(model, List.of(watcher));
+    assertTrue(gone == 0 && slow == 0 && events > 1, "events=" + events);
   }
 }
