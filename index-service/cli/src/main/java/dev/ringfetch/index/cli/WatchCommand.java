@@ -139,9 +139,7 @@ final class WatchCommand extends ClientCommand {
   }
 
   private void print(
-      IndexChange<ByteString, ByteString> change,
-      Watch<ByteString, ByteString> watch,
-      Output out) {
+      IndexChange<ByteString, ByteString> change, Watch<ByteString, ByteString> watch, Output out) {
     final String kind = change.kind().name().toLowerCase(Locale.ROOT);
     if (isJson()) {
       final Output.Json line =

@@ -90,8 +90,7 @@ final class WatchConnection {
 
     Attempt() {
       call =
-          calls.newStream(
-              Call.reading(IndexGrpc.getWatchMethod(), request), CallOptions.DEFAULT);
+          calls.newStream(Call.reading(IndexGrpc.getWatchMethod(), request), CallOptions.DEFAULT);
     }
 
     @Override

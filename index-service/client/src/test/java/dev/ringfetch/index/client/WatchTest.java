@@ -57,8 +57,7 @@ class WatchTest {
                       .dataDirectory(data)
                       .durability(Durability.DISK)
                       .budget(64L << 20)));
-      final RingServerBuilder builder =
-          RingServerBuilder.forPort(port).shmDirectory(directory);
+      final RingServerBuilder builder = RingServerBuilder.forPort(port).shmDirectory(directory);
       IndexServer.addServices(builder, indexes, new HealthStatusManager());
       server = builder.build().start();
     }
@@ -139,8 +138,7 @@ class WatchTest {
     try (IndexClient client = connect(port)) {
       final OrderedIndex<String, Long> tree = tree(client);
       tree.put("a", 0L);
-      final List<IndexChange<String, Long>> heard =
-          Collections.synchronizedList(new ArrayList<>());
+      final List<IndexChange<String, Long>> heard = Collections.synchronizedList(new ArrayList<>());
       try (Watch<String, Long> watch = tree.watch(WatchOptions.fromNow());
           WatchSubscription<String, Long> subscription =
               tree.watch(
@@ -232,8 +230,7 @@ class WatchTest {
             trailers.put(
                 Metadata.Key.of("ringfetch-oldest-token-bin", Metadata.BINARY_BYTE_MARSHALLER),
                 oldest.toByteArray());
-            responses.onError(
-                Status.OUT_OF_RANGE.withDescription("gone").asException(trailers));
+            responses.onError(Status.OUT_OF_RANGE.withDescription("gone").asException(trailers));
           }
         };
     try (TestServer server = TestServer.startWith(directory, fake);

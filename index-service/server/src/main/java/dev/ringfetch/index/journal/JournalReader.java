@@ -254,8 +254,7 @@ public final class JournalReader {
     if (length <= BatchDescriptor.RECORD_OFFSET
         || length > BatchDescriptor.LENGTH_LIMIT
         || !fill(file, place, begin, at + length)
-        || RecordDescriptor.getLong(bytes, at + BatchDescriptor.POSITION_OFFSET)
-            != place.position()
+        || RecordDescriptor.getLong(bytes, at + BatchDescriptor.POSITION_OFFSET) != place.position()
         || RecordDescriptor.getInt(bytes, at + BatchDescriptor.CRC_OFFSET)
             != RecordDescriptor.crc(crc, bytes, at, length)) {
       throw damaged(place, "no whole batch, although durable");

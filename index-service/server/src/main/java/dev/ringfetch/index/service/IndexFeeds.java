@@ -14,7 +14,8 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
  * The changes of one index that is watched, and the watches of it. Each partition's owner tells its
- * changes to a ring; the watches are driven by a task, which is on its way whenever a ring has more.
+ * changes to a ring; the watches are driven by a task, which is on its way whenever a ring has
+ * more.
  *
  * <p>Safe for use by many threads.
  */

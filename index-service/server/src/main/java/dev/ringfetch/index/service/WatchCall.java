@@ -43,8 +43,7 @@ final class WatchCall {
    * @param token where to begin; null: now
    * @param progressNs how long nothing may be sent
    */
-  record Subject(
-      EventBatch batch, int partition, WatchToken token, long progressNs) {
+  record Subject(EventBatch batch, int partition, WatchToken token, long progressNs) {
     boolean includes(int number) {
       return partition < 0 || partition == number;
     }

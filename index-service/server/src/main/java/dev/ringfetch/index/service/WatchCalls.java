@@ -144,8 +144,7 @@ final class WatchCalls {
       final IndexFeeds of =
           feeds.computeIfAbsent(
               index, unused -> new IndexFeeds(index, journal(index), budget, drive.executor()));
-      call =
-          new WatchCall(this, of, subject, (ServerCallStreamObserver<WatchResponse>) responses);
+      call = new WatchCall(this, of, subject, (ServerCallStreamObserver<WatchResponse>) responses);
       of.calls().add(call);
       final long unused = of.idleSince(nowNs());
     }
@@ -200,8 +199,7 @@ final class WatchCalls {
     if (token == null) {
       throw Status.INVALID_ARGUMENT.withDescription("not a token of a watch: token").asException();
     }
-    if (token.incarnation() != index.incarnation()
-        || token.partitions() != index.partitions()) {
+    if (token.incarnation() != index.incarnation() || token.partitions() != index.partitions()) {
       throw Status.ABORTED
           .withDescription(
               "the token is of another incarnation: the index was dropped, or was in memory alone"

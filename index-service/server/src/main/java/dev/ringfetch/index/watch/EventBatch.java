@@ -39,8 +39,7 @@ public final class EventBatch {
   /** Adds a change if it is of the range. */
   boolean add(Change change) {
     final ByteString key = change.key();
-    if (KeyBounds.compare(key, start) < 0
-        || (!end.isEmpty() && KeyBounds.compare(key, end) >= 0)) {
+    if (KeyBounds.compare(key, start) < 0 || (!end.isEmpty() && KeyBounds.compare(key, end) >= 0)) {
       return false;
     }
     final WatchEvent.Builder event =

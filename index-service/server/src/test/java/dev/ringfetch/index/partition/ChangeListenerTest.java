@@ -38,7 +38,12 @@ final class ChangeListenerTest {
     public void onChange(Write change) {
       final boolean isThere = store.read(change.key()) != null;
       told.add(
-          change.kind() + " " + change.version() + (change.creates() ? " new" : "") + " " + isThere);
+          change.kind()
+              + " "
+              + change.version()
+              + (change.creates() ? " new" : "")
+              + " "
+              + isThere);
     }
 
     @Override

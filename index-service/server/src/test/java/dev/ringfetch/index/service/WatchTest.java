@@ -173,8 +173,7 @@ class WatchTest {
     final List<WatchEvent> events = watch.events(4);
     final List<WatchEvent> ofOne =
         events.stream().filter(event -> event.getKey().equals(key(1))).toList();
-    assertEquals(
-        List.of("PUT key 1=two", "PUT key 1=three", "DELETE key 1="), texts(ofOne));
+    assertEquals(List.of("PUT key 1=two", "PUT key 1=three", "DELETE key 1="), texts(ofOne));
     assertEquals(second, ofOne.get(0).getVersion());
     assertTrue(ofOne.get(1).getVersion() > second);
     assertTrue(ofOne.get(2).getVersion() > ofOne.get(1).getVersion());
@@ -199,8 +198,7 @@ class WatchTest {
       final WatchStream second = watch("", first.token());
       assertEquals(first.token(), second.next().getToken());
       put("", key(4), text("4"));
-      assertEquals(
-          List.of("PUT key 3=3 created", "PUT key 4=4 created"), texts(second.events(2)));
+      assertEquals(List.of("PUT key 3=3 created", "PUT key 4=4 created"), texts(second.events(2)));
       if (durability != Durability.MEMORY) {
         final ByteString token = second.token();
         put("", key(5), text("5"));
@@ -243,8 +241,7 @@ class WatchTest {
     later.next();
     assertEquals(live, later.events(4));
     assertEquals(
-        List.of(
-            "PUT key 1=a created", "PUT key 1=b", "DELETE key 1=", "PUT key 1=c created"),
+        List.of("PUT key 1=a created", "PUT key 1=b", "DELETE key 1=", "PUT key 1=c created"),
         texts(live));
   }
 
@@ -303,8 +300,7 @@ class WatchTest {
   void whatCannotBeWatchedIsRefusedWithTheReason() throws Exception {
     start(Durability.MEMORY);
     assertEquals(Status.Code.NOT_FOUND, watch("none").refusal().getCode());
-    assertEquals(
-        Status.Code.INVALID_ARGUMENT, watch("", text("nonsense")).refusal().getCode());
+    assertEquals(Status.Code.INVALID_ARGUMENT, watch("", text("nonsense")).refusal().getCode());
     final WatchStream watch = watch("");
     final byte[] token = watch.next().getToken().toByteArray();
     token[20] ^= 1;
@@ -436,7 +432,10 @@ class WatchTest {
     all.events(75);
     try (Stream<Path> files = Files.list(data)) {
       Files.delete(
-          files.filter(f -> f.getFileName().toString().startsWith("journal-")).sorted().findFirst()
+          files
+              .filter(f -> f.getFileName().toString().startsWith("journal-"))
+              .sorted()
+              .findFirst()
               .orElseThrow());
     }
     goneAndThenFromTheOldest("tree", begin);

@@ -40,8 +40,7 @@ final class ChangeRingTest {
 
   private static void put(Partition partition, int bytes) {
     assertEquals(
-        0,
-        partition.submit(new Write(w -> {}).put(KEY, ByteString.copyFrom(new byte[bytes]))));
+        0, partition.submit(new Write(w -> {}).put(KEY, ByteString.copyFrom(new byte[bytes]))));
   }
 
   @Test

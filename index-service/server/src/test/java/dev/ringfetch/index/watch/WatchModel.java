@@ -114,7 +114,9 @@ final class WatchModel implements WatchedIndex {
     }
     for (int i = 0; i < PARTITIONS; i++) {
       final CommitLog log =
-          journal == null ? new ImmediateLog(floors[i]) : journal.log(INDEX, i, durability, last[i]);
+          journal == null
+              ? new ImmediateLog(floors[i])
+              : journal.log(INDEX, i, durability, last[i]);
       partitions[i] = new Partition(stores[i], log, 1000, errors::add, Handover.never());
       rings[i] = null;
     }
@@ -175,8 +177,7 @@ final class WatchModel implements WatchedIndex {
   }
 
   void write(int number, int valueLimit) {
-    final ByteString key =
-        ByteString.copyFromUtf8(KEYS.get(random.nextInt(KEYS.size())) + number);
+    final ByteString key = ByteString.copyFromUtf8(KEYS.get(random.nextInt(KEYS.size())) + number);
     final byte[] bytes = new byte[1 + random.nextInt(valueLimit)];
     bytes[0] = (byte) random.nextInt();
     final ByteString value = ByteString.copyFrom(bytes);
