@@ -282,7 +282,7 @@ public final class IndexServer implements Callable<Integer> {
     final CountDownLatch stopped = new CountDownLatch(1);
     final Runnable stop =
         () -> {
-          stop(server, health);
+          stop(server, health, indexes);
           indexes.close(); // the gate: direct readers turn away
           stopped.countDown();
         };
@@ -338,10 +338,11 @@ public final class IndexServer implements Callable<Integer> {
     return builder;
   }
 
-  private static void stop(RingServer server, HealthStatusManager health) {
+  private static void stop(RingServer server, HealthStatusManager health, Indexes indexes) {
     // Before the port closes, so that clients that watch health go elsewhere while calls still
     // succeed.
     health.enterTerminalState();
+    indexes.endWatches(); // which would last as long as their clients
     server.shutdown();
     try {
       if (!server.awaitTermination(GRACE_SECONDS, TimeUnit.SECONDS)) {

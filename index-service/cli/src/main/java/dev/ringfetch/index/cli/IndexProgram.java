@@ -57,6 +57,7 @@ public final class IndexProgram implements Runnable {
     COMMANDS.put("get", GetCommand::new);
     COMMANDS.put("delete", DeleteCommand::new);
     COMMANDS.put("scan", ScanCommand::new);
+    COMMANDS.put("watch", WatchCommand::new);
     COMMANDS.put("count", CountCommand::new);
     COMMANDS.put("load", LoadCommand::new);
     COMMANDS.put("dump", DumpCommand::new);

@@ -11,7 +11,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What the program says of itself, and of wrong command lines; there is no server. */
 final class HelpTest {
   private static final String COMMANDS =
-      "serve create drop list describe put get delete scan count load dump stat snapshot "
+      "serve create drop list describe put get delete scan watch count load dump stat snapshot "
           + "backup verify salvage shell";
 
   private static Outcome run(String... args) {
@@ -81,6 +81,10 @@ final class HelpTest {
         "scan --prefix=a --to=b|--prefix goes without",
         "scan --prefix=1 --key-type=long|--prefix needs keys of type string or hex, not long",
         "scan --direct --snapshot|without --direct",
+        "watch --key=a --prefix=b|--key goes without --prefix",
+        "watch --prefix=1 --key-type=long|--prefix needs keys of type string or hex, not long",
+        "watch --from=*|'*' is no token",
+        "watch a --index=b|two names",
         "load|FILE",
         "load a --format=xml|'xml'",
         "load a --delimiter=ab|one ASCII character",

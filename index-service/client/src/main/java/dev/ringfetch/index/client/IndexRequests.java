@@ -16,6 +16,8 @@ import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.KeyRange;
 import dev.ringfetch.index.v1.PutRequest;
 import dev.ringfetch.index.v1.PutResponse;
+import dev.ringfetch.index.v1.WatchEvent;
+import dev.ringfetch.index.v1.WatchRequest;
 import java.util.Optional;
 
 /** The requests of a view, and the translation of their answers. Immutable. */
@@ -81,6 +83,35 @@ final class IndexRequests<K, V> {
     return Call.writing(
         IndexGrpc.getDeleteRangeMethod(),
         DeleteRangeRequest.newBuilder().setIndex(name).setRange(range).build());
+  }
+
+  WatchRequest watch(KeyRange range, WatchOptions options) {
+    return WatchRequest.newBuilder()
+        .setIndex(name)
+        .setRange(range)
+        .setToken(options.token())
+        .setKeysOnly(options.isKeysOnly())
+        .build();
+  }
+
+  /** A change of a watch. */
+  IndexChange<K, V> change(Subject subject, WatchEvent event, boolean keysOnly) {
+    final IndexChange.Kind kind =
+        switch (event.getKind()) {
+          case PUT -> IndexChange.Kind.PUT;
+          case DELETE -> IndexChange.Kind.DELETE;
+          case EXPIRE -> IndexChange.Kind.EXPIRE;
+          default ->
+              throw Failures.unexpected(subject, "kind of change=" + event.getKindValue(), null);
+        };
+    return new IndexChange<>(
+        kind,
+        decode(subject, "a key", keys, event.getKey()),
+        kind == IndexChange.Kind.PUT && !keysOnly
+            ? Optional.of(value(subject, event.getValue()))
+            : Optional.empty(),
+        event.getVersion(),
+        event.getCreated());
   }
 
   /** An entry whose key is known. */

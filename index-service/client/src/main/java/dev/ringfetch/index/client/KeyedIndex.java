@@ -41,6 +41,9 @@ import java.util.function.LongFunction;
  * @param <V> type of the values, at most 1 MiB when encoded.
  */
 public abstract class KeyedIndex<K, V> {
+  /** The byte that, appended to a key, makes the next key. */
+  private static final ByteString ZERO = ByteString.copyFrom(new byte[1]);
+
   private final View<K, V> view;
   private final Access access;
   private final LongFunction<DirectReads> directs; // by timeout in nanoseconds
@@ -417,6 +420,39 @@ public abstract class KeyedIndex<K, V> {
           final CountResponse response = view.calls().call(run, view.requests().count(range));
           return response.getEntries();
         });
+  }
+
+  /**
+   * Watches the changes of all keys. Waits until the server has begun, so what is written after
+   * this has returned comes.
+   *
+   * @throws IndexException with NOT_FOUND if there is no such index.
+   */
+  public Watch<K, V> watch(WatchOptions options) {
+    return Watch.open(view, view.requests().watch(KeyRange.getDefaultInstance(), options), options);
+  }
+
+  /** As {@link #watch(WatchOptions)}, with the changes of one key. */
+  public Watch<K, V> watchKey(K key, WatchOptions options) {
+    return Watch.open(view, view.requests().watch(only(key), options), options);
+  }
+
+  /** Watches the changes of all keys, which go to a listener. Does not wait. */
+  public WatchSubscription<K, V> watch(WatchOptions options, WatchListener<K, V> listener) {
+    return WatchSubscription.start(
+        view, view.requests().watch(KeyRange.getDefaultInstance(), options), options, listener);
+  }
+
+  /** As {@link #watch(WatchOptions, WatchListener)}, with the changes of one key. */
+  public WatchSubscription<K, V> watchKey(
+      K key, WatchOptions options, WatchListener<K, V> listener) {
+    return WatchSubscription.start(
+        view, view.requests().watch(only(key), options), options, listener);
+  }
+
+  private KeyRange only(K key) {
+    final ByteString encoded = view.requests().encodeKey(key);
+    return KeyRange.newBuilder().setStart(encoded).setEnd(encoded.concat(ZERO)).build();
   }
 
   /** Runs an operation and measures it. */

@@ -24,6 +24,8 @@ public enum Operation {
   COUNT(false),
   /** A read of one page of a range. */
   SCAN(false),
+  /** The begin of a watch. */
+  WATCH(false),
   /** A removal of a range. */
   DELETE_RANGE(true),
   /** A list of indexes. */

@@ -89,6 +89,18 @@ public final class OrderedIndex<K, V> extends KeyedIndex<K, V> {
     return count(range.encode(keys));
   }
 
+  /** As {@link #watch(WatchOptions)}, with the changes of the keys of a range. */
+  public Watch<K, V> watch(Range<K> range, WatchOptions options) {
+    return Watch.open(view(), view().requests().watch(range.encode(keys), options), options);
+  }
+
+  /** As {@link #watch(WatchOptions, WatchListener)}, with the changes of the keys of a range. */
+  public WatchSubscription<K, V> watch(
+      Range<K> range, WatchOptions options, WatchListener<K, V> listener) {
+    return WatchSubscription.start(
+        view(), view().requests().watch(range.encode(keys), options), options, listener);
+  }
+
   /**
    * Removes the entries of a range, in steps, until a step finds nothing left. Entries that are
    * written meanwhile may stay.

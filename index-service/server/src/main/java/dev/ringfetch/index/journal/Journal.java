@@ -248,6 +248,11 @@ public final class Journal {
     return origin;
   }
 
+  /** The reader of the journal's files on this disk, which is not the journal's own. */
+  public JournalReader reader(Disk disk) {
+    return new JournalReader(disk, origin, () -> durable);
+  }
+
   /** Epoch of the server, as records say it. */
   long epoch() {
     return epoch;

@@ -57,7 +57,7 @@ public final class PartitionLog implements CommitLog {
   }
 
   private static int flags(Write write) {
-    return (write.created() || write.existed() ? RecordDescriptor.POSITIVE : 0)
+    return (write.creates() || write.existed() ? RecordDescriptor.POSITIVE : 0)
         | (write.isExpired() ? RecordDescriptor.EXPIRED : 0);
   }
 

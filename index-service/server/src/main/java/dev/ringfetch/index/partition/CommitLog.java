@@ -38,7 +38,7 @@ public interface CommitLog {
    */
   long committed();
 
-  /** The largest LSN that survives the end of the process. Any thread calls it. */
+  /** The largest LSN whose record survives a crash, where the log keeps records at all. Any thread. */
   default long durable() {
     return committed();
   }

@@ -108,6 +108,11 @@ public final class Partition {
     return true;
   }
 
+  /** The largest LSN whose record survives a crash, as far as the log keeps records at all. */
+  public long durable() {
+    return log.durable();
+  }
+
   /**
    * Ends writing: writes that wait for their commit end with {@link Write#UNKNOWN}, all others,
    * also later ones, with {@link Write#UNAVAILABLE}. Called at most once.

@@ -80,7 +80,11 @@ public final class Write {
     /** Writes nothing: the owner takes a walk one step on. */
     WALK,
     /** Writes no entry: sets the partition's clock forward if a deadline has come. */
-    TICK
+    TICK,
+    /** Writes nothing: the owner begins to tell a listener the changes. */
+    WATCH,
+    /** Writes nothing: the owner tells the listener no more changes. */
+    UNWATCH
   }
 
   /** Receives the answer of a write. */
@@ -109,6 +113,7 @@ public final class Write {
   private long expectedVersion;
   private Snapshot snapshot;
   private EntryWalk walk;
+  private ChangeListener changes;
   private long ttlMs;
   private long deadline;
   private boolean expired;
@@ -242,6 +247,31 @@ public final class Write {
     return this;
   }
 
+  /**
+   * Prepares the begin of a watch: the owner tells the listener all changes from then on, and none
+   * to another listener.
+   *
+   * @return this.
+   * @throws IllegalStateException if the write is submitted and not answered.
+   */
+  public Write watch(ChangeListener listener) {
+    prepare(Kind.WATCH, ByteString.EMPTY, ByteString.EMPTY, 0);
+    changes = listener;
+    return this;
+  }
+
+  /**
+   * Prepares the end of a watch: without effect if another listener is told the changes.
+   *
+   * @return this.
+   * @throws IllegalStateException if the write is submitted and not answered.
+   */
+  public Write unwatch(ChangeListener listener) {
+    prepare(Kind.UNWATCH, ByteString.EMPTY, ByteString.EMPTY, 0);
+    changes = listener;
+    return this;
+  }
+
   private Write prepare(Kind kind, ByteString key, ByteString value, long expectedVersion) {
     if (state == State.SUBMITTED) {
       throw new IllegalStateException("state=" + state);
@@ -258,10 +288,15 @@ public final class Write {
     excess = 0;
     snapshot = null;
     walk = null;
+    changes = null;
     ttlMs = 0;
     deadline = 0;
     expired = false;
     return this;
+  }
+
+  ChangeListener changes() {
+    return changes;
   }
 
   EntryWalk walk() {
@@ -331,6 +366,11 @@ public final class Write {
   /** Whether a put found no entry. */
   public boolean created() {
     return kind == Kind.PUT && positive;
+  }
+
+  /** Whether the record of this, once it is committed, writes a key that was absent. */
+  public boolean creates() {
+    return created() || (kind == Kind.COMPARE_AND_SET && expectedVersion == 0);
   }
 
   /** Whether a delete found an entry. */

@@ -48,6 +48,7 @@ final class WriteCycle {
   private long committed;
   private long appended;
   private boolean growing;
+  private ChangeListener changes; // null: nobody watches
   private Write firstAnswer;
   private Write lastAnswer;
 
@@ -111,6 +112,9 @@ final class WriteCycle {
     }
     if (isGrowing()) {
       growing = store.grow();
+    }
+    if (changes != null) {
+      changes.onCycleEnd();
     }
   }
 
@@ -232,6 +236,10 @@ final class WriteCycle {
         answer(write, Write.DONE);
       }
       case TICK -> validateTick(write);
+      case WATCH, UNWATCH -> {
+        watch(write);
+        answer(write, Write.DONE);
+      }
       default -> validateEntry(write);
     }
   }
@@ -274,8 +282,18 @@ final class WriteCycle {
         }
         answerAfter(seen, write);
       }
-      case SNAPSHOT, BARRIER, WALK, TICK ->
+      case SNAPSHOT, BARRIER, WALK, TICK, WATCH, UNWATCH ->
           throw new IllegalStateException("kind=" + write.kind());
+    }
+  }
+
+  private void watch(Write write) {
+    if (write.kind() == Write.Kind.UNWATCH) {
+      changes = changes == write.changes() ? null : changes;
+    } else if (changes != write.changes()) {
+      changes = write.changes();
+      // All records before the first that is not applied are.
+      changes.begin(records.first() == null ? appended : records.first().version() - 1);
     }
   }
 
@@ -434,6 +452,9 @@ final class WriteCycle {
       expiry.apply(record);
     } else {
       store.delete(record.key());
+    }
+    if (changes != null && record.kind() != Write.Kind.TICK) {
+      changes.onChange(record);
     }
   }
 

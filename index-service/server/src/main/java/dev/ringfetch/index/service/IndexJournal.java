@@ -4,6 +4,7 @@ import dev.ringfetch.index.data.DataDirectory;
 import dev.ringfetch.index.disk.HostDisk;
 import dev.ringfetch.index.journal.Journal;
 import dev.ringfetch.index.journal.JournalCounts;
+import dev.ringfetch.index.journal.JournalReader;
 import dev.ringfetch.index.journal.JournalThread;
 import dev.ringfetch.index.journal.RecoveryProgress;
 import dev.ringfetch.index.journal.SnapshotCycle;
@@ -37,6 +38,7 @@ final class IndexJournal implements AutoCloseable {
   private final DataDirectory data;
   private final JournalMetrics.Recovered recovery;
   private final JournalThread thread;
+  private final JournalReader reader;
   private final long snapshotAfter;
   private final List<SnapshotExtra> extras = new ArrayList<>();
   private volatile SnapshotThread snapshotThread; // null until the indexes are there
@@ -54,6 +56,7 @@ final class IndexJournal implements AutoCloseable {
     this.data = data;
     this.recovery = recovery;
     this.snapshotAfter = snapshotAfter;
+    reader = journal.reader(new HostDisk(data.path()));
     recovered = List.copyOf(replay.indexes());
     newest = replay.newest();
     thread = new JournalThread(journal);
@@ -285,6 +288,11 @@ final class IndexJournal implements AutoCloseable {
         .setRecoveryNs(recovery.durationNs())
         .setRecoveredRecords(recovery.records())
         .build();
+  }
+
+  /** The reader of what was written, of the thread for calls for ranges. */
+  JournalReader reader() {
+    return reader;
   }
 
   /** Why nothing is written any more, or null. */

@@ -25,6 +25,8 @@ import dev.ringfetch.index.v1.PutRequest;
 import dev.ringfetch.index.v1.PutResponse;
 import dev.ringfetch.index.v1.ScanRequest;
 import dev.ringfetch.index.v1.ScanResponse;
+import dev.ringfetch.index.v1.WatchRequest;
+import dev.ringfetch.index.v1.WatchResponse;
 import io.grpc.BindableService;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
@@ -308,6 +310,15 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
                   .setEntries(index.count())
                   .setIncarnation(index.incarnation())
                   .build());
+    } catch (StatusException e) {
+      responses.onError(e);
+    }
+  }
+
+  @Override
+  public void watch(WatchRequest request, StreamObserver<WatchResponse> responses) {
+    try {
+      indexes.watches().watch(indexToRead(request.getIndex()), request, responses);
     } catch (StatusException e) {
       responses.onError(e);
     }

@@ -47,6 +47,7 @@ public final class Indexes implements AutoCloseable {
 
   private final IndexMemory memory;
   private final OwnerContext writers;
+  private final WatchCalls watches;
   private final ConcurrentHashMap<String, ServedIndex> indexes = new ConcurrentHashMap<>();
 
   /** Of the Index services over these indexes. */
@@ -81,6 +82,7 @@ public final class Indexes implements AutoCloseable {
   private Indexes(IndexMemory memory, Start start) {
     this.memory = memory;
     writers = new OwnerContext(Indexes::onError, memory.handover(), memory.time());
+    watches = new WatchCalls(memory);
     if (start == Start.LATER) {
       return;
     }
@@ -196,6 +198,19 @@ public final class Indexes implements AutoCloseable {
     builder.addService(new IndexService(this)).addService(new IndexAdminService(this));
     DirectAccessService.addTo(builder, this, mode);
     return builder;
+  }
+
+  /** The calls that watch these indexes. */
+  WatchCalls watches() {
+    return watches;
+  }
+
+  /**
+   * Ends all watches with UNAVAILABLE, and refuses later ones. To be called before the server is
+   * shut down in order, which waits for the calls that are under way. Idempotent.
+   */
+  public void endWatches() {
+    watches.end();
   }
 
   IndexMemory memory() {

@@ -153,6 +153,11 @@ final class ServedIndex {
     }
   }
 
+  /** Number of a key's partition. */
+  int partitionOf(ByteString key) {
+    return index.partitionOf(key);
+  }
+
   /** The present thread's reader. */
   LocalReader reader() {
     return readers.get();

@@ -1,0 +1,62 @@
+package dev.ringfetch.index.client;
+
+import com.google.protobuf.ByteString;
+import java.time.Duration;
+
+/** Where a watch begins, and what it brings. Immutable: each setting returns other options. */
+public final class WatchOptions {
+  /** How long the server may be away unless set. */
+  public static final Duration OUTAGE_LIMIT_DEFAULT = Duration.ofMinutes(1);
+
+  private final ByteString token;
+  private final boolean keysOnly;
+  private final long outageLimitNs;
+
+  private WatchOptions(ByteString token, boolean keysOnly, long outageLimitNs) {
+    this.token = token;
+    this.keysOnly = keysOnly;
+    this.outageLimitNs = outageLimitNs;
+  }
+
+  /** Changes from the begin of the watch on. */
+  public static WatchOptions fromNow() {
+    return new WatchOptions(ByteString.EMPTY, false, OUTAGE_LIMIT_DEFAULT.toNanos());
+  }
+
+  /**
+   * Changes after those that another watch has brought.
+   *
+   * @param token of {@link Watch#token}, of a watch of the same keys or of more.
+   */
+  public static WatchOptions from(ByteString token) {
+    if (token.isEmpty()) {
+      throw new IllegalArgumentException("token is empty");
+    }
+    return new WatchOptions(token, false, OUTAGE_LIMIT_DEFAULT.toNanos());
+  }
+
+  /** Changes without values. */
+  public WatchOptions keysOnly() {
+    return new WatchOptions(token, true, outageLimitNs);
+  }
+
+  /**
+   * Sets how long the server may be away before the watch ends as UNAVAILABLE; {@link
+   * #OUTAGE_LIMIT_DEFAULT} unless set.
+   */
+  public WatchOptions outageLimit(Duration limit) {
+    return new WatchOptions(token, keysOnly, View.checkDeadline(limit));
+  }
+
+  ByteString token() {
+    return token;
+  }
+
+  boolean isKeysOnly() {
+    return keysOnly;
+  }
+
+  long outageLimitNs() {
+    return outageLimitNs;
+  }
+}

@@ -1,0 +1,335 @@
+package dev.ringfetch.index.journal;
+
+import dev.ringfetch.index.disk.Disk;
+import dev.ringfetch.index.disk.DiskFile;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.NoSuchFileException;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.LongSupplier;
+import java.util.zip.CRC32C;
+
+/**
+ * The reader of a journal that is being written: passes the records that are durable, in their
+ * order, in steps of bounded length. It opens a segment for one step only, so segments may be
+ * removed at any time, the oldest first; a place in a removed segment is lost.
+ *
+ * <p>It remembers of each segment that it has read as a whole how far the partitions have come
+ * there, so that a later reading begins behind segments with nothing new.
+ *
+ * <p>Used by one thread at a time, which is not the journal's.
+ */
+public final class JournalReader {
+  /** Bytes of batches after which a step ends. */
+  private static final int STEP_LENGTH = 256 << 10;
+
+  private static final int READ_LENGTH = 64 << 10;
+
+  /** How a step ended. */
+  public enum Progress {
+    /** There is more to read. */
+    MORE,
+    /** All that was durable when the step began was read. */
+    END,
+    /** The place is in a segment that was removed. */
+    LOST
+  }
+
+  /** Receives records. */
+  @FunctionalInterface
+  public interface Visitor {
+    /**
+     * Takes a record, whose view is valid until this returns.
+     *
+     * @return whether to go on: if not, the step ends behind the record
+     */
+    boolean onRecord(JournalRecord record);
+  }
+
+  /** A place in the journal. Belongs to one reading. */
+  public static final class Place {
+    private long segment;
+    private long base;
+    private long length;
+    private int offset;
+    private int records; // of the batch there, that were passed
+    private long previous = -1; // where the batch before ends; -1: before the oldest segment
+    private long oldestBase;
+    private boolean complete;
+    private long skips;
+    private Summary summary; // of the segment; null where it is not read from its begin
+
+    private Place() {}
+
+    private long position() {
+      return base + offset;
+    }
+
+    /** Whether no record before the first one that is passed was removed, of any partition. */
+    public boolean isComplete() {
+      return complete;
+    }
+
+    /** Number of SKIP records from the oldest segment to this place. */
+    public long skips() {
+      return skips;
+    }
+  }
+
+  /** How far the partitions of indexes have come at the end of a segment. */
+  private static final class Summary {
+    private final Map<Long, long[]> last = new HashMap<>(); // 0: no record of the partition
+    private long skips;
+    private long base;
+    private long length;
+    private long end;
+
+    void add(JournalRecord record) {
+      if (record.type() == RecordDescriptor.SKIP) {
+        skips++;
+      } else if (record.type() < RecordDescriptor.CREATE_INDEX) {
+        long[] lsns = last.computeIfAbsent(record.index(), index -> new long[1]);
+        if (record.partition() >= lsns.length) {
+          lsns = Arrays.copyOf(lsns, record.partition() + 1);
+          last.put(record.index(), lsns);
+        }
+        lsns[record.partition()] = record.lsn();
+      }
+    }
+  }
+
+  private final Disk disk;
+  private final long origin;
+  private final LongSupplier durable;
+  private final Map<Long, Summary> summaries = new TreeMap<>();
+  private final JournalRecord record = new JournalRecord();
+  private final CRC32C crc = new CRC32C();
+  private byte[] bytes = new byte[READ_LENGTH];
+  private int filled;
+
+  /**
+   * Creates a reader.
+   *
+   * @param durable position up to which the journal is synced
+   */
+  JournalReader(Disk disk, long origin, LongSupplier durable) {
+    this.disk = disk;
+    this.origin = origin;
+    this.durable = durable;
+  }
+
+  /**
+   * The place from which all records there are of an index's partitions come that have larger LSNs
+   * than these.
+   *
+   * @param lsns by partition; those that are {@link Long#MAX_VALUE} do not matter
+   * @throws IOException if the disk fails
+   */
+  public Place begin(long index, long[] lsns) throws IOException {
+    final Place place = new Place();
+    place.segment = Long.MAX_VALUE;
+    for (final String name : disk.list()) {
+      final long number = SegmentDescriptor.number(name);
+      if (number >= 0) {
+        place.segment = Math.min(place.segment, number);
+      }
+    }
+    final long oldest = place.segment;
+    summaries.keySet().removeIf(number -> number < oldest);
+    open(place, oldest);
+    place.oldestBase = place.base;
+    place.complete = place.base == 0;
+    boolean passing = true;
+    while (passing) {
+      final Summary summary = summaries.get(place.segment);
+      passing = summary != null && !hasNewer(summary, index, lsns);
+      if (passing) {
+        place.skips += summary.skips;
+        place.segment++;
+        place.base = summary.base + summary.length;
+        place.length = 0;
+        place.previous = summary.end;
+      }
+    }
+    place.summary = summaries.containsKey(place.segment) ? null : new Summary();
+    return place;
+  }
+
+  private static boolean hasNewer(Summary summary, long index, long[] lsns) {
+    final long[] last = summary.last.getOrDefault(index, new long[0]);
+    for (int i = 0; i < Math.min(last.length, lsns.length); i++) {
+      if (last[i] > lsns[i]) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Sets a place to the begin of a segment; its length stays 0 if there is no whole header. */
+  private void open(Place place, long number) throws IOException {
+    place.segment = number;
+    place.offset = SegmentDescriptor.BATCH_OFFSET;
+    place.records = 0;
+    final ByteBuffer header =
+        ByteBuffer.allocate(SegmentDescriptor.BATCH_OFFSET).order(ByteOrder.LITTLE_ENDIAN);
+    try (DiskFile file = disk.open(SegmentDescriptor.name(number))) {
+      if (file.read(0, header) < SegmentDescriptor.BATCH_OFFSET
+          || header.getInt(SegmentDescriptor.CRC_OFFSET) != SegmentDescriptor.crc(header)
+          || header.getLong(SegmentDescriptor.ORIGIN_OFFSET) != origin) {
+        throw damaged(place, "no header of a segment");
+      }
+    }
+    place.base = header.getLong(SegmentDescriptor.BASE_OFFSET);
+    place.length = header.getLong(SegmentDescriptor.LENGTH_OFFSET);
+  }
+
+  /**
+   * Reads on.
+   *
+   * @param place moves behind what was read
+   * @throws IOException if the disk fails, or has changed what was durable
+   */
+  public Progress read(Place place, Visitor visitor) throws IOException {
+    final long end = durable.getAsLong();
+    try {
+      if (place.length == 0) {
+        open(place, place.segment);
+      }
+      return place.position() >= end ? Progress.END : readSegment(place, end, visitor);
+    } catch (NoSuchFileException e) {
+      if (hasBefore(place.segment)) { // the oldest are removed first
+        throw damaged(place, "missing");
+      }
+      return Progress.LOST;
+    }
+  }
+
+  private boolean hasBefore(long segment) throws IOException {
+    for (final String name : disk.list()) {
+      final long number = SegmentDescriptor.number(name);
+      if (number >= 0 && number < segment) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private Progress readSegment(Place place, long end, Visitor visitor) throws IOException {
+    final int begin = place.offset;
+    try (DiskFile file = disk.open(SegmentDescriptor.name(place.segment))) {
+      filled = 0;
+      while (place.position() < end) {
+        final int at = place.offset - begin;
+        if (at >= STEP_LENGTH) {
+          return Progress.MORE;
+        }
+        final int length = batch(file, place, begin);
+        if (length == 0) {
+          endSegment(place);
+          open(place, place.segment + 1);
+          return Progress.MORE;
+        }
+        if (!pass(place, at, length, visitor)) {
+          return Progress.MORE;
+        }
+      }
+      return Progress.END;
+    }
+  }
+
+  /** Length of the batch at the place, which is in memory then; 0 if there is none. */
+  private int batch(DiskFile file, Place place, int begin) throws IOException {
+    final int at = place.offset - begin;
+    if (place.length - place.offset < BatchDescriptor.RECORD_OFFSET
+        || !fill(file, place, begin, at + BatchDescriptor.RECORD_OFFSET)
+        || RecordDescriptor.getInt(bytes, at + BatchDescriptor.MAGIC_OFFSET)
+            != BatchDescriptor.MAGIC) {
+      return 0;
+    }
+    final int length = RecordDescriptor.getInt(bytes, at + BatchDescriptor.LENGTH_OFFSET);
+    if (length <= BatchDescriptor.RECORD_OFFSET
+        || length > BatchDescriptor.LENGTH_LIMIT
+        || !fill(file, place, begin, at + length)
+        || RecordDescriptor.getLong(bytes, at + BatchDescriptor.POSITION_OFFSET) != place.position()
+        || RecordDescriptor.getInt(bytes, at + BatchDescriptor.CRC_OFFSET)
+            != RecordDescriptor.crc(crc, bytes, at, length)) {
+      throw damaged(place, "no whole batch, although durable");
+    }
+    final long previous = RecordDescriptor.getLong(bytes, at + BatchDescriptor.PREVIOUS_OFFSET);
+    if (place.records == 0
+        && (place.previous < 0 ? previous > place.oldestBase : previous != place.previous)) {
+      throw damaged(place, "a batch is missing before this one");
+    }
+    return length;
+  }
+
+  /** Has so many bytes of a segment behind a place in memory; false if the segment is shorter. */
+  private boolean fill(DiskFile file, Place place, int begin, int needed) throws IOException {
+    if (filled >= needed) {
+      return true;
+    }
+    if (needed > place.length - begin) {
+      return false;
+    }
+    if (needed > bytes.length) {
+      bytes = Arrays.copyOf(bytes, Math.max(needed, 2 * bytes.length));
+    }
+    final int wanted = (int) Math.min(bytes.length, place.length - begin) - filled;
+    final int read = file.read(begin + filled, ByteBuffer.wrap(bytes, filled, wanted));
+    filled += Math.max(0, read);
+    return filled >= needed;
+  }
+
+  /** Passes the records of a batch; returns whether the visitor wants more. */
+  private boolean pass(Place place, int at, int length, Visitor visitor) throws IOException {
+    final int records = RecordDescriptor.getInt(bytes, at + BatchDescriptor.RECORDS_OFFSET);
+    int position = at + BatchDescriptor.RECORD_OFFSET;
+    boolean more = true;
+    for (int i = 0; i < records && more; i++) {
+      if (!record.wrap(bytes, position, at + length)) {
+        throw damaged(place, "no record in a batch");
+      }
+      position += RecordDescriptor.aligned(record.length());
+      if (i >= place.records) {
+        place.records++;
+        if (place.summary != null) {
+          place.summary.add(record);
+        }
+        if (record.type() == RecordDescriptor.SKIP) {
+          place.skips++;
+        }
+        more = visitor.onRecord(record);
+      }
+    }
+    if (place.records == records) {
+      place.offset += length;
+      place.records = 0;
+      place.previous = place.position();
+    }
+    return more;
+  }
+
+  private void endSegment(Place place) {
+    if (place.summary != null) {
+      place.summary.base = place.base;
+      place.summary.length = place.length;
+      place.summary.end = place.previous;
+      summaries.put(place.segment, place.summary);
+    }
+    place.summary = summaries.containsKey(place.segment + 1) ? null : new Summary();
+  }
+
+  private IOException damaged(Place place, String what) {
+    return new IOException(
+        "the journal is damaged: "
+            + what
+            + ": file="
+            + disk.describe(SegmentDescriptor.name(place.segment))
+            + " offset="
+            + place.offset);
+  }
+}

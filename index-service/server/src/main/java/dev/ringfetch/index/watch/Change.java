@@ -1,0 +1,72 @@
+package dev.ringfetch.index.watch;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.journal.JournalRecord;
+import dev.ringfetch.index.journal.RecordDescriptor;
+import dev.ringfetch.index.partition.Write;
+import dev.ringfetch.index.v1.WatchEvent;
+
+/**
+ * One committed change of one key. Immutable.
+ *
+ * @param kind what it did
+ * @param key the key
+ * @param value empty unless an entry was written
+ * @param version LSN of the change in its partition
+ * @param created whether the key was absent before, and an entry was written
+ */
+record Change(
+    WatchEvent.Kind kind, ByteString key, ByteString value, long version, boolean created) {
+  /** Bytes of memory that a change takes besides key and value, about. */
+  private static final int OVERHEAD = 128;
+
+  /** The change that a record in memory says; null if it changes no entry. */
+  static Change of(Write record) {
+    return switch (record.kind()) {
+      case PUT, COMPARE_AND_SET ->
+          new Change(
+              WatchEvent.Kind.PUT,
+              record.key(),
+              record.value(),
+              record.version(),
+              record.creates());
+      case DELETE ->
+          new Change(
+              record.isExpired() ? WatchEvent.Kind.EXPIRE : WatchEvent.Kind.DELETE,
+              record.key(),
+              ByteString.EMPTY,
+              record.version(),
+              false);
+      default -> null;
+    };
+  }
+
+  /** The change that a record of the journal says; null if it changes no entry. */
+  static Change of(JournalRecord record) {
+    final int flags = record.flags();
+    return switch (record.type()) {
+      case RecordDescriptor.PUT ->
+          new Change(
+              WatchEvent.Kind.PUT,
+              record.key(),
+              record.value(),
+              record.lsn(),
+              (flags & RecordDescriptor.POSITIVE) != 0);
+      case RecordDescriptor.DELETE ->
+          new Change(
+              (flags & RecordDescriptor.EXPIRED) != 0
+                  ? WatchEvent.Kind.EXPIRE
+                  : WatchEvent.Kind.DELETE,
+              record.key(),
+              ByteString.EMPTY,
+              record.lsn(),
+              false);
+      default -> null;
+    };
+  }
+
+  /** Bytes of memory, about. */
+  int bytes() {
+    return OVERHEAD + key.size() + value.size();
+  }
+}

@@ -1,0 +1,76 @@
+package dev.ringfetch.index.watch;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.layout.KeyBounds;
+import dev.ringfetch.index.v1.WatchEvent;
+import dev.ringfetch.index.v1.WatchResponse;
+
+/**
+ * The changes that go into one response: those of a range, until there are enough.
+ *
+ * <p>Used by one thread at a time.
+ */
+public final class EventBatch {
+  /** The most changes of a response. */
+  static final int EVENTS_MAX = 1000;
+
+  /** Bytes from which on a response takes no more. */
+  static final int BYTES_MAX = 256 << 10;
+
+  private final ByteString start;
+  private final ByteString end;
+  private final boolean keysOnly;
+  private WatchResponse.Builder response = WatchResponse.newBuilder();
+  private int bytes;
+
+  /**
+   * Creates an empty batch.
+   *
+   * @param start the first key of the range
+   * @param end the first key beyond the range; empty: there is none
+   * @param keysOnly whether values are left out
+   */
+  public EventBatch(ByteString start, ByteString end, boolean keysOnly) {
+    this.start = start;
+    this.end = end;
+    this.keysOnly = keysOnly;
+  }
+
+  /** Adds a change if it is of the range. */
+  boolean add(Change change) {
+    final ByteString key = change.key();
+    if (KeyBounds.compare(key, start) < 0 || (!end.isEmpty() && KeyBounds.compare(key, end) >= 0)) {
+      return false;
+    }
+    final WatchEvent.Builder event =
+        WatchEvent.newBuilder()
+            .setKind(change.kind())
+            .setKey(key)
+            .setVersion(change.version())
+            .setCreated(change.created());
+    bytes += key.size();
+    if (!keysOnly) {
+      event.setValue(change.value());
+      bytes += change.value().size();
+    }
+    response.addEvents(event);
+    return true;
+  }
+
+  boolean hasRoom() {
+    return response.getEventsCount() < EVENTS_MAX && bytes < BYTES_MAX;
+  }
+
+  /** Whether there is no change in it. */
+  public boolean isEmpty() {
+    return response.getEventsCount() == 0;
+  }
+
+  /** The response, which empties this. */
+  public WatchResponse take(ByteString token, long incarnation) {
+    final WatchResponse taken = response.setToken(token).setIncarnation(incarnation).build();
+    response = WatchResponse.newBuilder();
+    bytes = 0;
+    return taken;
+  }
+}

@@ -1,0 +1,356 @@
+package dev.ringfetch.index.watch;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.journal.Journal;
+import dev.ringfetch.index.journal.JournalReader;
+import dev.ringfetch.index.journal.JournalRecord;
+import dev.ringfetch.index.journal.RecordDescriptor;
+import java.io.IOException;
+import java.util.Arrays;
+
+/**
+ * The place of one watch in the changes of an index, and its way forward. A partition whose ring
+ * has all changes after the place is <i>joined</i>, and read from there; the changes of others come
+ * out of the journal, until the ring has what is left.
+ *
+ * <p>No change is lost between the two: the ring began before the journal was read. None comes
+ * twice, nor before it is applied: a partition counts as joined at the latest where the journal
+ * passes a record behind the newest change of the ring.
+ *
+ * <p>The journal may have lost its begin. Whether a record is missing between the place and the
+ * first record that is there shows in the LSNs, which have no gaps but those that {@link
+ * RecordDescriptor#SKIP} records tell of.
+ *
+ * <p>Used by one thread at a time.
+ */
+public final class WatchCursor {
+  /** Changes that one step looks at in the rings. */
+  private static final int STEP = 4096;
+
+  /** How a step ended. */
+  public enum State {
+    /** There is nothing more now. */
+    IDLE,
+    /** There is more. */
+    MORE,
+    /** Changes have left the ring before they were read. */
+    SLOW,
+    /** Changes after the place are kept no more: {@link #oldest} says which are. */
+    GONE
+  }
+
+  private final WatchedIndex index;
+  private final long[] lsns;
+
+  /** By partition: number in the ring of the next change; {@link ChangeRing#GONE}: not joined. */
+  private final long[] numbers;
+
+  /** Bytes of the changes of a partition that were passed over since the last response. */
+  private final long[] passedBytes;
+
+  private int turn;
+
+  // Of partitions that are not joined.
+  private JournalReader.Place place;
+
+  /** Whether no record is missing between the place of the watch and that of the reading. */
+  private final boolean[] connected;
+
+  /** Where changes are missing: by partition, the first record that is there, 0 if none yet. */
+  private long[] first;
+
+  private long[] oldest;
+
+  /**
+   * Creates a cursor.
+   *
+   * @param lsns by partition, where the watch begins; {@link WatchToken#UNWATCHED} for partitions
+   *     that matter not
+   */
+  public WatchCursor(WatchedIndex index, long[] lsns) {
+    this.index = index;
+    this.lsns = lsns.clone();
+    numbers = new long[lsns.length];
+    Arrays.fill(numbers, ChangeRing.GONE);
+    passedBytes = new long[lsns.length];
+    connected = new boolean[lsns.length];
+  }
+
+  /** The token of the place. */
+  public ByteString token() {
+    return WatchToken.encode(index.incarnation(), lsns);
+  }
+
+  /** After {@link State#GONE}: the token of the oldest place there is. */
+  public ByteString oldest() {
+    return WatchToken.encode(index.incarnation(), oldest);
+  }
+
+  private boolean isWatched(int partition) {
+    return lsns[partition] != WatchToken.UNWATCHED;
+  }
+
+  private boolean isJoined(int partition) {
+    return numbers[partition] != ChangeRing.GONE;
+  }
+
+  /** Whether changes have left a ring before they were read. */
+  public boolean isSlow() {
+    for (int i = 0; i < lsns.length; i++) {
+      if (isWatched(i)
+          && isJoined(i)
+          && !index.ring(i).isEnd(numbers[i])
+          && index.ring(i).change(numbers[i]) == null) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Whether a response is due, lest a client with an older token finds the ring without it. */
+  public boolean isFarFromSent() {
+    for (int i = 0; i < lsns.length; i++) {
+      if (passedBytes[i] > 0 && passedBytes[i] > index.ring(i).share() / 4) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Notes that the client was sent the token. */
+  public void sent() {
+    Arrays.fill(passedBytes, 0);
+  }
+
+  /**
+   * Goes on, and adds changes to a batch, until that is full or a bounded number was looked at.
+   *
+   * @throws IOException if the journal cannot be read
+   */
+  public State step(EventBatch batch) throws IOException {
+    if (first != null) {
+      return findOldest();
+    }
+    if (!join()) {
+      if (index.journal() == null) {
+        oldest = oldestOfRings();
+        return State.GONE;
+      }
+      return readJournal(batch);
+    }
+    return readRings(batch);
+  }
+
+  /** Joins what can be; returns whether all is. */
+  private boolean join() {
+    boolean all = true;
+    for (int i = 0; i < lsns.length; i++) {
+      all &= !isWatched(i) || isJoined(i) || join(i);
+    }
+    if (all) {
+      place = null;
+    }
+    return all;
+  }
+
+  private boolean join(int partition) {
+    numbers[partition] = index.ring(partition).numberAfter(lsns[partition]);
+    return isJoined(partition);
+  }
+
+  private long[] oldestOfRings() {
+    final long[] floors = lsns.clone();
+    for (int i = 0; i < floors.length; i++) {
+      floors[i] = isWatched(i) ? index.ring(i).floor() : floors[i];
+    }
+    return floors;
+  }
+
+  private State readRings(EventBatch batch) {
+    int left = STEP;
+    for (int i = 0; i < lsns.length; i++) {
+      final int partition = turn;
+      if (isWatched(partition)) {
+        final ChangeRing ring = index.ring(partition);
+        while (!ring.isEnd(numbers[partition])) {
+          if (left-- == 0 || !batch.hasRoom()) {
+            return State.MORE;
+          }
+          final Change change = ring.change(numbers[partition]);
+          if (change == null) {
+            return State.SLOW;
+          }
+          numbers[partition]++;
+          pass(partition, change, batch);
+        }
+      }
+      turn = (turn + 1) % lsns.length;
+    }
+    return State.IDLE;
+  }
+
+  private void pass(int partition, Change change, EventBatch batch) {
+    lsns[partition] = change.version();
+    if (!batch.add(change)) {
+      passedBytes[partition] += change.bytes();
+    }
+  }
+
+  private State readJournal(EventBatch batch) throws IOException {
+    if (place == null) {
+      beginReading();
+    }
+    // Before the step, which reads up to where the journal is durable then.
+    final long[] floors = oldestOfRings();
+    for (int i = 0; i < floors.length; i++) {
+      if (isWatched(i) && floors[i] > index.durable(i)) {
+        floors[i] = 0; // it is not all in the journal yet
+      }
+    }
+    final JournalReader.Progress progress =
+        index.journal().read(place, record -> takeRecord(record, batch));
+    if (first != null) { // a gap
+      return State.MORE;
+    }
+    switch (progress) {
+      case LOST -> place = null; // begin again, with what is left
+      case END -> {
+        final boolean moved = reach(floors);
+        return moved || first != null ? State.MORE : State.IDLE;
+      }
+      case MORE -> {
+        // as below
+      }
+    }
+    return State.MORE;
+  }
+
+  private void beginReading() throws IOException {
+    final long[] from = lsns.clone();
+    for (int i = 0; i < from.length; i++) {
+      from[i] = isWatched(i) && !isJoined(i) ? from[i] : Long.MAX_VALUE;
+    }
+    Arrays.fill(connected, false);
+    place = index.journal().begin(index.number(), from);
+  }
+
+  /** Takes a record of the journal; returns whether to go on. */
+  private boolean takeRecord(JournalRecord record, EventBatch batch) {
+    final int partition = partition(record);
+    if (partition < 0 || isJoined(partition)) {
+      return true;
+    }
+    final long lsn = record.lsn();
+    if (!isConnected(partition, lsn)) {
+      return false;
+    }
+    final ChangeRing ring = index.ring(partition);
+    for (long last = ring.last(); lsn > last; last = ring.last()) {
+      // Durable, but not applied yet: the ring will have it, and all up to its last was passed.
+      lsns[partition] = Math.max(lsns[partition], last);
+      if (join(partition)) {
+        return !isAllJoined();
+      }
+    }
+    if (lsn <= lsns[partition]) {
+      return true;
+    }
+    final Change change = Change.of(record);
+    if (change == null) {
+      lsns[partition] = lsn;
+    } else {
+      pass(partition, change, batch);
+    }
+    if (lsn >= ring.floor() && join(partition) && isAllJoined()) {
+      return false;
+    }
+    return batch.hasRoom();
+  }
+
+  /** The partition of a record that matters; -1 if it does not. */
+  private int partition(JournalRecord record) {
+    final int partition = record.partition();
+    return record.index() == index.number()
+            && record.type() < RecordDescriptor.CREATE_INDEX
+            && partition < lsns.length
+            && isWatched(partition)
+        ? partition
+        : -1;
+  }
+
+  private boolean isAllJoined() {
+    for (int i = 0; i < lsns.length; i++) {
+      if (isWatched(i) && !isJoined(i)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Whether no record is missing between the place and the first one that is there. */
+  private boolean isConnected(int partition, long firstLsn) {
+    if (!connected[partition]) {
+      connected[partition] =
+          place.isComplete()
+              || firstLsn - 1 - lsns[partition] <= place.skips() * Journal.LOST_LIMIT;
+      if (!connected[partition]) {
+        first = new long[lsns.length];
+        place = null;
+      }
+    }
+    return connected[partition];
+  }
+
+  /**
+   * Moves partitions forward, all of whose records up to these LSNs were passed; returns whether
+   * any moved.
+   */
+  private boolean reach(long[] floors) {
+    boolean moved = false;
+    for (int i = 0; i < lsns.length && first == null; i++) {
+      if (isWatched(i) && !isJoined(i) && lsns[i] < floors[i] && isConnected(i, floors[i] + 1)) {
+        lsns[i] = floors[i];
+        moved = true;
+      }
+    }
+    return moved;
+  }
+
+  /** Reads the journal from its begin for the first record of each partition. */
+  private State findOldest() throws IOException {
+    final JournalReader journal = index.journal();
+    if (place == null) {
+      place = journal.begin(index.number(), new long[lsns.length]);
+      Arrays.fill(first, 0);
+    }
+    final JournalReader.Progress progress =
+        journal.read(
+            place,
+            record -> {
+              final int partition = partition(record);
+              if (partition >= 0 && first[partition] == 0) {
+                first[partition] = record.lsn();
+              }
+              return partition < 0 || !isAllFound();
+            });
+    if (progress == JournalReader.Progress.LOST) {
+      place = null;
+    } else if (progress == JournalReader.Progress.END || isAllFound()) {
+      oldest = oldestOfRings();
+      for (int i = 0; i < oldest.length; i++) {
+        oldest[i] = isWatched(i) && first[i] != 0 ? Math.min(first[i] - 1, oldest[i]) : oldest[i];
+      }
+      return State.GONE;
+    }
+    return State.MORE;
+  }
+
+  private boolean isAllFound() {
+    for (int i = 0; i < lsns.length; i++) {
+      if (isWatched(i) && first[i] == 0) {
+        return false;
+      }
+    }
+    return true;
+  }
+}
