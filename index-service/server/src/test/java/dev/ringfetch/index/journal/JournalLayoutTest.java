@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Matcher;
@@ -90,6 +91,22 @@ class JournalLayoutTest {
       assertEquals(0, bytes[i], "what fills it up: " + i);
     }
     assertEquals(0x55, bytes[8 + RecordDescriptor.aligned(length)]);
+  }
+
+  @Test
+  void fieldsOfASnapshotAreWhereTheyAreDrawn() throws Exception {
+    final Map<String, Integer> fields = fields("SnapshotDescriptor");
+    final int end = fields.get("END"); // where the second diagram begins
+    for (final String name : List.of("FORMAT", "MAGIC", "ORIGIN", "NUMBER", "BEGIN")) {
+      assertEquals(fields.get(name), offsetOfSnapshot(name), name);
+    }
+    for (final String name : List.of("END", "RECORDS", "NEWEST", "FILE_CRC")) {
+      assertEquals(fields.get(name) - end, offsetOfSnapshot(name), name);
+    }
+  }
+
+  private static int offsetOfSnapshot(String name) throws Exception {
+    return SnapshotDescriptor.class.getDeclaredField(name + "_OFFSET").getInt(null);
   }
 
   @Test
