@@ -392,7 +392,7 @@ final class Simulation {
           check(
               Objects.equals(before, write.entry()),
               op + " read " + write.entry() + ", not " + before);
-      case SNAPSHOT -> throw new AssertionError(write.kind());
+      case SNAPSHOT, WATCH, UNWATCH -> throw new AssertionError(write.kind());
     }
   }
 
