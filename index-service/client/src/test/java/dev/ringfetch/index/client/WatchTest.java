@@ -67,9 +67,13 @@ class WatchTest {
     }
 
     @Override
-    public void close() throws InterruptedException {
+    public void close() {
       server.shutdownNow();
-      server.awaitTermination(30, TimeUnit.SECONDS);
+      try {
+        server.awaitTermination(30, TimeUnit.SECONDS);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
       indexes.close();
     }
   }
@@ -182,6 +186,7 @@ class WatchTest {
   }
 
   @Test
+  @SuppressWarnings("try") // closes before the block ends
   void aDroppedIndexAndAClosedClientEndAWatch() throws Exception {
     try (DurableServer server = new DurableServer(0);
         IndexClient client = connect(server.port())) {

@@ -392,7 +392,7 @@ final class Simulation {
           check(
               Objects.equals(before, write.entry()),
               op + " read " + write.entry() + ", not " + before);
-      case SNAPSHOT, BARRIER, WALK, TICK -> throw new AssertionError(write.kind());
+      case SNAPSHOT, BARRIER, WALK, TICK, WATCH, UNWATCH -> throw new AssertionError(write.kind());
     }
   }
 

@@ -18,6 +18,7 @@ import dev.ringfetch.index.v1.Durability;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 
@@ -77,7 +78,7 @@ final class WatchModel implements WatchedIndex {
     epoch++;
     stores = new BookStore[PARTITIONS];
     final long[] last = new long[PARTITIONS];
-    final List<TreeMap<Long, Change>> recovered = new ArrayList<>();
+    final List<Map<Long, Change>> recovered = new ArrayList<>();
     for (int i = 0; i < PARTITIONS; i++) {
       stores[i] = new BookStore(1L << 40);
       recovered.add(new TreeMap<>());
@@ -132,7 +133,7 @@ final class WatchModel implements WatchedIndex {
   }
 
   /** What was recovered is committed; what was answered and is not there is lost. */
-  private void settle(List<TreeMap<Long, Change>> recovered) {
+  private void settle(List<Map<Long, Change>> recovered) {
     for (int i = 0; i < PARTITIONS; i++) {
       final TreeMap<Long, Change> known = committed.get(i);
       for (final Change change : known.values()) {
