@@ -11,9 +11,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** The command that shows the indexes of a server again and again, and how they grow. */
-@Command(
-    name = "stat",
-    description = "Show entries, growth, memory and journal until Ctrl-C.")
+@Command(name = "stat", description = "Show entries, growth, memory and journal until Ctrl-C.")
 final class StatCommand extends ClientCommand {
   /** Moves the cursor of a terminal to the upper left corner, and clears what is below. */
   private static final String CLEAR = "\u001b[H\u001b[J";

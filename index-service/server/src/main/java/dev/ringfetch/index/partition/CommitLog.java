@@ -38,7 +38,9 @@ public interface CommitLog {
    */
   long committed();
 
-  /** The largest LSN whose record survives a crash, where the log keeps records at all. Any thread. */
+  /**
+   * The largest LSN whose record survives a crash, where the log keeps records at all. Any thread.
+   */
   default long durable() {
     return committed();
   }

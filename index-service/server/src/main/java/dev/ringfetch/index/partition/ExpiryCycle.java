@@ -56,7 +56,9 @@ final class ExpiryCycle {
     return deadline != 0 && deadline <= clock;
   }
 
-  /** The clock of the last tick that was appended, in milliseconds since 1970; 0 if there is none. */
+  /**
+   * The clock of the last tick that was appended, in milliseconds since 1970; 0 if there is none.
+   */
   long clock() {
     return clock;
   }

@@ -1,6 +1,5 @@
 package dev.ringfetch.index.service;
 
-import com.google.protobuf.ByteString;
 import dev.ringfetch.index.journal.Journal;
 import dev.ringfetch.index.journal.SnapshotSink;
 import dev.ringfetch.index.journal.SnapshotSource;

@@ -65,14 +65,14 @@ public final class MicrometerJournalMetrics implements JournalMetrics {
   @Override
   public void onSync(long durationNs, long records, long bytes) {
     sync.record(durationNs, TimeUnit.NANOSECONDS);
-    batchRecords.record(records);
-    batchBytes.record(bytes);
+    batchRecords.record((double) records);
+    batchBytes.record((double) bytes);
   }
 
   @Override
   public void onOpen(Recovered recovery, Levels levels) {
     registry.timer(RECOVERY).record(recovery.durationNs(), TimeUnit.NANOSECONDS);
-    gauge(RECOVERED, recovery::records, "records");
+    gauge(RECOVERED, () -> (double) recovery.records(), "records");
     gauge(WAITING, levels.waitingSeconds(), "seconds");
     gauge(SNAPSHOT_AGE, levels.snapshotSeconds(), "seconds");
     gauge(TO_READ, levels.unsnapshottedBytes(), "bytes");

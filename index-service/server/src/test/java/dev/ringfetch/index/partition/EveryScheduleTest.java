@@ -279,7 +279,8 @@ final class EveryScheduleTest {
             }
           }
           case READ -> throw new AssertionError("no client reads by a write");
-          case SNAPSHOT, BARRIER, WALK, TICK, WATCH, UNWATCH -> throw new AssertionError(write.kind());
+          case SNAPSHOT, BARRIER, WALK, TICK, WATCH, UNWATCH ->
+              throw new AssertionError(write.kind());
         }
         if (lsn != 0) {
           final boolean deletes = write.kind() == Write.Kind.DELETE;

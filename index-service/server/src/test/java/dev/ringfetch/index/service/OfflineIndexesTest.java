@@ -169,6 +169,7 @@ class OfflineIndexesTest {
       final IOException refused =
           assertThrows(IOException.class, () -> OfflineIndexes.open(data, BUDGET));
       assertTrue(refused.getMessage().contains("another server"), refused.getMessage());
+      assertEquals(model.get("of HASH").size(), indexes.find("of HASH").count());
     }
     assertThrows(IOException.class, () -> OfflineIndexes.open(parent, BUDGET));
   }

@@ -111,7 +111,8 @@ class DamagedMemoryTest {
             assertEquals(before, write.entry());
           }
         }
-        case SNAPSHOT, BARRIER, WALK, TICK, WATCH, UNWATCH -> throw new AssertionError(write.kind());
+        case SNAPSHOT, BARRIER, WALK, TICK, WATCH, UNWATCH ->
+            throw new AssertionError(write.kind());
       }
       if (write.kind() == Write.Kind.DELETE) {
         expected.remove(key);
