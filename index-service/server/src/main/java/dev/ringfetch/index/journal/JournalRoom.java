@@ -38,7 +38,7 @@ final class JournalRoom {
   private static int keptFrom(int type) {
     return switch (type) {
       case RecordDescriptor.PUT -> DELETE_RESERVE;
-      case RecordDescriptor.DELETE -> CATALOG_RESERVE;
+      case RecordDescriptor.DELETE, RecordDescriptor.OUTCOME -> CATALOG_RESERVE;
       default -> 0;
     };
   }

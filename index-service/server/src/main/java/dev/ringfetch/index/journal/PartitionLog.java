@@ -1,5 +1,6 @@
 package dev.ringfetch.index.journal;
 
+import com.google.protobuf.ByteString;
 import dev.ringfetch.index.partition.CommitLog;
 import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.v1.Durability;
@@ -34,16 +35,29 @@ public final class PartitionLog implements CommitLog {
     if (lsn > MAX_LSN) {
       return EXHAUSTED;
     }
-    final boolean isDelete = write.kind() == Write.Kind.DELETE;
+    if (write.client() == null) {
+      source.from(0, 0);
+    } else {
+      source.from(write.client().id(), write.client().packed(write.number()));
+    }
     final int refused =
-        source.append(
-            isDelete ? RecordDescriptor.DELETE : RecordDescriptor.PUT,
-            write.created() || write.existed() ? RecordDescriptor.POSITIVE : 0,
-            index,
-            partition,
-            lsn,
-            write.key(),
-            write.value());
+        write.isUnchanged()
+            ? source.append(
+                RecordDescriptor.OUTCOME,
+                0,
+                index,
+                partition,
+                lsn,
+                ByteString.EMPTY,
+                OutcomeDescriptor.encode(write.outcomeKind(), write.detail()))
+            : source.append(
+                write.existed() ? RecordDescriptor.DELETE : RecordDescriptor.PUT,
+                write.created() || write.existed() ? RecordDescriptor.POSITIVE : 0,
+                index,
+                partition,
+                lsn,
+                write.key(),
+                write.value());
     if (refused != 0) {
       return refused == Journal.FULL ? FULL : FAILED;
     }

@@ -1,5 +1,7 @@
 package dev.ringfetch.index.partition;
 
+import dev.ringfetch.index.outcome.OutcomeBudget;
+import dev.ringfetch.index.outcome.OutcomeTable;
 import dev.ringfetch.index.store.EntryStore;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.RejectedExecutionException;
@@ -43,26 +45,53 @@ public final class Partition {
   private final Runnable task = this::takeOver;
 
   /**
-   * Creates the writer of a store, which nothing else changes from now on.
+   * What a partition works with besides its store and its log.
    *
-   * @param log of this partition alone.
    * @param capacity the most writes that wait in the queue, the puts of a batch counting as one; as
    *     many may have been taken from it; and the most writes that wait for their commit, while
    *     which the queue is left to fill.
    * @param errors is told what the store, the log or a listener throws, by any thread.
    * @param handover bounds what a thread does for others.
-   * @throws IllegalArgumentException if the capacity is less than 1.
+   * @param outcomes of the writes with numbers that the log has already.
    */
+  public record Context(
+      int capacity, ErrorHandler errors, Handover handover, OutcomeTable outcomes) {
+    /**
+     * Creates the context.
+     *
+     * @throws IllegalArgumentException if the capacity is less than 1.
+     */
+    public Context {
+      if (capacity < 1) {
+        throw new IllegalArgumentException("capacity=" + capacity);
+      }
+    }
+  }
+
+  /** As below, without any outcomes. */
   public Partition(
       EntryStore store, CommitLog log, int capacity, ErrorHandler errors, Handover handover) {
-    if (capacity < 1) {
-      throw new IllegalArgumentException("capacity=" + capacity);
-    }
+    this(
+        store,
+        log,
+        new Context(
+            capacity,
+            errors,
+            handover,
+            new OutcomeTable(new OutcomeBudget(OutcomeBudget.SLOTS_DEFAULT))));
+  }
+
+  /**
+   * Creates the writer of a store, which nothing else changes from now on.
+   *
+   * @param log of this partition alone.
+   */
+  public Partition(EntryStore store, CommitLog log, Context context) {
     this.log = log;
-    this.errors = errors;
-    this.handover = handover;
-    queue = new WriteQueue(capacity);
-    cycle = new WriteCycle(store, log, queue, capacity, errors);
+    errors = context.errors();
+    handover = context.handover();
+    queue = new WriteQueue(context.capacity());
+    cycle = new WriteCycle(store, log, queue, context);
     log.onCommit(this::drive);
   }
 

@@ -2,9 +2,11 @@ package dev.ringfetch.index.partition;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.fabric.MemoryFaults;
+import dev.ringfetch.index.outcome.OutcomeKind;
 import dev.ringfetch.index.store.EntryStore;
 import dev.ringfetch.index.store.PartitionStore;
 import dev.ringfetch.index.store.StoreDamagedException;
+import dev.ringfetch.index.v1.Entry;
 import org.agrona.ErrorHandler;
 
 /**
@@ -34,6 +36,7 @@ final class WriteCycle {
   private final EntryStore store;
   private final CommitLog log;
   private final WriteQueue queue;
+  private final NumberedWrites numbered;
   private final int capacity;
   private final ErrorHandler errors;
   private final boolean immediate;
@@ -52,14 +55,15 @@ final class WriteCycle {
   /**
    * Creates the cycle.
    *
-   * @param capacity the most writes that wait for their commit.
+   * @param context has the most writes that wait for their commit.
    */
-  WriteCycle(EntryStore store, CommitLog log, WriteQueue queue, int capacity, ErrorHandler errors) {
+  WriteCycle(EntryStore store, CommitLog log, WriteQueue queue, Partition.Context context) {
     this.store = store;
     this.log = log;
     this.queue = queue;
-    this.capacity = capacity;
-    this.errors = errors;
+    capacity = context.capacity();
+    errors = context.errors();
+    numbered = new NumberedWrites(context.outcomes());
     committed = log.committed();
     appended = committed;
     immediate = log.isImmediate();
@@ -205,12 +209,19 @@ final class WriteCycle {
     }
     final ByteString key = write.key();
     final Write newest = records.newest(key);
+    if (write.client() != null) {
+      final int found = numbered.look(write);
+      if (found != NumberedWrites.NEW) {
+        answerAgain(write, newest, found);
+        return;
+      }
+    }
     final long version = newest == null ? store.version(key) : newest.versionAfter();
     switch (write.kind()) {
       case PUT -> append(write, newest, version == 0);
       case DELETE -> {
         if (version == 0) {
-          answerAfter(newest, write);
+          unchanged(write, newest, 0);
         } else {
           append(write, newest, true);
         }
@@ -222,9 +233,20 @@ final class WriteCycle {
           if (version != 0) {
             write.found(newest == null ? store.entry(key) : newest.written());
           }
-          answerAfter(newest, write);
+          unchanged(write, newest, version);
         }
       }
+      case RANGE_BEGIN -> answer(write, Write.DONE);
+      case RANGE_DELETE -> {
+        if (version == 0 || write.removed() >= write.expectedVersion()) {
+          answerAfter(newest, write);
+        } else {
+          append(write, newest, true);
+        }
+      }
+      case RANGE_END ->
+          unchanged(
+              write, newest, OutcomeKind.range(write.removed(), write.expectedVersion() != 0));
       case READ -> {
         store.check(key);
         if (version != 0) {
@@ -253,23 +275,61 @@ final class WriteCycle {
       }
     }
     write.found(found);
+    if (log(write)) {
+      records.add(write);
+    } else if (write.writesEntry()) {
+      store.release(keyLength, valueLength);
+    }
+  }
+
+  /**
+   * Ends a write that changes nothing: if it has a number, the outcome has a record of its own, so
+   * that the write is not carried out when it comes again.
+   */
+  private void unchanged(Write write, Write newest, long found) {
+    if (write.client() == null) {
+      answerAfter(newest, write);
+      return;
+    }
+    write.unchanged(found);
+    if (log(write)) {
+      records.addUnchanged(write);
+    }
+  }
+
+  /** Appends the record of a write, and keeps its outcome; answers the write if that cannot be. */
+  private boolean log(Write write) {
     final long lsn = log.append(write);
     if (lsn < 0) {
-      if (write.writesEntry()) {
-        store.release(keyLength, valueLength);
-      }
       if (lsn == CommitLog.FAILED) {
         fail();
       }
       answer(write, outcomeOfLog(lsn));
-      return;
+      return false;
     }
     if (lsn <= appended || lsn > CommitLog.MAX_LSN) {
       throw new IllegalStateException("lsn=" + lsn + " previous=" + appended);
     }
     appended = lsn;
     write.logged(lsn);
-    records.add(write);
+    if (write.client() != null) {
+      numbered.appended(write);
+    }
+    return true;
+  }
+
+  /** Answers a write that was carried out before, after the commit of that, or must not be. */
+  private void answerAgain(Write write, Write newest, int found) {
+    if (found != Write.DONE) {
+      answer(write, found);
+      return;
+    }
+    if (write.kind() == Write.Kind.COMPARE_AND_SET && !write.applied() && write.detail() != 0) {
+      final Entry present = newest == null ? store.entry(write.key()) : newest.entryAfter();
+      write.foundAgain(
+          present != null && present.getVersion() == write.detail() ? present : null);
+    }
+    answerAfter(records.record(write.version()), write);
   }
 
   private static int outcomeOfLog(long refused) {
@@ -321,7 +381,7 @@ final class WriteCycle {
     if (record.writesEntry()) {
       store.put(record.key(), record.value(), record.version());
       growing = true;
-    } else {
+    } else if (!record.isUnchanged()) {
       store.delete(record.key());
     }
   }
@@ -338,6 +398,7 @@ final class WriteCycle {
     }
     become(State.CLOSED);
     endAll(Write.UNKNOWN);
+    numbered.close();
   }
 
   /** Gives the reservations of all records back. */

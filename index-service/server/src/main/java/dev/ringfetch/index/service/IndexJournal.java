@@ -4,6 +4,9 @@ import dev.ringfetch.index.data.DataDirectory;
 import dev.ringfetch.index.disk.HostDisk;
 import dev.ringfetch.index.journal.Journal;
 import dev.ringfetch.index.journal.JournalThread;
+import dev.ringfetch.index.outcome.ClientLog;
+import dev.ringfetch.index.outcome.NumberedClient;
+import dev.ringfetch.index.outcome.OutcomeBudget;
 import dev.ringfetch.index.partition.CommitLog;
 import dev.ringfetch.index.store.StoreMemory;
 import java.io.IOException;
@@ -19,17 +22,19 @@ import java.util.concurrent.CompletableFuture;
  *
  * <p>Safe for use by many threads.
  */
-final class IndexJournal implements AutoCloseable {
+final class IndexJournal implements ClientLog, AutoCloseable {
   private static final Logger LOGGER = System.getLogger(IndexJournal.class.getName());
 
   private final Journal journal;
   private final JournalThread thread;
   private List<RecoveredIndex> recovered;
+  private List<NumberedClient> clients;
   private long newest;
 
   private IndexJournal(Journal journal, JournalReplay replay) {
     this.journal = journal;
     recovered = List.copyOf(replay.indexes());
+    clients = List.copyOf(replay.clients());
     newest = replay.newest();
     thread = new JournalThread(journal);
   }
@@ -38,12 +43,14 @@ final class IndexJournal implements AutoCloseable {
    * Opens the journal of a data directory, or creates it, and builds the indexes that it has.
    *
    * @param memory where they are built; nobody may read it yet
+   * @param outcomes bounds the outcomes of writes with numbers
    * @param interval see {@link IndexMemory.Context#syncInterval}
    * @throws IOException if the disk fails, the journal is damaged, or the memory is too small
    */
-  static IndexJournal open(DataDirectory data, StoreMemory memory, Duration interval)
+  static IndexJournal open(
+      DataDirectory data, StoreMemory memory, OutcomeBudget outcomes, Duration interval)
       throws IOException {
-    final JournalReplay replay = new JournalReplay(memory);
+    final JournalReplay replay = new JournalReplay(memory, outcomes);
     final long beginNs = System.nanoTime();
     final Journal journal =
         Journal.open(
@@ -93,6 +100,23 @@ final class IndexJournal implements AutoCloseable {
     final List<RecoveredIndex> taken = recovered;
     recovered = List.of();
     return taken;
+  }
+
+  /** The clients that were found. Called once. */
+  List<NumberedClient> takeClients() {
+    final List<NumberedClient> taken = clients;
+    clients = List.of();
+    return taken;
+  }
+
+  @Override
+  public boolean opened(long client, long firstIncomplete, Runnable done) {
+    return journal.openClient(client, firstIncomplete, done);
+  }
+
+  @Override
+  public void closed(long client) {
+    journal.closeClient(client, () -> {});
   }
 
   /** A number for a new index. One thread at a time. */

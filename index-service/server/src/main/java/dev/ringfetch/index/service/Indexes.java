@@ -1,6 +1,8 @@
 package dev.ringfetch.index.service;
 
 import dev.ringfetch.index.journal.IndexDefinition;
+import dev.ringfetch.index.outcome.ClientRegistry;
+import dev.ringfetch.index.outcome.OutcomeTable;
 import dev.ringfetch.index.partition.ImmediateLog;
 import dev.ringfetch.index.store.HashIndex;
 import dev.ringfetch.index.store.OrderedIndex;
@@ -45,6 +47,7 @@ public final class Indexes implements AutoCloseable {
   private static final System.Logger LOGGER = System.getLogger(Indexes.class.getName());
 
   private final IndexMemory memory;
+  private final ClientRegistry clients;
   private final ServedIndex.WriterContext writers;
   private final ConcurrentHashMap<String, ServedIndex> indexes = new ConcurrentHashMap<>();
 
@@ -63,12 +66,22 @@ public final class Indexes implements AutoCloseable {
    * @throws IllegalArgumentException when another process has moved the gate of the data directory.
    */
   public Indexes(IndexMemory memory) {
-    this(memory, true);
+    this(memory, new ClientRegistry(), true);
   }
 
-  private Indexes(IndexMemory memory, boolean serves) {
+  /**
+   * As above.
+   *
+   * @param clients that have numbers: none, before.
+   */
+  Indexes(IndexMemory memory, ClientRegistry clients, boolean serves) {
     this.memory = memory;
-    writers = new ServedIndex.WriterContext(Indexes::onError, memory.handover());
+    this.clients = clients;
+    writers =
+        new ServedIndex.WriterContext(
+            Indexes::onError,
+            memory.handover(),
+            partition -> new OutcomeTable(memory.outcomes()));
     boolean created = false;
     try {
       recover();
@@ -88,6 +101,9 @@ public final class Indexes implements AutoCloseable {
 
   private void recover() {
     final IndexJournal journal = memory.journal();
+    if (journal != null) {
+      clients.recover(journal, journal.takeClients());
+    }
     for (final RecoveredIndex recovered :
         journal == null ? List.<RecoveredIndex>of() : journal.takeRecovered()) {
       final CatalogEntry entry = recovered.entry();
@@ -98,7 +114,7 @@ public final class Indexes implements AutoCloseable {
               recovered.index(),
               CompletableFuture.completedFuture(null),
               partition -> journal.log(entry, partition, recovered.last(partition)),
-              writers));
+              writers.with(recovered::outcomes)));
     }
   }
 
@@ -107,7 +123,7 @@ public final class Indexes implements AutoCloseable {
    * come before {@link #serve}, nor does a reader of an earlier server notice anything.
    */
   public static Indexes unserved(IndexMemory memory) {
-    return new Indexes(memory, false);
+    return new Indexes(memory, new ClientRegistry(), false);
   }
 
   /** Turns the readers of earlier servers away, and lets readers begin. Called once. */
@@ -135,6 +151,11 @@ public final class Indexes implements AutoCloseable {
 
   IndexMemory memory() {
     return memory;
+  }
+
+  /** The clients that have numbers. */
+  ClientRegistry clients() {
+    return clients;
   }
 
   /** Notes the handlers of an Index service over these indexes, as it was bound. */
@@ -231,7 +252,7 @@ public final class Indexes implements AutoCloseable {
     }
     try {
       if (chosen != Durability.MEMORY) {
-        memory.createJournal();
+        createJournal();
         checkWriting();
       }
       final ServedIndex created = createAbsent(name.isEmpty() ? DEFAULT_NAME : name, kind, chosen);
@@ -251,6 +272,18 @@ public final class Indexes implements AutoCloseable {
           .withDescription("index memory was changed or taken away by another process; try again")
           .withCause(e)
           .asException();
+    }
+  }
+
+  /** Creates the journal where there is none yet; the clients that there are come first. */
+  private void createJournal() throws IOException, StatusException {
+    memory.createJournal();
+    if (!clients.hasLog()) {
+      try {
+        clients.record(memory.journal());
+      } catch (ClientRegistry.LogFullException e) {
+        throw memory.journalFull().withCause(e).asException();
+      }
     }
   }
 

@@ -4,8 +4,12 @@ import com.google.protobuf.ByteString;
 import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.journal.Journal;
 import dev.ringfetch.index.journal.JournalRecord;
+import dev.ringfetch.index.journal.OutcomeDescriptor;
 import dev.ringfetch.index.journal.RecordDescriptor;
 import dev.ringfetch.index.journal.RecordSink;
+import dev.ringfetch.index.outcome.NumberedClient;
+import dev.ringfetch.index.outcome.OutcomeBudget;
+import dev.ringfetch.index.outcome.OutcomeKind;
 import dev.ringfetch.index.store.EntryStore;
 import dev.ringfetch.index.store.HashIndex;
 import dev.ringfetch.index.store.OrderedIndex;
@@ -30,17 +34,23 @@ import java.util.function.Supplier;
  * <p>Used by one thread at a time.
  */
 final class JournalReplay implements RecordSink {
-  /** What a record says of an entry. */
+  /** What a record says of an entry, and of the request that it comes from. */
   private record Change(
       int partition,
       long lsn,
-      boolean isDelete,
+      int type,
       ByteString key,
       ByteString value,
+      Request request,
       Supplier<String> place) {}
 
+  /** Where a record comes from; the client is null if it has none, or one that is closed. */
+  private record Request(NumberedClient client, long packed, boolean isPositive) {}
+
   private final StoreMemory memory;
+  private final OutcomeBudget budget;
   private final Map<Long, RecoveredIndex> indexes = new TreeMap<>();
+  private final Map<Long, NumberedClient> clients = new HashMap<>();
 
   /**
    * Records that came before the creation of their index, which stands behind them and is synced
@@ -51,8 +61,14 @@ final class JournalReplay implements RecordSink {
   private long newest;
   private long records;
 
-  JournalReplay(StoreMemory memory) {
+  JournalReplay(StoreMemory memory, OutcomeBudget budget) {
     this.memory = memory;
+    this.budget = budget;
+  }
+
+  /** The clients that there are after the last record. */
+  Collection<NumberedClient> clients() {
+    return clients.values();
   }
 
   /** The indexes that there are after the last record. */
@@ -95,7 +111,13 @@ final class JournalReplay implements RecordSink {
           indexes.values().forEach(index -> index.skip(Journal.LOST_LIMIT));
       case RecordDescriptor.CREATE_INDEX -> create(record, place);
       case RecordDescriptor.DROP_INDEX -> drop(record.index());
-      case RecordDescriptor.PUT, RecordDescriptor.DELETE -> write(record, place);
+      case RecordDescriptor.PUT, RecordDescriptor.DELETE, RecordDescriptor.OUTCOME ->
+          write(record, place);
+      case RecordDescriptor.OPEN_CLIENT ->
+          clients
+              .computeIfAbsent(record.client(), client -> new NumberedClient(client, 1))
+              .complete(record.request());
+      case RecordDescriptor.CLOSE_CLIENT -> close(record.client());
       default ->
           throw new IOException(
               "unknown, of a newer version: " + place.get() + " type=" + record.type());
@@ -113,7 +135,7 @@ final class JournalReplay implements RecordSink {
     indexes.put(
         newest,
         new RecoveredIndex(
-            new CatalogEntry(newest, record.key().toStringUtf8(), definition), stored));
+            new CatalogEntry(newest, record.key().toStringUtf8(), definition), stored, budget));
     for (final Change change : early.getOrDefault(newest, List.of())) {
       apply(indexes.get(newest), change);
     }
@@ -131,8 +153,14 @@ final class JournalReplay implements RecordSink {
   private void drop(long index) {
     final RecoveredIndex dropped = indexes.remove(index);
     if (dropped != null) {
-      dropped.index().closeToReaders();
-      dropped.index().drop();
+      dropped.drop();
+    }
+  }
+
+  private void close(long client) {
+    final NumberedClient closed = clients.remove(client);
+    if (closed != null) {
+      closed.complete(Long.MAX_VALUE); // tables drop its outcomes
     }
   }
 
@@ -145,9 +173,13 @@ final class JournalReplay implements RecordSink {
         new Change(
             record.partition(),
             record.lsn(),
-            record.type() == RecordDescriptor.DELETE,
+            record.type(),
             record.key(),
             record.value(),
+            new Request(
+                clients.get(record.client()),
+                record.request(),
+                (record.flags() & RecordDescriptor.POSITIVE) != 0),
             place);
     if (index == null) {
       early.computeIfAbsent(record.index(), unused -> new ArrayList<>()).add(change);
@@ -158,7 +190,8 @@ final class JournalReplay implements RecordSink {
 
   private static void apply(RecoveredIndex index, Change change) throws IOException {
     final EntryStore store = index.advance(change.partition(), change.lsn());
-    if (store == null) {
+    final RecoveredIndex.Outcome outcome = outcome(change);
+    if (store == null || outcome == null) {
       throw new IOException(
           "not a record that can be: "
               + change.place().get()
@@ -167,10 +200,36 @@ final class JournalReplay implements RecordSink {
               + " lsn="
               + change.lsn());
     }
-    if (change.isDelete()) {
-      store.delete(change.key());
-      return;
+    if (change.request().client() != null) {
+      index.keep(
+          change.partition(), change.request().client(), change.request().packed(), outcome);
     }
+    if (change.type() == RecordDescriptor.PUT) {
+      put(store, change);
+    } else if (change.type() == RecordDescriptor.DELETE) {
+      store.delete(change.key());
+    }
+  }
+
+  /** The outcome that a record has, or null if its value is none. */
+  private static RecoveredIndex.Outcome outcome(Change change) {
+    final boolean isPositive = change.request().isPositive();
+    return switch (change.type()) {
+      case RecordDescriptor.PUT ->
+          new RecoveredIndex.Outcome(OutcomeKind.WRITTEN, isPositive, change.lsn(), 0);
+      case RecordDescriptor.DELETE ->
+          new RecoveredIndex.Outcome(OutcomeKind.DELETED, isPositive, change.lsn(), 0);
+      default -> {
+        final OutcomeKind kind = OutcomeDescriptor.kind(change.value());
+        yield kind == null
+            ? null
+            : new RecoveredIndex.Outcome(
+                kind, isPositive, change.lsn(), OutcomeDescriptor.detail(change.value()));
+      }
+    };
+  }
+
+  private static void put(EntryStore store, Change change) throws IOException {
     final boolean unused = store.version(change.key()) != 0; // finds the place that the put takes
     if (store.reserve(change.key().size(), change.value().size()) != 0) {
       throw full(null);

@@ -27,6 +27,10 @@ final class Outcomes {
                   + PartitionStore.MAX_COLLISION_BYTES
                   + " bytes, with this one there were "
                   + write.excess());
+      case Write.OUTCOME_GONE -> RequestNumbers.gone(write.client().id(), write.number());
+      case Write.NUMBER_REUSED ->
+          Status.INVALID_ARGUMENT.withDescription(
+              "another write had this number: number=" + write.number());
       default -> status(index, write.outcome());
     };
   }
@@ -45,6 +49,11 @@ final class Outcomes {
       case Write.LOG_FULL -> memory.journalFull();
       case Write.UNAVAILABLE -> index.isDropped() ? dropped(index) : stopped(memory);
       case Write.UNKNOWN -> unknown();
+      case Write.OUTCOMES_FULL ->
+          Status.RESOURCE_EXHAUSTED.withDescription(
+              "too many outcomes of writes with numbers are kept: limit="
+                  + memory.outcomes().limit()
+                  + "; answered ones make room as their clients go on");
       default -> throw new IllegalArgumentException("outcome=" + outcome);
     };
   }

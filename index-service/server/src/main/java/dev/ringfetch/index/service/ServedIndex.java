@@ -7,6 +7,7 @@ import dev.ringfetch.index.layout.KeyReader;
 import dev.ringfetch.index.layout.OrderedReader;
 import dev.ringfetch.index.layout.ReadResult;
 import dev.ringfetch.index.layout.ScanCursor;
+import dev.ringfetch.index.outcome.OutcomeTable;
 import dev.ringfetch.index.partition.CommitLog;
 import dev.ringfetch.index.partition.Handover;
 import dev.ringfetch.index.partition.Partition;
@@ -67,9 +68,11 @@ final class ServedIndex {
           new Partition(
               index.partition(i),
               logs.apply(i),
-              QUEUE_CAPACITY,
-              writers.errors(),
-              writers.handover());
+              new Partition.Context(
+                  QUEUE_CAPACITY,
+                  writers.errors(),
+                  writers.handover(),
+                  writers.outcomes().apply(i)));
     }
     readers = ThreadLocal.withInitial(() -> new LocalReader(index.newReader()));
   }
@@ -79,8 +82,15 @@ final class ServedIndex {
    *
    * @param errors is told what fails in a writer, by any thread.
    * @param handover bounds what a thread does for other calls.
+   * @param outcomes gives each partition its outcomes of writes with numbers.
    */
-  record WriterContext(ErrorHandler errors, Handover handover) {}
+  record WriterContext(
+      ErrorHandler errors, Handover handover, IntFunction<OutcomeTable> outcomes) {
+    /** The same with the outcomes that an index had before. */
+    WriterContext with(IntFunction<OutcomeTable> recovered) {
+      return new WriterContext(errors, handover, recovered);
+    }
+  }
 
   String name() {
     return entry.name();
