@@ -50,7 +50,8 @@ final class IndexRequests<K, V> {
   Call<PutRequest, PutResponse> put(ByteString key, ByteString value) {
     return Call.writing(
         IndexGrpc.getPutMethod(),
-        PutRequest.newBuilder().setIndex(name).setKey(key).setValue(value).build());
+        PutRequest.newBuilder().setIndex(name).setKey(key).setValue(value).build(),
+        (request, number) -> request.toBuilder().setNumber(number).build());
   }
 
   Call<CompareAndSetRequest, CompareAndSetResponse> compareAndSet(
@@ -62,12 +63,15 @@ final class IndexRequests<K, V> {
             .setKey(key)
             .setValue(value)
             .setExpectedVersion(expectedVersion)
-            .build());
+            .build(),
+        (request, number) -> request.toBuilder().setNumber(number).build());
   }
 
   Call<DeleteRequest, DeleteResponse> remove(ByteString key) {
     return Call.writing(
-        IndexGrpc.getDeleteMethod(), DeleteRequest.newBuilder().setIndex(name).setKey(key).build());
+        IndexGrpc.getDeleteMethod(),
+        DeleteRequest.newBuilder().setIndex(name).setKey(key).build(),
+        (request, number) -> request.toBuilder().setNumber(number).build());
   }
 
   Call<CountRequest, CountResponse> count(KeyRange range) {
@@ -79,7 +83,8 @@ final class IndexRequests<K, V> {
   Call<DeleteRangeRequest, DeleteRangeResponse> deleteRange(KeyRange range) {
     return Call.writing(
         IndexGrpc.getDeleteRangeMethod(),
-        DeleteRangeRequest.newBuilder().setIndex(name).setRange(range).build());
+        DeleteRangeRequest.newBuilder().setIndex(name).setRange(range).build(),
+        (request, number) -> request.toBuilder().setNumber(number).build());
   }
 
   /** An entry whose key is known. */

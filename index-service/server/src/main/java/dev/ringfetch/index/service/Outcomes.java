@@ -27,6 +27,12 @@ final class Outcomes {
                   + PartitionStore.MAX_COLLISION_BYTES
                   + " bytes, with this one there were "
                   + write.excess());
+      case Write.UNKNOWN ->
+          write.client() == null || index.isDropped()
+              ? unknown()
+              : Status.UNAVAILABLE.withDescription(
+                  "writing ended: the write was carried out or not; send it again"
+                      + memory.journalFailure());
       case Write.OUTCOME_GONE -> RequestNumbers.gone(write.client().id(), write.number());
       case Write.NUMBER_REUSED ->
           Status.INVALID_ARGUMENT.withDescription(
