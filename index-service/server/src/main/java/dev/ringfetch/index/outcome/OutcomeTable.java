@@ -28,6 +28,9 @@ public final class OutcomeTable {
   private int size;
   private int swept;
 
+  /** Outcomes that were still needed, of those looked at since the look began anew. */
+  private int needed;
+
   /** Creates a table without outcomes. */
   public OutcomeTable(OutcomeBudget budget) {
     this.budget = budget;
@@ -80,7 +83,7 @@ public final class OutcomeTable {
     if (hasRoom()) {
       return true;
     }
-    sweep(clients.length);
+    freeAll();
     if (size < clients.length / 2) {
       return true;
     }
@@ -145,24 +148,46 @@ public final class OutcomeTable {
     details = new long[0];
     size = 0;
     swept = 0;
+    needed = 0;
   }
 
   /** Looks at the next so many slots, and frees outcomes that are not needed. */
   private void sweep(int slots) {
     for (int left = slots; left > 0 && size > 0; left--) {
       if (swept >= clients.length) {
+        shrink();
         swept = 0;
-        if (clients.length > CAPACITY_MIN && size < clients.length / 16) {
-          final int capacity = clients.length / 4;
-          budget.release(clients.length - capacity);
-          resize(capacity);
-        }
+        needed = 0;
       }
       final NumberedClient client = clients[swept];
-      if (client == null || client.keeps(numbers[swept])) {
-        swept++;
-      } else {
+      if (client != null && !client.keeps(numbers[swept])) {
         free(swept); // what moves here is looked at next
+      } else {
+        needed += client == null ? 0 : 1;
+        swept++;
+      }
+    }
+  }
+
+  private void shrink() {
+    if (clients.length > CAPACITY_MIN && needed < clients.length / 16) {
+      freeAll();
+      final int capacity = clients.length / 4;
+      if (size < capacity / 2) {
+        budget.release(clients.length - capacity);
+        resize(capacity);
+      }
+    }
+  }
+
+  /** Frees all outcomes that are not needed. */
+  private void freeAll() {
+    int slot = 0;
+    while (slot < clients.length) {
+      if (clients[slot] != null && !clients[slot].keeps(numbers[slot])) {
+        free(slot);
+      } else {
+        slot++;
       }
     }
   }
@@ -201,6 +226,7 @@ public final class OutcomeTable {
     outcomes = new long[capacity];
     details = new long[capacity];
     swept = 0;
+    needed = 0;
     final int mask = capacity - 1;
     for (int i = 0; i < oldClients.length; i++) {
       if (oldClients[i] != null) {

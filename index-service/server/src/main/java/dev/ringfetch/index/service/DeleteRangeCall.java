@@ -154,7 +154,9 @@ final class DeleteRangeCall extends RangeCall<DeleteRangeResponse> {
   }
 
   private void answered(Write write) {
-    if (write.outcome() != Write.DONE) {
+    if (write.outcome() == Write.OUTCOME_GONE && write.kind() != Write.Kind.RANGE_BEGIN) {
+      failure.compareAndSet(null, Outcomes.unknown()); // it was carried out in part
+    } else if (write.outcome() != Write.DONE) {
       failure.compareAndSet(null, calls.outcomes().status(index, write));
     } else if (write.hasRangeEnded()) {
       end.set(write);
