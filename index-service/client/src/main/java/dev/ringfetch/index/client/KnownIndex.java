@@ -82,7 +82,8 @@ final class KnownIndex {
         null);
   }
 
-  private Call<DescribeRequest, DescribeResponse> describe() {
+  /** The call that finds out which incarnation there is; its answer goes to {@link #answered}. */
+  Call<DescribeRequest, DescribeResponse> describe() {
     return Call.reading(
         IndexGrpc.getDescribeMethod(), DescribeRequest.newBuilder().setIndex(name).build());
   }

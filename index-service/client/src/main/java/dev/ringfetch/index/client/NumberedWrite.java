@@ -30,8 +30,11 @@ final class NumberedWrite<Q, R> {
   private final OperationRun run;
   private final Call<Q, R> call;
 
-  /** That the index had before the first attempt; 0: not known, and there is no second attempt. */
-  private final long incarnation;
+  /** Tells which incarnation the index has. */
+  private final KnownIndex known;
+
+  /** That the index had before the first attempt; 0: there was none, and is no second attempt. */
+  private long incarnation;
 
   private ClientWindow.Numbers numbers; // null: none yet, or complete
   private int attempts;
@@ -41,10 +44,15 @@ final class NumberedWrite<Q, R> {
   private Status reason; // of the last attempt that did not just wait
   private boolean mayBeDone;
 
-  NumberedWrite(OperationRun run, Call<Q, R> call, long incarnation) {
+  NumberedWrite(OperationRun run, Call<Q, R> call, KnownIndex known) {
     this.run = run;
     this.call = call;
-    this.incarnation = incarnation;
+    this.known = known;
+  }
+
+  /** The index that it writes to. */
+  KnownIndex known() {
+    return known;
   }
 
   OperationRun run() {
@@ -66,7 +74,9 @@ final class NumberedWrite<Q, R> {
 
   /** The call of the next attempt. */
   Call<Q, R> next() {
-    attempts++;
+    if (attempts++ == 0) {
+      incarnation = known.latest();
+    }
     sentNs = System.nanoTime();
     return call.numbered(
         RequestNumber.newBuilder()

@@ -1,6 +1,7 @@
 package dev.ringfetch.index.client;
 
 import dev.ringfetch.index.v1.CloseClientRequest;
+import dev.ringfetch.index.v1.DescribeResponse;
 import dev.ringfetch.index.v1.IndexGrpc;
 import io.grpc.CallOptions;
 import io.grpc.Status;
@@ -11,7 +12,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
-import java.util.function.LongSupplier;
 
 /**
  * The writes of a client: gives them numbers, by which the server carries each out once, and
@@ -46,15 +46,18 @@ final class RepeatedWrites {
   /**
    * Makes a call and waits for its answer.
    *
-   * @param incarnation what the index had in the last answer; 0 if none is known.
+   * @param known the index that it is about.
    */
-  <Q, R> R call(OperationRun run, Call<Q, R> call, LongSupplier incarnation) {
+  <Q, R> R call(OperationRun run, Call<Q, R> call, KnownIndex known) {
     if (!isNumbered(call)) {
       return callOnce(run, call);
     }
-    final NumberedWrite<Q, R> write = new NumberedWrite<>(run, call, incarnation.getAsLong());
+    final NumberedWrite<Q, R> write = new NumberedWrite<>(run, call, known);
     try {
       while (takeNumbers(write)) {
+        if (known.latest() == 0) {
+          known.answered(incarnation(calls.call(run, known.describe())));
+        }
         final R answer = attempt(write);
         if (answer != null) {
           return answer;
@@ -64,6 +67,10 @@ final class RepeatedWrites {
     } finally {
       write.end();
     }
+  }
+
+  private static long incarnation(DescribeResponse described) {
+    return described.getIndex().getIncarnation();
   }
 
   private <Q, R> R callOnce(OperationRun run, Call<Q, R> call) {
@@ -170,12 +177,12 @@ final class RepeatedWrites {
   <Q, R> void send(
       CallFuture<?> future,
       Call<Q, R> call,
-      LongSupplier incarnation,
+      KnownIndex known,
       Consumer<R> onAnswer,
       Consumer<IndexException> onFailure) {
     final Continuation<R> then = new Continuation<>(future, onAnswer, onFailure);
     if (isNumbered(call)) {
-      send(new NumberedWrite<>(future.run(), call, incarnation.getAsLong()), call, then);
+      send(new NumberedWrite<>(future.run(), call, known), call, then);
     } else {
       sendOnce(call, then);
     }
@@ -207,7 +214,30 @@ final class RepeatedWrites {
         return;
       }
       write.take(taken);
+      if (write.known().latest() == 0) {
+        describe(write, call, then);
+        return;
+      }
     }
+    attempt(write, call, then);
+  }
+
+  /** Finds out which incarnation the index has, and goes on. */
+  private <Q, R> void describe(NumberedWrite<Q, R> write, Call<Q, R> call, Continuation<R> then) {
+    calls.send(
+        then.future,
+        write.known().describe(),
+        described -> {
+          write.known().answered(incarnation(described));
+          attempt(write, call, then);
+        },
+        failure -> {
+          write.end();
+          then.onFailure.accept(failure);
+        });
+  }
+
+  private <Q, R> void attempt(NumberedWrite<Q, R> write, Call<Q, R> call, Continuation<R> then) {
     final Call<Q, R> next = write.next();
     calls.start(
         then.future,

@@ -28,7 +28,7 @@ record View<K, V>(
 
   /** Makes a call, waits for its answer, and notes the incarnation in it. */
   <Q, R> R call(OperationRun run, Call<Q, R> call, ToLongFunction<R> incarnation) {
-    final R response = writes.call(run, call, known::latest);
+    final R response = writes.call(run, call, known);
     known.answered(incarnation.applyAsLong(response));
     return response;
   }
@@ -49,7 +49,7 @@ record View<K, V>(
     writes.send(
         future,
         call,
-        known::latest,
+        known,
         response -> {
           known.answered(incarnation.applyAsLong(response));
           then.accept(response);
