@@ -172,7 +172,7 @@ public final class OutcomeTable {
   private void shrink() {
     if (clients.length > CAPACITY_MIN && needed < clients.length / 16) {
       freeAll();
-      final int capacity = clients.length / 4;
+      final int capacity = Math.max(CAPACITY_MIN, clients.length / 4); // a power of two
       if (size < capacity / 2) {
         budget.release(clients.length - capacity);
         resize(capacity);

@@ -22,13 +22,24 @@ class OutcomeTableTest {
   @Test
   void itHasWhatItsClientsNeedAndLittleElse() {
     System.out.println("seed=" + SEED);
+    check(20, 100, 60_000);
+    for (int i = 0; i < 10; i++) {
+      check(1 + i % 3, 5 + 3 * i, 5_000);
+    }
+  }
+
+  private static void check(int mostClients, int largestWindow, int steps) {
+    int window = largestWindow;
     final Random random = new Random(SEED);
     final OutcomeBudget budget = new OutcomeBudget(1 << 16);
     final OutcomeTable table = new OutcomeTable(budget);
     final List<NumberedClient> clients = new ArrayList<>();
     final Map<Key, Kept> expected = new HashMap<>();
-    for (int i = 0; i < 60_000; i++) {
-      if (clients.size() < 20 && random.nextInt(50) == 0) {
+    for (int i = 0; i < steps; i++) {
+      if (i % 500 == 0) {
+        window = 1 + random.nextInt(largestWindow); // tables grow and shrink
+      }
+      if (clients.size() < mostClients && random.nextInt(50) == 0) {
         clients.add(new NumberedClient(random.nextLong() | 1, 1));
       }
       if (clients.isEmpty()) {
@@ -44,7 +55,7 @@ class OutcomeTableTest {
           }
         }
         default -> {
-          final long number = client.firstIncomplete() + random.nextInt(100);
+          final long number = client.firstIncomplete() + random.nextInt(window);
           final Kept kept =
               new Kept(
                   OutcomeKind.of(random.nextInt(4)),
