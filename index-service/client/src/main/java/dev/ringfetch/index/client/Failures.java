@@ -1,6 +1,7 @@
 package dev.ringfetch.index.client;
 
 import io.grpc.Status;
+import java.io.IOException;
 import java.net.ConnectException;
 import java.net.UnknownHostException;
 import java.nio.channels.UnresolvedAddressException;
@@ -37,6 +38,16 @@ final class Failures {
   static IndexException unexpected(Subject subject, String description, Throwable cause) {
     return new IndexException(
         subject, Status.INTERNAL.withDescription(description).withCause(cause), false);
+  }
+
+  /** Whether the server is not there, or the connection broke: another attempt may succeed. */
+  static boolean isLost(Status status) {
+    return switch (status.getCode()) {
+      case UNAVAILABLE -> true;
+      // A status with a cause is of this side: of a connection that closed under the call.
+      case UNKNOWN -> status.getCause() instanceof IOException;
+      default -> false;
+    };
   }
 
   /** Whether the server has no outcome of a write that it does not carry out. */

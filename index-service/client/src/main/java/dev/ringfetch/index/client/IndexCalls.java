@@ -15,7 +15,7 @@ import java.util.function.Consumer;
 /**
  * The calls of a client: each has a deadline, and ends in an answer or an {@link IndexException}.
  *
- * <p>A call that changes nothing is repeated once if it ends UNAVAILABLE, and then waits for the
+ * <p>A call that changes nothing is repeated once if it finds no server or loses it, and waits for the
  * server as long as its deadline lasts. A write is never repeated here: {@link RepeatedWrites} does
  * that. Safe for use by many threads; has no thread of its own.
  */
@@ -96,7 +96,7 @@ final class IndexCalls {
   private boolean isRepeated(OperationRun run, Call<?, ?> call, Status status) {
     run.endGrace();
     return call.repeatable()
-        && status.getCode() == Status.Code.UNAVAILABLE
+        && Failures.isLost(status)
         && state == State.OPEN
         && run.leftNs() > 0;
   }

@@ -110,7 +110,7 @@ final class NumberedWrite<Q, R> {
     if (reason == null || status.getCode() != Status.Code.DEADLINE_EXCEEDED) {
       reason = status;
     }
-    return status.getCode() == Status.Code.UNAVAILABLE && incarnation != 0 && run.leftNs() > 0
+    return Failures.isLost(status) && incarnation != 0 && run.leftNs() > 0
         ? Next.REPEAT
         : Next.FAIL;
   }

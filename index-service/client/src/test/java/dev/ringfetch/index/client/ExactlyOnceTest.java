@@ -36,7 +36,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(120)
 final class ExactlyOnceTest {
   private static final long SEED = Long.getLong("ringfetch.seed", 1);
-  private static final int STEPS = 400;
+  private static final int STEPS = 80;
 
   @TempDir Path directory;
   private final UnreliableWrites writes = new UnreliableWrites();

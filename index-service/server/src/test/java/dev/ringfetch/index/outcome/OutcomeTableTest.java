@@ -10,8 +10,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** The table against a map, with clients that complete their writes and are closed. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class OutcomeTableTest {
   private static final long SEED = Long.getLong("ringfetch.seed", 1);
 
